@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# The native programs. `make` builds build/release; see the variables for the other variants.
+#   make [STATIC=1] [SAN=address,undefined | SAN=thread] [V=1] [CFLAGS=…] [WERROR=1]
+#   make test       builds and runs the C suites        make headers   every header compiles alone
+#   make install    PREFIX (/usr/local), DESTDIR        make clean     removes build/
+PREFIX ?= /usr/local
+CFLAGS ?= -O2 -g
+PKG_CONFIG ?= pkg-config
+VERSION := $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' packages/rdpipe/package.json)
+
+VARIANT := $(if $(filter thread,$(SAN)),tsan,$(if $(SAN),asan,$(if $(STATIC),static,release)))
+OUT := build/$(VARIANT)
+PROGRAMS := rdsend rdrecv rdstage
+
+WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
+ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARNINGS) $(CFLAGS) \
+  $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(STATIC),-DRD_STATIC) \
+  -Ipackages/rdcore-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libxxhash jansson)
+ALL_LDFLAGS := -pthread $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN)) $(if $(STATIC),-static)
+LIBS := $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs libssl libcrypto libxxhash jansson)
+# The agent needs no crypto: it stays small.
+AGENT_LIBS := $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs jansson)
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)')
+
+CORE_SOURCES := $(wildcard packages/rdcore-native/src/*.c)
+CORE_OBJECTS := $(CORE_SOURCES:packages/%.c=$(OUT)/%.o)
+HEADERS := $(wildcard packages/*-native/src/*.h)
+TEST_SOURCES := $(wildcard packages/*-native/test/*_test.c)
+TESTS := $(TEST_SOURCES:packages/%.c=$(OUT)/%)
+
+objects_of = $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard packages/$(1)-native/src/*.c))
+
+.PHONY: all test-programs test headers install clean
+.SECONDARY:
+all: $(PROGRAMS:%=$(OUT)/%)
+
+$(OUT)/%.o: packages/%.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(OUT)/librdcore.a: $(CORE_OBJECTS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/rdsend: $(call objects_of,rdsend) $(OUT)/librdcore.a
+$(OUT)/rdrecv: $(call objects_of,rdrecv) $(OUT)/librdcore.a
+$(OUT)/rdsend $(OUT)/rdrecv:
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(OUT)/rdstage: $(call objects_of,rdstage) $(OUT)/librdcore.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+
+# A suite links its own package's objects, all but main.
+.SECONDEXPANSION:
+$(TESTS): $(OUT)/%: $(OUT)/%.o $$(filter-out %/main.o,$$(call objects_of,$$(patsubst %-native,$$(subst /,,%),$$(firstword $$(subst /, ,$$*))))) $(OUT)/librdcore.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(sort $^) $(LIBS)
+
+test-programs: $(TESTS)
+
+test: all test-programs
+	$(Q)for suite in $(TESTS); do RD_BIN=$(abspath $(OUT)) $$suite || exit 1; done
+
+headers:
+	$(Q)for header in $(HEADERS); do \
+	  $(CC) $(ALL_CFLAGS) -I$$(dirname $$header) -Werror -fsyntax-only -x c $$header || exit 1; done
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(PROGRAMS:%=$(OUT)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(wildcard packages/*/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
+
+clean:
+	rm -rf build
+
+-include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credits of a hop (docs/protocol.md, section 1.3): pure bookkeeping, one per end.
+#ifndef RD_CREDIT_H
+#define RD_CREDIT_H
+
+#include "error.h"
+
+#include <stdint.h>
+
+struct rd_credit {
+  uint32_t slots;
+  uint64_t frames;   // sender: DATA frames sent; receiver: DATA frames consumed
+  uint64_t returned; // sender: frames the last ACK counted; receiver: frames our last ACK counted
+};
+
+void rd_credit_init(struct rd_credit *credit, uint32_t slots);
+// Sender: may one more DATA frame go?
+bool rd_credit_available(const struct rd_credit *credit);
+void rd_credit_spend(struct rd_credit *credit);
+// Sender: an ACK came. False (RD_CODE_DATA_DAMAGED) when it goes back or counts frames that were never sent.
+bool rd_credit_take(struct rd_credit *credit, uint64_t frames_consumed, struct rd_error *error);
+// Receiver: one frame was consumed; then, is an ACK due? `idle`: nothing is left to write.
+void rd_credit_consume(struct rd_credit *credit);
+bool rd_credit_due(const struct rd_credit *credit, bool idle);
+void rd_credit_acknowledge(struct rd_credit *credit);
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What went wrong: a code that decides the exit status, and one line for a person.
+#ifndef RD_ERROR_H
+#define RD_ERROR_H
+
+#include <stdbool.h>
+
+// docs/protocol.md, section 4.1. The numbers of the wire's ABORT codes are rd_code_status() of these.
+enum rd_code {
+  RD_CODE_OK,
+  RD_CODE_USAGE,
+  RD_CODE_CANNOT_CONNECT,
+  RD_CODE_KEY_REFUSED,
+  RD_CODE_PEER_LOST,
+  RD_CODE_PEER_STALLED,
+  RD_CODE_SOURCE_UNREADABLE,
+  RD_CODE_SINK_UNWRITABLE,
+  RD_CODE_DATA_DAMAGED,
+  RD_CODE_ABORTED,
+  RD_CODE_CLOSED,
+  RD_CODE_INTERNAL,
+};
+
+struct rd_error {
+  enum rd_code code;
+  char message[512]; // one line, lower case, without a full stop
+};
+
+// Fills *error. Format as printf; control characters in the result are replaced by '?'.
+void rd_error_set(struct rd_error *error, enum rd_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// As rd_error_set, and appends ": " and the words for errno.
+void rd_error_set_errno(struct rd_error *error, enum rd_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// The name used in messages ("peer_lost"). Never NULL.
+const char *rd_code_name(enum rd_code code);
+
+// The exit status of rdsend and rdrecv for this code; RD_CODE_CLOSED has 128 + SIGPIPE.
+int rd_code_status(enum rd_code code);
+
+// The code for an ABORT status that came from a peer; unknown numbers give RD_CODE_ABORTED.
+enum rd_code rd_code_from_status(unsigned status);
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam between the loops and the network: whole messages, in order, without loss while the connection lives.
+// Backends: transport_mem (tests), transport_tcp (any stream socket), later transport_verbs. Each exports constructors
+// only. Nothing here blocks; everything is called from one thread, the one that polls. One conformance suite runs over
+// all backends.
+#ifndef RD_TRANSPORT_H
+#define RD_TRANSPORT_H
+
+#include "error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+// A message that arrived. Its bytes belong to the transport until rd_transport_give_back().
+struct rd_message {
+  unsigned char *data; // the frame's header; data + RD_HEADER_BYTES, the payload, lies at a page's beginning
+  size_t bytes;
+  unsigned slot;
+};
+
+struct rd_transport {
+  const struct rd_transport_ops *ops;
+};
+
+// Every operation exists in every backend; what one cannot do it refuses in words.
+struct rd_transport_ops {
+  const char *name; // "tcp", "mem"
+
+  // Allocates receive memory: `slots` messages of up to RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES. Called once,
+  // after authentication; before it a transport takes one message of RD_HANDSHAKE_MESSAGE_MAX_BYTES at a time.
+  bool (*arm)(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
+
+  // The descriptor to poll, and the events to poll it for now.
+  int (*poll_fd)(const struct rd_transport *transport);
+  short (*poll_events)(const struct rd_transport *transport);
+
+  // Accepts one message made of `parts` (at most 4): 1 accepted, 0 not now (try after the next flush or receive), -1
+  // failed. The parts' memory must stay as it is until released() counts this message.
+  int (*send)(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
+
+  // Pushes what was accepted towards the network, as far as goes without waiting.
+  bool (*flush)(struct rd_transport *transport, struct rd_error *error);
+
+  // How many messages, of all accepted, need their memory no more.
+  uint64_t (*released)(const struct rd_transport *transport);
+
+  // The next message: 1 one is in *message, 0 none yet or no free slot, -1 failed; RD_CODE_PEER_LOST when the peer has
+  // closed.
+  int (*receive)(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
+
+  // Gives a message's slot back for the next ones. In any order.
+  void (*give_back)(struct rd_transport *transport, const struct rd_message *message);
+
+  // Words for reports: "10.0.0.1:40000". Owned by the transport.
+  const char *(*local_name)(const struct rd_transport *transport);
+  const char *(*peer_name)(const struct rd_transport *transport);
+
+  void (*destroy)(struct rd_transport *transport); // NULL-safe through rd_transport_destroy()
+};
+
+void rd_transport_destroy(struct rd_transport *transport);
+
+// The connectors of one end: a listener, dials under way, both at once. What comes out is a connection that nobody has
+// authenticated yet; the caller runs the handshake on it.
+struct rd_connector {
+  const struct rd_connector_ops *ops;
+};
+
+struct rd_address {
+  char host[256]; // numeric IPv4 or IPv6 (with %zone), or a path when port is 0 and it begins with '/'; by hand a name
+  uint16_t port;
+};
+
+struct rd_connector_ops {
+  // A pollable descriptor (an epoll set or the socket itself), readable when accept() may have something.
+  int (*poll_fd)(const struct rd_connector *connector);
+  // The next connection: 1 in *transport (caller destroys), 0 none yet, -1 failed for good (a dial: refused, with
+  // words).
+  int (*accept)(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error);
+  void (*destroy)(struct rd_connector *connector);
+};
+
+void rd_connector_destroy(struct rd_connector *connector);
+
+// transport_tcp.c --------------------------------------------------------------------------------------------------
+// Listens on `bind_host` (NULL or "": every address, IPv6 and IPv4) and the first free port of [low, high], 0 for the
+// kernel's choice. An address that is not this machine's falls back to every address.
+struct rd_connector *rd_tcp_listen(const char *bind_host, uint16_t low, uint16_t high, uint16_t *port,
+                                   struct rd_error *error);
+// Begins to dial one address. Refused, unreachable: accept() gives -1 and RD_CODE_CANNOT_CONNECT.
+struct rd_connector *rd_tcp_dial(const struct rd_address *address, struct rd_error *error);
+// Takes a connected stream socket (closes it on destroy, also when this fails).
+struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error);
+
+// transport_mem.c --------------------------------------------------------------------------------------------------
+// Faults that tests ask for; zero for none. They count messages from 1.
+struct rd_mem_faults {
+  unsigned refuse_every;    // every nth send() is answered 0 once
+  unsigned corrupt_message; // one bit of this message is flipped
+  unsigned close_after;     // the connection is lost after this many messages
+  unsigned queue_messages;  // how many fit on the way; 0: 16
+};
+// Two ends joined in memory; each may be used by a thread of its own.
+bool rd_mem_pair(const struct rd_mem_faults *faults, struct rd_transport *ends[2], struct rd_error *error);
+
+#endif

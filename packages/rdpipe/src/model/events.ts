@@ -1,0 +1,48 @@
+/** What a run tells whoever shows it. `run` and `ui` meet only here; a renderer is a mapped type over the kinds. */
+import type { Plan } from './plan.ts';
+import type { HopEnd } from './protocol.ts';
+import type { Report } from './report.ts';
+
+export type RunEvent =
+  | { readonly kind: 'connecting'; readonly hosts: readonly string[] }
+  | { readonly kind: 'host_connected'; readonly host: string }
+  | { readonly kind: 'deploying'; readonly host: string; readonly bytes: number }
+  /** A question is put to the user: live output stands still until it is answered. */
+  | { readonly kind: 'prompting'; readonly host: string; readonly active: boolean }
+  | { readonly kind: 'planned'; readonly plan: Plan }
+  | { readonly kind: 'segment_started'; readonly segment: number }
+  | {
+      readonly kind: 'hop_connected';
+      readonly link: number;
+      readonly transport: string;
+      readonly cipher: string;
+      readonly way: string;
+    }
+  | { readonly kind: 'size'; readonly link: number; readonly bytes: number }
+  | {
+      readonly kind: 'counters';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly bytes: number;
+      readonly inputMs: number;
+      readonly wireMs: number;
+      readonly outputMs: number;
+    }
+  | { readonly kind: 'stderr'; readonly stage: number; readonly host: string; readonly data: Uint8Array }
+  | {
+      readonly kind: 'stage_exited';
+      readonly stage: number;
+      readonly host: string;
+      readonly code: number | null;
+      readonly signal: number | null;
+    }
+  | { readonly kind: 'stopping'; readonly reason: string }
+  | { readonly kind: 'suspended' | 'resumed' }
+  /** For -vv: what is done, in words. */
+  | { readonly kind: 'log'; readonly message: string }
+  | { readonly kind: 'warning'; readonly message: string }
+  | { readonly kind: 'finished'; readonly report: Report };
+
+export type RunEventKind = RunEvent['kind'];
+/** Where a run puts its events. Never throws. */
+export type Emit = (event: RunEvent) => void;

@@ -1,0 +1,45 @@
+/** What the user wrote: stages in order. Pure data. */
+
+/** A host as written in a stage; `undefined` user means what ssh resolves. */
+export interface HostRef {
+  /** As the user wrote it, without the user: `h1`, `2001:db8::1`, `fe80::1%eth0`; empty for this machine. */
+  readonly name: string;
+  readonly user: string | undefined;
+  /** For messages: `ann@h1`, `[fe80::1%eth0]`, `this machine`. */
+  readonly label: string;
+}
+
+interface StageBase {
+  /** From 1, in the order in which they were written. */
+  readonly number: number;
+  readonly host: HostRef;
+  /** Command or word for people: decoded as UTF-8, control characters replaced. */
+  readonly text: string;
+}
+
+export interface CommandStage extends StageBase {
+  readonly kind: 'command';
+  /** Exactly the bytes the user gave. */
+  readonly command: Uint8Array;
+  readonly shell: string;
+  /** Exit statuses that count as success; always holds 0. */
+  readonly ok: readonly number[];
+}
+
+export interface SourceStage extends StageBase {
+  readonly kind: 'source';
+  /** One shell word, expanded by the host's shell. */
+  readonly word: Uint8Array;
+}
+
+export interface SinkStage extends StageBase {
+  readonly kind: 'sink';
+  readonly word: Uint8Array;
+  readonly append: boolean;
+}
+
+export type Stage = CommandStage | SourceStage | SinkStage;
+
+export interface Pipeline {
+  readonly stages: readonly [Stage, ...Stage[]];
+}

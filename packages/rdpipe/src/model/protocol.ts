@@ -1,0 +1,159 @@
+/** Messages between rdpipe and the agent: docs/protocol.md, section 2. Bytes are hexadecimal, times milliseconds. */
+
+export const PROTOCOL_VERSION = 1;
+
+export interface AgentHello {
+  readonly v: number;
+  readonly version: string;
+  readonly os: string;
+  readonly cpu: string;
+  readonly boot_id: string;
+  readonly net_ns: number;
+  readonly uid: number;
+  readonly user: string;
+  readonly hostname: string;
+  readonly pid: number;
+  readonly ssh_connection: string | null;
+  readonly aes: boolean;
+}
+
+export type HopEnd = 'send' | 'recv';
+
+export type AgentStage =
+  | {
+      readonly stage: number;
+      readonly kind: 'command';
+      readonly command: string;
+      readonly shell: string;
+      readonly ok: readonly number[];
+      readonly in: number;
+      readonly out: number;
+    }
+  | { readonly stage: number; readonly kind: 'source'; readonly word: string; readonly out: number }
+  | {
+      readonly stage: number;
+      readonly kind: 'sink';
+      readonly word: string;
+      readonly append: boolean;
+      readonly in: number;
+    };
+
+export type LinkSource = 'stage' | 'stdin' | 'null';
+export type LinkSink = 'stage' | 'stdout' | 'null';
+
+interface HopLinkBase {
+  readonly link: number;
+  readonly kind: 'hop';
+  readonly key: string;
+  readonly encrypt: boolean;
+  readonly buffer: number;
+  readonly bind: string | null;
+  readonly ports: readonly [number, number];
+}
+
+export type AgentLink =
+  | { readonly link: number; readonly kind: 'null' | 'stdin' | 'stdout' | 'pipe' }
+  | (HopLinkBase & { readonly end: 'send'; readonly source: LinkSource })
+  | (HopLinkBase & { readonly end: 'recv'; readonly sink: LinkSink })
+  | {
+      readonly link: number;
+      readonly kind: 'local';
+      readonly key: string;
+      readonly source: LinkSource;
+      readonly sink: LinkSink;
+      readonly buffer: number;
+    };
+
+export type DialAddress = { readonly host: string; readonly port: number } | { readonly unix: string };
+
+export type AgentRequest =
+  | {
+      readonly op: 'prepare';
+      readonly segment: number;
+      readonly run: string;
+      readonly lenient: boolean;
+      readonly lease_ms: number;
+      readonly connect_timeout_ms: number;
+      readonly stall_timeout_ms: number;
+      readonly stages: readonly AgentStage[];
+      readonly links: readonly AgentLink[];
+    }
+  | { readonly op: 'listen'; readonly link: number; readonly end: HopEnd }
+  | { readonly op: 'dial'; readonly link: number; readonly end: HopEnd; readonly addresses: readonly DialAddress[] }
+  | { readonly op: 'go'; readonly segment: number }
+  | { readonly op: 'stderr_ack'; readonly stage: number; readonly bytes: number }
+  | { readonly op: 'suspend' | 'resume' | 'finish' | 'ping' }
+  | { readonly op: 'abort'; readonly reason: string };
+
+/** Names of docs/protocol.md, section 4.1. */
+export type NativeCode =
+  | 'ok'
+  | 'usage'
+  | 'cannot_connect'
+  | 'key_refused'
+  | 'peer_lost'
+  | 'peer_stalled'
+  | 'source_unreadable'
+  | 'sink_unwritable'
+  | 'data_damaged'
+  | 'aborted'
+  | 'closed'
+  | 'internal';
+
+export type AgentEvent =
+  | { readonly event: 'prepared'; readonly segment: number }
+  | { readonly event: 'listening'; readonly link: number; readonly end: HopEnd; readonly port: number }
+  | {
+      readonly event: 'dial_failed';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly code: NativeCode;
+      readonly message: string;
+    }
+  | {
+      readonly event: 'connected';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly transport: string;
+      readonly cipher: string;
+      readonly local: string;
+      readonly peer: string;
+    }
+  | { readonly event: 'size'; readonly link: number; readonly bytes: number }
+  | { readonly event: 'started'; readonly stage: number; readonly pid: number }
+  | {
+      readonly event: 'counters';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly bytes: number;
+      readonly input_ms: number;
+      readonly wire_ms: number;
+      readonly output_ms: number;
+    }
+  | { readonly event: 'stderr'; readonly stage: number; readonly data: string }
+  | {
+      readonly event: 'exited';
+      readonly stage: number;
+      readonly code: number | null;
+      readonly signal: number | null;
+      readonly stopped: boolean;
+      readonly consumer_closed: boolean;
+      readonly user_ms: number;
+      readonly system_ms: number;
+      readonly max_rss_kib: number;
+    }
+  | {
+      readonly event: 'link_ended';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly result: 'delivered' | 'closed' | 'aborted' | 'failed';
+      readonly status: number;
+      readonly code: NativeCode;
+      readonly message: string;
+      readonly bytes: number;
+    }
+  | { readonly event: 'failed'; readonly stage: number | null; readonly code: NativeCode; readonly message: string }
+  | { readonly event: 'left_behind'; readonly pid: number; readonly command: string }
+  | { readonly event: 'segment_ended'; readonly segment: number }
+  | { readonly event: 'ended' }
+  | { readonly event: 'alive' };

@@ -1,0 +1,46 @@
+/** What happened. The last `--json` object is this one; the summary prints it. */
+import type { Cause } from './errors.ts';
+
+export interface StageReport {
+  readonly stage: number;
+  readonly host: string;
+  readonly command: string;
+  readonly state: 'succeeded' | 'failed' | 'stopped' | 'consumer_closed' | 'not_started';
+  readonly code: number | null;
+  readonly signal: number | null;
+  readonly userMs: number;
+  readonly systemMs: number;
+  readonly maxRssKib: number;
+}
+
+export interface HopReport {
+  readonly link: number;
+  readonly from: string;
+  readonly to: string;
+  readonly transport: string;
+  readonly cipher: string;
+  readonly result: 'delivered' | 'closed' | 'aborted' | 'failed' | 'not_connected';
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly bytesPerSecond: number;
+  /** What the hop waited for most: its producer, the network, its consumer. */
+  readonly bottleneck: 'input' | 'wire' | 'output' | 'none';
+  readonly inputMs: number;
+  readonly wireMs: number;
+  readonly outputMs: number;
+  /** Ways that were tried and refused, in words; and a forward through ssh, when one was needed. */
+  readonly notes: readonly string[];
+}
+
+export interface Report {
+  readonly v: 1;
+  readonly run: string;
+  readonly status: number;
+  readonly cause: Cause | null;
+  /** The one line of the failure, or null. */
+  readonly message: string | null;
+  readonly seconds: number;
+  readonly stages: readonly StageReport[];
+  readonly hops: readonly HopReport[];
+  readonly leftBehind: readonly { readonly host: string; readonly pid: number; readonly command: string }[];
+}

@@ -1,0 +1,38 @@
+/** The control connection to one host, whatever carries it. Payload never goes through it. */
+import type { Readable, Writable } from 'node:stream';
+
+/** One exec channel: a plain `sh` on the host that reads its script from `stdin`. No pty: three separate, binary-safe streams. */
+export interface Channel {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when the channel has closed; never rejects. Statuses of ssh prove nothing: they are for messages only. */
+  readonly closed: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Ends the channel's local side at once. Idempotent. */
+  kill(): void;
+}
+
+/** A socket of this machine that leads to an address of the host. */
+export interface Forward {
+  readonly socketPath: string;
+  close(): Promise<void>;
+}
+
+export interface HostSession {
+  readonly kind: 'openssh' | 'ssh2' | 'local';
+  /** The host as the user wrote it. */
+  readonly label: string;
+  /**
+   * Opens a channel that runs `sh` there.
+   * @throws SessionError when the host cannot be reached, refuses us, or the channel is refused.
+   */
+  openShell(signal: AbortSignal): Promise<Channel>;
+  /**
+   * Leads a local unix socket to host:port as seen from the host, or undefined where this session cannot.
+   */
+  forward(host: string, port: number, signal: AbortSignal): Promise<Forward | undefined>;
+  /** What went wrong on the connection, from what it printed so far; undefined when nothing is known. */
+  failure(): Error | undefined;
+  /** Ends every channel and the connection. Bounded, idempotent. */
+  close(): Promise<void>;
+}
