@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "error.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set_message(struct rd_error *error, enum rd_code code, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+static void replace_controls(char *text);
+
+static const struct {
+  const char *name;
+  int status;
+} codes[] = {
+    [RD_CODE_OK] = {"ok", 0},
+    [RD_CODE_USAGE] = {"usage", 2},
+    [RD_CODE_CANNOT_CONNECT] = {"cannot_connect", 3},
+    [RD_CODE_KEY_REFUSED] = {"key_refused", 4},
+    [RD_CODE_PEER_LOST] = {"peer_lost", 5},
+    [RD_CODE_PEER_STALLED] = {"peer_stalled", 5},
+    [RD_CODE_SOURCE_UNREADABLE] = {"source_unreadable", 6},
+    [RD_CODE_SINK_UNWRITABLE] = {"sink_unwritable", 7},
+    [RD_CODE_DATA_DAMAGED] = {"data_damaged", 8},
+    [RD_CODE_ABORTED] = {"aborted", 9},
+    [RD_CODE_CLOSED] = {"closed", 128 + SIGPIPE},
+    [RD_CODE_INTERNAL] = {"internal", 10},
+};
+static const unsigned code_count = sizeof codes / sizeof codes[0];
+
+void rd_error_set(struct rd_error *error, enum rd_code code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  set_message(error, code, format, arguments);
+  va_end(arguments);
+}
+
+void rd_error_set_errno(struct rd_error *error, enum rd_code code, const char *format, ...) {
+  int number = errno;
+  va_list arguments;
+  va_start(arguments, format);
+  set_message(error, code, format, arguments);
+  va_end(arguments);
+  size_t used = strlen(error->message);
+  char words[128];
+  snprintf(error->message + used, sizeof error->message - used, ": %s", strerror_r(number, words, sizeof words));
+}
+
+const char *rd_code_name(enum rd_code code) {
+  return (unsigned)code < code_count ? codes[code].name : "internal";
+}
+
+int rd_code_status(enum rd_code code) {
+  return (unsigned)code < code_count ? codes[code].status : codes[RD_CODE_INTERNAL].status;
+}
+
+enum rd_code rd_code_from_status(unsigned status) {
+  for (unsigned code = RD_CODE_USAGE; code < code_count; code++)
+    if ((unsigned)codes[code].status == status) return (enum rd_code)code;
+  return RD_CODE_ABORTED;
+}
+
+static void set_message(struct rd_error *error, enum rd_code code, const char *format, va_list arguments) {
+  error->code = code;
+  vsnprintf(error->message, sizeof error->message, format, arguments);
+  replace_controls(error->message);
+}
+
+static void replace_controls(char *text) {
+  for (; *text != '\0'; text++)
+    if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}
