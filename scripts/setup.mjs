@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--test]`. Plain node: nothing is installed yet.
+// With everything in place it only looks. `--test` also asks for what the test suites use.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const NODE_LEAST = [20, 19];
+const PNPM_VERSION = '10.34.8';
+const PNPM = join(root, '.tools/node_modules/.bin/pnpm');
+const BUILD_PACKAGES = [
+  'build-essential',
+  'pkg-config',
+  'libssl-dev',
+  'libxxhash-dev',
+  'libjansson-dev',
+  'openssh-client',
+];
+const TEST_PACKAGES = [
+  'clang-format',
+  'ffmpeg',
+  'fish',
+  'man-db',
+  'openssh-server',
+  'procps',
+  'sudo',
+  'tcsh',
+  'tmux',
+  'zfs-fuse',
+  'zsh',
+];
+
+setUp(process.argv.includes('--test') ? [...BUILD_PACKAGES, ...TEST_PACKAGES] : BUILD_PACKAGES);
+
+function setUp(packages) {
+  checkNode();
+  installPackages(packages);
+  installPnpm();
+  installDependencies();
+  must('npm', ['run', '--silent', 'build']);
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > NODE_LEAST[0] || (major === NODE_LEAST[0] && minor >= NODE_LEAST[1])) return;
+  fail(`node ${NODE_LEAST.join('.')} or later is needed, this is ${process.versions.node}`);
+}
+
+function installPackages(wanted) {
+  if (!existsSync('/usr/bin/apt-get')) return warnOfOtherSystem(wanted);
+  const missing = missingPackages(wanted);
+  if (missing.length === 0) return;
+  const asRoot = process.getuid() === 0 ? [] : ['sudo', '-n'];
+  console.log(`setup: installing ${missing.join(' ')}`);
+  const installed =
+    succeeds([...asRoot, 'apt-get', '-qq', 'update']) &&
+    succeeds([...asRoot, ...aptInstall(missing)]) &&
+    missingPackages(wanted).length === 0;
+  if (!installed)
+    fail(`system packages are missing; install them, then try again:\n  sudo apt-get install ${missing.join(' ')}`);
+}
+
+/** Other systems name their packages otherwise: the build says what it lacks. */
+function warnOfOtherSystem(wanted) {
+  const tools = ['cc', 'make', 'pkg-config', 'ssh'].filter((tool) => !onPath(tool));
+  if (tools.length === 0) return;
+  fail(`no apt-get here, and ${tools.join(', ')} missing; on Debian these packages are used: ${wanted.join(' ')}`);
+}
+
+function missingPackages(wanted) {
+  const query = spawnSync('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Abbrev}\n', ...wanted], {
+    encoding: 'utf8',
+  });
+  const installed = new Set(
+    query.stdout
+      .split('\n')
+      .filter((line) => line.includes(' ii'))
+      .map((line) => line.split(' ')[0]),
+  );
+  return wanted.filter((name) => !installed.has(name));
+}
+
+/** Without a question, without what is only recommended. */
+function aptInstall(packages) {
+  const quiet = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-qq', '-y', '-o', 'Dpkg::Use-Pty=0'];
+  return [...quiet, 'install', '--no-install-recommends', ...packages];
+}
+
+function installPnpm() {
+  if (pnpmVersion() === PNPM_VERSION) return;
+  must('npm', ['install', '--silent', '--no-fund', '--no-audit', '--prefix', '.tools', `pnpm@${PNPM_VERSION}`]);
+}
+
+function pnpmVersion() {
+  const manifest = join(root, '.tools/node_modules/pnpm/package.json');
+  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).version : undefined;
+}
+
+/** pnpm keeps a copy of the lock file that it installed from. */
+function installDependencies() {
+  const installed = join(root, 'node_modules/.pnpm/lock.yaml');
+  const wanted = readFileSync(join(root, 'pnpm-lock.yaml'));
+  if (existsSync(installed) && readFileSync(installed).equals(wanted)) return;
+  must(PNPM, ['install', '--frozen-lockfile', '--prod=false', '--config.confirm-modules-purge=false']);
+}
+
+function onPath(tool) {
+  return process.env.PATH.split(':').some((directory) => existsSync(join(directory, tool)));
+}
+
+function succeeds([command, ...args]) {
+  return spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
+}
+
+function must(command, args) {
+  if (!succeeds([command, ...args])) fail(`${[command, ...args].join(' ')} failed`);
+}
+
+function fail(message) {
+  console.error(`setup: ${message}`);
+  process.exit(1);
+}

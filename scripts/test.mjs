@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the parts of the test suite one after another: `node scripts/test.mjs [--full] [PART...]`.
+// Each part prints its time; the last line is the sum, `N passed, N failed[, N skipped]`.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const OVERTIME_FACTOR = 3;
+
+/** In the order in which they run. A part over its budget is told so; far over it, it is ended. */
+const PARTS = [
+  { name: 'setup', budgetMinutes: 4, steps: () => [command('node', 'scripts/setup.mjs', '--test')] },
+  { name: 'check', budgetMinutes: 1, steps: checks },
+  { name: 'unit', budgetMinutes: 1, steps: () => [mocha('packages/rdpipe/test')] },
+  {
+    name: 'native',
+    budgetMinutes: 2,
+    steps: () => [...suites('address,undefined', 'asan'), ...suites('thread', 'tsan')],
+  },
+  { name: 'integration', budgetMinutes: 5, steps: () => [mocha('test/integration')] },
+  { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/faults')] },
+  { name: 'full', budgetMinutes: 60, steps: () => [mocha('test/full')], long: true },
+];
+
+const NOTHING = { passed: 0, failed: 0, skipped: 0 };
+process.exitCode = (await runAll(chosenParts(process.argv.slice(2)))) ? 0 : 1;
+
+function chosenParts(words) {
+  const names = words.filter((word) => word !== '--full');
+  const unknown = names.filter((name) => !PARTS.some((part) => part.name === name));
+  if (unknown.length > 0)
+    throw new Error(`no such part: ${unknown.join(' ')}; parts are ${PARTS.map((part) => part.name).join(' ')}`);
+  if (names.length > 0) return PARTS.filter((part) => names.includes(part.name));
+  return PARTS.filter((part) => !part.long || words.includes('--full'));
+}
+
+async function runAll(parts) {
+  let total = NOTHING;
+  const times = [];
+  for (const part of parts) {
+    const started = Date.now();
+    const counts = await runPart(part);
+    times.push(timeLine(part, counts, (Date.now() - started) / 1000));
+    console.log(times.at(-1));
+    total = add(total, counts);
+    if (part.name === 'setup' && counts.failed > 0) break;
+  }
+  console.log(`\n${times.join('\n')}\n\n${inWords(total)}`);
+  return total.failed === 0;
+}
+
+async function runPart(part) {
+  console.log(`\n== ${part.name}`);
+  const deadline = Date.now() + part.budgetMinutes * OVERTIME_FACTOR * 60_000;
+  let counts = NOTHING;
+  for (const step of part.steps()) counts = add(counts, await step(deadline));
+  return counts;
+}
+
+function checks() {
+  const kinds = ['lint', 'types', 'native', 'man'];
+  return [...kinds.map((kind) => command('npm', 'run', '--silent', `check:${kind}`)), mocha('test/toolchain')];
+}
+
+/** A step that only succeeds or fails: one test. */
+function command(...argv) {
+  return async (deadline) => ((await run(argv, deadline)) ? one('passed') : one('failed'));
+}
+
+/** Every `*.test.ts` below a folder. A mocha that died without its counts has failed. */
+function mocha(folder) {
+  return async (deadline) => {
+    const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-test-counts-'));
+    const file = join(scratch, 'counts.json');
+    const argv = [
+      'node_modules/.bin/mocha',
+      '--forbid-only',
+      '--reporter',
+      'scripts/mocha-reporter.mjs',
+      `${folder}/**/*.test.ts`,
+    ];
+    const succeeded = await run(argv, deadline, { MOCHA_COUNTS: file });
+    const counts = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : one('failed');
+    rmSync(scratch, { recursive: true });
+    return !succeeded && counts.failed === 0 ? add(counts, one('failed')) : counts;
+  };
+}
+
+/** Builds the C suites with a sanitizer and runs each: one test a suite. */
+function suites(sanitizer, variant) {
+  const make = command('make', '-j2', 'WERROR=1', `SAN=${sanitizer}`, 'all', 'test-programs');
+  const programs = suiteNames().map((name) => suite(join('build', variant, name), join(root, 'build', variant)));
+  return [make, ...programs];
+}
+
+function suiteNames() {
+  return readdirSync(join(root, 'packages'), { recursive: true })
+    .filter((file) => /^[a-z]+-native\/test\/\w+_test\.c$/.test(file))
+    .map((file) => file.replace(/\.c$/, ''))
+    .sort();
+}
+
+function suite(program, binaries) {
+  return async (deadline) => {
+    const succeeded = await run([program], deadline, { RD_BIN: binaries });
+    console.log(`  ${succeeded ? 'ok  ' : 'FAIL'} ${program}`);
+    return one(succeeded ? 'passed' : 'failed');
+  };
+}
+
+/** Runs in a process group of its own, ended whole at the deadline or with us. */
+function run([program, ...args], deadline, env = {}) {
+  const child = spawn(program, args, {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+  return new Promise((resolve) => {
+    const endGroup = () => process.kill(-child.pid, 'SIGKILL');
+    const timer = setTimeout(
+      () => {
+        console.log(`${program} ${args.join(' ')}: ended, it took too long`);
+        endGroup();
+      },
+      Math.max(0, deadline - Date.now()),
+    );
+    const interrupted = () => {
+      endGroup();
+      process.exit(130);
+    };
+    process.once('SIGINT', interrupted);
+    child.once('error', (error) => finish(console.log(`${program}: ${error.message}`)));
+    child.once('close', (status) => finish(status));
+    function finish(status) {
+      clearTimeout(timer);
+      process.off('SIGINT', interrupted);
+      resolve(status === 0);
+    }
+  });
+}
+
+function timeLine(part, counts, seconds) {
+  const over = seconds > part.budgetMinutes * 60 ? `, over its budget of ${part.budgetMinutes} min` : '';
+  return `-- ${part.name.padEnd(12)} ${seconds.toFixed(1).padStart(6)} s   ${inWords(counts)}${over}`;
+}
+
+function inWords({ passed, failed, skipped }) {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+function one(outcome) {
+  return { ...NOTHING, [outcome]: 1 };
+}
+
+function add(left, right) {
+  return {
+    passed: left.passed + right.passed,
+    failed: left.failed + right.failed,
+    skipped: left.skipped + right.skipped,
+  };
+}
