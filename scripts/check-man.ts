@@ -28,7 +28,7 @@ function compare(program: string, page: string): string[] {
 
 /** `-v` and `--verbose` wherever they stand as words of their own. */
 function optionsOf(text: string): Set<string> {
-  return new Set([...text.matchAll(/(?<![\w-])--?[a-zA-Z][\w-]*/g)].map((match) => match[0].replace(/-$/, '')));
+  return new Set([...text.matchAll(/(?<![\w-])(-[a-zA-Z]|--[a-z][a-z-]*)(?![\w])/g)].map((match) => match[0]));
 }
 
 /** The tags of a page's .TP and .It items, without roff's marks: where a page lists its options. */
