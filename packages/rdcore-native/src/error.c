@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error.h"
 
+#include "text.h"
+
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,7 +12,7 @@
 
 static void set_message(struct rd_error *error, enum rd_code code, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
-static void replace_controls(char *text);
+static const char *lower_words(int number, char *words, size_t bytes);
 
 static const struct {
   const char *name;
@@ -45,7 +48,7 @@ void rd_error_set_errno(struct rd_error *error, enum rd_code code, const char *f
   va_end(arguments);
   size_t used = strlen(error->message);
   char words[128];
-  snprintf(error->message + used, sizeof error->message - used, ": %s", strerror_r(number, words, sizeof words));
+  snprintf(error->message + used, sizeof error->message - used, ": %s", lower_words(number, words, sizeof words));
 }
 
 const char *rd_code_name(enum rd_code code) {
@@ -62,13 +65,18 @@ enum rd_code rd_code_from_status(unsigned status) {
   return RD_CODE_ABORTED;
 }
 
+// Formats beside *error, because its own message is often one of the arguments.
 static void set_message(struct rd_error *error, enum rd_code code, const char *format, va_list arguments) {
+  char message[sizeof error->message];
+  vsnprintf(message, sizeof message, format, arguments);
+  rd_text_clean(message, strlen(message));
   error->code = code;
-  vsnprintf(error->message, sizeof error->message, format, arguments);
-  replace_controls(error->message);
+  memcpy(error->message, message, strlen(message) + 1);
 }
 
-static void replace_controls(char *text) {
-  for (; *text != '\0'; text++)
-    if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+// The system's words, which begin with a capital letter ("RPC …" and its like keep it).
+static const char *lower_words(int number, char *words, size_t bytes) {
+  snprintf(words, bytes, "%s", strerrordesc_np(number) != NULL ? strerrordesc_np(number) : "unknown error");
+  if (islower((unsigned char)words[1]) || words[1] == ' ') words[0] = (char)tolower((unsigned char)words[0]);
+  return words;
 }

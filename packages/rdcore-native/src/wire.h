@@ -45,8 +45,9 @@ struct rd_frame {
 // Writes the header of `frame` to `out`, RD_HEADER_BYTES long.
 void rd_frame_encode(const struct rd_frame *frame, unsigned char out[RD_HEADER_BYTES]);
 
-// Decodes the header of a message of `bytes` bytes. False (RD_CODE_DATA_DAMAGED): too short, an unknown type or flag,
-// a stream other than 0, or a payload length that its type cannot have.
+// Decodes the header of a message of `bytes` bytes. False (RD_CODE_DATA_DAMAGED): too short, an unknown type or flag, a
+// stream other than 0, a payload length that its type cannot have, a sealed HANDSHAKE, or one that is not sealed and
+// neither HANDSHAKE nor DATA.
 bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame *frame, struct rd_error *error);
 
 struct rd_end {
@@ -80,6 +81,7 @@ struct rd_hello {
 };
 #define RD_HELLO_BYTES 32u
 void rd_hello_encode(const struct rd_hello *hello, unsigned char out[RD_HELLO_BYTES]);
+// Decodes a HELLO of any version (the caller compares it). False (RD_CODE_DATA_DAMAGED): another length or magic.
 bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello *hello, struct rd_error *error);
 
 #endif

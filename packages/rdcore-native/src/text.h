@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text that somebody else wrote, made fit for a terminal and for JSON.
+#ifndef RD_TEXT_H
+#define RD_TEXT_H
+
+#include <stddef.h>
+
+// Replaces by '?', in place: control characters (also those beyond ASCII, and NUL) and bytes that are not UTF-8.
+void rd_text_clean(char *text, size_t bytes);
+
+#endif
