@@ -1,0 +1,130 @@
+/** The config file: TOML, checked in full. What is not known is a mistake, not ignored. */
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parse, TomlError } from 'smol-toml';
+import * as v from 'valibot';
+import { UsageError } from '../model/errors.ts';
+import { ENCRYPT_MODES, hostKeyOf, PROGRESS_MODES, SSH_MODES, STDERR_MODES } from '../parse/options.ts';
+import {
+  readAddress,
+  readBuffer,
+  readChoice,
+  readPlain,
+  readPorts,
+  readSeconds,
+  readTransport,
+} from '../parse/values.ts';
+
+/** The values of `[defaults]`, named as the long options, and of `[host.NAME]`. */
+export interface ConfigFile {
+  readonly defaults: v.InferOutput<typeof DEFAULTS>;
+  /** By host as in settings: `h1`, `ann@h1`, `2001:db8::1`. */
+  readonly hosts: ReadonlyMap<string, v.InferOutput<typeof HOST>>;
+}
+
+/**
+ * Reads the file the user named, or the default one, which need not exist.
+ * @throws UsageError naming file and key.
+ */
+export async function readConfigFile(named: string | undefined, environment: NodeJS.ProcessEnv): Promise<ConfigFile> {
+  const path = named ?? defaultPath(environment);
+  const text = await readText(path, named !== undefined);
+  return parseConfig(text ?? '', path);
+}
+
+/** @throws UsageError naming `path` and the key. */
+export function parseConfig(text: string, path: string): ConfigFile {
+  const result = v.safeParse(FILE, parseToml(text, path));
+  if (!result.success) throw new UsageError(`${path}: ${inWords(result.issues[0])}`);
+  const { defaults = {}, host = {} } = result.output;
+  const hosts = new Map(Object.entries(host).map(([name, values]) => [hostNamed(name, path), values]));
+  return { defaults, hosts };
+}
+
+function defaultPath(environment: NodeJS.ProcessEnv): string {
+  const home = environment.XDG_CONFIG_HOME;
+  return join(home?.startsWith('/') ? home : join(homedir(), '.config'), 'rdpipe', 'config.toml');
+}
+
+async function readText(path: string, mustExist: boolean): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!mustExist && (code === 'ENOENT' || code === 'ENOTDIR')) return undefined;
+    throw new UsageError(`cannot read the config file ${path}: ${code ?? (error as Error).message}`);
+  }
+}
+
+function parseToml(text: string, path: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const reason = error.message.split('\n')[0]?.replace(/^Invalid TOML document: /, '');
+    throw new UsageError(`${path}:${error.line}: ${reason}`);
+  }
+}
+
+function hostNamed(name: string, path: string): string {
+  try {
+    return hostKeyOf(name);
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(`${path}: [host.${name}]: ${error.message}`) : error;
+  }
+}
+
+function inWords(issue: v.BaseIssue<unknown>): string {
+  const key = v.getDotPath(issue) ?? 'file';
+  if (issue.type === 'strict_object') return `unknown key ${key}`;
+  return `${key}: ${issue.message}`;
+}
+
+/** A string (or number) that one of the option readers understands; its message is the reader's. */
+function readBy<Value>(read: (text: string) => Value) {
+  return v.pipe(
+    v.union([v.string(), v.number()], 'is neither text nor a number'),
+    v.rawTransform<string | number, Value>(({ dataset, addIssue, NEVER }) => {
+      try {
+        return read(String(dataset.value));
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        addIssue({ message: error.message });
+        return NEVER;
+      }
+    }),
+  );
+}
+
+const BOOLEAN = v.boolean('is neither true nor false');
+
+const DEFAULTS = v.strictObject({
+  port: v.optional(readBy(readPorts)),
+  hostname: v.optional(readBy(readAddress)),
+  transport: v.optional(readBy(readTransport)),
+  encrypt: v.optional(readBy((text) => readChoice(ENCRYPT_MODES, text))),
+  buffer: v.optional(readBy(readBuffer)),
+  lenient: v.optional(BOOLEAN),
+  shell: v.optional(readBy((text) => readPlain('shell', text))),
+  stderr: v.optional(readBy((text) => readChoice(STDERR_MODES, text))),
+  progress: v.optional(readBy((text) => readChoice(PROGRESS_MODES, text))),
+  'connect-timeout': v.optional(readBy(readSeconds)),
+  'stall-timeout': v.optional(readBy(readSeconds)),
+  lease: v.optional(readBy(readSeconds)),
+  timeout: v.optional(readBy(readSeconds)),
+  ssh: v.optional(readBy((text) => readChoice(SSH_MODES, text))),
+  agent: v.optional(readBy((text) => readPlain('path', text))),
+});
+
+const HOST = v.strictObject({
+  data: v.optional(readBy(readAddress)),
+  sudo: v.optional(BOOLEAN),
+  shell: v.optional(readBy((text) => readPlain('shell', text))),
+  agent: v.optional(readBy((text) => readPlain('path', text))),
+});
+
+const FILE = v.strictObject({
+  defaults: v.optional(DEFAULTS),
+  host: v.optional(v.record(v.string(), HOST)),
+});

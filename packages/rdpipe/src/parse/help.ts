@@ -1,0 +1,49 @@
+/** The text of --help, from the table of options. At most 80 columns. */
+import { OPTION_TABLE, type OptionRow } from './options.ts';
+
+const WIDTH = 80;
+const INDENT = 27;
+
+export function helpText(): string {
+  return [HEAD, 'Options:', ...OPTION_TABLE.flatMap(optionLines), '', TAIL].join('\n');
+}
+
+const HEAD = `Usage: rdpipe [options] STAGE...
+       rdpipe demo
+
+Runs commands on hosts and joins them by pipes that lead from host to host.
+SSH carries control only; the data goes directly between the hosts.
+
+STAGE is [user@]host:COMMAND, run by sh on that host; :COMMAND is this machine.
+A COMMAND that is < FILE, > FILE or >> FILE reads or writes that file.
+Options end at the first STAGE. Quote a COMMAND of several words.
+
+  echo hi | rdpipe h1:'tr a-z A-Z' h2:rev
+  rdpipe h1:'zfs send tank/a@now' h2:'zfs recv -u tank/a'
+`;
+
+const TAIL = `Exit status: 0 success; of the first stage that failed its own, or 128 + signal;
+2 usage; 124 a time limit; 125 rdpipe itself; 129, 130, 143 signals.
+`;
+
+function optionLines(row: OptionRow): readonly string[] {
+  const flags = `  ${flagsOf(row)}`;
+  const lines = wrap(row.help, WIDTH - INDENT).map((line) => ' '.repeat(INDENT) + line);
+  const fits = flags.length < INDENT - 1;
+  return fits ? [flags + (lines[0] ?? '').slice(flags.length), ...lines.slice(1)] : [flags, ...lines];
+}
+
+function flagsOf({ short, long, value }: OptionRow): string {
+  const names = [short ?? '   ', long].filter((name) => name !== undefined).join(short === undefined ? ' ' : ', ');
+  return value === undefined ? names : `${names} ${value}`;
+}
+
+function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,50 @@
+/** The host of a stage: `[user@]host`, IPv6 addresses in brackets. */
+import { isIPv6 } from 'node:net';
+import { UsageError } from '../model/errors.ts';
+import type { HostRef } from '../model/pipeline.ts';
+import { printable } from '../model/text.ts';
+import { decode, forMessage } from './binary.ts';
+
+export const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
+
+/** The index of the `:` that ends the host, the first one outside brackets; -1 where there is none. */
+export function endOfHost(word: string): number {
+  const host = /^(?:[^:[]|\[[^\]]*\])*/.exec(word)?.[0] ?? '';
+  return word[host.length] === ':' ? host.length : -1;
+}
+
+/**
+ * Reads `[user@]host`, a binary string without the `:`.
+ * @throws UsageError that says what is wrong, without naming the stage: `host -x begins with '-'`.
+ */
+export function parseHostRef(text: string): HostRef {
+  if (text === '') return THIS_MACHINE;
+  const decoded = decode(text);
+  if (decoded === undefined) throw new UsageError(`host ${forMessage(text)} is not valid UTF-8`);
+  checkCharacters(decoded);
+  const at = decoded.lastIndexOf('@');
+  const user = at < 0 ? undefined : decoded.slice(0, at);
+  const host = decoded.slice(at + 1);
+  if (user === '') throw new UsageError(`host ${decoded} has no user before @`);
+  if (host === '') throw new UsageError(`user ${decoded} has no host after @`);
+  const name = host.startsWith('[') ? addressIn(host) : host;
+  if (name.startsWith('-')) throw new UsageError(`host ${name} begins with '-'`);
+  return { name, user, label: user === undefined ? host : `${user}@${host}` };
+}
+
+/** `HostRef` as a key of settings: `h1`, `ann@h1`, `2001:db8::1`; '' is this machine. */
+export function hostKey(host: HostRef): string {
+  return host.user === undefined ? host.name : `${host.user}@${host.name}`;
+}
+
+function checkCharacters(host: string): void {
+  if (host.startsWith('-')) throw new UsageError(`host ${printable(host)} begins with '-'`);
+  if (/[\s\p{Z}]/u.test(host)) throw new UsageError(`host '${printable(host)}' contains white space`);
+  if (printable(host) !== host) throw new UsageError(`host '${printable(host)}' contains a control character`);
+}
+
+function addressIn(host: string): string {
+  const address = host.endsWith(']') ? host.slice(1, -1) : '';
+  if (!isIPv6(address)) throw new UsageError(`${host} is not an IPv6 address in brackets`);
+  return address;
+}

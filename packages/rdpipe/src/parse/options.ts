@@ -1,0 +1,215 @@
+/** The one table of rdpipe's options: what is accepted, what help says, how each value is read. */
+import { UsageError } from '../model/errors.ts';
+import type { EncryptMode, ProgressMode, SshMode, StderrMode } from '../model/settings.ts';
+import { hostKey, parseHostRef } from './host-ref.ts';
+import {
+  readAddress,
+  readBuffer,
+  readChoice,
+  readPlain,
+  readPorts,
+  readSeconds,
+  readSize,
+  readStatuses,
+  readTransport,
+} from './values.ts';
+
+/** What flags said; nothing else is decided here. */
+export interface Options {
+  readonly verbose?: number;
+  readonly quiet?: boolean;
+  readonly dryRun?: boolean;
+  readonly port?: readonly [number, number];
+  readonly hostname?: string;
+  readonly data?: readonly HostValue[];
+  readonly transport?: 'auto' | 'tcp';
+  readonly encrypt?: EncryptMode;
+  readonly buffer?: number;
+  readonly ok?: readonly OkRule[];
+  readonly lenient?: boolean;
+  readonly shell?: readonly HostValue[];
+  readonly sudo?: readonly string[];
+  readonly stderr?: StderrMode;
+  readonly progress?: ProgressMode;
+  readonly size?: number;
+  readonly stdin?: 'auto' | 'none';
+  readonly json?: boolean;
+  readonly connectTimeout?: number;
+  readonly stallTimeout?: number;
+  readonly lease?: number;
+  readonly timeout?: number;
+  readonly ssh?: SshMode;
+  /** ssh's `-F` and `-o`; they have no long form. */
+  readonly F?: string;
+  readonly o?: readonly string[];
+  readonly agent?: string;
+  readonly config?: string;
+  readonly version?: boolean;
+  readonly help?: boolean;
+}
+
+/** A value for one host; `host` undefined: for all. */
+export interface HostValue {
+  readonly host: string | undefined;
+  readonly value: string;
+}
+
+/** Exit statuses that are success; `stage` undefined: of every stage. */
+export interface OkRule {
+  readonly stage: number | undefined;
+  readonly statuses: readonly number[];
+}
+
+export interface OptionRow {
+  readonly short?: string;
+  readonly long?: string;
+  /** What the user fills in, as help shows it. Absent: a plain switch. */
+  readonly value?: string;
+  readonly help: string;
+  /** The value, or for a repeatable option the list so far with this one. */
+  readonly read?: (text: string, before: unknown) => unknown;
+  /** A switch whose repetitions count. */
+  readonly counts?: boolean;
+}
+
+export const ENCRYPT_MODES = ['auto', 'always', 'never'] as const;
+export const STDERR_MODES = ['prefix', 'raw', 'off'] as const;
+export const PROGRESS_MODES = ['auto', 'live', 'plain', 'none'] as const;
+export const SSH_MODES = ['auto', 'openssh', 'ssh2'] as const;
+const STDIN_MODES = ['auto', 'none'] as const;
+
+/** In the order in which help shows them. */
+export const OPTION_TABLE: readonly OptionRow[] = [
+  {
+    short: '-v',
+    long: '--verbose',
+    help: 'summary of every hop and stage at the end; twice: log what is done',
+    counts: true,
+  },
+  { short: '-q', long: '--quiet', help: "only the stages' own stderr and a failure's line" },
+  { short: '-n', long: '--dry-run', help: 'open sessions, print the plan, start nothing' },
+  {
+    short: '-p',
+    long: '--port',
+    value: 'PORT[-PORT]',
+    help: 'ports of listening ends (default: any free one)',
+    read: readPorts,
+  },
+  {
+    short: '-H',
+    long: '--hostname',
+    value: 'NAME',
+    help: 'address under which other hosts reach this machine',
+    read: readAddress,
+  },
+  { long: '--data', value: 'HOST=ADDR', help: "address that others use for HOST's data", read: list(readHostAddress) },
+  { long: '--transport', value: 'auto|tcp', help: 'how hops carry data (default: auto)', read: readTransport },
+  {
+    long: '--encrypt',
+    value: 'auto|always|never',
+    help: 'auto: hops that leave a machine (default: auto)',
+    read: choice(ENCRYPT_MODES),
+  },
+  { long: '--buffer', value: 'SIZE', help: "a hop's window, 64K to 1G (default: 8M)", read: readBuffer },
+  {
+    long: '--ok',
+    value: '[STAGE=]STATUS,...',
+    help: 'exit statuses that count as success beside 0',
+    read: list(readOkRule),
+  },
+  { long: '--lenient', help: 'a failing stage still gives the next one a clean end of file' },
+  {
+    long: '--shell',
+    value: '[HOST=]SHELL',
+    help: 'shell that runs the commands (default: sh)',
+    read: list(readHostShell),
+  },
+  { long: '--sudo', value: 'HOST', help: "run that host's agent by sudo -n", read: list(hostKeyOf) },
+  {
+    long: '--stdin',
+    value: 'auto|none',
+    help: 'none: the first stage gets end of file at once',
+    read: choice(STDIN_MODES),
+  },
+  {
+    long: '--stderr',
+    value: 'prefix|raw|off',
+    help: "stages' stderr: prefixed by host, as it is, dropped",
+    read: choice(STDERR_MODES),
+  },
+  {
+    long: '--progress',
+    value: 'auto|live|plain|none',
+    help: 'live rows, or a line every 10 s',
+    read: choice(PROGRESS_MODES),
+  },
+  { long: '--size', value: 'BYTES', help: 'expected size of the stream, for percentage and ETA', read: readSize },
+  { long: '--json', help: 'events as JSON lines on stderr in place of all text' },
+  { long: '--connect-timeout', value: 'S', help: 'seconds to connect (default: 10)', read: readSeconds },
+  { long: '--stall-timeout', value: 'S', help: 'seconds of a silent peer (default: 60)', read: readSeconds },
+  {
+    long: '--lease',
+    value: 'S',
+    help: 'seconds of a silent control connection (default: stall + 30)',
+    read: readSeconds,
+  },
+  { long: '--timeout', value: 'S', help: 'seconds for the whole run (default: none)', read: readSeconds },
+  {
+    long: '--ssh',
+    value: 'auto|openssh|ssh2',
+    help: 'the control connection (default: auto)',
+    read: choice(SSH_MODES),
+  },
+  { short: '-F', value: 'FILE', help: "ssh's configuration file, as for ssh(1)", read: plain('file name') },
+  { short: '-o', value: 'OPTION=VALUE', help: "an option of ssh's, as for ssh(1)", read: list(plain('ssh option')) },
+  { long: '--agent', value: 'PATH', help: 'an agent that is already on the hosts', read: plain('path') },
+  {
+    long: '--config',
+    value: 'FILE',
+    help: 'config file (default: $XDG_CONFIG_HOME/rdpipe/config.toml)',
+    read: plain('file name'),
+  },
+  { short: '-V', long: '--version', help: 'print the version' },
+  { short: '-h', long: '--help', help: 'print this help' },
+];
+
+/** `[host=]shell`; an empty host is this machine. */
+function readHostShell(text: string): HostValue {
+  const equals = text.indexOf('=');
+  const host = equals < 0 ? undefined : hostKey(parseHostRef(text.slice(0, equals)));
+  return { host, value: readPlain('shell', text.slice(equals + 1)) };
+}
+
+function readHostAddress(text: string): HostValue {
+  const equals = text.indexOf('=');
+  if (equals < 0) throw new UsageError(`'${text}' is not HOST=ADDR`);
+  if (equals === 0) throw new UsageError(`'${text}' names no host (--hostname is for this machine)`);
+  return { host: hostKeyOf(text.slice(0, equals)), value: readAddress(text.slice(equals + 1)) };
+}
+
+/** A host as written, as a key of settings. */
+export function hostKeyOf(text: string): string {
+  if (text === '') throw new UsageError('the host is empty');
+  return hostKey(parseHostRef(text));
+}
+
+function readOkRule(text: string): OkRule {
+  const equals = text.indexOf('=');
+  if (equals < 0) return { stage: undefined, statuses: readStatuses(text) };
+  const stage = text.slice(0, equals);
+  if (!/^[1-9]\d{0,5}$/.test(stage)) throw new UsageError(`'${stage}' is not the number of a stage`);
+  return { stage: Number(stage), statuses: readStatuses(text.slice(equals + 1)) };
+}
+
+function choice<const Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
+  return (text) => readChoice(choices, text);
+}
+
+function plain(what: string): (text: string) => string {
+  return (text) => readPlain(what, text);
+}
+
+/** A repeatable option: every value is kept, in order. */
+function list<Value>(read: (text: string) => Value): (text: string, before: unknown) => readonly Value[] {
+  return (text, before) => [...((before as readonly Value[] | undefined) ?? []), read(text)];
+}

@@ -1,0 +1,18 @@
+/** The command line with carets under the word that is wrong. */
+import { shorten } from '../model/text.ts';
+import { quoteWord } from './quote.ts';
+
+/** Longest word that is shown whole; the line should fit a terminal. */
+const WORD_LIMIT = 60;
+
+/** Two lines: the command line as the user would type it, and carets under word `index` followed by the hint. */
+export function picture(words: readonly string[], index: number, hint: string): string {
+  const shown = words.map((word) => shorten(quoteWord(word), WORD_LIMIT));
+  const before = ['  rdpipe', ...shown.slice(0, index)].join(' ');
+  const carets = '^'.repeat(Math.max(1, width(shown[index] ?? '')));
+  return `${['  rdpipe', ...shown].join(' ')}\n${' '.repeat(width(before) + 1)}${carets} ${hint}`;
+}
+
+function width(text: string): number {
+  return [...text].length;
+}

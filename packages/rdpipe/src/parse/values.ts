@@ -1,0 +1,92 @@
+/** Reads the values of options and of the config file. Each throws a UsageError that says what would be right, without naming the option. */
+import { UsageError } from '../model/errors.ts';
+
+const SIZE = /^(\d+(?:\.\d+)?)\s*(?:([KMGTP])(iB|B)?|B)?$/i;
+const POWERS = ['K', 'M', 'G', 'T', 'P'];
+
+/** Bytes: `4096`, `8M`, `1.5G`, `8MiB` (powers of 1024), `8MB` (powers of 1000). */
+export function readSize(text: string): number {
+  const match = SIZE.exec(text);
+  if (match === null) throw new UsageError(`'${text}' is not a size (write 8M, 1.5G or a number of bytes)`);
+  const [, number, letter, unit] = match;
+  const base = unit?.toUpperCase() === 'B' ? 1000 : 1024;
+  const power = letter === undefined ? 0 : POWERS.indexOf(letter.toUpperCase()) + 1;
+  const bytes = Math.round(Number(number) * base ** power);
+  if (!Number.isSafeInteger(bytes)) throw new UsageError(`'${text}' is too large a size`);
+  return bytes;
+}
+
+/** The smallest window that holds a frame or two, and the largest that a hop may lock in memory. */
+const BUFFER_MIN_BYTES = 64 * 1024;
+const BUFFER_MAX_BYTES = 1024 * 1024 * 1024;
+
+export function readBuffer(text: string): number {
+  const bytes = readSize(text);
+  if (bytes < BUFFER_MIN_BYTES || bytes > BUFFER_MAX_BYTES) {
+    throw new UsageError(`'${text}' is not a usable buffer (64K to 1G)`);
+  }
+  return bytes;
+}
+
+/** node's timers hold 2^31 - 1 ms. */
+const SECONDS_MAX = 2_000_000;
+
+/** Seconds as milliseconds: `10`, `0.5`. */
+export function readSeconds(text: string): number {
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds >= 0.001 && seconds <= SECONDS_MAX)) {
+    throw new UsageError(`'${text}' is not a number of seconds (more than 0, at most ${SECONDS_MAX})`);
+  }
+  return Math.round(seconds * 1000);
+}
+
+/** `7000` or `7000-7010`. */
+export function readPorts(text: string): readonly [number, number] {
+  const [, low, high] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
+  const first = Number(low);
+  const last = Number(high ?? low);
+  if (!(first >= 1 && last <= 65535)) {
+    throw new UsageError(`'${text}' is not a port or a range of ports (1 to 65535, 7000-7010)`);
+  }
+  if (first > last) throw new UsageError(`'${text}' is a range of ports that ends before it begins`);
+  return [first, last];
+}
+
+/** Comma-separated exit statuses. */
+export function readStatuses(text: string): readonly number[] {
+  return text.split(',').map((word) => {
+    if (!/^\d{1,3}$/.test(word) || Number(word) > 255) {
+      throw new UsageError(`'${word}' is not an exit status (0 to 255; several: 1,2)`);
+    }
+    return Number(word);
+  });
+}
+
+export function readChoice<const Choice extends string>(choices: readonly Choice[], text: string): Choice {
+  const choice = choices.find((candidate) => candidate === text);
+  if (choice === undefined) throw new UsageError(`'${text}' is none of ${choices.join(', ')}`);
+  return choice;
+}
+
+/** A word that a person reads and a program takes: not empty, no control characters. */
+export function readPlain(what: string, text: string): string {
+  if (text === '') throw new UsageError(`the ${what} is empty`);
+  if (/\p{Cc}/u.test(text)) throw new UsageError(`the ${what} contains a control character`);
+  return text;
+}
+
+/** An address or host name. */
+export function readAddress(text: string): string {
+  const address = readPlain('address', text).replace(/^\[(.*)\]$/, '$1');
+  if (!/^[A-Za-z0-9_.:%-]+$/.test(address) || address.startsWith('-')) {
+    throw new UsageError(`'${text}' is not an address or host name`);
+  }
+  return address;
+}
+
+export const TRANSPORTS = ['auto', 'tcp'] as const;
+
+export function readTransport(text: string): (typeof TRANSPORTS)[number] {
+  if (text === 'rdma') throw new UsageError('this build has no RDMA transport yet (auto or tcp)');
+  return readChoice(TRANSPORTS, text);
+}
