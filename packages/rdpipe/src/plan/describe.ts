@@ -1,0 +1,66 @@
+/** The plan in words, for --dry-run and -vv. Keys are not part of a plan, so none can show. */
+import type { Candidate, HopLink, Plan, PlannedLink, PlannedStage, Segment, SessionId } from '../model/plan.ts';
+
+/** One line a stage and a link, in the order in which the data flows. */
+export function describePlan(plan: Plan): readonly string[] {
+  const labels = new Map(plan.sessions.map(({ id, label }) => [id, label]));
+  const describe = (segment: Segment) => describeSegment(segment, labels);
+  if (plan.segments.length === 1) return plan.segments.flatMap(describe);
+  return plan.segments.flatMap((segment) => [
+    `part ${segment.number} of ${plan.segments.length}`,
+    ...describe(segment),
+  ]);
+}
+
+/** `h1→h2 tcp, encrypted (leaves the machine), h1 dials 10.0.0.2 (address of ssh)`. */
+export function describeHop(link: HopLink, labels: Labels): string {
+  const ways = link.candidates.map((candidate) => describeWay(candidate, link, labels));
+  return `${place(link.source, link.from, labels)}→${place(link.sink, link.to, labels)} ${link.why}, ${ways.join('; else ')}`;
+}
+
+export type Labels = ReadonlyMap<SessionId, string>;
+
+function describeSegment(segment: Segment, labels: Labels): readonly string[] {
+  const linkLine = (number: number | undefined) =>
+    segment.links.filter((link) => link.number === number).map((link) => describeLink(link, labels));
+  const first = linkLine(segment.stages[0]?.in);
+  return [...first, ...segment.stages.flatMap((planned) => [describeStage(planned), ...linkLine(planned.out)])];
+}
+
+function describeStage({ stage }: PlannedStage): string {
+  return `stage ${stage.number} ${stage.host.label}: ${stage.text}`;
+}
+
+function describeLink(link: PlannedLink, labels: Labels): string {
+  switch (link.kind) {
+    case 'hop':
+      return describeHop(link, labels);
+    case 'local':
+      return `${place(link.source, link.session, labels)}→${place(link.sink, link.session, labels)} within one host, checked to its end`;
+    case 'pipe':
+      return `local pipe on ${nameOf(link.session, labels)}`;
+    case 'null':
+      return 'nothing (end of file, or dropped)';
+    case 'stdin':
+      return 'standard input, directly';
+    case 'stdout':
+      return 'standard output, directly';
+  }
+}
+
+function describeWay(candidate: Candidate, link: HopLink, labels: Labels): string {
+  const dialler = nameOf(candidate.dialler === 'sender' ? link.from : link.to, labels);
+  return candidate.way === 'forward'
+    ? `${dialler} through a forward of ssh (${candidate.why})`
+    : `${dialler} dials ${candidate.host} (${candidate.why})`;
+}
+
+function place(role: HopLink['source'] | HopLink['sink'], session: SessionId, labels: Labels): string {
+  if (role === 'stdin') return 'standard input';
+  if (role === 'stdout') return 'standard output';
+  return role === 'null' ? 'nothing' : nameOf(session, labels);
+}
+
+function nameOf(session: SessionId, labels: Labels): string {
+  return labels.get(session) ?? session;
+}

@@ -1,0 +1,30 @@
+/** What planning knows about the world: gathered by `run`, pure data. */
+import type { Pipeline } from '../model/pipeline.ts';
+import type { SessionId } from '../model/plan.ts';
+import type { AgentHello } from '../model/protocol.ts';
+import type { Settings } from '../model/settings.ts';
+
+/** The session of this machine, whether or not a stage runs on it. */
+export const LOCAL: SessionId = 'local';
+
+export interface SessionFacts {
+  readonly id: SessionId;
+  /** As the user wrote it: `h1`; `this machine`. */
+  readonly label: string;
+  readonly hello: AgentHello;
+}
+
+export interface PlanInput {
+  readonly run: string;
+  readonly pipeline: Pipeline;
+  readonly settings: Pick<Settings, 'ports' | 'data' | 'encrypt' | 'bufferBytes'>;
+  /** The session of each stage, in the order of the stages. */
+  readonly stageSessions: readonly SessionId[];
+  /** Every session of `stageSessions`, and `LOCAL` where `needsLocal` says so. */
+  readonly sessions: ReadonlyMap<SessionId, SessionFacts>;
+  /** What becomes of the user's standard input and output. */
+  readonly stdin: 'send' | 'null';
+  readonly stdout: 'arrive' | 'drop';
+  /** Addresses of this machine's interfaces: a listening end can be bound to these only. */
+  readonly localAddresses: readonly string[];
+}

@@ -1,0 +1,74 @@
+/** A segment of the plan as one agent hears of it. */
+import type { HopLink, PlannedLink, PlannedStage, Segment, SessionId } from '../model/plan.ts';
+import type { AgentLink, AgentStage } from '../model/protocol.ts';
+
+/** The keys of hops and local links by link number, 64 hexadecimal digits each. */
+export type LinkKeys = ReadonlyMap<number, string>;
+
+export function agentLinks(segment: Segment, session: SessionId, keys: LinkKeys): readonly AgentLink[] {
+  return segment.links.flatMap((link) => agentLink(link, session, keys));
+}
+
+export function agentStages(segment: Segment, session: SessionId): readonly AgentStage[] {
+  return segment.stages.filter((planned) => planned.session === session).map(agentStage);
+}
+
+/** The links that need a key. */
+export function keyedLinks(segment: Segment): readonly number[] {
+  return segment.links.filter(({ kind }) => kind === 'hop' || kind === 'local').map(({ number }) => number);
+}
+
+function agentLink(link: PlannedLink, session: SessionId, keys: LinkKeys): readonly AgentLink[] {
+  if (link.kind === 'hop') return hopEnd(link, session, keys);
+  if (link.session !== session) return [];
+  const { number, kind } = link;
+  if (kind !== 'local') return [{ link: number, kind }];
+  const { source, sink, buffer } = link;
+  return [{ link: number, kind, key: keyOf(number, keys), source, sink, buffer }];
+}
+
+function hopEnd(link: HopLink, session: SessionId, keys: LinkKeys): readonly AgentLink[] {
+  if (session !== link.from && session !== link.to) return [];
+  const { number, encrypt, buffer, ports, bind } = link;
+  const base = { link: number, kind: 'hop', key: keyOf(number, keys), encrypt, buffer, ports } as const;
+  return session === link.from
+    ? [{ ...base, end: 'send', source: link.source, bind: bind.sender }]
+    : [{ ...base, end: 'recv', sink: link.sink, bind: bind.receiver }];
+}
+
+function agentStage({ stage, in: input, out }: PlannedStage): AgentStage {
+  const { number } = stage;
+  switch (stage.kind) {
+    case 'command': {
+      const { shell, ok } = stage;
+      return {
+        stage: number,
+        kind: 'command',
+        command: hex(stage.command),
+        shell,
+        ok,
+        in: wanted(input),
+        out: wanted(out),
+      };
+    }
+    case 'source':
+      return { stage: number, kind: 'source', word: hex(stage.word), out: wanted(out) };
+    case 'sink':
+      return { stage: number, kind: 'sink', word: hex(stage.word), append: stage.append, in: wanted(input) };
+  }
+}
+
+function keyOf(link: number, keys: LinkKeys): string {
+  const key = keys.get(link);
+  if (key === undefined) throw new Error(`link ${link} has no key`);
+  return key;
+}
+
+function wanted(link: number | undefined): number {
+  if (link === undefined) throw new Error('a stage lacks a link');
+  return link;
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -1,0 +1,47 @@
+/** Which stages run at the same time, and what stands at both ends of each. */
+import type { Pipeline, Stage } from '../model/pipeline.ts';
+import type { PlanInput } from './facts.ts';
+
+/** What is before a segment's first stage and after its last one. */
+export interface SegmentShape {
+  readonly stages: readonly Stage[];
+  /** `undefined`: a source needs no input. */
+  readonly before: 'stdin' | 'null' | undefined;
+  /** `undefined`: a sink has no output. */
+  readonly after: 'stdout' | 'null' | undefined;
+}
+
+/** A source begins a segment, and so does whatever follows a sink. */
+export function splitSegments(pipeline: Pipeline, ends: Pick<PlanInput, 'stdin' | 'stdout'>): readonly SegmentShape[] {
+  const groups = groupStages(pipeline.stages);
+  return groups.map((stages, index) => ({
+    stages,
+    before: before(stages[0], index === 0 && ends.stdin === 'send'),
+    after: after(stages.at(-1), index === groups.length - 1 && ends.stdout === 'arrive'),
+  }));
+}
+
+/** Whether an agent on this machine has to carry the user's own input or output; a stage there needs one anyway. */
+export function needsLocal(pipeline: Pipeline, ends: Pick<PlanInput, 'stdin' | 'stdout'>): boolean {
+  return splitSegments(pipeline, ends).some((shape) => shape.before === 'stdin' || shape.after === 'stdout');
+}
+
+function groupStages(stages: readonly Stage[]): readonly (readonly Stage[])[] {
+  const groups: Stage[][] = [];
+  for (const stage of stages) {
+    const current = groups.at(-1);
+    if (current === undefined || stage.kind === 'source' || current.at(-1)?.kind === 'sink') groups.push([stage]);
+    else current.push(stage);
+  }
+  return groups;
+}
+
+function before(first: Stage | undefined, isStdin: boolean): SegmentShape['before'] {
+  if (first?.kind === 'source') return undefined;
+  return isStdin ? 'stdin' : 'null';
+}
+
+function after(last: Stage | undefined, isStdout: boolean): SegmentShape['after'] {
+  if (last?.kind === 'sink') return undefined;
+  return isStdout ? 'stdout' : 'null';
+}
