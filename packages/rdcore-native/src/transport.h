@@ -29,25 +29,28 @@ struct rd_transport_ops {
   const char *name; // "tcp", "mem"
 
   // Allocates receive memory: `slots` messages of up to RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES. Called once,
-  // after authentication; before it a transport takes one message of RD_HANDSHAKE_MESSAGE_MAX_BYTES at a time.
+  // after authentication, when every message was given back and before receive() is called again; until then a
+  // transport takes one message of RD_HANDSHAKE_MESSAGE_MAX_BYTES at a time.
   bool (*arm)(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 
   // The descriptor to poll, and the events to poll it for now.
   int (*poll_fd)(const struct rd_transport *transport);
   short (*poll_events)(const struct rd_transport *transport);
 
-  // Accepts one message made of `parts` (at most 4): 1 accepted, 0 not now (try after the next flush or receive), -1
-  // failed. The parts' memory must stay as it is until released() counts this message.
+  // Accepts one message of RD_HEADER_BYTES or more, made of `parts` (at most 4, which are copied): 1 accepted, 0 not
+  // now (try after the next flush or receive), -1 failed. The parts' memory must stay as it is until released() counts
+  // this message.
   int (*send)(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
 
-  // Pushes what was accepted towards the network, as far as goes without waiting.
+  // Pushes what was accepted towards the network, as far as goes without waiting. After a failure receive() may still
+  // give what the peer sent before it went.
   bool (*flush)(struct rd_transport *transport, struct rd_error *error);
 
   // How many messages, of all accepted, need their memory no more.
   uint64_t (*released)(const struct rd_transport *transport);
 
   // The next message: 1 one is in *message, 0 none yet or no free slot, -1 failed; RD_CODE_PEER_LOST when the peer has
-  // closed.
+  // closed. Call it until 0: only then does the descriptor tell of more.
   int (*receive)(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 
   // Gives a message's slot back for the next ones. In any order.
@@ -89,20 +92,21 @@ void rd_connector_destroy(struct rd_connector *connector);
 // kernel's choice. An address that is not this machine's falls back to every address.
 struct rd_connector *rd_tcp_listen(const char *bind_host, uint16_t low, uint16_t high, uint16_t *port,
                                    struct rd_error *error);
-// Begins to dial one address. Refused, unreachable: accept() gives -1 and RD_CODE_CANNOT_CONNECT.
+// Begins to dial one address (a name: what it stands for, one after the other). Refused, unreachable: NULL at once, or
+// accept() gives -1; RD_CODE_CANNOT_CONNECT. Gives one connection, and is silent after it.
 struct rd_connector *rd_tcp_dial(const struct rd_address *address, struct rd_error *error);
 // Takes a connected stream socket (closes it on destroy, also when this fails).
 struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error);
 
 // transport_mem.c --------------------------------------------------------------------------------------------------
-// Faults that tests ask for; zero for none. They count messages from 1.
+// Faults that tests ask for; zero for none. They count what ends[0] sends, from 1.
 struct rd_mem_faults {
   unsigned refuse_every;    // every nth send() is answered 0 once
   unsigned corrupt_message; // one bit of this message is flipped
   unsigned close_after;     // the connection is lost after this many messages
   unsigned queue_messages;  // how many fit on the way; 0: 16
 };
-// Two ends joined in memory; each may be used by a thread of its own.
+// Two ends joined in memory; each may be used by a thread of its own. `faults` may be NULL.
 bool rd_mem_pair(const struct rd_mem_faults *faults, struct rd_transport *ends[2], struct rd_error *error);
 
 #endif
