@@ -1,0 +1,22 @@
+/** What the user chose about the control connections, and what they need from the rest of the program. */
+import type { Emit } from '../model/events.ts';
+
+export interface SessionSettings {
+  /** `auto`: the system's ssh where there is one, else ssh2. */
+  readonly client: 'auto' | 'openssh' | 'ssh2';
+  /** ssh's -F. */
+  readonly configFile: string | undefined;
+  /** ssh's -o, in the user's order. */
+  readonly options: readonly string[];
+  /** For one host, from its connect to the end of its login; stands still while a question is open. */
+  readonly connectTimeoutMs: number;
+  /** Silence after which ssh gives a connection up; 0 leaves it to the user's configuration. */
+  readonly silenceMs: number;
+  /** Words before a command that is to die with rdpipe, even by kill -9: `rdstage --leash`. */
+  readonly leash: readonly string[];
+  /** Absolute path of the program that carries ssh's questions to us: `bin/rdpipe-askpass`. */
+  readonly askpass: string;
+  readonly emit: Emit;
+  /** Ends whatever is being opened. What is open is ended by `close`. */
+  readonly signal: AbortSignal;
+}
