@@ -54,6 +54,7 @@ export type PlannedLink = LinkBase &
   );
 
 export type HopLink = Extract<PlannedLink, { kind: 'hop' }>;
+export type LocalLink = Extract<PlannedLink, { kind: 'local' }>;
 
 export interface PlannedStage {
   readonly stage: Stage;

@@ -1,0 +1,91 @@
+import type { SessionId } from '../model/plan.ts';
+import type { AgentEvent, HopEnd } from '../model/protocol.ts';
+import type { EndState, Exited, Failure, LinkEnded, LinkState, RunState } from './state.ts';
+
+/** The state after one message of an agent, heard at `nowMs`. Pure. */
+export function collect(state: RunState, session: SessionId, event: AgentEvent, nowMs: number): RunState {
+  switch (event.event) {
+    case 'started':
+      return changeStage(state, event.stage, { started: true });
+    case 'exited':
+      return exited(state, event);
+    case 'connected':
+      return changeLink(state, event.link, (link) => ({
+        transport: link.link.kind === 'local' ? 'local' : event.transport,
+        cipher: event.cipher,
+        connectedAtMs: link.connectedAtMs ?? nowMs,
+      }));
+    case 'counters':
+      return changeEnd(state, event.link, event.end, {
+        counters: { bytes: event.bytes, inputMs: event.input_ms, wireMs: event.wire_ms, outputMs: event.output_ms },
+      });
+    case 'link_ended':
+      return linkEnded(state, event, nowMs);
+    case 'failed':
+      return addFailure(state, {
+        kind: 'setup',
+        host: hostOf(state, session),
+        stage: event.stage,
+        code: event.code,
+        message: event.message,
+      });
+    case 'left_behind': {
+      const left = { host: hostOf(state, session), pid: event.pid, command: event.command };
+      return { ...state, leftBehind: [...state.leftBehind, left] };
+    }
+    default:
+      return state;
+  }
+}
+
+export function addFailure(state: RunState, failure: Failure): RunState {
+  return { ...state, failures: [...state.failures, failure] };
+}
+
+/** Adds words to what the report says of a link. */
+export function addNote(state: RunState, link: number, note: string): RunState {
+  return changeLink(state, link, (before) => ({ notes: [...before.notes, note] }));
+}
+
+/** True when the stage failed by itself: it was not stopped, its reader had not closed, its status is not allowed. */
+function failedByItself(state: RunState, event: Exited): boolean {
+  const stage = state.stages.get(event.stage)?.planned.stage;
+  if (event.stopped || event.consumer_closed || stage?.kind !== 'command') return false;
+  return event.code === null || !stage.ok.includes(event.code);
+}
+
+function exited(state: RunState, event: Exited): RunState {
+  const after = changeStage(state, event.stage, { exit: event });
+  if (!failedByItself(state, event)) return after;
+  return addFailure(after, { kind: 'stage', stage: event.stage, code: event.code, signal: event.signal });
+}
+
+function linkEnded(state: RunState, event: LinkEnded, nowMs: number): RunState {
+  const before = state.links.get(event.link)?.ends[event.end].counters;
+  const counters = { inputMs: 0, wireMs: 0, outputMs: 0, ...before, bytes: event.bytes };
+  const withEnd = changeEnd(state, event.link, event.end, { ended: event, counters });
+  const after = changeLink(withEnd, event.link, () => ({ endedAtMs: nowMs }));
+  if (event.result === 'delivered' || event.result === 'closed') return after;
+  const { link, end, result, code, message } = event;
+  return addFailure(after, { kind: 'link', link, end, result, code, message });
+}
+
+function changeStage(state: RunState, number: number, change: { started?: boolean; exit?: Exited }): RunState {
+  const stage = state.stages.get(number);
+  if (stage === undefined) return state;
+  return { ...state, stages: new Map(state.stages).set(number, { ...stage, ...change }) };
+}
+
+function changeLink(state: RunState, number: number, change: (link: LinkState) => Partial<LinkState>): RunState {
+  const link = state.links.get(number);
+  if (link === undefined) return state;
+  return { ...state, links: new Map(state.links).set(number, { ...link, ...change(link) }) };
+}
+
+function changeEnd(state: RunState, number: number, end: HopEnd, change: Partial<EndState>): RunState {
+  return changeLink(state, number, ({ ends }) => ({ ends: { ...ends, [end]: { ...ends[end], ...change } } }));
+}
+
+function hostOf(state: RunState, session: SessionId): string {
+  return state.labels.get(session) ?? session;
+}

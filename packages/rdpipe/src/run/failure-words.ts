@@ -1,0 +1,108 @@
+import { constants } from 'node:os';
+import { formatBytes } from '../model/bytes.ts';
+import { shorten } from '../model/text.ts';
+import { stageOutcome } from './stage-outcome.ts';
+import type { Failure, LinkState, RunState } from './state.ts';
+
+type Of<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
+
+/** One line for people: what failed, where, what was stopped for it, and what to do. */
+export function describeFailure(state: RunState, failure: Failure): string {
+  const left = state.leftBehind.length === 0 ? '' : `; ${describeLeftBehind(state)}`;
+  return `${describeAlone(state, failure)}${left}`;
+}
+
+export function describeLeftBehind(state: RunState): string {
+  const named = state.leftBehind.map(({ host, pid, command }) => `${pid} (${command}) on ${host}`);
+  return `could not end process ${named.join(' and ')}: end it there`;
+}
+
+function describeAlone(state: RunState, failure: Failure): string {
+  switch (failure.kind) {
+    case 'stage':
+      return describeStage(state, failure);
+    case 'setup':
+      return `${failure.stage === null ? failure.host : stageName(state, failure.stage)}: ${failure.message}`;
+    case 'link':
+      return describeLink(state, failure);
+    case 'error':
+      return failure.error.message;
+  }
+}
+
+function describeStage(state: RunState, failure: Of<'stage'>): string {
+  const { stage: number, code, signal } = failure;
+  const ended = code === null ? `was killed by ${signalName(signal)}` : `exited ${code}${wellKnown(code)}`;
+  const stopped = stoppedStages(state);
+  return `${stageName(state, number)} ${ended}${afterBytes(state, number)}${consequence(number, code, stopped)}`;
+}
+
+/** What the shell says by these statuses, and 1 does not. */
+function wellKnown(code: number): string {
+  if (code === 127) return ' (command not found)';
+  return code === 126 ? ' (not executable)' : '';
+}
+
+function afterBytes(state: RunState, number: number): string {
+  const planned = state.stages.get(number)?.planned;
+  const read = state.links.get(planned?.in ?? -1)?.ends.recv.counters.bytes ?? 0;
+  const written = state.links.get(planned?.out ?? -1)?.ends.send.counters.bytes ?? 0;
+  const bytes = read > 0 ? read : written;
+  return bytes === 0 ? '' : ` after ${formatBytes(bytes)}`;
+}
+
+function consequence(failed: number, code: number | null, stopped: readonly number[]): string {
+  if (stopped.length === 0) return '';
+  const were = `${stagesInWords(stopped)} ${stopped.length === 1 ? 'was' : 'were'} stopped`;
+  const onlyReaders = stopped.every((stage) => stage > failed);
+  if (!onlyReaders) return `; ${were}`;
+  const saw = `${stopped.length === 1 ? 'it' : 'they'} saw end of file`;
+  const hint = code === null ? '' : ` (--ok ${failed}=${code} if ${code} is expected)`;
+  return `; ${were} before ${saw}${hint}`;
+}
+
+function stoppedStages(state: RunState): number[] {
+  const stopped = [...state.stages.values()].filter((stage) => stageOutcome(state, stage) === 'stopped');
+  return stopped.map((stage) => stage.planned.stage.number).sort((a, b) => a - b);
+}
+
+function stagesInWords(numbers: readonly number[]): string {
+  if (numbers.length === 1) return `stage ${numbers[0]}`;
+  return `stages ${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1)}`;
+}
+
+function describeLink(state: RunState, failure: Of<'link'>): string {
+  const link = state.links.get(failure.link);
+  const place = link === undefined ? `link ${failure.link}` : linkPlace(state, link, failure);
+  const bytes = link?.ends[failure.end].counters.bytes ?? 0;
+  return `${place}: ${failure.message || failure.code}${bytes === 0 ? '' : ` after ${formatBytes(bytes)}`}`;
+}
+
+function linkPlace(state: RunState, link: LinkState, { code, end }: Of<'link'>): string {
+  if (code === 'source_unreadable') return readFrom(state, link);
+  if (code === 'sink_unwritable') return writtenTo(state, link);
+  if (code === 'internal') return `${end === 'send' ? `rdsend on ${link.from}` : `rdrecv on ${link.to}`}`;
+  return link.from === link.to ? `data within ${link.from}` : `data from ${link.from} to ${link.to}`;
+}
+
+function readFrom(state: RunState, { link }: LinkState): string {
+  return link.source === 'stdin' ? 'standard input' : stageName(state, link.number);
+}
+
+function writtenTo(state: RunState, { link }: LinkState): string {
+  return link.sink === 'stdout' ? 'standard output' : stageName(state, link.number + 1);
+}
+
+const TEXT_MAX = 60;
+
+function stageName(state: RunState, number: number): string {
+  const stage = state.stages.get(number);
+  return stage === undefined
+    ? `stage ${number}`
+    : `stage ${number} (${stage.host}: ${shorten(stage.planned.stage.text, TEXT_MAX)})`;
+}
+
+function signalName(number: number | null): string {
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return name ?? `signal ${number}`;
+}

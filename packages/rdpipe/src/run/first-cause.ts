@@ -1,0 +1,85 @@
+import type { Cause } from '../model/errors.ts';
+import { HopError, SessionError, SignalError, TimeoutError } from '../model/errors.ts';
+import type { NativeCode } from '../model/protocol.ts';
+import { describeFailure, describeLeftBehind } from './failure-words.ts';
+import type { Failure, RunState } from './state.ts';
+
+/** What a run ends with. */
+export interface Verdict {
+  readonly status: number;
+  readonly cause: Cause | null;
+  readonly message: string | null;
+}
+
+/** The first cause among everything that was heard, by rank, then by arrival: docs/protocol.md, section 4.4. */
+export function firstCause(state: RunState, lenient: boolean): Verdict {
+  const failure = firstByRank(state.failures, lenient);
+  if (failure !== undefined) return { ...statusOf(failure), message: describeFailure(state, failure) };
+  if (state.leftBehind.length === 0) return { status: 0, cause: null, message: null };
+  return { status: 125, cause: 'rdpipe', message: describeLeftBehind(state) };
+}
+
+/** True when this failure ends the run at once; with `lenient` a failing stage does not. */
+export function endsTheRun(failure: Failure, lenient: boolean): boolean {
+  return failure.kind !== 'stage' || !lenient;
+}
+
+function firstByRank(failures: readonly Failure[], lenient: boolean): Failure | undefined {
+  let first: { readonly failure: Failure; readonly rank: number } | undefined;
+  for (const failure of failures) {
+    const rank = rankOf(failure, lenient, first?.rank);
+    const isBetter =
+      first === undefined ||
+      rank < first.rank ||
+      (rank === first.rank && isFurtherRight(failure, first.failure, lenient));
+    if (isBetter) first = { failure, rank };
+  }
+  return first?.failure;
+}
+
+/** Ranks of section 4.4. `leading` is the best rank so far: the user's own end counts only before any other failure. */
+function rankOf(failure: Failure, lenient: boolean, leading: number | undefined): number {
+  switch (failure.kind) {
+    case 'stage':
+      return lenient ? 7 : 2;
+    case 'setup':
+      return RANK_OF_CODE[failure.code];
+    case 'link':
+      return failure.result === 'aborted' ? 8 : RANK_OF_CODE[failure.code];
+    case 'error':
+      return rankOfError(failure.error, leading);
+  }
+}
+
+function rankOfError(error: Error, leading: number | undefined): number {
+  if (error instanceof SignalError || error instanceof TimeoutError) return (leading ?? 7) >= 7 ? 1 : 9;
+  if (error instanceof SessionError) return 5;
+  if (error instanceof HopError) return error.code in RANK_OF_CODE ? RANK_OF_CODE[error.code as NativeCode] : 6;
+  return 3;
+}
+
+const RANK_OF_CODE: Readonly<Record<NativeCode, number>> = {
+  ok: 3,
+  usage: 3,
+  internal: 3,
+  source_unreadable: 3,
+  sink_unwritable: 3,
+  closed: 3,
+  data_damaged: 4,
+  key_refused: 4,
+  cannot_connect: 6,
+  peer_lost: 6,
+  peer_stalled: 6,
+  aborted: 8,
+};
+
+/** As pipefail: of several failing stages the rightmost tells. */
+function isFurtherRight(failure: Failure, than: Failure, lenient: boolean): boolean {
+  return lenient && failure.kind === 'stage' && than.kind === 'stage' && failure.stage > than.stage;
+}
+
+function statusOf(failure: Failure): { status: number; cause: Cause } {
+  if (failure.kind === 'error') return { status: failure.error.status, cause: failure.error.causeKind };
+  if (failure.kind !== 'stage') return { status: 125, cause: 'rdpipe' };
+  return { status: failure.code ?? 128 + (failure.signal ?? 0), cause: 'stage' };
+}

@@ -1,0 +1,45 @@
+import { RdpipeError, SessionError } from '../model/errors.ts';
+import type { SessionId } from '../model/plan.ts';
+import type { Agent } from '../native/agent.ts';
+import type { Inbox } from './inbox.ts';
+import type { RunRecord } from './record.ts';
+
+/**
+ * Takes in everything that the agents say until the last one has ended: into the record first, then to whoever waits.
+ * An agent that is lost, or ends before `isFinishing`, is a failure.
+ */
+export async function listenToAgents(
+  agents: ReadonlyMap<SessionId, Agent>,
+  record: RunRecord,
+  inbox: Inbox,
+  isFinishing: () => boolean,
+): Promise<void> {
+  const each = [...agents].map(async ([session, agent]) => {
+    try {
+      await listen(session, agent, record, inbox);
+      if (!isFinishing())
+        throw new SessionError('session_lost', agent.label, `the agent on ${agent.label} ended early`);
+    } catch (error) {
+      record.fail({ kind: 'error', error: asRdpipeError(error, agent.label) });
+    }
+  });
+  await Promise.all(each);
+}
+
+async function listen(session: SessionId, agent: Agent, record: RunRecord, inbox: Inbox): Promise<void> {
+  const stderrBytes = new Map<number, number>();
+  for await (const event of agent.events()) {
+    record.hear(session, event);
+    inbox.publish(session, event);
+    if (event.event !== 'stderr') continue;
+    const bytes = (stderrBytes.get(event.stage) ?? 0) + event.data.length / 2;
+    stderrBytes.set(event.stage, bytes);
+    agent.send({ op: 'stderr_ack', stage: event.stage, bytes });
+  }
+}
+
+function asRdpipeError(error: unknown, host: string): RdpipeError {
+  if (error instanceof RdpipeError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new SessionError('session_lost', host, `lost the agent on ${host}: ${message}`, { cause: error });
+}

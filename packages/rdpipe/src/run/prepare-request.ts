@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import type { PlannedLink, Segment, SessionId } from '../model/plan.ts';
+import type { AgentRequest } from '../model/protocol.ts';
+import { agentLinks, agentStages, keyedLinks, type LinkKeys } from '../plan/links.ts';
+
+type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
+
+/** What is the same in every `prepare` of a run. */
+export type PrepareSettings = Pick<Prepare, 'run' | 'lenient' | 'lease_ms' | 'connect_timeout_ms' | 'stall_timeout_ms'>;
+
+/** One host's part of a segment, as its agent hears of it. */
+export function prepareRequest(
+  segment: Segment,
+  session: SessionId,
+  keys: LinkKeys,
+  settings: PrepareSettings,
+): Prepare {
+  return {
+    op: 'prepare',
+    segment: segment.number,
+    ...settings,
+    stages: agentStages(segment, session),
+    links: agentLinks(segment, session, keys),
+  };
+}
+
+const KEY_BYTES = 32;
+
+/** A key of its own for every link that native programs carry. */
+export function makeKeys(segment: Segment): LinkKeys {
+  return new Map(keyedLinks(segment).map((link) => [link, randomBytes(KEY_BYTES).toString('hex')]));
+}
+
+/** The sessions that have a part in this segment. */
+export function sessionsOf(segment: Segment): SessionId[] {
+  const ofStages = segment.stages.map((stage) => stage.session);
+  return [...new Set([...ofStages, ...segment.links.flatMap(sessionsOfLink)])];
+}
+
+function sessionsOfLink(link: PlannedLink): SessionId[] {
+  return link.kind === 'hop' ? [link.from, link.to] : [link.session];
+}

@@ -1,0 +1,89 @@
+import type { Plan } from '../model/plan.ts';
+import type { HopReport, Report, StageReport } from '../model/report.ts';
+import { firstCause } from './first-cause.ts';
+import { stageOutcome } from './stage-outcome.ts';
+import type { LinkState, RunState, StageState } from './state.ts';
+
+/** Everything that happened, and the first cause of what went wrong. Pure. */
+export function makeReport(plan: Plan, state: RunState, lenient: boolean, seconds: number): Report {
+  return {
+    v: 1,
+    run: plan.run,
+    ...firstCause(state, lenient),
+    seconds,
+    stages: [...state.stages.values()].map((stage) => reportStage(state, stage)),
+    hops: [...state.links.values()].map(reportHop),
+    leftBehind: state.leftBehind,
+  };
+}
+
+function reportStage(state: RunState, stage: StageState): StageReport {
+  const { planned, host, exit } = stage;
+  return {
+    stage: planned.stage.number,
+    host,
+    command: planned.stage.text,
+    state: stageOutcome(state, stage),
+    code: exit?.code ?? null,
+    signal: exit?.signal ?? null,
+    userMs: exit?.user_ms ?? 0,
+    systemMs: exit?.system_ms ?? 0,
+    maxRssKib: exit?.max_rss_kib ?? 0,
+  };
+}
+
+function reportHop(hop: LinkState): HopReport {
+  const { link, from, to, transport, cipher, ends, notes } = hop;
+  const bytes = (ends.recv.ended === undefined ? ends.send : ends.recv).counters.bytes;
+  const seconds = secondsOf(hop);
+  const waits = waitsOf(hop);
+  return {
+    link: link.number,
+    from,
+    to,
+    transport,
+    cipher,
+    result: resultOf(hop),
+    bytes,
+    seconds,
+    bytesPerSecond: seconds > 0 ? bytes / seconds : 0,
+    bottleneck: bottleneckOf(waits),
+    inputMs: waits.input,
+    wireMs: waits.wire,
+    outputMs: waits.output,
+    notes,
+  };
+}
+
+function secondsOf({ connectedAtMs, endedAtMs }: LinkState): number {
+  if (connectedAtMs === undefined || endedAtMs === undefined) return 0;
+  return (endedAtMs - connectedAtMs) / 1000;
+}
+
+interface Waits {
+  readonly input: number;
+  readonly wire: number;
+  readonly output: number;
+}
+
+/** A sender that waits for the wire while its receiver waits for its output waits for that output. */
+function waitsOf({ ends: { send, recv } }: LinkState): Waits {
+  const output = recv.counters.outputMs;
+  return { input: send.counters.inputMs, wire: Math.max(0, send.counters.wireMs - output), output };
+}
+
+function bottleneckOf(waits: Waits): HopReport['bottleneck'] {
+  const most = Math.max(waits.input, waits.wire, waits.output);
+  if (most === 0) return 'none';
+  if (most === waits.input) return 'input';
+  return most === waits.output ? 'output' : 'wire';
+}
+
+/** The receiver knows what arrived; the sender's word counts where the receiver's is missing or it failed first. */
+function resultOf({ connectedAtMs, ends }: LinkState): HopReport['result'] {
+  const results = [ends.recv.ended?.result, ends.send.ended?.result];
+  if (results.includes('failed')) return 'failed';
+  if (results.includes('aborted')) return 'aborted';
+  const result = results[0] ?? results[1];
+  return result ?? (connectedAtMs === undefined ? 'not_connected' : 'aborted');
+}

@@ -1,0 +1,30 @@
+import type { RunEvent } from '../model/events.ts';
+import type { AgentEvent } from '../model/protocol.ts';
+
+/** What of an agent's message is shown to people. */
+export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefined {
+  switch (event.event) {
+    case 'size':
+      return { kind: 'size', link: event.link, bytes: event.bytes };
+    case 'counters':
+      return {
+        kind: 'counters',
+        link: event.link,
+        end: event.end,
+        bytes: event.bytes,
+        inputMs: event.input_ms,
+        wireMs: event.wire_ms,
+        outputMs: event.output_ms,
+      };
+    case 'stderr':
+      return { kind: 'stderr', stage: event.stage, host, data: Buffer.from(event.data, 'hex') };
+    case 'exited':
+      return { kind: 'stage_exited', stage: event.stage, host, code: event.code, signal: event.signal };
+    case 'left_behind':
+      return { kind: 'warning', message: `process ${event.pid} (${event.command}) is still running on ${host}` };
+    case 'started':
+      return { kind: 'log', message: `${host}: stage ${event.stage} runs as process ${event.pid}` };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Emit } from '../model/events.ts';
+import type { HopLink, Segment, SessionId } from '../model/plan.ts';
+import type { AgentEvent } from '../model/protocol.ts';
+import { connectHops, type HopConnection, type HopPorts } from './connect-hops.ts';
+import { notesOf, wayOf } from './hop-words.ts';
+import { makeKeys, type PrepareSettings, prepareRequest, sessionsOf } from './prepare-request.ts';
+
+/** What a segment needs of the run. */
+export interface SegmentContext extends HopPorts {
+  readonly settings: PrepareSettings;
+  readonly emit: Emit;
+  note(link: number, words: string): void;
+}
+
+/**
+ * Runs one segment to its end: everything is opened and connected before any command starts. A segment that failed ends
+ * too: failures are the run's business, which aborts `signal`.
+ */
+export async function runSegment(segment: Segment, context: SegmentContext, signal: AbortSignal): Promise<void> {
+  const sessions = sessionsOf(segment);
+  const keys = makeKeys(segment);
+  const prepared = allSay(sessions, isEvent('prepared', segment.number), context, signal);
+  for (const session of sessions) {
+    context.send(session, prepareRequest(segment, session, keys, context.settings));
+  }
+  await prepared;
+  await connectHops(hopsOf(segment), context, (connection) => tell(connection, context), signal);
+  const ended = allSay(sessions, isEvent('segment_ended', segment.number), context, signal);
+  context.emit({ kind: 'segment_started', segment: segment.number });
+  for (const session of sessions) context.send(session, { op: 'go', segment: segment.number });
+  await ended;
+}
+
+function hopsOf(segment: Segment): HopLink[] {
+  return segment.links.filter((link) => link.kind === 'hop');
+}
+
+type Is = (event: AgentEvent) => boolean;
+
+function isEvent(kind: 'prepared' | 'segment_ended', segment: number): Is {
+  return (event) => event.event === kind && event.segment === segment;
+}
+
+async function allSay(
+  sessions: readonly SessionId[],
+  is: Is,
+  { inbox }: SegmentContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const says = (session: SessionId) =>
+    inbox.next((from, event) => (from === session && is(event) ? true : undefined), signal);
+  await Promise.all(sessions.map(says));
+}
+
+function tell(connection: HopConnection, { emit, note }: SegmentContext): void {
+  const { hop, ends } = connection;
+  const { transport, cipher } = ends.send;
+  for (const words of notesOf(connection)) note(hop.number, words);
+  emit({ kind: 'hop_connected', link: hop.number, transport, cipher, way: wayOf(connection) });
+}

@@ -1,0 +1,36 @@
+import type { StageReport } from '../model/report.ts';
+import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
+
+/** How a stage ended, from everything that was heard of it. */
+export function stageOutcome(state: RunState, stage: StageState): StageReport['state'] {
+  if (state.failures.some((failure) => failure.kind === 'setup' && failure.stage === stage.planned.stage.number)) {
+    return 'failed';
+  }
+  return stage.planned.stage.kind === 'command' ? commandOutcome(stage) : fileOutcome(state, stage);
+}
+
+function commandOutcome({ planned, started, exit }: StageState): StageReport['state'] {
+  if (exit === undefined) return started ? 'stopped' : 'not_started';
+  const allowed = planned.stage.kind === 'command' && exit.code !== null && planned.stage.ok.includes(exit.code);
+  if (exit.stopped) return 'stopped';
+  if (allowed) return 'succeeded';
+  return exit.consumer_closed ? 'consumer_closed' : 'failed';
+}
+
+/** A source or sink has no process of its own: its link's end tells. */
+function fileOutcome(state: RunState, { planned }: StageState): StageReport['state'] {
+  const isSource = planned.stage.kind === 'source';
+  const link = state.links.get((isSource ? planned.out : planned.in) ?? -1);
+  const ended = link?.ends[isSource ? 'send' : 'recv'].ended;
+  return ended === undefined ? unfinished(link) : fileResult(ended);
+}
+
+function unfinished(link: LinkState | undefined): StageReport['state'] {
+  return link?.connectedAtMs === undefined ? 'not_started' : 'stopped';
+}
+
+function fileResult({ result, code }: LinkEnded): StageReport['state'] {
+  if (result === 'delivered') return 'succeeded';
+  if (result === 'closed') return 'consumer_closed';
+  return code === 'source_unreadable' || code === 'sink_unwritable' ? 'failed' : 'stopped';
+}

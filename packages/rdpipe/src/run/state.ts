@@ -1,0 +1,111 @@
+/** What is known of a run so far. Pure data: collect.ts builds it, first-cause.ts and report.ts read it. */
+import type { RdpipeError } from '../model/errors.ts';
+import type { HopLink, LocalLink, Plan, PlannedStage, SessionId } from '../model/plan.ts';
+import type { AgentEvent, HopEnd, NativeCode } from '../model/protocol.ts';
+
+export type Exited = Extract<AgentEvent, { event: 'exited' }>;
+export type LinkEnded = Extract<AgentEvent, { event: 'link_ended' }>;
+
+export interface StageState {
+  readonly planned: PlannedStage;
+  readonly host: string;
+  readonly started: boolean;
+  readonly exit: Exited | undefined;
+}
+
+/** Bytes so far, and how long this end waited for its input, the network, its output. */
+export interface Counters {
+  readonly bytes: number;
+  readonly inputMs: number;
+  readonly wireMs: number;
+  readonly outputMs: number;
+}
+
+export interface EndState {
+  readonly counters: Counters;
+  readonly ended: LinkEnded | undefined;
+}
+
+/** A link that native programs carry: between two hosts, or within one. */
+export type CarriedLink = HopLink | LocalLink;
+
+export interface LinkState {
+  readonly link: CarriedLink;
+  readonly from: string;
+  readonly to: string;
+  readonly transport: string;
+  readonly cipher: string;
+  readonly connectedAtMs: number | undefined;
+  readonly endedAtMs: number | undefined;
+  readonly ends: Readonly<Record<HopEnd, EndState>>;
+  readonly notes: readonly string[];
+}
+
+/** One thing that went wrong. */
+export type Failure =
+  | { readonly kind: 'stage'; readonly stage: number; readonly code: number | null; readonly signal: number | null }
+  | {
+      readonly kind: 'setup';
+      readonly host: string;
+      readonly stage: number | null;
+      readonly code: NativeCode;
+      readonly message: string;
+    }
+  | {
+      readonly kind: 'link';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly result: 'aborted' | 'failed';
+      readonly code: NativeCode;
+      readonly message: string;
+    }
+  | { readonly kind: 'error'; readonly error: RdpipeError };
+
+export interface LeftBehind {
+  readonly host: string;
+  readonly pid: number;
+  readonly command: string;
+}
+
+export interface RunState {
+  readonly labels: ReadonlyMap<SessionId, string>;
+  readonly stages: ReadonlyMap<number, StageState>;
+  readonly links: ReadonlyMap<number, LinkState>;
+  /** In the order in which they were heard. */
+  readonly failures: readonly Failure[];
+  readonly leftBehind: readonly LeftBehind[];
+}
+
+const NOTHING: EndState = { counters: { bytes: 0, inputMs: 0, wireMs: 0, outputMs: 0 }, ended: undefined };
+
+/** The state before anything was started. */
+export function initialState(plan: Plan): RunState {
+  const labels = new Map(plan.sessions.map((session) => [session.id, session.label]));
+  const label = (id: SessionId) => labels.get(id) ?? id;
+  const stages = new Map<number, StageState>();
+  const links = new Map<number, LinkState>();
+  for (const segment of plan.segments) {
+    for (const planned of segment.stages) {
+      stages.set(planned.stage.number, { planned, host: label(planned.session), started: false, exit: undefined });
+    }
+    for (const link of segment.links) {
+      if (link.kind === 'hop') links.set(link.number, unconnected(link, label(link.from), label(link.to)));
+      if (link.kind === 'local') links.set(link.number, unconnected(link, label(link.session), label(link.session)));
+    }
+  }
+  return { labels, stages, links, failures: [], leftBehind: [] };
+}
+
+function unconnected(link: CarriedLink, from: string, to: string): LinkState {
+  return {
+    link,
+    from,
+    to,
+    transport: link.kind === 'hop' ? link.transport : 'local',
+    cipher: 'none',
+    connectedAtMs: undefined,
+    endedAtMs: undefined,
+    ends: { send: NOTHING, recv: NOTHING },
+    notes: [],
+  };
+}

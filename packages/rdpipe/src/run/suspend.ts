@@ -1,0 +1,33 @@
+import type { Emit } from '../model/events.ts';
+import type { Agent } from '../native/agent.ts';
+import type { TimeLimit } from './time-limit.ts';
+
+/**
+ * Makes Ctrl-Z stop the whole run, and `fg` go on with it. Returns what takes this back.
+ */
+export function suspendOnTerminalStop(agents: Iterable<Agent>, limit: TimeLimit, emit: Emit): () => void {
+  const all = [...agents];
+  let isSuspended = false;
+  const stop = () => {
+    if (isSuspended) return;
+    isSuspended = true;
+    limit.pause();
+    emit({ kind: 'suspended' });
+    for (const agent of all) agent.send({ op: 'suspend' });
+    // The next turn of the loop: by then the messages are on their way.
+    setImmediate(() => process.kill(process.pid, 'SIGSTOP'));
+  };
+  const goOn = () => {
+    if (!isSuspended) return;
+    isSuspended = false;
+    limit.resume();
+    for (const agent of all) agent.send({ op: 'resume' });
+    emit({ kind: 'resumed' });
+  };
+  process.on('SIGTSTP', stop);
+  process.on('SIGCONT', goOn);
+  return () => {
+    process.off('SIGTSTP', stop);
+    process.off('SIGCONT', goOn);
+  };
+}

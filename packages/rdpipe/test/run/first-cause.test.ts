@@ -1,0 +1,244 @@
+import { expect } from 'chai';
+import { HopError, SessionError, SignalError, TimeoutError } from '../../src/model/errors.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import type { AgentEvent } from '../../src/model/protocol.ts';
+import { addFailure, collect } from '../../src/run/collect.ts';
+import { endsTheRun, firstCause } from '../../src/run/first-cause.ts';
+import { type Failure, initialState, type RunState } from '../../src/run/state.ts';
+import { counters, exited, FILE_PLAN, linkEnded, linkFailed, PLAN } from './sample.ts';
+
+type Heard = readonly [session: string, event: AgentEvent] | Failure;
+
+const GIB = 1024 ** 3;
+const lost = failure(new SessionError('session_lost', 'h2', 'lost the session to h2: broken pipe'));
+const interrupted = failure(new SignalError('SIGINT'));
+const timedOut = failure(new TimeoutError('the run took longer than 5 s (--timeout)'));
+const failedStage2: Heard = ['s2', exited(2, { code: 1 })];
+const killedStage3: Heard = ['s3', exited(3, { signal: 9 })];
+const unreadable: Heard = ['s1', linkFailed(1, 'send', 'source_unreadable', 'read: input/output error')];
+const broken: Heard = ['s2', linkFailed(1, 'recv', 'internal', 'out of memory')];
+const damaged: Heard = ['s2', linkFailed(1, 'recv', 'data_damaged', 'digest differs')];
+const peerLost: Heard = ['s1', linkFailed(1, 'send', 'peer_lost', 'connection reset')];
+const aborted: Heard = ['s3', linkFailed(2, 'recv', 'aborted', 'ended by the other side')];
+
+describe('firstCause', () => {
+  it('is nothing when nothing failed', () => {
+    const heard: Heard[] = [
+      ['s1', exited(1)],
+      ['s1', linkEnded(1, 'send')],
+      ['s2', exited(2)],
+    ];
+    expect(judge(PLAN, heard)).to.deep.equal({ status: 0, cause: null, message: null });
+  });
+
+  describe('ranks', () => {
+    /** Best first: each must win over all that follow, in either order of arrival. */
+    const ranked: readonly (readonly [string, Heard, number])[] = [
+      ['a stage that failed by itself', failedStage2, 1],
+      ['a file that could not be read', unreadable, 125],
+      ['damaged data', damaged, 125],
+      ['a lost session', lost, 125],
+      ['a lost peer', peerLost, 125],
+      ['what was aborted', aborted, 125],
+    ];
+    ranked.forEach(([better, first, status], index) => {
+      for (const [worse, second] of ranked.slice(index + 1)) {
+        it(`puts ${better} before ${worse}, whichever is heard first`, () => {
+          const alone = judge(PLAN, [first]);
+          expect(alone.status).to.equal(status);
+          expect(judge(PLAN, [first, second])).to.deep.equal(alone);
+          expect(judge(PLAN, [second, first])).to.deep.equal(alone);
+        });
+      }
+    });
+
+    it('takes the first heard of one rank', () => {
+      expect(judge(PLAN, [failedStage2, killedStage3]).status).to.equal(1);
+      expect(judge(PLAN, [killedStage3, failedStage2]).status).to.equal(137);
+      expect(judge(PLAN, [broken, unreadable]).message).to.equal('rdrecv on h2: out of memory');
+      expect(judge(PLAN, [unreadable, broken]).message).to.equal('stage 1 (h1: produce): read: input/output error');
+    });
+
+    for (const [name, heard, status, cause] of [
+      ['a signal', interrupted, 130, 'signal'],
+      ['the time limit', timedOut, 124, 'timeout'],
+    ] as const) {
+      it(`puts ${name} first when it came before any failure`, () => {
+        expect(judge(PLAN, [heard, failedStage2, lost])).to.include({ status, cause });
+      });
+      it(`leaves ${name} out when something had failed before`, () => {
+        expect(judge(PLAN, [peerLost, heard])).to.include({ status: 125, cause: 'rdpipe' });
+        expect(judge(PLAN, [peerLost, heard, failedStage2])).to.include({ status: 1, cause: 'stage' });
+      });
+      it(`does not take an aborted link for a failure before ${name}`, () => {
+        expect(judge(PLAN, [aborted, heard])).to.include({ status, cause });
+      });
+    }
+
+    it('puts a refused key with damaged data, and a hop that was not made with lost peers', () => {
+      const refused = failure(new HopError('key_refused', 'cannot connect h1 to h2: key refused'));
+      const unmade = failure(new HopError('cannot_connect', 'cannot connect h1 to h2: refused'));
+      expect(judge(PLAN, [lost, refused]).message).to.contain('key refused');
+      expect(judge(PLAN, [unmade, lost]).message).to.contain('lost the session');
+    });
+  });
+
+  describe('what does not count', () => {
+    it('a stage that was stopped', () => {
+      expect(judge(PLAN, [['s1', exited(1, { signal: 9, stopped: true })]]).status).to.equal(0);
+    });
+    it('a stage whose consumer had closed', () => {
+      expect(judge(PLAN, [['s1', exited(1, { signal: 13, consumer_closed: true })]]).status).to.equal(0);
+    });
+    it('a closed link', () => {
+      expect(judge(PLAN, [['s1', linkEnded(1, 'send', { result: 'closed', code: 'closed' })]]).status).to.equal(0);
+    });
+    it('an allowed status', () => {
+      const [segment] = PLAN.segments;
+      const stages = segment?.stages.map((planned) =>
+        planned.stage.kind === 'command' ? { ...planned, stage: { ...planned.stage, ok: [0, 1] } } : planned,
+      );
+      const plan = { ...PLAN, segments: [{ number: 1, links: segment?.links ?? [], stages: stages ?? [] }] };
+      expect(judge(plan, [['s2', exited(2, { code: 1 })]]).status).to.equal(0);
+      expect(judge(plan, [['s2', exited(2, { code: 2 })]]).status).to.equal(2);
+    });
+  });
+
+  describe('words', () => {
+    const stopped = (stage: number): Heard => [`s${stage}`, exited(stage, { signal: 9, stopped: true })];
+    const cases: readonly (readonly [string, Plan, readonly Heard[], string])[] = [
+      [
+        'a middle stage and what was stopped around it',
+        PLAN,
+        [['s2', counters(1, 'recv', { bytes: 41.2 * GIB })], failedStage2, stopped(1), stopped(3)],
+        'stage 2 (h2: filter --x) exited 1 after 41.2 GiB; stages 1 and 3 were stopped',
+      ],
+      [
+        'a first stage whose reader did not see the end',
+        PLAN,
+        [['s1', exited(1, { code: 1 })], stopped(2)],
+        'stage 1 (h1: produce) exited 1; stage 2 was stopped before it saw end of file (--ok 1=1 if 1 is expected)',
+      ],
+      [
+        'several readers',
+        PLAN,
+        [['s1', exited(1, { code: 3 })], stopped(2), stopped(3)],
+        'stage 1 (h1: produce) exited 3; stages 2 and 3 were stopped before they saw end of file (--ok 1=3 if 3 is expected)',
+      ],
+      [
+        'a signal',
+        PLAN,
+        [killedStage3, stopped(1)],
+        'stage 3 (h3: consume) was killed by SIGKILL; stage 1 was stopped',
+      ],
+      [
+        'a signal at the producer, which --ok cannot allow',
+        PLAN,
+        [['s1', exited(1, { signal: 11 })], stopped(2)],
+        'stage 1 (h1: produce) was killed by SIGSEGV; stage 2 was stopped before it saw end of file',
+      ],
+      [
+        'a command that is not there',
+        PLAN,
+        [['s1', exited(1, { code: 127 })]],
+        'stage 1 (h1: produce) exited 127 (command not found)',
+      ],
+      [
+        'what a first stage had written',
+        PLAN,
+        [
+          ['s1', counters(1, 'send', { bytes: 2048 })],
+          ['s1', exited(1, { code: 1 })],
+        ],
+        'stage 1 (h1: produce) exited 1 after 2.0 KiB',
+      ],
+      [
+        'a sink that is full',
+        FILE_PLAN,
+        [['s2', linkFailed(1, 'recv', 'sink_unwritable', 'write /srv/out: no space left on device')]],
+        'stage 2 (h2: > out): write /srv/out: no space left on device',
+      ],
+      [
+        'a source that cannot be opened',
+        FILE_PLAN,
+        [['s1', { event: 'failed', stage: 1, code: 'source_unreadable', message: 'cannot open in: no such file' }]],
+        'stage 1 (h1: < in): cannot open in: no such file',
+      ],
+      [
+        'a host that cannot be used',
+        FILE_PLAN,
+        [['s2', { event: 'failed', stage: null, code: 'internal', message: 'out of processes' }]],
+        'h2: out of processes',
+      ],
+      [
+        'a link between two hosts',
+        FILE_PLAN,
+        [
+          [
+            's1',
+            linkEnded(1, 'send', { result: 'failed', code: 'peer_lost', message: 'connection reset', bytes: GIB }),
+          ],
+        ],
+        'data from h1 to h2: connection reset after 1.0 GiB',
+      ],
+      [
+        'processes that stayed behind',
+        PLAN,
+        [interrupted, ['s1', { event: 'left_behind', pid: 99, command: 'sudo dd' }]],
+        'ended by SIGINT; could not end process 99 (sudo dd) on h1: end it there',
+      ],
+    ];
+    for (const [name, plan, heard, message] of cases) {
+      it(`names ${name}`, () => expect(judge(plan, heard).message).to.equal(message));
+    }
+
+    it('shortens a long command', () => {
+      const [segment] = PLAN.segments;
+      const stages = (segment?.stages ?? []).map((planned) => ({
+        ...planned,
+        stage: { ...planned.stage, text: 'x'.repeat(500) },
+      }));
+      const message = judge({ ...PLAN, segments: [{ number: 1, links: [], stages }] }, [failedStage2]).message;
+      expect(message).to.match(/^stage 2 \(h2: x{59}…\) exited 1/);
+    });
+  });
+
+  it('fails a run that left a process behind, though nothing else failed', () => {
+    const verdict = judge(PLAN, [['s1', { event: 'left_behind', pid: 99, command: 'sudo dd' }]]);
+    expect(verdict).to.include({ status: 125, cause: 'rdpipe' });
+    expect(verdict.message).to.contain('99 (sudo dd) on h1');
+  });
+
+  describe('--lenient', () => {
+    it('takes the rightmost stage that failed', () => {
+      expect(judge(PLAN, [killedStage3, failedStage2], true).status).to.equal(137);
+      expect(judge(PLAN, [failedStage2, killedStage3], true).status).to.equal(137);
+    });
+    it('takes whatever else failed before a stage', () => {
+      for (const other of [unreadable, damaged, lost, peerLost]) {
+        expect(judge(PLAN, [failedStage2, other], true).cause).to.equal('rdpipe');
+      }
+    });
+    it("takes the user's signal, though a stage had failed", () => {
+      expect(judge(PLAN, [failedStage2, interrupted], true).status).to.equal(130);
+    });
+    it('goes on when a stage fails, and on nothing else', () => {
+      const stage: Failure = { kind: 'stage', stage: 1, code: 1, signal: null };
+      expect(endsTheRun(stage, true)).to.equal(false);
+      expect(endsTheRun(stage, false)).to.equal(true);
+      expect(endsTheRun(failure(new TimeoutError('late')), true)).to.equal(true);
+    });
+  });
+});
+
+function failure(error: SessionError | HopError | SignalError | TimeoutError): Failure {
+  return { kind: 'error', error };
+}
+
+function judge(plan: Plan, heard: readonly Heard[], lenient = false) {
+  const state = heard.reduce<RunState>(
+    (before, item) => ('kind' in item ? addFailure(before, item) : collect(before, item[0], item[1], 1000)),
+    initialState(plan),
+  );
+  return firstCause(state, lenient);
+}

@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import type { Plan } from '../../src/model/plan.ts';
+import type { AgentEvent } from '../../src/model/protocol.ts';
+import type { HopReport, StageReport } from '../../src/model/report.ts';
+import { addNote, collect } from '../../src/run/collect.ts';
+import { makeReport } from '../../src/run/report.ts';
+import { initialState, type RunState } from '../../src/run/state.ts';
+import { connected, counters, exited, FILE_PLAN, linkEnded, linkFailed, PLAN } from './sample.ts';
+
+type Heard = readonly [session: string, event: AgentEvent, atMs?: number];
+
+describe('makeReport', () => {
+  it('tells of every stage, hop and number', () => {
+    const report = reportOf(PLAN, [
+      ['s1', connected(1, 'send'), 1000],
+      ['s2', connected(1, 'recv'), 1001],
+      ['s1', { event: 'started', stage: 1, pid: 7 }],
+      ['s1', exited(1)],
+      ['s1', counters(1, 'send', { bytes: 4000, input_ms: 10, wire_ms: 900 })],
+      ['s2', counters(1, 'recv', { bytes: 3000, output_ms: 600 })],
+      ['s2', linkEnded(1, 'recv', { bytes: 4000 }), 2900],
+      ['s1', linkEnded(1, 'send', { bytes: 4000 }), 3000],
+    ]);
+    expect(report).to.include({ v: 1, run: 'r1', status: 0, cause: null, message: null, seconds: 12 });
+    expect(report.stages[0]).to.deep.equal({
+      stage: 1,
+      host: 'h1',
+      command: 'produce',
+      state: 'succeeded',
+      code: 0,
+      signal: null,
+      userMs: 5,
+      systemMs: 6,
+      maxRssKib: 700,
+    });
+    expect(report.hops[0]).to.deep.equal({
+      link: 1,
+      from: 'h1',
+      to: 'h2',
+      transport: 'tcp',
+      cipher: 'aes-256-gcm',
+      result: 'delivered',
+      bytes: 4000,
+      seconds: 2,
+      bytesPerSecond: 2000,
+      bottleneck: 'output',
+      inputMs: 10,
+      wireMs: 300,
+      outputMs: 600,
+      notes: [],
+    });
+  });
+
+  describe('stage', () => {
+    const started: Heard = ['s1', { event: 'started', stage: 1, pid: 7 }];
+    const cases: readonly (readonly [string, readonly Heard[], StageReport['state']])[] = [
+      ['that never ran', [], 'not_started'],
+      ['of which nothing more was heard', [started], 'stopped'],
+      ['that we stopped', [['s1', exited(1, { signal: 9, stopped: true })]], 'stopped'],
+      ['that failed', [['s1', exited(1, { code: 1 })]], 'failed'],
+      ['that ended well', [started, ['s1', exited(1)]], 'succeeded'],
+      ['that SIGPIPE ended', [['s1', exited(1, { signal: 13, consumer_closed: true })]], 'consumer_closed'],
+      ['that ended well though its reader had gone', [['s1', exited(1, { consumer_closed: true })]], 'succeeded'],
+      ['that could not start', [['s1', { event: 'failed', stage: 1, code: 'internal', message: 'no' }]], 'failed'],
+    ];
+    for (const [name, heard, state] of cases) {
+      it(`${name} is ${state}`, () => expect(reportOf(PLAN, heard).stages[0]?.state).to.equal(state));
+    }
+  });
+
+  describe('file', () => {
+    const cases: readonly (readonly [string, readonly Heard[], readonly StageReport['state'][]])[] = [
+      ['that nobody reached', [], ['not_started', 'not_started']],
+      [
+        'that was delivered',
+        [
+          ['s1', linkEnded(1, 'send')],
+          ['s2', linkEnded(1, 'recv')],
+        ],
+        ['succeeded', 'succeeded'],
+      ],
+      ['whose end is unknown', [['s1', connected(1, 'send')]], ['stopped', 'stopped']],
+      [
+        'that cannot be written',
+        [
+          ['s2', linkFailed(1, 'recv', 'sink_unwritable', 'full')],
+          ['s1', linkFailed(1, 'send', 'aborted', 'full')],
+        ],
+        ['stopped', 'failed'],
+      ],
+    ];
+    for (const [name, heard, states] of cases) {
+      it(`${name} is ${states.join(', ')}`, () => {
+        expect(reportOf(FILE_PLAN, heard).stages.map(({ state }) => state)).to.deep.equal(states);
+      });
+    }
+  });
+
+  describe('hop', () => {
+    const closed = { result: 'closed', code: 'closed' } as const;
+    const cases: readonly (readonly [string, readonly Heard[], Partial<HopReport>])[] = [
+      ['that was never made', [], { result: 'not_connected', seconds: 0, bytesPerSecond: 0, bottleneck: 'none' }],
+      ['that was cut', [['s1', connected(1, 'send')]], { result: 'aborted' }],
+      [
+        'whose consumer closed',
+        [
+          ['s2', linkEnded(1, 'recv', closed)],
+          ['s1', linkEnded(1, 'send', closed)],
+        ],
+        { result: 'closed' },
+      ],
+      [
+        'of which one end failed',
+        [
+          ['s1', linkFailed(1, 'send', 'peer_lost', 'reset')],
+          ['s2', linkFailed(1, 'recv', 'aborted', 'reset')],
+        ],
+        { result: 'failed' },
+      ],
+      [
+        'that waited for its producer',
+        [['s1', counters(1, 'send', { input_ms: 9, wire_ms: 8 })]],
+        { bottleneck: 'input' },
+      ],
+      [
+        'that waited for the network',
+        [['s1', counters(1, 'send', { input_ms: 1, wire_ms: 8 })]],
+        { bottleneck: 'wire' },
+      ],
+      [
+        'that waited for its consumer',
+        [
+          ['s1', counters(1, 'send', { wire_ms: 9 })],
+          ['s2', counters(1, 'recv', { output_ms: 8 })],
+        ],
+        { bottleneck: 'output', wireMs: 1 },
+      ],
+    ];
+    for (const [name, heard, part] of cases) {
+      it(`${name}: ${JSON.stringify(part)}`, () => expect(reportOf(PLAN, heard).hops[0]).to.include(part));
+    }
+
+    it('keeps its notes in order', () => {
+      const state = addNote(addNote(initialState(PLAN), 1, 'first'), 1, 'second');
+      expect(makeReport(PLAN, state, false, 1).hops[0]?.notes).to.deep.equal(['first', 'second']);
+    });
+  });
+});
+
+function reportOf(plan: Plan, heard: readonly Heard[]) {
+  const state = heard.reduce<RunState>(
+    (before, [session, event, atMs]) => collect(before, session, event, atMs ?? 0),
+    initialState(plan),
+  );
+  return makeReport(plan, state, false, 12);
+}

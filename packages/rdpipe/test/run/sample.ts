@@ -1,0 +1,123 @@
+/** A plan of three hosts and the messages of its agents, for tables. */
+import type { Plan, PlannedLink, PlannedStage } from '../../src/model/plan.ts';
+import type { AgentEvent, HopEnd, NativeCode } from '../../src/model/protocol.ts';
+
+type EventOf<Name extends AgentEvent['event']> = Extract<AgentEvent, { event: Name }>;
+
+export const PLAN = threeHosts();
+
+/** `h1:produce h2:'filter --x' h3:consume`, standard input and output unused. */
+function threeHosts(): Plan {
+  return {
+    run: 'r1',
+    sessions: [
+      { id: 's1', label: 'h1' },
+      { id: 's2', label: 'h2' },
+      { id: 's3', label: 'h3' },
+    ],
+    segments: [
+      {
+        number: 1,
+        stages: [command(1, 'h1', 'produce'), command(2, 'h2', 'filter --x'), command(3, 'h3', 'consume')],
+        links: [
+          { number: 0, kind: 'null', session: 's1' },
+          hop(1, 's1', 's2'),
+          hop(2, 's2', 's3'),
+          { number: 3, kind: 'null', session: 's3' },
+        ],
+      },
+    ],
+  };
+}
+
+/** `h1:'< in' h2:'> out'`. */
+export const FILE_PLAN: Plan = {
+  run: 'r2',
+  sessions: [
+    { id: 's1', label: 'h1' },
+    { id: 's2', label: 'h2' },
+  ],
+  segments: [
+    {
+      number: 1,
+      stages: [
+        {
+          stage: { number: 1, host: host('h1'), text: '< in', kind: 'source', word: Buffer.from('in') },
+          session: 's1',
+          in: undefined,
+          out: 1,
+        },
+        {
+          stage: { number: 2, host: host('h2'), text: '> out', kind: 'sink', word: Buffer.from('out'), append: false },
+          session: 's2',
+          in: 1,
+          out: undefined,
+        },
+      ],
+      links: [hop(1, 's1', 's2')],
+    },
+  ],
+};
+
+function command(number: number, name: string, text: string): PlannedStage {
+  return {
+    stage: { number, host: host(name), text, kind: 'command', command: Buffer.from(text), shell: 'sh', ok: [0] },
+    session: `s${number}`,
+    in: number - 1,
+    out: number,
+  };
+}
+
+function host(name: string) {
+  return { name, user: undefined, label: name };
+}
+
+export function hop(number: number, from: string, to: string): Extract<PlannedLink, { kind: 'hop' }> {
+  return {
+    number,
+    kind: 'hop',
+    from,
+    to,
+    source: 'stage',
+    sink: 'stage',
+    transport: 'tcp',
+    encrypt: true,
+    why: 'tcp, encrypted (leaves the machine)',
+    candidates: [{ dialler: 'sender', way: 'address', host: '10.0.0.2', why: 'address of ssh' }],
+    bind: { sender: null, receiver: null },
+    ports: [0, 0],
+    buffer: 8 << 20,
+  };
+}
+
+export function exited(stage: number, how: Partial<EventOf<'exited'>> = {}): AgentEvent {
+  return {
+    event: 'exited',
+    stage,
+    code: how.signal === undefined ? 0 : null,
+    signal: null,
+    stopped: false,
+    consumer_closed: false,
+    user_ms: 5,
+    system_ms: 6,
+    max_rss_kib: 700,
+    ...how,
+  };
+}
+
+export function linkEnded(link: number, end: HopEnd, how: Partial<EventOf<'link_ended'>> = {}): AgentEvent {
+  return { event: 'link_ended', link, end, result: 'delivered', status: 0, code: 'ok', message: '', bytes: 0, ...how };
+}
+
+export function linkFailed(link: number, end: HopEnd, code: NativeCode, message: string): AgentEvent {
+  return linkEnded(link, end, { result: code === 'aborted' ? 'aborted' : 'failed', status: 5, code, message });
+}
+
+export function connected(link: number, end: HopEnd, peer = '10.0.0.2:40000'): AgentEvent {
+  const local = '10.0.0.1:50000';
+  return { event: 'connected', link, end, transport: 'tcp', cipher: 'aes-256-gcm', local, peer };
+}
+
+export function counters(link: number, end: HopEnd, how: Partial<EventOf<'counters'>> = {}): AgentEvent {
+  return { event: 'counters', link, end, bytes: 0, input_ms: 0, wire_ms: 0, output_ms: 0, ...how };
+}
