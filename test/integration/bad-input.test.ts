@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cannot work is said in one line, with the right status; nothing runs, no target changes.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { useLab } from '../support/lab.ts';
+import { needsRoot } from '../support/needs.ts';
+import { failed, type Result } from '../support/shell.ts';
+
+describe('a usage error', () => {
+  const lab = useLab();
+  const touch = () => `h1:'touch ${lab.folder}/ran'`;
+
+  it('no stage', async () => usage(await lab.sh('rdpipe'), /stage/));
+  it('no host', async () => {
+    const result = await lab.sh(`rdpipe ${touch()} rev`);
+    usage(result, /^rdpipe: stage 2 has no host: rev$/m);
+    expect(result.stderr).to.match(/^ +\^\^\^ write host:command, or :command for this machine$/m);
+  });
+  it('an empty command', async () => usage(await lab.sh(`rdpipe ${touch()} h2:`), /stage 2.*command/));
+  it('an option after a stage', async () => usage(await lab.sh(`rdpipe ${touch()} -v`), /quote the command/));
+  it('an option that does not exist', async () => usage(await lab.sh(`rdpipe --no-such ${touch()}`), /--no-such/));
+  it('a value that does not fit', async () => usage(await lab.sh(`rdpipe --buffer many ${touch()}`), /buffer.*many/));
+  it('a status for a stage that is not there', async () => usage(await lab.sh(`rdpipe --ok 3=1 ${touch()}`), /3/));
+  it('an ssh url', async () => usage(await lab.sh(`rdpipe ssh://h1:22 ${touch()}`), /-o Port=/));
+  it('a configuration file that does not parse', async () => {
+    await lab.write('bad.toml', Buffer.from('[defaults\n'));
+    usage(await lab.sh(`rdpipe --config bad.toml ${touch()}`), /bad\.toml/);
+  });
+  it('a configuration file that is not there', async () =>
+    usage(await lab.sh(`rdpipe --config none.toml ${touch()}`), /none\.toml/));
+
+  afterEach(async () => expect(await lab.list()).not.to.include('ran'));
+});
+
+describe('a host that cannot be used', () => {
+  const lab = useLab({
+    hosts: [
+      { name: 'refused', client: ['Port 1'] },
+      { name: 'stranger', client: ['UserKnownHostsFile /dev/null'] },
+      { name: 'locked', client: ['IdentityFile /dev/null'] },
+      { name: 'impostor', client: ['HostKeyAlias h1'] },
+    ],
+  });
+  const touch = () => `h1:'touch ${lab.folder}/ran'`;
+
+  for (const ssh of ['openssh', 'ssh2']) {
+    const run = (host: string) => lab.sh(`rdpipe --ssh ${ssh} ${touch()} ${host}:cat`);
+
+    it(`unknown (${ssh})`, async () =>
+      failed(await run('no..such'), 125, /cannot reach no\.\.such: .*(unknown|resolve|not known|no such host)/i));
+    it(`refused port (${ssh})`, async () =>
+      failed(await run('refused'), 125, /cannot reach refused: connection refused on port 1 .*ssh/));
+    it(`host key not known (${ssh})`, async () => failed(await run('stranger'), 125, /stranger.*host key/));
+    it(`wrong host key (${ssh})`, async () => failed(await run('impostor'), 125, /impostor.*host key/));
+    it(`key refused (${ssh})`, async () =>
+      failed(await run('locked'), 125, /locked.*(authentication|permission denied|refused)/i));
+  }
+
+  it('an agent that is not there', async () =>
+    failed(await lab.sh(`rdpipe --agent /nowhere/rdstage ${touch()} h2:cat`), 125, /h[12].*\/nowhere\/rdstage/));
+
+  afterEach(async () => expect(await lab.list()).not.to.include('ran'));
+});
+
+describe('a file that cannot be used', () => {
+  const lab = useLab();
+  const touch = () => `'touch ${lab.folder}/ran; cat'`;
+
+  it('a source that is not there', async () =>
+    failed(
+      await lab.sh(`rdpipe h1:'< /nowhere/file' h2:${touch()}`),
+      125,
+      /stage 1 \(h1: < \/nowhere\/file\).*no such file/i,
+    ));
+  it('a source that is a directory', async () =>
+    failed(await lab.sh(`rdpipe h1:'< /etc' h2:${touch()}`), 125, /stage 1 \(h1: < \/etc\).*directory/i));
+  it('a source behind standard input', async () =>
+    failed(await lab.sh(`rdpipe h1:'< /nowhere/file' h2:'> ${lab.folder}/ran'`), 125, /no such file/i));
+  it('a sink in a folder that is not there', async () =>
+    failed(
+      await lab.sh(`rdpipe h1:${touch()} h2:'> /nowhere/file'`),
+      125,
+      /stage 2 \(h2: > \/nowhere\/file\).*no such file/i,
+    ));
+  it('a sink that is a directory', async () =>
+    failed(await lab.sh(`rdpipe h1:${touch()} h2:'> /etc'`), 125, /stage 2 \(h2: > \/etc\).*directory/i));
+  it('a command that is not there', async () =>
+    expect((await lab.sh("rdpipe h1:'no-such-command-at-all'")).status).to.equal(127));
+
+  afterEach(async () => expect(await lab.list()).not.to.include('ran'));
+});
+
+describe('a full disk at the sink', () => {
+  const lab = useLab();
+
+  it('leaves the target and nothing else', async function () {
+    needsRoot(this);
+    const disk = join(lab.folder, 'disk');
+    mkdirSync(disk);
+    await lab.sh(`mount -t tmpfs -o size=1m rdpipe-test ${disk} && echo old > ${disk}/target`);
+    try {
+      const result = await lab.sh(`rdpipe h1:'head -c 8M /dev/zero' h2:'> ${disk}/target'`);
+      failed(result, 125, /stage 2 \(h2: > .*target\).*no space left/i);
+      expect((await lab.sh(`cat ${disk}/target; ls -A ${disk}`)).text).to.equal('old\ntarget\n');
+    } finally {
+      await lab.sh(`umount ${disk}`);
+    }
+  });
+
+  it('is noticed on a device', async () =>
+    failed(
+      await lab.sh("rdpipe h1:'head -c 8M /dev/zero' h2:'> /dev/full'"),
+      125,
+      /stage 2 \(h2: > \/dev\/full\).*no space left/i,
+    ));
+
+  it("is noticed on rdpipe's own output", async () =>
+    failed(await lab.sh("rdpipe h1:'head -c 8M /dev/zero' > /dev/full"), 125, /no space left/i));
+});
+
+function usage(result: Result, why: RegExp): void {
+  expect(result.stderr).to.match(why);
+  expect(result.stderr).to.match(/^rdpipe: /);
+  expect({ status: result.status, text: result.text }).to.deep.equal({ status: 2, text: '' });
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// One hop by hand: rdsend and rdrecv as their ancestors are used.
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { useLab } from '../support/lab.ts';
+import { succeeded } from '../support/shell.ts';
+
+describe('rdsend and rdrecv by hand', () => {
+  const lab = useLab();
+  const PORT = 42421;
+
+  it('join two pipes', async () =>
+    succeeded(
+      await lab.sh(`rdrecv ${PORT} secret > out & echo hi | rdsend 127.0.0.1 ${PORT} secret && wait $! && cat out`),
+      'hi\n',
+    ));
+
+  it('copy a file', async () =>
+    succeeded(
+      await lab.sh(
+        `seq 100000 > in; rdrecv ${PORT} secret out & rdsend 127.0.0.1 ${PORT} secret in && wait $! && cmp in out`,
+      ),
+      '',
+    ));
+
+  it('may be started sender first', async () =>
+    succeeded(
+      await lab.sh(`echo hi | rdsend 127.0.0.1 ${PORT} secret & rdrecv ${PORT} secret > out && wait $! && cat out`),
+      'hi\n',
+    ));
+
+  it('find a free port', async () => {
+    const receiver = lab.start('exec rdrecv 0 secret 2> port');
+    const port = await eventually(async () => portIn((await lab.read('port')).toString()));
+    succeeded(await lab.sh(`echo hi | rdsend 127.0.0.1 ${port} secret`), '');
+    expect((await receiver.result).text).to.equal('hi\n');
+  });
+
+  it('take the key from a descriptor', async () => {
+    const key = '--key-fd 3';
+    const result = await lab.sh(
+      `rdrecv ${key} ${PORT} - > out 3< <(echo secret) & echo hi | rdsend ${key} 127.0.0.1 ${PORT} - 3< <(echo secret) && wait $! && cat out`,
+    );
+    succeeded(result, 'hi\n');
+  });
+
+  it('turn a wrong key away and go on waiting', async () => {
+    const receiver = lab.start(`exec rdrecv -q ${PORT} secret`);
+    const refused = await lab.sh(`echo hi | rdsend 127.0.0.1 ${PORT} guess`);
+    expect(refused.status).to.equal(4);
+    expect(refused.stderr.trimEnd().split('\n')).to.have.length(1);
+    expect((await lab.sh(`echo hi | rdsend 127.0.0.1 ${PORT} secret`)).status).to.equal(0);
+    expect((await receiver.result).text).to.equal('hi\n');
+  });
+
+  it('run producer and consumer themselves', async () =>
+    succeeded(
+      await lab.sh(`rdrecv ${PORT} secret -- rev & rdsend 127.0.0.1 ${PORT} secret -- echo hi && wait $!`),
+      'ih\n',
+    ));
+
+  it('end the consumer before it sees the end of a failed producer', async () => {
+    const result = await lab.sh(`
+      rdrecv ${PORT} secret -- sh -c 'cat > seen; touch committed' & receiver=$!
+      rdsend 127.0.0.1 ${PORT} secret -- sh -c 'echo half; exit 3'; echo $?; wait $receiver; echo $?; ls`);
+    expect(result.text).to.match(/^[^0]\d*\n9\n/);
+    expect(await lab.list()).not.to.include('committed');
+  });
+
+  it('give up after the connect timeout', async () => {
+    const result = await lab.sh(`echo hi | rdsend --connect-timeout 1 127.0.0.1 ${PORT} secret`);
+    expect(result.status).to.equal(3);
+    expect(result.stderr).to.match(/^rdsend: /);
+  });
+
+  it('end in SIGPIPE when the consumer ends early', async () => {
+    const result = await lab.sh(`
+      rdrecv ${PORT} secret | head -c 4 & yes | rdsend 127.0.0.1 ${PORT} secret; echo " \${PIPESTATUS[1]}"; wait`);
+    expect(result.text).to.match(/^y\ny\n 141\n$/);
+  });
+
+  it('say how they are used', async () => {
+    for (const program of ['rdsend', 'rdrecv']) {
+      expect((await lab.sh(program)).status).to.equal(2);
+      expect((await lab.sh(`${program} --help`)).text).to.include('KEY');
+    }
+  });
+
+  it('leave no key in their command lines', async () => {
+    const receiver = lab.start(`exec rdrecv ${PORT} a-very-secret-key`);
+    const commands = () => lab.processes().map((process) => process.command);
+    await eventually(() => expect(commands().join('\n')).to.include('rdrecv').and.not.include('a-very-secret-key'));
+    receiver.kill('SIGTERM');
+    await receiver.result;
+  });
+});
+
+function portIn(text: string): string {
+  const port = text.match(/\b\d{4,5}\b/)?.[0];
+  if (port === undefined) throw new Error(`no port in: ${text}`);
+  return port;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources and sinks.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { useLab } from '../support/lab.ts';
+import { failed, succeeded } from '../support/shell.ts';
+
+describe('files', () => {
+  const lab = useLab();
+
+  it('goes from a file to a file', async () => {
+    const result = await lab.sh(`seq 100000 > in; rdpipe h1:"< $PWD/in" h2:"> $PWD/out"; cmp in out`);
+    succeeded(result, '');
+  });
+
+  it('reads a source into a command', async () =>
+    succeeded(await lab.sh(`echo hi > in; rdpipe h1:"<$PWD/in" h1:'tr a-z A-Z' h2:rev`), 'IH\n'));
+
+  it('sends a source here', async () => succeeded(await lab.sh(`echo hi > in; rdpipe h1:"< $PWD/in"`), 'hi\n'));
+
+  it('writes a command into a sink of its own host', async () =>
+    succeeded(await lab.sh(`rdpipe h1:'echo hi' h1:"> $PWD/out"; cat out`), 'hi\n'));
+
+  it('writes standard input into a sink', async () =>
+    succeeded(await lab.sh(`echo hi | rdpipe h2:"> $PWD/out"; cat out`), 'hi\n'));
+
+  it('writes an empty file', async () =>
+    succeeded(await lab.sh(`rdpipe h1:true h2:"> $PWD/out"; stat -c %s out`), '0\n'));
+
+  it('appends', async () =>
+    succeeded(await lab.sh(`echo a > out; echo b | rdpipe h1:cat h2:">> $PWD/out"; cat out`), 'a\nb\n'));
+
+  it('makes the file it appends to', async () =>
+    succeeded(await lab.sh(`rm -f new; echo b | rdpipe h1:cat h2:">>$PWD/new"; cat new`), 'b\n'));
+
+  it("expands ~ and variables by the host's shell", async () => {
+    const result = await lab.sh(`rdpipe h1:'echo hi' h2:'> ~/tilde'; rdpipe h2:'< "$HOME/tilde"' h1:'> $HOME/"a b"'`);
+    succeeded(result, '');
+    expect(readFileSync(join(lab.host('h1').home, 'a b'), 'utf8')).to.equal('hi\n');
+  });
+
+  it('takes quotes, blanks and a colon in names', async () => {
+    const result = await lab.sh(`echo hi | rdpipe h1:cat h2:"> '$PWD/it''s: \\"here\\"'"; cat "$PWD/its: \\"here\\""`);
+    succeeded(result, 'hi\n');
+  });
+
+  it('follows a symbolic link to its target', async () => {
+    const result = await lab.sh(`
+      mkdir -p there; echo old > there/target; ln -sf there/target link
+      echo new | rdpipe h1:cat h2:"> $PWD/link"; readlink link; cat there/target`);
+    succeeded(result, 'there/target\nnew\n');
+  });
+
+  it('keeps the mode of the file it replaces', async () => {
+    const result = await lab.sh(`
+      echo old > out; chmod 640 out; echo new | rdpipe h1:cat h2:"> $PWD/out"; stat -c %a out; cat out`);
+    succeeded(result, '640\nnew\n');
+  });
+
+  it('writes into a fifo in place', async () => {
+    const result = await lab.sh(
+      `mkfifo f; cat f > seen & echo hi | rdpipe h1:cat h2:"> $PWD/f"; wait; cat seen; test -p f`,
+    );
+    succeeded(result, 'hi\n');
+  });
+
+  it('takes anything more than one word for a command', async () => {
+    const result = await lab.sh(`echo hi > in; rdpipe h1:"<$PWD/in tr a-z A-Z" h2:rev`);
+    succeeded(result, 'IH\n');
+  });
+
+  it('goes on with an empty stream after a sink in mid-pipeline', async () => {
+    const result = await lab.sh(`echo hi | rdpipe h1:cat h2:"> $PWD/out" h3:'wc -c'; cat out`);
+    succeeded(result, '0\nhi\n');
+  });
+
+  it('lets everything before a source in mid-pipeline end first', async () => {
+    const result = await lab.sh(`
+      rm -f made; rdpipe h1:'echo dropped; echo late > '"$PWD"'/made' h2:"< $PWD/made" h3:rev`);
+    succeeded(result, 'etal\n');
+  });
+
+  it('starts nothing after a source in mid-pipeline when what came before it failed', async () => {
+    const result = await lab.sh(`echo hi > in; rdpipe h1:'exit 3' h2:"< $PWD/in" h3:"tee $PWD/never"; ls never`);
+    expect(result.status).to.equal(2);
+    expect(result.stderr).to.match(/rdpipe: stage 1 \(h1: exit 3\) exited 3/);
+  });
+
+  it('leaves the target alone when the stream fails', async () => {
+    const result = await lab.sh(
+      `echo old > out; rdpipe h1:'echo new; exit 3' h2:"> $PWD/out"; s=$?; cat out; ls; exit $s`,
+    );
+    failed(result, 3, /stage 1 \(h1: echo new; exit 3\) exited 3/);
+    expect(result.text)
+      .to.match(/^old\n/)
+      .and.not.match(/out./);
+  });
+
+  it('cuts back what it appended when the stream fails', async () => {
+    const result = await lab.sh(
+      `echo old > out; rdpipe h1:'seq 100000; exit 3' h2:">> $PWD/out"; s=$?; cat out; exit $s`,
+    );
+    failed(result, 3, /exited 3/);
+    expect(result.text).to.equal('old\n');
+  });
+});

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main job, over real OpenSSH servers.
+import { useLab } from '../support/lab.ts';
+import { succeeded } from '../support/shell.ts';
+
+const SHOUT = "'tr a-z A-Z'";
+
+describe('a pipeline over hosts', () => {
+  const lab = useLab();
+
+  it('runs two stages on two hosts', async () =>
+    succeeded(await lab.sh(`echo hi | rdpipe h1:${SHOUT} h2:rev`), 'IH\n'));
+
+  it('runs one stage', async () => succeeded(await lab.sh(`echo hi | rdpipe h1:${SHOUT}`), 'HI\n'));
+
+  it('runs three stages on three hosts', async () =>
+    succeeded(await lab.sh(`echo hi | rdpipe h1:${SHOUT} h2:rev h3:'sed s/^/-/'`), '-IH\n'));
+
+  it('runs six stages', async () => {
+    const add = (host: string, letter: string) => `${host}:'sed s/$/${letter}/'`;
+    const stages = [add('h1', 'a'), add('h2', 'b'), add('h3', 'c'), add('h1', 'd'), add('h2', 'e'), add('h3', 'f')];
+    succeeded(await lab.sh(`echo - | rdpipe ${stages.join(' ')}`), '-abcdef\n');
+  });
+
+  it('joins neighbours on one host', async () =>
+    succeeded(await lab.sh(`echo hi | rdpipe h1:${SHOUT} h1:rev h1:'sed s/^/-/'`), '-IH\n'));
+
+  it('comes back to a host it has left', async () =>
+    succeeded(await lab.sh(`echo hi | rdpipe h1:${SHOUT} h2:rev h1:'sed s/^/-/'`), '-IH\n'));
+
+  it('mixes this machine in', async () =>
+    succeeded(await lab.sh(`echo hi | rdpipe :${SHOUT} h2:rev :'sed s/^/-/'`), '-IH\n'));
+
+  it('runs on this machine alone', async () => succeeded(await lab.sh(`echo hi | rdpipe :${SHOUT} :rev`), 'IH\n'));
+
+  it('reaches a host behind a jump host', async () =>
+    succeeded(await lab.sh(`echo hi | rdpipe h1:${SHOUT} behind:rev`), 'IH\n'));
+
+  it('reaches a host by address, user and port', async () =>
+    succeeded(
+      await lab.sh(
+        `echo hi | rdpipe -o Port=${lab.host('h1').port} "$(id -un)"@${lab.host('h1').address}:${SHOUT} :rev`,
+      ),
+      'IH\n',
+    ));
+
+  it('uses its own ssh client', async () =>
+    succeeded(await lab.sh(`echo hi | rdpipe --ssh ssh2 h1:${SHOUT} h2:rev`), 'IH\n'));
+
+  it('uses its own ssh client through a jump host', async () =>
+    succeeded(await lab.sh(`echo hi | rdpipe --ssh ssh2 h1:${SHOUT} behind:rev`), 'IH\n'));
+
+  for (const encrypt of ['always', 'never', 'auto']) {
+    it(`runs with --encrypt ${encrypt}`, async () =>
+      succeeded(await lab.sh(`echo hi | rdpipe --encrypt ${encrypt} h1:${SHOUT} h2:rev`), 'IH\n'));
+  }
+
+  it('keeps to the ports it is given', async () => {
+    const result = await lab.sh(`echo hi | rdpipe -p 42300-42320 --json h1:${SHOUT} h2:rev`);
+    succeeded({ ...result, stderr: '' }, 'IH\n');
+  });
+
+  it('runs two pipelines at a time', async () => {
+    const pipeline = `echo hi | rdpipe h1:${SHOUT} h2:rev`;
+    succeeded(await lab.sh(`${pipeline} > one & ${pipeline} > two; wait; cat one two`), 'IH\nIH\n');
+  });
+});

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is told on standard error: the stages' own words, the summary, --json; and --dry-run.
+import { expect } from 'chai';
+import { useLab } from '../support/lab.ts';
+import { succeeded } from '../support/shell.ts';
+
+describe('standard error', () => {
+  const lab = useLab();
+  const twoTalk = "h1:'echo one >&2' h2:'echo two >&2'";
+
+  it("has the stages' lines, each with its host", async () => {
+    const result = await lab.sh(`rdpipe ${twoTalk}`);
+    expect(result.stderr.trimEnd().split('\n').sort()).to.deep.equal(['h1: one', 'h2: two']);
+  });
+
+  it('numbers the stages of a host that has several', async () => {
+    const result = await lab.sh("rdpipe h1:'echo one >&2' h1:'cat; echo two >&2' h2:'cat; echo three >&2'");
+    expect(result.stderr.trimEnd().split('\n').sort()).to.deep.equal(['h1/1: one', 'h1/2: two', 'h2: three']);
+  });
+
+  it('has the lines of a lone stage as they are', async () =>
+    expect((await lab.sh("rdpipe h1:'echo one >&2'")).stderr).to.equal('one\n'));
+
+  it('has them as they are with --stderr raw', async () =>
+    expect((await lab.sh(`rdpipe --stderr raw ${twoTalk}`)).stderr.split('\n').sort()).to.deep.equal([
+      '',
+      'one',
+      'two',
+    ]));
+
+  it('has none with --stderr off', async () => succeeded(await lab.sh(`rdpipe --stderr off ${twoTalk}`), ''));
+
+  it('has a megabyte of them without a gap', async () => {
+    const result = await lab.sh("rdpipe h1:'seq 150000 >&2'");
+    expect(result.stderr).to.equal(Array.from({ length: 150_000 }, (_, index) => `${index + 1}\n`).join(''));
+  });
+
+  it('ends with a summary with -v, the rate first', async () => {
+    const { stderr, status } = await lab.sh("rdpipe -v h1:'head -c 64M /dev/zero' h2:'wc -c'");
+    expect(status).to.equal(0);
+    expect(stderr).to.match(/^Bandwidth [\d.]+ [kMG]B\/s/m);
+    expect(stderr).to.match(/h1.*h2.*64\.0 MiB/);
+  });
+
+  it('is quiet with -q but for the one line of a failure', async () => {
+    expect((await lab.sh("rdpipe -q h1:'exit 3' h2:cat")).stderr.split('\n')).to.have.length(2);
+    succeeded(await lab.sh("rdpipe -q h1:'echo hi' h2:cat"), 'hi\n');
+  });
+});
+
+describe('--json', () => {
+  const lab = useLab();
+
+  it('is one object a line, the report last', async () => {
+    const { stderr, text } = await lab.sh("rdpipe --json h1:'echo hi; echo words >&2' h2:rev");
+    const objects = jsonLines(stderr);
+    expect(text).to.equal('ih\n');
+    for (const object of objects) expect(object).to.have.property('v', 1);
+    const report = objects.at(-1) ?? {};
+    expect(report).to.include({ status: 0, cause: null, message: null });
+    expect(report).to.have.nested.property('stages[1].code', 0);
+    expect(report).to.have.nested.property('hops[0].bytes', 3);
+    expect(report).to.have.nested.property('hops[0].result', 'delivered');
+  });
+
+  it('tells the cause of a failure', async () => {
+    const { stderr, status } = await lab.sh("rdpipe --json h1:'exit 125' h2:cat");
+    const report = jsonLines(stderr).at(-1);
+    expect(status).to.equal(125);
+    expect(report).to.include({ status: 125, cause: 'stage' });
+    expect(report).to.have.nested.property('stages[0].state', 'failed');
+    expect(report).to.have.nested.property('stages[1].state', 'stopped');
+  });
+
+  it("tells rdpipe's own failures", async () => {
+    const { stderr } = await lab.sh("rdpipe --json h1:'< /nowhere/file' h2:cat");
+    expect(jsonLines(stderr).at(-1)).to.include({ status: 125, cause: 'rdpipe' });
+  });
+
+  it('tells usage errors', async () => {
+    const { stderr, status } = await lab.sh('rdpipe --json h1:true rev');
+    expect(status).to.equal(2);
+    expect(jsonLines(stderr).at(-1)).to.include({ status: 2, cause: 'usage' });
+  });
+});
+
+describe('--dry-run', () => {
+  const lab = useLab();
+
+  it('prints the plan, no secret, and starts nothing', async () => {
+    const { text, stderr, status } = await lab.sh('rdpipe -n h1:"touch $PWD/ran" h2:cat behind:"> $PWD/ran"');
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(text).to.match(/h1/).and.to.match(/h2/).and.to.match(/tcp/);
+    expect(text).not.to.match(/[0-9a-f]{32}/i);
+    expect(await lab.list()).not.to.include('ran');
+  });
+
+  it('says what it would run where', async () => {
+    const { text } = await lab.sh("rdpipe -n --encrypt always h1:'tr a-z A-Z' h2:rev");
+    expect(text)
+      .to.match(/tr a-z A-Z/)
+      .and.to.match(/encrypt/);
+  });
+
+  it('needs the hosts to be reachable', async () =>
+    expect((await lab.sh('rdpipe -n no..such:true')).status).to.equal(125));
+});
+
+function jsonLines(text: string): Record<string, unknown>[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of hops are seen nowhere but in the agent's own input. An agent that notes what it is told tells us the keys.
+import { chmodSync } from 'node:fs';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { ROOT, useLab } from '../support/lab.ts';
+import { visibleTexts } from '../support/processes.ts';
+
+describe("a hop's key", () => {
+  const lab = useLab();
+
+  it('stands in no command line, environment, file or message', async () => {
+    await lab.write('agent', Buffer.from(`#!/bin/sh\ntee -a '${lab.folder}/told' | '${ROOT}/bin/rdstage' "$@"\n`));
+    chmodSync(`${lab.folder}/agent`, 0o755);
+    const running = lab.start(
+      `exec rdpipe -vv --agent '${lab.folder}/agent' h1:'echo begun; sleep 1000' h2:cat | head -c 8`,
+      { stdin: 'open' },
+    );
+    await running.printed('begun\n');
+    const keys = keysIn((await lab.read('told')).toString());
+    expect(keys).to.have.length(2);
+    for (const key of keys) {
+      for (const form of [
+        key,
+        Buffer.from(key, 'hex').toString('latin1'),
+        Buffer.from(key, 'hex').toString('base64'),
+      ]) {
+        expect(visibleTexts().filter((text) => text.includes(form))).to.deep.equal([]);
+      }
+    }
+    running.kill('SIGINT');
+    const { stderr } = await running.result;
+    for (const key of keys) expect(stderr).not.to.include(key);
+    await eventually(async () =>
+      expect((await lab.sh(`grep -rlE '${keys.join('|')}' ${lab.homes}`)).text).to.equal(''),
+    );
+  });
+
+  it('differs from hop to hop and from run to run', async () => {
+    await lab.write('agent', Buffer.from(`#!/bin/sh\ntee -a '${lab.folder}/told' | '${ROOT}/bin/rdstage' "$@"\n`));
+    chmodSync(`${lab.folder}/agent`, 0o755);
+    for (const _ of [1, 2]) await lab.sh(`rdpipe --agent '${lab.folder}/agent' h1:true h2:cat h3:cat`);
+    const keys = keysIn((await lab.read('told')).toString());
+    expect(keys).to.have.length.at.least(4);
+    for (const key of keys) expect(key).to.match(/^[0-9a-f]{64}$/);
+  });
+});
+
+/** Distinct ones: both ends of a hop are told the same. */
+function keysIn(told: string): string[] {
+  return [...new Set([...told.matchAll(/"key":"([0-9a-f]+)"/g)].map((match) => match[1] ?? ''))];
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every byte arrives, whatever its value and however many there are.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { useLab } from '../support/lab.ts';
+import { succeeded } from '../support/shell.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const SIZES = [0, 1, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB - 1, MIB, MIB + 1];
+
+describe('bytes', () => {
+  const lab = useLab();
+
+  for (const size of SIZES) {
+    it(`passes ${size} of them on`, async () => {
+      const bytes = randomBytes(size);
+      await lab.write('in', bytes);
+      succeeded(await lab.sh('rdpipe h1:cat h2:cat < in > out'), '');
+      expect((await lab.read('out')).equals(bytes)).to.equal(true);
+    });
+  }
+
+  it('passes every value on', async () => {
+    const everyValue = Buffer.from(Array.from({ length: 256 }, (_, value) => value));
+    await lab.write('in', everyValue);
+    const result = await lab.sh('cat in | rdpipe h1:cat h2:cat | cat');
+    succeeded(result, everyValue.toString('utf8'));
+    expect(result.stdout.equals(everyValue)).to.equal(true);
+  });
+
+  for (const encrypt of ['always', 'never']) {
+    it(`passes 512 MiB on, compared by digest, --encrypt ${encrypt}`, async function () {
+      this.timeout(60_000);
+      const sender = `h1:'head -c 512M /dev/urandom | tee >(sha256sum > ${lab.folder}/sent)'`;
+      const result = await lab.sh(`rdpipe --shell bash --encrypt ${encrypt} ${sender} h2:sha256sum`);
+      succeeded(result, (await lab.read('sent')).toString());
+    });
+  }
+});

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exit statuses, and the one line that names the first cause.
+import { expect } from 'chai';
+import { useLab } from '../support/lab.ts';
+import { failed, succeeded } from '../support/shell.ts';
+
+describe('the exit status', () => {
+  const lab = useLab();
+
+  it("is a stage's own", async () =>
+    failed(await lab.sh("rdpipe h1:'exit 3' h2:cat"), 3, /stage 1 \(h1: exit 3\) exited 3; stage 2 was stopped/));
+
+  for (const status of [1, 2, 124, 125, 126, 255]) {
+    it(`passes ${status} of a stage through`, async () =>
+      failed(await lab.sh(`rdpipe h1:'exit ${status}'`), status, new RegExp(`stage 1 .* exited ${status}`)));
+  }
+
+  it("is 128 and a stage's signal", async () =>
+    failed(await lab.sh("rdpipe h1:'kill -TERM $$' h2:cat"), 143, /stage 1 \(h1: kill -TERM \$\$\).*SIGTERM/));
+
+  it('is that of the last stage when it is the one that failed', async () =>
+    failed(await lab.sh("rdpipe h1:'seq 10' h2:'cat > /dev/null; exit 5'"), 5, /stage 2 \(h2: .*\) exited 5/));
+
+  it('is that of the first cause, not of those it stopped', async () =>
+    failed(await lab.sh("rdpipe h1:'sleep 1000' h2:'cat; exit 9' h3:'exit 4'"), 4, /stage 3 \(h3: exit 4\) exited 4/));
+
+  it('stops a consumer before it sees the end of a cut-off stream', async () => {
+    const consumer = `h2:'cat > ${lab.folder}/seen; touch ${lab.folder}/committed'`;
+    failed(await lab.sh(`rdpipe h1:'echo half; exit 3' ${consumer}`), 3, /stage 2 was stopped/);
+    expect(await lab.list()).not.to.include('committed');
+  });
+
+  it('stops a consumer on the same host as well', async () => {
+    const consumer = `h1:'cat > ${lab.folder}/seen; touch ${lab.folder}/committed'`;
+    failed(await lab.sh(`rdpipe h1:'echo half; exit 3' ${consumer}`), 3, /stage 2 was stopped/);
+    expect(await lab.list()).not.to.include('committed');
+  });
+
+  describe('with --ok', () => {
+    it('is 0 for what is expected of every stage', async () =>
+      succeeded(await lab.sh("rdpipe --ok 1 h1:'grep x /dev/null' h2:'wc -c'"), '0\n'));
+    it('is 0 for what is expected of one stage', async () =>
+      succeeded(await lab.sh("rdpipe --ok 1=1,3 h1:'echo a; exit 3' h2:cat"), 'a\n'));
+    it('is not 0 for another stage', async () =>
+      failed(await lab.sh("rdpipe --ok 2=3 h1:'exit 3' h2:cat"), 3, /stage 1 .* exited 3/));
+    it('is not 0 for another status', async () =>
+      failed(await lab.sh("rdpipe --ok 1=1 h1:'exit 3' h2:cat"), 3, /exited 3/));
+  });
+
+  describe('with --lenient', () => {
+    it('gives the next stage its end of file', async () => {
+      const result = await lab.sh("rdpipe --lenient h1:'echo half; exit 3' h2:'wc -c'");
+      expect({ status: result.status, text: result.text }).to.deep.equal({ status: 3, text: '5\n' });
+    });
+    it('is that of the rightmost that failed', async () =>
+      expect((await lab.sh("rdpipe --lenient h1:'exit 3' h2:'cat; exit 4' h3:cat")).status).to.equal(4));
+  });
+
+  describe('with --shell', () => {
+    const hidden = "h1:'false | echo a' h2:cat";
+
+    it('does not see a failure inside a stage of sh', async () => succeeded(await lab.sh(`rdpipe ${hidden}`), 'a\n'));
+    it('sees it with bash', async () =>
+      failed(await lab.sh(`rdpipe --shell bash ${hidden}`), 1, /stage 1 .* exited 1/));
+    it('sees it with bash on that host only', async () => {
+      failed(await lab.sh(`rdpipe --shell h1=bash ${hidden}`), 1, /stage 1 .* exited 1/);
+      succeeded(await lab.sh(`rdpipe --shell h2=bash ${hidden}`), 'a\n');
+    });
+    it('takes the shell from the configuration file', async () => {
+      await lab.write('shell.toml', Buffer.from('[host.h1]\nshell = "bash"\n'));
+      failed(await lab.sh(`rdpipe --config shell.toml ${hidden}`), 1, /exited 1/);
+    });
+  });
+
+  it('is 124 after --timeout', async () =>
+    failed(await lab.sh("rdpipe --timeout 1 h1:'sleep 1000' h2:cat"), 124, /1 s|timeout|time limit/));
+
+  it('does not wait for a daemon that a stage left behind with its descriptors closed', async () => {
+    const daemon = 'setsid sleep 30 </dev/null >/dev/null 2>&1 & echo $! > pid';
+    const result = await lab.sh(`cd ${lab.folder}; rdpipe h1:'cd ${lab.folder}; ${daemon}; echo hi' h2:cat`);
+    succeeded(result, 'hi\n');
+    succeeded(await lab.sh('kill "$(cat pid)"'), '');
+  });
+
+  it('prints help and version on standard output', async () => {
+    const help = await lab.sh('rdpipe --help');
+    succeeded({ ...help, text: '' }, '');
+    expect(help.text.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
+    expect((await lab.sh('rdpipe --version')).text).to.match(/\d+\.\d+\.\d+/);
+  });
+});

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What standard input may be.
+import { useLab } from '../support/lab.ts';
+import { succeeded } from '../support/shell.ts';
+
+const COUNT = "h1:'wc -c' h2:cat";
+
+describe('standard input', () => {
+  const lab = useLab();
+
+  it('may be a file', async () => succeeded(await lab.sh(`printf 12345 > in; rdpipe ${COUNT} < in`), '5\n'));
+
+  it('is read from where it stands', async () =>
+    succeeded(await lab.sh(`printf 'one\\ntwo\\n' > in; { read -r line; rdpipe h1:cat h2:cat; } < in`), 'two\n'));
+
+  it('may be a pipe', async () => succeeded(await lab.sh(`printf 12345 | rdpipe ${COUNT}`), '5\n'));
+
+  it('may be /dev/null', async () => succeeded(await lab.sh(`rdpipe ${COUNT} < /dev/null`), '0\n'));
+
+  it('may be closed', async () => succeeded(await lab.sh(`rdpipe ${COUNT} <&-`), '0\n'));
+
+  it('is left alone when it is a terminal', async () => {
+    const terminal = lab.start(`exec script -qec "rdpipe ${COUNT} > out" /dev/null`, { stdin: 'open' });
+    const result = await terminal.result;
+    succeeded({ ...result, text: (await lab.read('out')).toString() }, '0\n');
+  });
+
+  it('is left alone with --stdin none, as a loop that reads needs it', async () => {
+    const loop = `while read -r word; do rdpipe --stdin none h1:"echo $word" h2:rev; done`;
+    succeeded(await lab.sh(`printf 'ab\\ncd\\nef\\n' | ${loop}`), 'ba\ndc\nfe\n');
+  });
+
+  it('is left alone with --stdin none, open and silent though it is', async () => {
+    const running = lab.start(`exec rdpipe --stdin none ${COUNT}`, { stdin: 'open' });
+    succeeded(await running.result, '0\n');
+  });
+
+  it('is not waited for when the first stage does not read it', async () => {
+    const running = lab.start(`exec rdpipe h1:'echo done' h2:cat`, { stdin: 'open' });
+    succeeded(await running.result, 'done\n');
+  });
+
+  it('arrives as it is typed', async () => {
+    const running = lab.start(`exec rdpipe h1:'grep --line-buffered o' h2:cat`, { stdin: 'open' });
+    running.write('one\n');
+    await running.printed('one\n');
+    running.write('nil\ntwo\n');
+    await running.printed('two\n');
+    running.closeInput();
+    succeeded(await running.result, 'one\ntwo\n');
+  });
+
+  it("works in cron's environment", async () => {
+    const cron = `env -i HOME="$HOME" LOGNAME="$(id -un)" SHELL=/bin/sh PATH="$PATH" ${lab.markSetting}`;
+    succeeded(await lab.sh(`${cron} /bin/sh -c "rdpipe h1:'echo hi' h2:rev" < /dev/null`), 'ih\n');
+  });
+});

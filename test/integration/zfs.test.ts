@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real replication: full and incremental, and one that breaks off half-way.
+import { expect } from 'chai';
+import { useLab } from '../support/lab.ts';
+import { needsFile, needsRoot, needsTool } from '../support/needs.ts';
+import { succeeded } from '../support/shell.ts';
+import { startZfs, type Zfs } from '../support/zfs.ts';
+
+describe('zfs send | zfs recv', () => {
+  const lab = useLab();
+  let zfs: Zfs;
+
+  before(async function () {
+    this.timeout(60_000);
+    needsRoot(this);
+    needsTool(this, 'zfs-fuse', 'zfs', 'zpool');
+    needsFile(this, '/dev/fuse');
+    zfs = await startZfs();
+  });
+  after(async function () {
+    this.timeout(60_000);
+    await zfs?.close();
+  });
+
+  it('copies a full snapshot', async function () {
+    this.timeout(60_000);
+    const { from, to } = zfs;
+    succeeded(
+      await lab.sh(`
+        zfs create ${from.name}/data && head -c 32M /dev/urandom > ${from.folder}/data/big && echo one > ${from.folder}/data/small
+        zfs snapshot ${from.name}/data@one
+        rdpipe h1:'zfs send ${from.name}/data@one' h2:'zfs recv -u ${to.name}/data' && zfs mount ${to.name}/data
+        diff -r ${from.folder}/data ${to.folder}/data`),
+      '',
+    );
+  });
+
+  it('copies an incremental one', async function () {
+    this.timeout(60_000);
+    const { from, to } = zfs;
+    succeeded(
+      await lab.sh(`
+        echo two > ${from.folder}/data/small; rm ${from.folder}/data/big; head -c 8M /dev/urandom > ${from.folder}/data/other
+        zfs snapshot ${from.name}/data@two
+        rdpipe h1:'zfs send -i @one ${from.name}/data@two' h2:'zfs recv -F -u ${to.name}/data'
+        zfs umount ${to.name}/data 2> /dev/null; zfs mount ${to.name}/data; diff -r ${from.folder}/data ${to.folder}/data`),
+      '',
+    );
+  });
+
+  it('leaves the receiving dataset as it was when the sender is killed half-way', async function () {
+    this.timeout(60_000);
+    const { from, to } = zfs;
+    await lab.sh(`head -c 64M /dev/urandom > ${from.folder}/data/more; zfs snapshot ${from.name}/data@three`);
+    const before = await lab.sh(`zfs list -Hp -t all -o name,guid -r ${to.name}`);
+    const sender = `zfs send -i @two ${from.name}/data@three | head -c 20M; kill -9 $$`;
+    const broken = await lab.sh(`rdpipe h1:'${sender}' h2:'zfs recv -F -u ${to.name}/data'`);
+    expect(broken.status).to.equal(137);
+    expect(broken.stderr).to.match(/^rdpipe: stage 1 .*SIGKILL.*stage 2 was stopped/m);
+    const after = await lab.sh(`zfs list -Hp -t all -o name,guid -r ${to.name}`);
+    expect(after.text).to.equal(before.text).and.to.include('@two');
+  });
+
+  it('can be done again after that', async function () {
+    this.timeout(60_000);
+    const { from, to } = zfs;
+    succeeded(
+      await lab.sh(`
+        rdpipe h1:'zfs send -i @two ${from.name}/data@three' h2:'zfs recv -F -u ${to.name}/data'
+        zfs umount ${to.name}/data 2> /dev/null; zfs mount ${to.name}/data; diff -r ${from.folder}/data ${to.folder}/data`),
+      '',
+    );
+  });
+});

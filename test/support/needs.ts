@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a test needs of the machine. Missing it fails in CI and skips, with the reason, elsewhere.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Context } from 'mocha';
+
+export function needsTool(test: Context, ...tools: readonly string[]): void {
+  const missing = tools.filter((tool) => !onPath(tool));
+  if (missing.length > 0) lack(test, `${missing.join(', ')} not installed`);
+}
+
+export function needsRoot(test: Context): void {
+  if (process.getuid?.() !== 0) lack(test, 'only root may do this');
+}
+
+export function needsFile(test: Context, path: string): void {
+  if (!isThere(path, constants.F_OK)) lack(test, `no ${path} on this machine`);
+}
+
+function lack(test: Context, reason: string): never {
+  if (process.env.CI) throw new Error(reason);
+  console.error(`      skipped: ${reason}`);
+  return test.skip();
+}
+
+/** Debian keeps servers in sbin, which users' PATH does not name. */
+function onPath(tool: string): boolean {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  return folders.some((folder) => isThere(join(folder, tool), constants.X_OK));
+}
+
+function isThere(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}

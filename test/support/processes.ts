@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the processes of a test by a mark that each inherits in its environment, whatever it is called.
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+export const MARK_VARIABLE = 'RDPIPE_TEST_MARK';
+
+export interface MarkedProcess {
+  readonly pid: number;
+  /** The program's file name, without its folder: `rdsend`. */
+  readonly program: string;
+  /** The whole command line, separated by blanks. */
+  readonly command: string;
+}
+
+/** Every living process that carries the mark, of those whose environment this user may read. */
+export function processesWith(mark: string): MarkedProcess[] {
+  const wanted = `${MARK_VARIABLE}=${mark}`;
+  return pids()
+    .filter((pid) => readProc(pid, 'environ').split('\0').includes(wanted))
+    .map((pid) => ({ pid, program: programOf(pid), command: readProc(pid, 'cmdline').replaceAll('\0', ' ').trim() }));
+}
+
+/** Command line and environment of every process that may be read: where a secret would be seen. */
+export function visibleTexts(): string[] {
+  return pids().flatMap((pid) => [readProc(pid, 'cmdline'), readProc(pid, 'environ')]);
+}
+
+function pids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** Empty for a process that has gone meanwhile, is a zombie, or is not ours to read. */
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function programOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`)
+      .replace(/ \(deleted\)$/, '')
+      .replace(/^.*\//, '');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real OpenSSH servers on addresses of 127/8, each a host with a home of its own, and the ssh configuration that names them.
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.ts';
+
+export interface HostSpec {
+  /** The alias in the ssh configuration. */
+  readonly name: string;
+  /** The alias of the host to jump through. */
+  readonly jump?: string;
+  /** Lines of its sshd_config; they win over the fixture's. */
+  readonly server?: readonly string[];
+  /** Lines of its block in the ssh configuration; they win over the fixture's. */
+  readonly client?: readonly string[];
+}
+
+export interface SshHost {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  /** $HOME of its sessions. */
+  readonly home: string;
+  /** The pid of its server. */
+  readonly pid: number;
+}
+
+export interface SshHosts {
+  readonly configFile: string;
+  readonly hosts: ReadonlyMap<string, SshHost>;
+  close(): Promise<void>;
+}
+
+const SSHD = '/usr/sbin/sshd';
+
+/** Everything is kept in `folder`; `environment` is set in every session. */
+export async function startSshHosts(
+  folder: string,
+  specs: readonly HostSpec[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<SshHosts> {
+  makeKey(join(folder, 'key'));
+  copyFileSync(join(folder, 'key.pub'), join(folder, 'authorized_keys'));
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true });
+  const servers: ChildProcess[] = [];
+  const hosts = new Map<string, SshHost>();
+  for (const [index, spec] of specs.entries()) {
+    const address = `127.0.0.${index + 2}`;
+    const port = await freePort(address);
+    const server = await startServer(folder, spec, address, port, environment);
+    servers.push(server);
+    hosts.set(spec.name, { name: spec.name, address, port, home: join(folder, spec.name), pid: server.pid ?? 0 });
+  }
+  return { configFile: writeClientConfig(folder, specs, hosts), hosts, close: () => endAll(servers) };
+}
+
+async function startServer(
+  folder: string,
+  spec: HostSpec,
+  address: string,
+  port: number,
+  environment: Readonly<Record<string, string>>,
+): Promise<ChildProcess> {
+  const home = join(folder, spec.name);
+  mkdirSync(home);
+  makeKey(join(folder, `${spec.name}.host`));
+  const configFile = join(folder, `${spec.name}.sshd_config`);
+  const variables = Object.entries({ HOME: home, ...environment }).map(([name, value]) => `${name}=${value}`);
+  const lines = [
+    ...(spec.server ?? []),
+    `Port ${port}`,
+    `ListenAddress ${address}`,
+    `HostKey ${join(folder, `${spec.name}.host`)}`,
+    `AuthorizedKeysFile ${join(folder, 'authorized_keys')}`,
+    `SetEnv ${variables.join(' ')}`,
+    'StrictModes no',
+    'UsePAM no',
+    'PidFile none',
+    'PermitRootLogin yes',
+    'PasswordAuthentication no',
+    'KbdInteractiveAuthentication no',
+  ];
+  writeFileSync(configFile, `${[...lines, ...penaltyLines(configFile)].join('\n')}\n`);
+  const server = spawn(SSHD, ['-D', '-E', join(folder, `${spec.name}.log`), '-f', configFile], { stdio: 'ignore' });
+  await eventually(() => greets(address, port));
+  return server;
+}
+
+/** OpenSSH 9.8 and later shut an address out after failed logins, which some tests make on purpose. */
+function penaltyLines(scratchFile: string): string[] {
+  writeFileSync(scratchFile, 'PerSourcePenalties no\n');
+  const unknown = spawnSync(SSHD, ['-t', '-f', scratchFile], { encoding: 'utf8' }).stderr.includes(
+    'Bad configuration option',
+  );
+  return unknown ? [] : ['PerSourcePenalties no'];
+}
+
+async function greets(address: string, port: number): Promise<void> {
+  const socket = connect(port, address);
+  try {
+    await once(socket, 'data');
+  } finally {
+    socket.destroy();
+  }
+}
+
+function writeClientConfig(folder: string, specs: readonly HostSpec[], hosts: ReadonlyMap<string, SshHost>): string {
+  const configFile = join(folder, 'ssh_config');
+  const blocks = specs.map((spec) => clientBlock(spec, hosts.get(spec.name)));
+  const common = [
+    'Host *',
+    `User ${userInfo().username}`,
+    `IdentityFile ${join(folder, 'key')}`,
+    'IdentitiesOnly yes',
+    'IdentityAgent none',
+    `UserKnownHostsFile ${join(folder, 'known_hosts')}`,
+    'GlobalKnownHostsFile /dev/null',
+  ];
+  writeFileSync(configFile, `${[...blocks.flat(), ...common].join('\n')}\n`);
+  writeFileSync(join(folder, 'known_hosts'), '');
+  for (const host of hosts.values()) {
+    const key = readFileSync(join(folder, `${host.name}.host.pub`), 'utf8');
+    appendFileSync(join(folder, 'known_hosts'), `${host.name},[${host.address}]:${host.port} ${key}`);
+  }
+  return configFile;
+}
+
+function clientBlock(spec: HostSpec, host: SshHost | undefined): string[] {
+  const own = [...(spec.client ?? []), `HostName ${host?.address}`, `Port ${host?.port}`];
+  return [`Host ${spec.name}`, ...own, ...(spec.jump === undefined ? [] : [`ProxyJump ${spec.jump}`])];
+}
+
+function makeKey(path: string): void {
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rdpipe-test', '-f', path]);
+  chmodSync(path, 0o600);
+}
+
+async function freePort(address: string): Promise<number> {
+  const server = createServer().listen(0, address);
+  await once(server, 'listening');
+  const bound = server.address();
+  server.close();
+  await once(server, 'close');
+  if (bound === null || typeof bound === 'string') throw new Error(`no port on ${address}`);
+  return bound.port;
+}
+
+/** A server's sessions end by themselves when their clients do. */
+async function endAll(servers: readonly ChildProcess[]): Promise<void> {
+  await Promise.all(
+    servers.map(async (server) => {
+      if (server.exitCode !== null) return;
+      const ended = once(server, 'exit');
+      server.kill('SIGTERM');
+      await ended;
+    }),
+  );
+}
