@@ -1,0 +1,97 @@
+import type { Emit } from '../model/events.ts';
+import type { HostRef, Pipeline } from '../model/pipeline.ts';
+import type { SessionId } from '../model/plan.ts';
+import { forHost, type Settings } from '../model/settings.ts';
+import type { Agent } from '../native/agent.ts';
+import { startAgent } from '../native/agent-client.ts';
+import { LOCAL } from '../plan/facts.ts';
+import { needsLocal } from '../plan/segments.ts';
+import { openSessions, type Sessions } from '../session/open.ts';
+import type { SessionSettings } from '../session/settings.ts';
+
+/** What becomes of the user's own standard input and output. */
+export interface UserStreams {
+  readonly stdin: 'send' | 'null';
+  readonly stdout: 'arrive' | 'drop';
+}
+
+/** What opening hosts needs to know of this installation. */
+export type Installation = Pick<SessionSettings, 'leash' | 'askpass'>;
+
+export interface OpenHosts {
+  readonly sessions: Sessions;
+  readonly agents: ReadonlyMap<SessionId, Agent>;
+}
+
+const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
+
+/**
+ * Opens a session and starts an agent on every host, all at once.
+ * @throws SessionError of the first host that failed, after everything that was opened is closed again.
+ */
+export async function openHosts(
+  pipeline: Pipeline,
+  streams: UserStreams,
+  settings: Settings,
+  installation: Installation,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<OpenHosts> {
+  const written = pipeline.stages.map((stage) => stage.host);
+  const hosts = needsLocal(pipeline, streams) ? [...written, THIS_MACHINE] : written;
+  emit({ kind: 'connecting', hosts: [...new Set(hosts.map((host) => host.label))] });
+  const sessions = await openSessions(hosts, { ...sessionSettings(settings), ...installation, emit, signal });
+  try {
+    return { sessions, agents: await startAgents(hosts, sessions, settings, emit, signal) };
+  } catch (error) {
+    await sessions.close();
+    throw error;
+  }
+}
+
+function sessionSettings(settings: Settings): Omit<SessionSettings, keyof Installation | 'emit' | 'signal'> {
+  return {
+    client: settings.ssh,
+    configFile: settings.sshConfigFile,
+    options: settings.sshOptions,
+    connectTimeoutMs: settings.connectTimeoutMs,
+    silenceMs: settings.leaseMs,
+  };
+}
+
+async function startAgents(
+  hosts: readonly HostRef[],
+  sessions: Sessions,
+  settings: Settings,
+  emit: Emit,
+  runSignal: AbortSignal,
+): Promise<ReadonlyMap<SessionId, Agent>> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([runSignal, failed.signal]);
+  const starts = [...sessions.all].map(async ([id, session]) => {
+    const host = hosts.find((candidate) => sessions.idOf(candidate) === id) ?? THIS_MACHINE;
+    const agent = await startAgent(session, {
+      agentPath: forHost(settings.agent, host),
+      sudo: forHost(settings.sudo, host),
+      leaseMs: settings.leaseMs,
+      startTimeoutMs: settings.connectTimeoutMs,
+      userDescriptors: id === LOCAL,
+      emit,
+      signal,
+    });
+    emit({ kind: 'host_connected', host: session.label });
+    return [id, agent] as const;
+  });
+  try {
+    return new Map(await Promise.all(starts));
+  } catch (error) {
+    failed.abort(error);
+    await closeStarted(starts);
+    throw error;
+  }
+}
+
+async function closeStarted(starts: readonly Promise<readonly [SessionId, Agent]>[]): Promise<void> {
+  const ended = await Promise.allSettled(starts);
+  await Promise.all(ended.map((start) => (start.status === 'fulfilled' ? start.value[1].close() : undefined)));
+}
