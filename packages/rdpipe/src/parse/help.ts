@@ -19,7 +19,7 @@ A COMMAND that is < FILE, > FILE or >> FILE reads or writes that file.
 Options end at the first STAGE. Quote a COMMAND of several words.
 
   echo hi | rdpipe h1:'tr a-z A-Z' h2:rev
-  rdpipe h1:'zfs send tank/a@now' h2:'zfs recv -u tank/a'
+  rdpipe h1:'zfs send tank/a@now' h2:'zfs recv tank/a'
 `;
 
 const TAIL = `Exit status: 0 success; of the first stage that failed its own, or 128 + signal;

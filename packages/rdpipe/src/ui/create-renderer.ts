@@ -1,0 +1,55 @@
+/** Chooses how a run is shown. */
+import type { Settings } from '../model/settings.ts';
+import { createNoDisplay, type Display } from './display.ts';
+import { createHumanRenderer } from './human.ts';
+import { createJsonRenderer } from './json.ts';
+import { createPaint } from './paint.ts';
+import { createPlainDisplay } from './plain.ts';
+import { createProgress, type Progress } from './progress.ts';
+import type { Renderer } from './renderer.ts';
+import { progressRows } from './rows.ts';
+import type { Terminal } from './terminal.ts';
+
+export type RendererSettings = Pick<Settings, 'json' | 'quiet' | 'verbosity' | 'stderr' | 'progress' | 'sizeBytes'>;
+
+export interface RendererIo {
+  readonly terminal: Terminal;
+  /** The pipeline's output comes to this machine's standard output: rows would stand in its way. */
+  readonly outputArrives: boolean;
+}
+
+/** `protectPayload` comes first: the libraries of the live display look at process.stdout. */
+export async function createRenderer(settings: RendererSettings, io: RendererIo): Promise<Renderer> {
+  if (settings.json) return createJsonRenderer(io.terminal.write);
+  const progress = createProgress(settings.sizeBytes, () => performance.now());
+  return createHumanRenderer(
+    settings,
+    await createDisplay(settings, io, progress),
+    progress,
+    createPaint(io.terminal.color),
+  );
+}
+
+async function createDisplay(settings: RendererSettings, io: RendererIo, progress: Progress): Promise<Display> {
+  const { write, stream } = io.terminal;
+  const rows = (columns: number) => progressRows(progress.hops(), columns);
+  switch (modeFor(settings, io)) {
+    case 'none':
+      return createNoDisplay(write);
+    case 'plain':
+      return createPlainDisplay(write, () => rows(Number.POSITIVE_INFINITY));
+    case 'live': {
+      if (stream === undefined) return createNoDisplay(write);
+      const { createLiveDisplay } = await import('./live.ts');
+      return createLiveDisplay(stream, write, io.outputArrives ? () => [] : rows);
+    }
+  }
+}
+
+/** `auto` shows at least the connecting on a terminal; who asks for live rows where none can be gets lines. */
+function modeFor({ quiet, progress }: RendererSettings, io: RendererIo): 'none' | 'plain' | 'live' {
+  const isTerminal = io.terminal.stream !== undefined;
+  if (quiet) return 'none';
+  if (progress === 'auto') return isTerminal ? 'live' : 'none';
+  return progress === 'live' && (!isTerminal || io.outputArrives) ? 'plain' : progress;
+}

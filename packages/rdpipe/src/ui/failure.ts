@@ -1,0 +1,38 @@
+/** A failure in words: one line, and for usage the place. */
+import { RdpipeError, UsageError } from '../model/errors.ts';
+import type { Report } from '../model/report.ts';
+import { printable } from '../model/text.ts';
+import { NO_PAINT } from './paint.ts';
+
+/** The text for standard error: `rdpipe: stage 2 has no host: rev`, with the picture below where there is one. */
+export function failureText(error: unknown, paint = NO_PAINT): string {
+  const detail = error instanceof UsageError ? error.detail : undefined;
+  return messageLine(messageOf(error), paint.failure) + (detail === undefined ? '' : `${detail}\n`);
+}
+
+/** One line, whatever the message holds. */
+export function messageLine(message: string, paint: (name: string) => string = NO_PAINT.speaker): string {
+  return `${paint('rdpipe:')} ${printable(message.trimEnd().replace(/\s*\n\s*/g, '; '))}\n`;
+}
+
+/** The report of a run that never began. */
+export function failureReport(error: unknown): Report {
+  const known = error instanceof RdpipeError ? error : undefined;
+  return {
+    v: 1,
+    run: '',
+    status: known?.status ?? 125,
+    cause: known?.causeKind ?? 'rdpipe',
+    message: messageOf(error),
+    seconds: 0,
+    stages: [],
+    hops: [],
+    leftBehind: [],
+  };
+}
+
+/** What is none of our errors is a defect of ours, and says so. */
+function messageOf(error: unknown): string {
+  if (error instanceof RdpipeError) return error.message;
+  return `internal error: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,105 @@
+/** A run for people: text and progress on standard error. */
+import { formatBytes } from '../model/bytes.ts';
+import type { Report } from '../model/report.ts';
+import type { Settings } from '../model/settings.ts';
+import { printable } from '../model/text.ts';
+import type { Display } from './display.ts';
+import { failureText, messageLine } from './failure.ts';
+import type { Paint } from './paint.ts';
+import type { Progress } from './progress.ts';
+import { dispatch, type EventHandlers, type Renderer } from './renderer.ts';
+import { createStageStderr, type StageStderr } from './stage-stderr.ts';
+import { summaryLines } from './summary.ts';
+
+type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'stderr'>;
+
+export function createHumanRenderer(
+  settings: HumanSettings,
+  display: Display,
+  progress: Progress,
+  paint: Paint,
+): Renderer {
+  const handlers = createHandlers(settings, display, progress, paint);
+  return {
+    handle: (event) => dispatch(handlers, event),
+    failure(error) {
+      display.stop();
+      display.text(failureText(error, paint));
+    },
+    close: () => display.stop(),
+  };
+}
+
+function createHandlers(settings: HumanSettings, display: Display, progress: Progress, paint: Paint): EventHandlers {
+  const log = (message: string) => {
+    if (settings.verbosity >= 2) display.text(messageLine(message, paint.speaker));
+  };
+  const waiting = createWaiting(display);
+  let stderr: StageStderr | undefined;
+  return {
+    connecting: ({ hosts }) => waiting.begin(hosts),
+    host_connected({ host }) {
+      waiting.end(host);
+      log(`${host}: connected`);
+    },
+    deploying({ host, bytes }) {
+      waiting.deploy(host, bytes);
+      log(`${host}: copying the agent, ${formatBytes(bytes)}`);
+    },
+    prompting: ({ active }) => (active ? display.pause() : display.resume()),
+    planned({ plan }) {
+      progress.planned(plan);
+      stderr = createStageStderr(settings.stderr, plan, display.text, paint.speaker);
+    },
+    segment_started({ segment }) {
+      waiting.done();
+      progress.segmentStarted(segment);
+      display.startRows();
+    },
+    hop_connected: ({ link, transport, cipher, way }) => log(`hop ${link} connected: ${transport}, ${cipher}, ${way}`),
+    size: progress.sizeKnown,
+    counters: progress.counted,
+    stderr: ({ stage, data }) => stderr?.data(stage, data),
+    stage_exited: ({ stage, host, code, signal }) =>
+      log(`${host}: stage ${stage} ended by ${signal === null ? `exit ${code}` : `signal ${signal}`}`),
+    stopping: ({ reason }) => log(`stopping: ${reason}`),
+    suspended: () => display.pause(),
+    resumed: () => display.resume(),
+    log: ({ message }) => log(message),
+    warning({ message }) {
+      if (!settings.quiet) display.text(messageLine(`warning: ${message}`, paint.speaker));
+    },
+    finished({ report }) {
+      stderr?.end();
+      display.stop();
+      for (const line of lastLines(report, settings, paint)) display.text(line);
+    },
+  };
+}
+
+function lastLines(report: Report, { verbosity }: HumanSettings, paint: Paint): readonly string[] {
+  const summary = verbosity >= 1 ? summaryLines(report).map((line) => `${line}\n`) : [];
+  return report.message === null ? summary : [...summary, messageLine(report.message, paint.failure)];
+}
+
+/** The hosts that are still waited for, as one line. */
+function createWaiting(display: Display) {
+  const hosts = new Map<string, string>();
+  const show = () =>
+    display.status(hosts.size === 0 ? 'connecting the hops' : `connecting to ${[...hosts.values()].join(', ')}`);
+  return {
+    begin(names: readonly string[]) {
+      for (const name of names) hosts.set(name, printable(name));
+      show();
+    },
+    deploy(host: string, bytes: number) {
+      hosts.set(host, `${printable(host)} (copying the agent, ${formatBytes(bytes)})`);
+      show();
+    },
+    end(host: string) {
+      hosts.delete(host);
+      show();
+    },
+    done: () => display.status(undefined),
+  };
+}

@@ -1,0 +1,31 @@
+/** Progress where nothing can be redrawn: a line a hop every 10 seconds. */
+import { createNoDisplay, type Display } from './display.ts';
+
+const INTERVAL_MS = 10_000;
+
+/** @param rows the progress of every hop, a line each. */
+export function createPlainDisplay(write: Display['text'], rows: () => readonly string[]): Display {
+  let timer: NodeJS.Timeout | undefined;
+  const pause = () => clearInterval(timer);
+  const resume = () => {
+    clearInterval(timer);
+    timer = setInterval(
+      () =>
+        write(
+          rows()
+            .map((row) => `rdpipe: ${row}\n`)
+            .join(''),
+        ),
+      INTERVAL_MS,
+    ).unref();
+  };
+  return {
+    ...createNoDisplay(write),
+    startRows: resume,
+    pause,
+    resume: () => {
+      if (timer !== undefined) resume();
+    },
+    stop: pause,
+  };
+}

@@ -1,0 +1,133 @@
+/** What moves through every hop, from the events of a run: bytes, rate, what it waits for, how long it will take. */
+import type { RunEvent } from '../model/events.ts';
+import type { Plan, PlannedLink } from '../model/plan.ts';
+
+export interface HopProgress {
+  readonly link: number;
+  /** `h1→h2`. */
+  readonly name: string;
+  readonly bytes: number;
+  readonly bytesPerSecond: number;
+  readonly waitsFor: 'input' | 'wire' | 'output' | undefined;
+  readonly size: number | undefined;
+  readonly secondsLeft: number | undefined;
+}
+
+export interface Progress {
+  planned(plan: Plan): void;
+  segmentStarted(segment: number): void;
+  sizeKnown(event: Extract<RunEvent, { kind: 'size' }>): void;
+  counted(event: Extract<RunEvent, { kind: 'counters' }>): void;
+  /** The hops of the segment that runs, in the order of the data. */
+  hops(): readonly HopProgress[];
+}
+
+/** @param now milliseconds of a clock that never goes back. */
+export function createProgress(expectedBytes: number | undefined, now: () => number): Progress {
+  let plan: Plan | undefined;
+  let counted: readonly Counted[] = [];
+  return {
+    planned(made) {
+      plan = made;
+    },
+    segmentStarted(number) {
+      counted = plan === undefined ? [] : startCounting(plan, number, expectedBytes);
+    },
+    sizeKnown({ link, bytes }) {
+      const hop = counted.find((candidate) => candidate.link === link);
+      if (hop !== undefined) hop.size = bytes;
+    },
+    counted(event) {
+      const hop = counted.find(({ link }) => link === event.link);
+      if (hop !== undefined) take(hop, event, now());
+    },
+    hops: () => counted.map((hop) => progressOf(hop, now())),
+  };
+}
+
+/** How far back rate and waiting look. */
+const WINDOW_MS = 3000;
+
+interface Sample {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+interface Waits {
+  input: number;
+  wire: number;
+  output: number;
+}
+
+interface Counted {
+  readonly link: number;
+  readonly name: string;
+  size: number | undefined;
+  bytes: number;
+  samples: readonly Sample[];
+  /** Milliseconds waited so far, and those at the last look. */
+  readonly waits: Waits;
+  recent: Waits;
+}
+
+function startCounting(plan: Plan, segment: number, expectedBytes: number | undefined): readonly Counted[] {
+  const names = new Map(plan.sessions.map(({ id, label }) => [id, label]));
+  const links = plan.segments.find(({ number }) => number === segment)?.links ?? [];
+  const hops = links.filter((link) => link.kind === 'hop' || link.kind === 'local');
+  return hops.map((link, index) => ({
+    link: link.number,
+    name: nameOf(link, names),
+    size: index === 0 && segment === 1 ? expectedBytes : undefined,
+    bytes: 0,
+    samples: [],
+    waits: { input: 0, wire: 0, output: 0 },
+    recent: { input: 0, wire: 0, output: 0 },
+  }));
+}
+
+function nameOf(link: PlannedLink, labels: ReadonlyMap<string, string>): string {
+  const name = (session: string) => labels.get(session) ?? session;
+  return link.kind === 'hop' ? `${name(link.from)}→${name(link.to)}` : `within ${name(link.session)}`;
+}
+
+/** The sender knows what it waits for before the wire, the receiver what it waits for behind it. */
+function take(hop: Counted, event: Extract<RunEvent, { kind: 'counters' }>, at: number): void {
+  if (event.end === 'send') {
+    note(hop, 'input', event.inputMs);
+    note(hop, 'wire', event.wireMs);
+    return;
+  }
+  note(hop, 'output', event.outputMs);
+  hop.bytes = Math.max(hop.bytes, event.bytes);
+  const recent = hop.samples.filter((sample) => at - sample.at <= WINDOW_MS);
+  hop.samples = [...(recent.length > 0 ? recent : hop.samples.slice(-1)), { at, bytes: hop.bytes }];
+}
+
+function note(hop: Counted, what: keyof Waits, milliseconds: number): void {
+  hop.recent[what] = milliseconds - hop.waits[what];
+  hop.waits[what] = milliseconds;
+}
+
+function progressOf(hop: Counted, now: number): HopProgress {
+  const { link, name, bytes, size } = hop;
+  const bytesPerSecond = rateOf(hop, now);
+  const left = size === undefined || size < bytes || bytesPerSecond === 0 ? undefined : (size - bytes) / bytesPerSecond;
+  return { link, name, bytes, bytesPerSecond, waitsFor: longest(hop.recent), size, secondsLeft: left };
+}
+
+function rateOf({ samples, bytes }: Counted, now: number): number {
+  const first = samples[0];
+  if (first === undefined || now <= first.at) return 0;
+  return ((bytes - first.bytes) * 1000) / (now - first.at);
+}
+
+/** Shorter waits are ordinary. */
+const NOTICEABLE_MS = 50;
+
+/** A sender that waits for the wire while its receiver waits for its output waits for that output. */
+function longest({ input, wire, output }: Waits): HopProgress['waitsFor'] {
+  const waits = { input, wire: wire - output, output };
+  const kinds = ['input', 'wire', 'output'] as const;
+  const most = kinds.reduce((best, kind) => (waits[kind] > waits[best] ? kind : best));
+  return waits[most] >= NOTICEABLE_MS ? most : undefined;
+}

@@ -1,0 +1,99 @@
+/** What -v prints at the end: the rate first, then every hop and stage, and what was slowest. */
+import { formatBytes } from '../model/bytes.ts';
+import type { HopReport, Report, StageReport } from '../model/report.ts';
+import { printable, shorten } from '../model/text.ts';
+import { formatDuration, formatRate, formatTable } from './format.ts';
+
+/** Lines without their newlines. */
+export function summaryLines(report: Report): readonly string[] {
+  return [
+    bandwidthLine(report),
+    ...formatTable(report.hops.map((hop) => hopCells(hop))),
+    ...report.hops.flatMap((hop) => hop.notes.map((note) => `${hop.from}→${hop.to}: ${printable(note)}`)),
+    ...formatTable(report.stages.map(stageCells)),
+    ...slowestLine(report),
+  ];
+}
+
+/** The rate of the hop that carried most; without hops only the time is known. */
+function bandwidthLine({ hops, seconds }: Report): string {
+  const main = hops.reduce<HopReport | undefined>(
+    (best, hop) => (hop.bytes > (best?.bytes ?? -1) ? hop : best),
+    undefined,
+  );
+  if (main === undefined) return `Bandwidth not measured: no hop was made; the run took ${formatDuration(seconds)}`;
+  return `Bandwidth ${formatRate(main.bytesPerSecond)} (${formatBytes(main.bytes)} in ${formatDuration(main.seconds)})`;
+}
+
+function hopCells(hop: HopReport): readonly string[] {
+  const cipher = hop.cipher === 'none' ? 'not encrypted' : hop.cipher;
+  const how = hop.result === 'not_connected' ? 'not connected' : `${hop.transport} ${cipher}`;
+  const waits = `waited ${inSeconds(hop.inputMs)} for input, ${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
+  return [
+    `${hop.from}→${hop.to}`,
+    how,
+    hop.result.replace('_', ' '),
+    formatBytes(hop.bytes),
+    formatRate(hop.bytesPerSecond),
+    waits,
+  ];
+}
+
+function stageCells(stage: StageReport): readonly string[] {
+  const cpu = `user ${inSeconds(stage.userMs)}, system ${inSeconds(stage.systemMs)}`;
+  const memory = formatBytes(stage.maxRssKib * 1024);
+  return [`stage ${stage.stage}`, stage.host, endOf(stage), cpu, memory, shorten(stage.command, 60)];
+}
+
+function endOf({ state, code, signal }: StageReport): string {
+  if (state === 'not_started') return 'not started';
+  const status = signal === null ? `exit ${code ?? '?'}` : `signal ${signal}`;
+  switch (state) {
+    case 'succeeded':
+      return code === 0 || (code === null && signal === null) ? 'succeeded' : `succeeded (${status})`;
+    case 'failed':
+      return `failed (${status})`;
+    case 'stopped':
+      return 'stopped';
+    case 'consumer_closed':
+      return 'its reader closed';
+  }
+}
+
+function slowestLine(report: Report): readonly string[] {
+  const slowest = findSlowest(report);
+  return slowest === undefined ? [] : [`Slowest: ${slowest}`];
+}
+
+/**
+ * Before the slowest part every hop waits for its output, behind it every hop waits for its input; a hop that waits for
+ * the network is the slowest part itself.
+ */
+function findSlowest({ hops, stages }: Report): string | undefined {
+  const measured = hops.filter(({ bottleneck }) => bottleneck !== 'none');
+  if (measured.length === 0) return undefined;
+  const network = measured.find(({ bottleneck }) => bottleneck === 'wire');
+  if (network !== undefined) return `the network between ${network.from} and ${network.to}`;
+  const waitsForOutput = measured.findLast(({ bottleneck }) => bottleneck === 'output');
+  const last = measured.find(({ link, bottleneck }) => bottleneck === 'input' && link > (waitsForOutput?.link ?? -1));
+  return namePart((waitsForOutput?.link ?? -1) + 1, last?.link ?? stages.length + 1, stages, waitsForOutput, last);
+}
+
+/** The stages from `first` to `last`; 0 is standard input, one more than there are stages standard output. */
+function namePart(
+  first: number,
+  last: number,
+  stages: readonly StageReport[],
+  before: HopReport | undefined,
+  after: HopReport | undefined,
+): string {
+  if (before === undefined && after?.link === 0) return 'standard input';
+  if (after === undefined && first > stages.length) return 'standard output';
+  const named = stages.filter(({ stage }) => stage >= first && stage <= last);
+  const names = named.map(({ stage, host, command }) => `stage ${stage} (${host}: ${shorten(command, 40)})`);
+  return names.join(' or ');
+}
+
+function inSeconds(milliseconds: number): string {
+  return formatDuration(milliseconds / 1000);
+}

@@ -1,0 +1,40 @@
+/** Standard error as a place to write. Only a terminal is touched through node's stream: any other description is shared. */
+import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+
+export interface Terminal {
+  /** The terminal's own stream, for what redraws; undefined where standard error is none, or a dumb one. */
+  readonly stream: NodeJS.WriteStream | undefined;
+  readonly color: boolean;
+  /** Never throws: when nobody can read it, text is dropped. */
+  write(text: string | Uint8Array): void;
+}
+
+export function openTerminal(environment: NodeJS.ProcessEnv): Terminal {
+  const stream = isatty(2) && environment.TERM !== 'dumb' ? process.stderr : undefined;
+  const color = stream !== undefined && !environment.NO_COLOR;
+  return { stream, color, write: (text) => writeAll(2, Buffer.from(text)) };
+}
+
+/** Longest wait for a reader of a pipe that somebody made non-blocking. */
+const PATIENCE_MS = 5000;
+const PAUSE_MS = 5;
+
+/** Writes everything, waiting where the descriptor is non-blocking and full; gives up on an error. */
+export function writeAll(descriptor: number, bytes: Uint8Array): void {
+  const end = performance.now() + PATIENCE_MS;
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeSync(descriptor, bytes, written);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > end) return;
+      pause();
+    }
+  }
+}
+
+/** node has no poll(2). */
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+}
