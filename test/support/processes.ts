@@ -10,6 +10,10 @@ export interface MarkedProcess {
   readonly program: string;
   /** The whole command line, separated by blanks. */
   readonly command: string;
+  /** R, S, D, T … of proc(5). */
+  readonly state: string;
+  /** $HOME: tells the hosts of a test apart. */
+  readonly home: string;
 }
 
 /** Every living process that carries the mark, of those whose environment this user may read. */
@@ -17,7 +21,7 @@ export function processesWith(mark: string): MarkedProcess[] {
   const wanted = `${MARK_VARIABLE}=${mark}`;
   return pids()
     .filter((pid) => readProc(pid, 'environ').split('\0').includes(wanted))
-    .map((pid) => ({ pid, program: programOf(pid), command: readProc(pid, 'cmdline').replaceAll('\0', ' ').trim() }));
+    .map(describeProcess);
 }
 
 /** Command line and environment of every process that may be read: where a secret would be seen. */
@@ -38,6 +42,18 @@ function readProc(pid: number, file: string): string {
   } catch {
     return '';
   }
+}
+
+function describeProcess(pid: number): MarkedProcess {
+  return {
+    pid,
+    program: programOf(pid),
+    command: readProc(pid, 'cmdline').replaceAll('\0', ' ').trim(),
+    home: /(?:^|\0)HOME=([^\0]*)/.exec(readProc(pid, 'environ'))?.[1] ?? '',
+    state: readProc(pid, 'stat')
+      .replace(/^.*\) /, '')
+      .slice(0, 1),
+  };
 }
 
 function programOf(pid: number): string {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// One process of a run dies of SIGKILL: the run fails with one line, no consumer takes a cut-off stream for a whole one,
+// and nothing is left.
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { useLab } from '../support/lab.ts';
+import type { MarkedProcess } from '../support/processes.ts';
+
+describe('a run', () => {
+  const lab = useLab();
+
+  for (const program of ['rdsend', 'rdrecv', 'rdstage', 'ssh']) {
+    for (const which of ['first', 'last'] as const) {
+      it(`fails when its ${which} ${program} is killed`, async () => {
+        const consumer = `h2:'cat > ${lab.folder}/seen; touch ${lab.folder}/committed'`;
+        const running = lab.start(`exec rdpipe h1:'echo begun; sleep 1000' ${consumer} h3:'> ${lab.folder}/target'`);
+        await eventually(async () => expect((await lab.read('seen')).toString()).to.equal('begun\n'));
+        const victims = lab.processes().filter((process) => process.program === program);
+        expect(victims).to.have.length.at.least(2);
+        kill(which === 'first' ? victims[0] : victims.at(-1));
+        const result = await running.result;
+        expect(result.status).to.equal(125);
+        expect(result.stderr).to.match(/^rdpipe: .*h[123]/);
+        expect(result.stderr.trimEnd().split('\n'), result.stderr).to.have.length(1);
+        expect(await lab.list()).to.deep.equal(['seen']);
+      });
+    }
+  }
+
+  it('fails when a host falls silent, which loses its part when it wakes', async () => {
+    const consumer = `h2:'cat; touch ${lab.folder}/committed'`;
+    const options = '--stall-timeout 2 --lease 3';
+    const running = lab.start(`exec rdpipe ${options} h1:'echo begun; sleep 1000' ${consumer}`);
+    await running.printed('begun\n');
+    const silent = lab.processes().filter((process) => process.home === lab.host('h2').home);
+    for (const { pid } of silent) process.kill(pid, 'SIGSTOP');
+    const result = await running.result;
+    expect(result.status).to.equal(125);
+    expect(result.stderr).to.match(/^rdpipe: .*h2/);
+    for (const { pid } of silent) process.kill(pid, 'SIGCONT');
+    await lab.expectNothingLeft();
+    expect(await lab.list()).not.to.include('committed');
+  });
+
+  it("fails when a stage's consumer is killed", async () => {
+    const running = lab.start("exec rdpipe h1:'echo begun; sleep 1000' h2:'exec cat'");
+    await running.printed('begun\n');
+    kill(lab.processes().find((process) => process.program === 'cat'));
+    const result = await running.result;
+    expect(result.status).to.equal(137);
+    expect(result.stderr).to.match(/^rdpipe: stage 2 \(h2: exec cat\).*SIGKILL.*stage 1 was stopped/);
+  });
+});
+
+function kill(victim: MarkedProcess | undefined): void {
+  if (victim === undefined) throw new Error('the process to kill is not there');
+  process.kill(victim.pid, 'SIGKILL');
+}
