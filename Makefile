@@ -39,7 +39,9 @@ all: $(PROGRAMS:%=$(OUT)/%)
 $(OUT)/%.o: packages/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_INCLUDES) -MMD -MP -c -o $@ $<
+
+$(OUT)/%_test.o: TEST_INCLUDES = -Ipackages/rdcore-native/test -I$(dir $<)../src
 
 $(OUT)/librdcore.a: $(CORE_OBJECTS)
 	$(call say,AR,$@)
@@ -56,10 +58,13 @@ $(OUT)/rdstage: $(call objects_of,rdstage) $(OUT)/librdcore.a
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(AGENT_LIBS)
 
 # A suite links its own package's objects, all but main.
-.SECONDEXPANSION:
-$(TESTS): $(OUT)/%: $(OUT)/%.o $$(filter-out %/main.o,$$(call objects_of,$$(patsubst %-native,$$(subst /,,%),$$(firstword $$(subst /, ,$$*))))) $(OUT)/librdcore.a
-	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(sort $^) $(LIBS)
+define suites_of
+$(OUT)/$(1)-native/test/%_test: $(OUT)/$(1)-native/test/%_test.o \
+  $(filter-out %/main.o $(CORE_OBJECTS),$(call objects_of,$(1))) $(OUT)/librdcore.a
+	$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS)
+endef
+$(foreach package,rdcore rdsend rdrecv rdstage,$(eval $(call suites_of,$(package))))
 
 test-programs: $(TESTS)
 

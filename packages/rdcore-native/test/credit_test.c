@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "credit.h"
+
+#include "test.h"
+
+static struct rd_error error;
+
+static void sender_spends_and_takes(void) {
+  struct rd_credit credit;
+  rd_credit_init(&credit, 3);
+  for (int i = 0; i < 3; i++) {
+    CHECK(rd_credit_available(&credit));
+    rd_credit_spend(&credit);
+  }
+  CHECK(!rd_credit_available(&credit));
+  CHECK(rd_credit_take(&credit, 2, &error));
+  rd_credit_spend(&credit);
+  rd_credit_spend(&credit);
+  CHECK(!rd_credit_available(&credit));
+  CHECK(rd_credit_take(&credit, 2, &error)); // nothing new: a late answer
+  CHECK(!rd_credit_take(&credit, 1, &error) && error.code == RD_CODE_DATA_DAMAGED);
+  CHECK(!rd_credit_take(&credit, 6, &error) && error.code == RD_CODE_DATA_DAMAGED);
+  CHECK(!rd_credit_available(&credit));
+  CHECK(rd_credit_take(&credit, 5, &error) && rd_credit_available(&credit));
+}
+
+static void receiver_acknowledges_half(void) {
+  struct rd_credit credit;
+  rd_credit_init(&credit, 8);
+  CHECK(!rd_credit_due(&credit, true));
+  for (int i = 0; i < 3; i++) rd_credit_consume(&credit);
+  CHECK(!rd_credit_due(&credit, false));
+  CHECK(rd_credit_due(&credit, true));
+  rd_credit_consume(&credit);
+  CHECK(rd_credit_due(&credit, false));
+  rd_credit_acknowledge(&credit);
+  CHECK(credit.returned == 4 && !rd_credit_due(&credit, true));
+}
+
+// With one slot an ACK must be due at once, or the sender waits for ever.
+static void a_single_slot_never_stalls(void) {
+  struct rd_credit sender, receiver;
+  rd_credit_init(&sender, 1);
+  rd_credit_init(&receiver, 1);
+  for (int i = 0; i < 10; i++) {
+    CHECK(rd_credit_available(&sender));
+    rd_credit_spend(&sender);
+    CHECK(!rd_credit_available(&sender));
+    rd_credit_consume(&receiver);
+    CHECK(rd_credit_due(&receiver, false));
+    rd_credit_acknowledge(&receiver);
+    CHECK(rd_credit_take(&sender, receiver.returned, &error));
+  }
+}
+
+int main(void) {
+  sender_spends_and_takes();
+  receiver_acknowledges_half();
+  a_single_slot_never_stalls();
+  return test_end("credit");
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "seal.h"
+
+#include "hex.h"
+#include "test.h"
+
+#include <string.h>
+
+enum { TEXT_BYTES = 100, MESSAGE_BYTES = RD_HEADER_BYTES + TEXT_BYTES + RD_TAG_BYTES };
+static const unsigned char key_and_iv[44] = "thirty-two bytes of key, and then an iv too";
+static struct rd_error error;
+
+static struct rd_seal *make(bool chacha, uint64_t ratchet_bytes) {
+  struct rd_seal *seal = rd_seal_create(chacha, key_and_iv, ratchet_bytes, &error);
+  REQUIRE(seal != NULL);
+  return seal;
+}
+
+static void seal_text(struct rd_seal *seal, unsigned char message[MESSAGE_BYTES]) {
+  struct rd_frame frame = {.type = RD_FRAME_DATA, .epoch = 1, .offset = 4096};
+  unsigned char text[TEXT_BYTES];
+  memset(text, 'x', sizeof text);
+  REQUIRE(rd_seal_seal(seal, &frame, text, sizeof text, message, message + RD_HEADER_BYTES, &error));
+}
+
+static bool opens(struct rd_seal *seal, unsigned char *message, size_t message_bytes) {
+  struct rd_frame frame;
+  unsigned char *payload = NULL, expected[TEXT_BYTES];
+  size_t bytes = 0;
+  memset(expected, 'x', sizeof expected);
+  if (!rd_frame_decode(message, message_bytes, &frame, &error)) return false;
+  if (!rd_seal_open(seal, message, message_bytes, &frame, &payload, &bytes, &error)) return false;
+  return payload == message + RD_HEADER_BYTES && bytes == TEXT_BYTES && memcmp(payload, expected, bytes) == 0;
+}
+
+static void round_trips(bool chacha) {
+  struct rd_seal *out = make(chacha, 0), *in = make(chacha, 0);
+  unsigned char message[MESSAGE_BYTES], first[MESSAGE_BYTES];
+  for (unsigned i = 0; i < 300; i++) {
+    seal_text(out, message);
+    if (i == 0) memcpy(first, message, sizeof first);
+    CHECK(memcmp(first + RD_HEADER_BYTES, message + RD_HEADER_BYTES, TEXT_BYTES) == 0 ? i == 0 : i > 0);
+    CHECK(opens(in, message, sizeof message));
+  }
+  rd_seal_destroy(out);
+  rd_seal_destroy(in);
+}
+
+static void in_place_and_empty(bool chacha) {
+  struct rd_seal *out = make(chacha, 0), *in = make(chacha, 0);
+  struct rd_frame frame = {.type = RD_FRAME_PING};
+  unsigned char message[MESSAGE_BYTES], *payload;
+  size_t bytes;
+  CHECK(rd_seal_seal(out, &frame, NULL, 0, message, message + RD_HEADER_BYTES, &error));
+  CHECK(rd_frame_decode(message, RD_HEADER_BYTES + RD_TAG_BYTES, &frame, &error));
+  CHECK(rd_seal_open(in, message, RD_HEADER_BYTES + RD_TAG_BYTES, &frame, &payload, &bytes, &error) && bytes == 0);
+  frame = (struct rd_frame){.type = RD_FRAME_DATA};
+  memset(message + RD_HEADER_BYTES, 'x', TEXT_BYTES);
+  CHECK(rd_seal_seal(out, &frame, message + RD_HEADER_BYTES, TEXT_BYTES, message, message + RD_HEADER_BYTES, &error));
+  CHECK(opens(in, message, sizeof message));
+  rd_seal_destroy(out);
+  rd_seal_destroy(in);
+}
+
+static void every_byte_counts(bool chacha) {
+  struct rd_seal *out = make(chacha, 0);
+  unsigned char message[MESSAGE_BYTES], tampered[MESSAGE_BYTES];
+  seal_text(out, message);
+  for (size_t i = 0; i < MESSAGE_BYTES; i++) {
+    struct rd_seal *in = make(chacha, 0);
+    memcpy(tampered, message, sizeof tampered);
+    tampered[i] ^= 0x40;
+    CHECK(!opens(in, tampered, sizeof tampered) && error.code == RD_CODE_DATA_DAMAGED);
+    rd_seal_destroy(in);
+  }
+  for (size_t bytes = 0; bytes < MESSAGE_BYTES; bytes++) {
+    struct rd_seal *in = make(chacha, 0);
+    memcpy(tampered, message, sizeof tampered);
+    CHECK(!opens(in, tampered, bytes));
+    rd_seal_destroy(in);
+  }
+  rd_seal_destroy(out);
+}
+
+static void order_counts(void) {
+  struct rd_seal *out = make(false, 0), *in = make(false, 0);
+  unsigned char first[MESSAGE_BYTES], second[MESSAGE_BYTES], again[MESSAGE_BYTES];
+  seal_text(out, first);
+  seal_text(out, second);
+  memcpy(again, first, sizeof again);
+  CHECK(!opens(in, second, sizeof second) && error.code == RD_CODE_DATA_DAMAGED);
+  CHECK(opens(in, first, sizeof first));
+  CHECK(!opens(in, again, sizeof again) && error.code == RD_CODE_DATA_DAMAGED);
+  CHECK(opens(in, second, sizeof second));
+  rd_seal_destroy(out);
+  rd_seal_destroy(in);
+}
+
+static void unsealed_is_refused(void) {
+  struct rd_seal *in = make(false, 0);
+  struct rd_frame frame = {.type = RD_FRAME_DATA};
+  unsigned char message[MESSAGE_BYTES] = {0}, *payload;
+  size_t bytes;
+  rd_frame_encode(&frame, message);
+  CHECK(!rd_seal_open(in, message, sizeof message, &frame, &payload, &bytes, &error));
+  CHECK(error.code == RD_CODE_DATA_DAMAGED);
+  rd_seal_destroy(in);
+}
+
+static void keys_are_renewed(bool chacha) {
+  struct rd_seal *out = make(chacha, 250), *in = make(chacha, 250), *never = make(chacha, 0);
+  unsigned char message[MESSAGE_BYTES], same[MESSAGE_BYTES];
+  for (unsigned i = 0; i < 10; i++) {
+    seal_text(out, message);
+    seal_text(never, same);
+    CHECK((memcmp(message, same, sizeof same) == 0) == (i < 3)); // 300 bytes under the first key
+    CHECK(opens(in, message, sizeof message));
+  }
+  rd_seal_destroy(out);
+  rd_seal_destroy(in);
+  rd_seal_destroy(never);
+}
+
+// One frame of each cipher, so that a change of nonce, associated data or ratchet does not go unnoticed.
+static void known_frames(void) {
+  static const char *const tags[2] = {"2650ac3a1c7a355d7ccdc6166f8f86aa", "a38abe233330c440a0eb76953f55f40e"};
+  for (int chacha = 0; chacha < 2; chacha++) {
+    struct rd_seal *out = make(chacha == 1, 100);
+    unsigned char message[MESSAGE_BYTES];
+    char tag[2 * RD_TAG_BYTES + 1];
+    for (int i = 0; i < 3; i++) seal_text(out, message);
+    CHECK(rd_hex_encode(message + MESSAGE_BYTES - RD_TAG_BYTES, RD_TAG_BYTES, tag, sizeof tag));
+    CHECK(strcmp(tag, tags[chacha]) == 0);
+    rd_seal_destroy(out);
+  }
+}
+
+static void too_long_is_refused(void) {
+  struct rd_seal *out = make(false, 0);
+  struct rd_frame frame = {.type = RD_FRAME_DATA};
+  unsigned char byte = 0, header[RD_HEADER_BYTES];
+  CHECK(!rd_seal_seal(out, &frame, &byte, RD_SLOT_MAX_BYTES + 1, header, &byte, &error));
+  CHECK(error.code == RD_CODE_INTERNAL);
+  rd_seal_destroy(out);
+}
+
+int main(void) {
+  for (int chacha = 0; chacha < 2; chacha++) {
+    round_trips(chacha == 1);
+    in_place_and_empty(chacha == 1);
+    every_byte_counts(chacha == 1);
+    keys_are_renewed(chacha == 1);
+  }
+  order_counts();
+  unsealed_is_refused();
+  known_frames();
+  too_long_is_refused();
+  rd_seal_destroy(NULL);
+  return test_end("seal");
+}
