@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both ends of the handshake in one process.
+#include "handshake.h"
+
+#include "hex.h"
+#include "test.h"
+
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <string.h>
+
+enum { PIECE_BYTES = RD_HANDSHAKE_MESSAGE_MAX_BYTES - RD_HEADER_BYTES };
+
+struct end {
+  struct rd_handshake *handshake;
+  struct rd_error error;
+  bool failed;
+};
+
+static const unsigned char right_key[RD_KEY_BYTES] = "the key that both ends hold....";
+static const unsigned char wrong_key[RD_KEY_BYTES] = "a key that only one end holds..";
+static const struct rd_hello sender_hello = {.version = RD_PROTOCOL_VERSION, .epoch = 1};
+static const struct rd_hello receiver_hello = {
+    .version = RD_PROTOCOL_VERSION, .epoch = 1, .slot_bytes = RD_SLOT_MAX_BYTES, .slots = 8};
+
+static struct end make_end(const unsigned char *key, const char *run, unsigned hop, enum rd_role role, bool dialler,
+                           const struct rd_hello *hello) {
+  struct end end = {0};
+  struct rd_identity identity = {.key = key, .hop = hop};
+  snprintf(identity.run, sizeof identity.run, "%s", run);
+  end.handshake = rd_handshake_create(&identity, role, dialler, hello, &end.error);
+  REQUIRE(end.handshake != NULL);
+  return end;
+}
+
+static struct end make_sender(const unsigned char *key, bool dialler) {
+  return make_end(key, "run", 1, RD_ROLE_SENDER, dialler, &sender_hello);
+}
+
+static struct end make_receiver(const unsigned char *key, bool dialler) {
+  return make_end(key, "run", 1, RD_ROLE_RECEIVER, dialler, &receiver_hello);
+}
+
+static void feed(struct end *end, const unsigned char *bytes, size_t count) {
+  if (!end->failed) end->failed = !rd_handshake_input(end->handshake, bytes, count, &end->error);
+}
+
+// Carries everything that waits at `from` over in pieces of at most `piece_bytes`. False when there was nothing.
+static bool carry(struct end *from, struct end *to, size_t piece_bytes) {
+  unsigned char piece[PIECE_BYTES];
+  bool carried = false;
+  for (size_t count; (count = rd_handshake_output(from->handshake, piece, piece_bytes)) > 0; carried = true)
+    feed(to, piece, count);
+  return carried;
+}
+
+static void run_handshake(struct end *dialler, struct end *listener, size_t piece_bytes) {
+  feed(dialler, NULL, 0);
+  feed(listener, NULL, 0);
+  bool moving = true;
+  while (moving) {
+    moving = carry(dialler, listener, piece_bytes);
+    moving = carry(listener, dialler, piece_bytes) || moving;
+  }
+}
+
+static void destroy_ends(struct end *first, struct end *second) {
+  rd_handshake_destroy(first->handshake);
+  rd_handshake_destroy(second->handshake);
+}
+
+static bool refused(const struct end *end) {
+  return end->failed && end->error.code == RD_CODE_KEY_REFUSED && !rd_handshake_complete(end->handshake);
+}
+
+static bool frames_pass(struct rd_seal *from, struct rd_seal *to) {
+  unsigned char message[RD_HEADER_BYTES + 5 + RD_TAG_BYTES], *payload;
+  struct rd_frame frame = {.type = RD_FRAME_DATA, .epoch = 1};
+  struct rd_error error;
+  size_t bytes;
+  REQUIRE(rd_seal_seal(from, &frame, (const unsigned char *)"hello", 5, message, message + RD_HEADER_BYTES, &error));
+  return rd_frame_decode(message, sizeof message, &frame, &error) &&
+         rd_seal_open(to, message, sizeof message, &frame, &payload, &bytes, &error) && bytes == 5 &&
+         memcmp(payload, "hello", 5) == 0;
+}
+
+static void destroy_agreement(struct rd_agreement *agreement) {
+  rd_seal_destroy(agreement->outgoing);
+  rd_seal_destroy(agreement->incoming);
+}
+
+static void the_right_key(bool sender_dials, size_t piece_bytes) {
+  struct end sender = make_sender(right_key, sender_dials), receiver = make_receiver(right_key, !sender_dials);
+  struct rd_agreement sent, received;
+  run_handshake(sender_dials ? &sender : &receiver, sender_dials ? &receiver : &sender, piece_bytes);
+  REQUIRE(!sender.failed && !receiver.failed);
+  REQUIRE(rd_handshake_complete(sender.handshake) && rd_handshake_complete(receiver.handshake));
+  REQUIRE(rd_handshake_take(sender.handshake, &sent, &sender.error));
+  REQUIRE(rd_handshake_take(receiver.handshake, &received, &receiver.error));
+  CHECK(sent.peer.slots == 8 && sent.peer.slot_bytes == RD_SLOT_MAX_BYTES && received.peer.slots == 0);
+  CHECK(!sent.sealed && !received.sealed && strcmp(sent.cipher_name, "aes-256-gcm") == 0);
+  CHECK(frames_pass(sent.outgoing, received.incoming));
+  CHECK(frames_pass(received.outgoing, sent.incoming));
+  CHECK(!frames_pass(sent.outgoing, sent.incoming)); // a key for each direction
+  destroy_agreement(&sent);
+  destroy_agreement(&received);
+  destroy_ends(&sender, &receiver);
+}
+
+static void what_the_hellos_say(bool receiver_wants_sealed, bool chacha) {
+  struct rd_hello from = sender_hello, to = receiver_hello;
+  from.wants_sealed = !receiver_wants_sealed;
+  from.wants_chacha = chacha;
+  to.wants_sealed = receiver_wants_sealed;
+  to.wants_chacha = !chacha; // only the sender's wish counts
+  struct end sender = make_end(right_key, "-", 0, RD_ROLE_SENDER, true, &from);
+  struct end receiver = make_end(right_key, "-", 0, RD_ROLE_RECEIVER, false, &to);
+  struct rd_agreement sent, received;
+  run_handshake(&sender, &receiver, PIECE_BYTES);
+  REQUIRE(rd_handshake_take(sender.handshake, &sent, &sender.error));
+  REQUIRE(rd_handshake_take(receiver.handshake, &received, &receiver.error));
+  CHECK(sent.sealed && received.sealed);
+  CHECK(strcmp(sent.cipher_name, chacha ? "chacha20-poly1305" : "aes-256-gcm") == 0);
+  CHECK(strcmp(received.cipher_name, sent.cipher_name) == 0);
+  CHECK(frames_pass(sent.outgoing, received.incoming) && frames_pass(received.outgoing, sent.incoming));
+  destroy_agreement(&sent);
+  destroy_agreement(&received);
+  destroy_ends(&sender, &receiver);
+}
+
+static void a_wrong_key(bool sender_dials) {
+  struct end sender = make_sender(right_key, sender_dials), receiver = make_receiver(wrong_key, !sender_dials);
+  run_handshake(sender_dials ? &sender : &receiver, sender_dials ? &receiver : &sender, PIECE_BYTES);
+  CHECK(refused(&sender) && refused(&receiver));
+  destroy_ends(&sender, &receiver);
+}
+
+static void another_hop(void) {
+  struct end sender = make_sender(right_key, true);
+  struct end receiver = make_end(right_key, "run", 2, RD_ROLE_RECEIVER, false, &receiver_hello);
+  run_handshake(&sender, &receiver, PIECE_BYTES);
+  CHECK(refused(&sender) && refused(&receiver));
+  destroy_ends(&sender, &receiver);
+  sender = make_sender(right_key, true);
+  receiver = make_end(right_key, "other", 1, RD_ROLE_RECEIVER, false, &receiver_hello);
+  run_handshake(&sender, &receiver, PIECE_BYTES);
+  CHECK(refused(&sender) && refused(&receiver));
+  destroy_ends(&sender, &receiver);
+}
+
+// Two ends of the same role: a connection that came back to where it began.
+static void reflected(void) {
+  struct end dialler = make_sender(right_key, true), listener = make_sender(right_key, false);
+  run_handshake(&dialler, &listener, PIECE_BYTES);
+  CHECK(refused(&dialler) && refused(&listener));
+  destroy_ends(&dialler, &listener);
+  dialler = make_receiver(right_key, true), listener = make_receiver(right_key, false);
+  run_handshake(&dialler, &listener, PIECE_BYTES);
+  CHECK(refused(&dialler) && refused(&listener));
+  destroy_ends(&dialler, &listener);
+}
+
+static void impossible_hello(const struct rd_hello *from, const struct rd_hello *to, enum rd_code expected) {
+  struct end sender = make_end(right_key, "run", 1, RD_ROLE_SENDER, true, from);
+  struct end receiver = make_end(right_key, "run", 1, RD_ROLE_RECEIVER, false, to);
+  run_handshake(&sender, &receiver, PIECE_BYTES);
+  CHECK(sender.failed || receiver.failed);
+  CHECK(!sender.failed || sender.error.code == expected);
+  CHECK(!receiver.failed || receiver.error.code == expected);
+  CHECK(!rd_handshake_complete(sender.handshake) || !rd_handshake_complete(receiver.handshake));
+  destroy_ends(&sender, &receiver);
+}
+
+static void impossible_hellos(void) {
+  struct rd_hello hello = sender_hello;
+  hello.slots = 1;
+  impossible_hello(&hello, &receiver_hello, RD_CODE_DATA_DAMAGED);
+  hello = receiver_hello;
+  hello.slots = 0;
+  impossible_hello(&sender_hello, &hello, RD_CODE_DATA_DAMAGED);
+  hello.slots = 1u << 20;
+  impossible_hello(&sender_hello, &hello, RD_CODE_DATA_DAMAGED);
+  hello = receiver_hello;
+  hello.slot_bytes = RD_SLOT_MAX_BYTES + 1;
+  impossible_hello(&sender_hello, &hello, RD_CODE_DATA_DAMAGED);
+  hello.slot_bytes = 0;
+  impossible_hello(&sender_hello, &hello, RD_CODE_DATA_DAMAGED);
+  hello = receiver_hello;
+  hello.epoch = 2;
+  impossible_hello(&sender_hello, &hello, RD_CODE_DATA_DAMAGED);
+}
+
+static void another_version(void) {
+  struct rd_hello hello = receiver_hello;
+  hello.version = RD_PROTOCOL_VERSION + 1;
+  struct end sender = make_sender(right_key, true);
+  struct end receiver = make_end(right_key, "run", 1, RD_ROLE_RECEIVER, false, &hello);
+  run_handshake(&sender, &receiver, PIECE_BYTES);
+  CHECK(sender.failed && sender.error.code == RD_CODE_CANNOT_CONNECT && strstr(sender.error.message, "version 2"));
+  CHECK(receiver.failed && receiver.error.code == RD_CODE_CANNOT_CONNECT);
+  destroy_ends(&sender, &receiver);
+}
+
+static void garbage(void) {
+  static const char *const strangers[] = {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
+                                          "\x16\x03\x01\xff\xff\xff\xff\xff", "\x15\x03\x03\x00\x02\x02\x28"};
+  for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
+    size_t length = i == 3 ? 7 : strlen(strangers[i]);
+    struct end dialler = make_sender(right_key, true), listener = make_receiver(right_key, false);
+    feed(&dialler, NULL, 0);
+    feed(&dialler, (const unsigned char *)strangers[i], length);
+    feed(&listener, (const unsigned char *)strangers[i], length);
+    CHECK(dialler.failed && listener.failed);
+    CHECK(dialler.error.code == (i == 3 ? RD_CODE_KEY_REFUSED : RD_CODE_DATA_DAMAGED));
+    CHECK(!rd_handshake_input(listener.handshake, (const unsigned char *)"x", 1, &listener.error)); // stays failed
+    destroy_ends(&dialler, &listener);
+  }
+}
+
+// What one end says is held back from `limit` on, and then one byte of it is changed.
+static void cut_and_changed(size_t limit) {
+  for (int changed = 0; changed < 2; changed++) {
+    struct end dialler = make_sender(right_key, true), listener = make_receiver(right_key, false);
+    unsigned char piece[PIECE_BYTES];
+    feed(&dialler, NULL, 0);
+    size_t count = rd_handshake_output(dialler.handshake, piece, sizeof piece);
+    REQUIRE(count > 0);
+    size_t cut = limit % count;
+    if (changed == 1) piece[cut] ^= 0x11;
+    feed(&listener, piece, changed == 1 ? count : cut);
+    bool moving = true;
+    while (moving) {
+      moving = carry(&listener, &dialler, PIECE_BYTES);
+      moving = carry(&dialler, &listener, PIECE_BYTES) || moving;
+    }
+    CHECK(!rd_handshake_complete(listener.handshake) && !rd_handshake_complete(dialler.handshake));
+    if (changed == 0) CHECK(!listener.failed); // it waits for the rest
+    destroy_ends(&dialler, &listener);
+  }
+}
+
+static void more_after_the_end(void) {
+  struct end sender = make_sender(right_key, true), receiver = make_receiver(right_key, false);
+  run_handshake(&sender, &receiver, PIECE_BYTES);
+  REQUIRE(rd_handshake_complete(receiver.handshake));
+  feed(&receiver, (const unsigned char *)"x", 1);
+  CHECK(receiver.failed && receiver.error.code == RD_CODE_DATA_DAMAGED);
+  destroy_ends(&sender, &receiver);
+}
+
+static void sign(X509 *certificate, EVP_PKEY *key) {
+  ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+  X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);
+  X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
+  X509_set_pubkey(certificate, key);
+  REQUIRE(X509_sign(certificate, key, EVP_sha256()) > 0);
+}
+
+// A listener that holds no key but would show a certificate: nothing may come of it, whoever signed it.
+static void a_certificate_in_place_of_the_key(void) {
+  SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+  EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
+  X509 *certificate = X509_new();
+  REQUIRE(context != NULL && key != NULL && certificate != NULL);
+  sign(certificate, key);
+  REQUIRE(SSL_CTX_use_certificate(context, certificate) == 1 && SSL_CTX_use_PrivateKey(context, key) == 1);
+  SSL *stranger = SSL_new(context);
+  BIO *incoming = BIO_new(BIO_s_mem()), *outgoing = BIO_new(BIO_s_mem());
+  REQUIRE(stranger != NULL && incoming != NULL && outgoing != NULL);
+  SSL_set_bio(stranger, incoming, outgoing);
+  SSL_set_accept_state(stranger);
+  struct end dialler = make_sender(right_key, true);
+  unsigned char piece[PIECE_BYTES];
+  feed(&dialler, NULL, 0);
+  size_t count = rd_handshake_output(dialler.handshake, piece, sizeof piece);
+  BIO_write(incoming, piece, (int)count);
+  SSL_do_handshake(stranger);
+  int answer = BIO_read(outgoing, piece, sizeof piece);
+  REQUIRE(answer > 300); // a whole flight, with the certificate
+  feed(&dialler, piece, (size_t)answer);
+  CHECK(refused(&dialler));
+  rd_handshake_destroy(dialler.handshake);
+  SSL_free(stranger);
+  SSL_CTX_free(context);
+  X509_free(certificate);
+  EVP_PKEY_free(key);
+}
+
+static void typed_keys(void) {
+  unsigned char key[RD_KEY_BYTES], same[RD_KEY_BYTES];
+  char text[2 * RD_KEY_BYTES + 1];
+  struct rd_error error;
+  CHECK(rd_hex_encode(right_key, sizeof right_key, text, sizeof text));
+  CHECK(rd_key_from_text(text, key, &error) && memcmp(key, right_key, sizeof key) == 0);
+  text[63] = 'x'; // no longer a number
+  CHECK(rd_key_from_text(text, key, &error));
+  CHECK(rd_key_from_text("secret", same, &error) && memcmp(key, same, sizeof key) != 0);
+  CHECK(rd_hex_encode(same, sizeof same, text, sizeof text));
+  CHECK(strcmp(text, "0188a16cf862ad454ad2d72fd93486c07104f22a8c73a36921f05942d1fb0d94") == 0);
+  CHECK(!rd_key_from_text("", key, &error) && error.code == RD_CODE_USAGE);
+}
+
+int main(void) {
+  for (int sender_dials = 0; sender_dials < 2; sender_dials++) {
+    the_right_key(sender_dials == 1, PIECE_BYTES);
+    the_right_key(sender_dials == 1, 1);
+    a_wrong_key(sender_dials == 1);
+    what_the_hellos_say(sender_dials == 1, false);
+    what_the_hellos_say(sender_dials == 1, true);
+  }
+  another_hop();
+  reflected();
+  impossible_hellos();
+  another_version();
+  garbage();
+  for (size_t limit = 0; limit < 300; limit += 7) cut_and_changed(limit);
+  more_after_the_end();
+  a_certificate_in_place_of_the_key();
+  typed_keys();
+  rd_handshake_destroy(NULL);
+  return test_end("handshake");
+}
