@@ -124,11 +124,15 @@ function fileOperation(command: string): { readonly operator: string; readonly w
 function checkStageNumbers(stages: readonly Stage[], { ok }: StageOptions['settings']): void {
   for (const number of ok.stages.keys()) {
     const stage = stages[number - 1];
-    if (stage === undefined) throw new UsageError(`--ok ${number}=…: there are only ${stages.length} stages`);
+    if (stage === undefined) throw new UsageError(`--ok ${number}=…: ${onlySoMany(stages.length)}`);
     if (stage.kind !== 'command') {
       throw new UsageError(`--ok ${number}=…: stage ${number} (${stage.host.label}: ${stage.text}) is no command`);
     }
   }
+}
+
+function onlySoMany(stages: number): string {
+  return stages === 1 ? 'there is only 1 stage' : `there are only ${stages} stages`;
 }
 
 function checkNamedHosts(stages: readonly Stage[], { namedHosts }: StageOptions['settings']): void {

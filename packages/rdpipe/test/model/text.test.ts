@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { printable, printableBytes, shorten } from '../../src/model/text.ts';
+
+describe('text', () => {
+  it('shows control characters as pictures', () => {
+    expect(printable('a\n\t\u001b[31m\u007f\u009b')).to.equal('a␊␉␛[31m␡\ufffd');
+  });
+
+  it('takes marks of writing direction and separators of lines away', () => {
+    expect(printable('a\u202eb\u2066c\u2028d\u200ee')).to.equal('a\ufffdb\ufffdc\ufffdd\ufffde');
+  });
+
+  it('leaves what is harmless', () => {
+    const text = 'zfs send tank/a@now | grüße 日本 👍';
+    expect(printable(text)).to.equal(text);
+  });
+
+  it('decodes bytes, whatever they are', () => {
+    expect(printableBytes(Buffer.from('grüße\xff'))).to.equal('grüßeÿ');
+    expect(printableBytes(Uint8Array.of(0x61, 0xff, 0x00))).to.equal('a\ufffd␀');
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => !/\p{Cc}/u.test(printableBytes(bytes))));
+  });
+
+  it('shortens by characters', () => {
+    expect(shorten('abc', 3)).to.equal('abc');
+    expect(shorten('abcd', 3)).to.equal('ab…');
+    expect(shorten('👍👍👍', 2)).to.equal('👍…');
+  });
+});

@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { UsageError } from '../../src/model/errors.ts';
+import { VERSION } from '../../src/model/version.ts';
+import { type Options, parseArgv } from '../../src/parse/argv.ts';
+import { OPTION_TABLE } from '../../src/parse/options.ts';
+import { binary, usageErrorOf } from './helpers.ts';
+
+describe('argv', () => {
+  it('ends the options at the first stage', () => {
+    const words = ['-v', '-p', '7000-7010', 'h1:a', '-v', '--', '--json'];
+    expect(parseArgv(words)).to.deep.equal({
+      kind: 'run',
+      options: { verbose: 1, port: [7000, 7010] },
+      optionWords: ['-v', '-p', '7000-7010'],
+      stageWords: ['h1:a', '-v', '--', '--json'],
+    });
+  });
+
+  it('takes -- for the end of the options', () => {
+    expect(parseArgv(['-q', '--', '-h1:a'])).to.deep.equal({
+      kind: 'run',
+      options: { quiet: true },
+      optionWords: ['-q', '--'],
+      stageWords: ['-h1:a'],
+    });
+  });
+
+  it('keeps the bytes of stages', () => {
+    const invocation = parseArgv(['h1:\xff\xfe']);
+    expect(invocation).to.have.deep.property('stageWords', ['h1:\xff\xfe']);
+  });
+
+  const OPTIONS: readonly (readonly [readonly string[], Options])[] = [
+    [['-vv'], { verbose: 2 }],
+    [['--verbose', '-v', '--verbose'], { verbose: 3 }],
+    [['-n', '--lenient', '--json', '-q'], { dryRun: true, lenient: true, json: true, quiet: true }],
+    [['-p7000', '-H', '10.0.0.9'], { port: [7000, 7000], hostname: '10.0.0.9' }],
+    [['--port=7000', '--hostname=gw'], { port: [7000, 7000], hostname: 'gw' }],
+    [
+      ['--data', 'h1=10.0.0.1', '--data', 'ann@[::1]=fe80::2'],
+      {
+        data: [
+          { host: 'h1', value: '10.0.0.1' },
+          { host: 'ann@::1', value: 'fe80::2' },
+        ],
+      },
+    ],
+    [['--transport', 'auto', '--encrypt', 'never'], { transport: 'auto', encrypt: 'never' }],
+    [['--buffer', '16M', '--size', '1.5G'], { buffer: 16 * 1024 ** 2, size: 1.5 * 1024 ** 3 }],
+    [
+      ['--ok', '1,2', '--ok', '3=4'],
+      {
+        ok: [
+          { stage: undefined, statuses: [1, 2] },
+          { stage: 3, statuses: [4] },
+        ],
+      },
+    ],
+    [
+      ['--shell', 'bash', '--shell', 'h1=zsh', '--shell', '=dash'],
+      {
+        shell: [
+          { host: undefined, value: 'bash' },
+          { host: 'h1', value: 'zsh' },
+          { host: '', value: 'dash' },
+        ],
+      },
+    ],
+    [['--sudo', 'h1', '--sudo', 'ann@h2'], { sudo: ['h1', 'ann@h2'] }],
+    [
+      ['--stdin', 'none', '--stderr', 'raw', '--progress', 'plain'],
+      { stdin: 'none', stderr: 'raw', progress: 'plain' },
+    ],
+    [
+      ['--connect-timeout', '1', '--stall-timeout', '2', '--lease', '3.5', '--timeout', '4'],
+      { connectTimeout: 1000, stallTimeout: 2000, lease: 3500, timeout: 4000 },
+    ],
+    [
+      ['--ssh', 'ssh2', '-F', '/etc/x', '-o', 'Port=2222', '-oUser=ann'],
+      { ssh: 'ssh2', F: '/etc/x', o: ['Port=2222', 'User=ann'] },
+    ],
+    [['--agent', '/opt/rdstage', '--config', binary('/tmp/ü.toml')], { agent: '/opt/rdstage', config: '/tmp/ü.toml' }],
+  ];
+  for (const [words, options] of OPTIONS) {
+    it(`reads ${words.join(' ')}`, () => {
+      expect(parseArgv([...words, 'h1:a'])).to.have.deep.property('options', options);
+    });
+  }
+
+  const WRONG: readonly (readonly [readonly string[], string])[] = [
+    [['--bogus', 'h1:a'], "unknown option '--bogus' (rdpipe --help shows the options)"],
+    [['--jsno', 'h1:a'], "unknown option '--jsno' (Did you mean --json?) (rdpipe --help shows the options)"],
+    [['--compress', 'zstd', 'h1:a'], "unknown option '--compress' (rdpipe --help shows the options)"],
+    [['-p'], "option '-p, --port <value>' argument missing (rdpipe --help shows the options)"],
+    [['-p', '0', 'h1:a'], "--port: '0' is not a port or a range of ports (1 to 65535, 7000-7010)"],
+    [['--transport', 'rdma', 'h1:a'], '--transport: this build has no RDMA transport yet (auto or tcp)'],
+    [['--data', '10.0.0.1', 'h1:a'], "--data: '10.0.0.1' is not HOST=ADDR"],
+    [['--data', '=10.0.0.1', 'h1:a'], "--data: '=10.0.0.1' names no host (--hostname is for this machine)"],
+    [['--data', 'h 1=10.0.0.1', 'h1:a'], "--data: host 'h 1' contains white space"],
+    [['--sudo', '', 'h1:a'], '--sudo: the host is empty'],
+    [['--ok', '0=1', 'h1:a'], "--ok: '0' is not the number of a stage"],
+    [['--ok', 'x', 'h1:a'], "--ok: 'x' is not an exit status (0 to 255; several: 1,2)"],
+    [['--shell', 'h1=', 'h1:a'], '--shell: the shell is empty'],
+    [['-o', '', 'h1:a'], '-o: the ssh option is empty'],
+    [['--config', '\xff', 'h1:a'], "--config: '\ufffd' is not valid UTF-8"],
+    [['-q', '-v', 'h1:a'], '--quiet and --verbose exclude each other'],
+  ];
+  for (const [words, message] of WRONG) {
+    it(`refuses ${words.join(' ')}`, () => {
+      expect(usageErrorOf(() => parseArgv(words)).message).to.equal(message);
+    });
+  }
+
+  it('gives help within 80 columns that shows every option', () => {
+    const invocation = parseArgv(['--help', 'h1:a']);
+    if (invocation.kind !== 'help') throw new Error(`not help: ${invocation.kind}`);
+    const lines = invocation.text.split('\n');
+    expect(lines.filter((line) => line.length > 80)).to.deep.equal([]);
+    expect(lines.at(-1)).to.equal('');
+    for (const { short = '', long = '', help } of OPTION_TABLE) {
+      expect(invocation.text).to.contain(short).and.to.contain(long);
+      expect(invocation.text.replace(/\s+/g, ' ')).to.contain(help);
+    }
+  });
+
+  it('gives the version', () => {
+    expect(parseArgv(['-V'])).to.deep.equal({ kind: 'version', text: `rdpipe ${VERSION}\n` });
+  });
+
+  it('knows the subcommand', () => {
+    expect(parseArgv(['demo', '--x'])).to.deep.equal({ kind: 'demo', words: ['--x'] });
+    expect(parseArgv(['-v', 'demo:x'])).to.have.property('kind', 'run');
+  });
+
+  it('throws nothing but usage errors, and loses no word', () => {
+    const word = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('-v', '--', '-p', '7', '--ok', '1', 'h1:a', '-o'),
+    );
+    fc.assert(
+      fc.property(fc.array(word.map(binary)), (words) => {
+        try {
+          const invocation = parseArgv(words);
+          if (invocation.kind === 'run') {
+            expect([...invocation.optionWords, ...invocation.stageWords]).to.deep.equal(words);
+          }
+        } catch (error) {
+          expect(error).to.be.instanceOf(UsageError);
+        }
+      }),
+    );
+  });
+});

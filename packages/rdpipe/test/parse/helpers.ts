@@ -1,0 +1,45 @@
+import { UsageError } from '../../src/model/errors.ts';
+import type { Pipeline } from '../../src/model/pipeline.ts';
+import type { Settings } from '../../src/model/settings.ts';
+import { parseStages } from '../../src/parse/stage.ts';
+
+/** Text as the command line holds it: a character a byte. */
+export function binary(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+export const PLAIN_SETTINGS: Pick<Settings, 'shell' | 'ok' | 'namedHosts'> = {
+  shell: { all: 'sh', hosts: new Map() },
+  ok: { all: [], stages: new Map() },
+  namedHosts: [],
+};
+
+type StageSettings = typeof PLAIN_SETTINGS;
+
+export function parse(
+  words: readonly string[],
+  settings: Partial<StageSettings> = {},
+  optionWords: readonly string[] = [],
+): Pipeline {
+  return parseWords(words.map(binary), settings, optionWords);
+}
+
+/** The same for words that are bytes already. */
+export function parseWords(
+  words: readonly string[],
+  settings: Partial<StageSettings> = {},
+  optionWords: readonly string[] = [],
+): Pipeline {
+  return parseStages(words, { optionWords, settings: { ...PLAIN_SETTINGS, ...settings } });
+}
+
+/** The UsageError that `run` throws; anything else fails the test. */
+export function usageErrorOf(run: () => unknown): UsageError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}

@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { lastWords } from '../../src/parse/raw-argv.ts';
+
+describe('raw-argv', () => {
+  it('takes the last words, empty ones too', () => {
+    const cmdline = Buffer.from('node\0--flag\0script\0a\0\0b\0');
+    expect(lastWords(cmdline, 3)).to.deep.equal(['a', '', 'b']);
+    expect(lastWords(cmdline, 0)).to.deep.equal([]);
+  });
+
+  it('refuses to make words up', () => {
+    expect(() => lastWords(Buffer.from('node\0'), 2)).to.throw(RangeError);
+  });
+
+  it('reads every byte that a shell passes', () => {
+    const script = join(import.meta.dirname, 'print-raw-argv.ts');
+    const command = `exec "$1" --import tsx "$2" "$(printf 'h1:\\377\\001x')" '' -v`;
+    const output = execFileSync('sh', ['-c', command, 'sh', process.execPath, script], { encoding: 'utf8' });
+    expect(JSON.parse(output)).to.deep.equal(['h1:\xff\x01x', '', '-v']);
+  });
+});
