@@ -2,7 +2,7 @@
 # The native programs. `make` builds build/release; see the variables for the other variants.
 #   make [STATIC=1] [SAN=address,undefined | SAN=thread] [V=1] [CFLAGS=…] [WERROR=1]
 #   make test       builds and runs the C suites        make headers   every header compiles alone
-#   make install    PREFIX (/usr/local), DESTDIR        make clean     removes build/
+#   make install    PREFIX (/usr/local), DESTDIR; after `npm run build`        make clean     removes build/
 PREFIX ?= /usr/local
 CFLAGS ?= -O2 -g
 PKG_CONFIG ?= pkg-config
@@ -75,9 +75,18 @@ headers:
 	$(Q)for header in $(HEADERS); do \
 	  $(CC) $(ALL_CFLAGS) -I$$(dirname $$header) -Werror -fsyntax-only -x c $$header || exit 1; done
 
+# An installed copy is laid out as a checkout is, below lib/rdpipe; bin/ leads into it.
+LIB := $(DESTDIR)$(PREFIX)/lib/rdpipe
+BUNDLE := build/rdpipe
+
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 755 $(PROGRAMS:%=$(OUT)/%) $(DESTDIR)$(PREFIX)/bin
+	@test -e $(BUNDLE)/rdpipe.mjs && test -e build/static/rdstage || { echo "run 'npm run build' first" >&2; exit 1; }
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(LIB)/bin $(LIB)/$(BUNDLE) $(LIB)/build/static $(LIB)/build/release
+	install -m 755 $(wildcard bin/*) $(LIB)/bin
+	install -m 644 $(wildcard $(BUNDLE)/*.mjs) $(LIB)/$(BUNDLE)
+	install -m 755 $(PROGRAMS:%=build/static/%) $(LIB)/build/static
+	install -m 755 $(PROGRAMS:%=$(OUT)/%) $(LIB)/build/release
+	for program in rdpipe $(PROGRAMS); do ln -sf ../lib/rdpipe/bin/$$program $(DESTDIR)$(PREFIX)/bin/$$program || exit 1; done
 	install -m 644 $(wildcard packages/*/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
 
 clean:
