@@ -1,0 +1,18 @@
+/** The program. Descriptors 0 and 1 are made safe before anything is loaded that might touch them. */
+import { readRawArgv } from '../parse/raw-argv.ts';
+import { failureText } from '../ui/failure.ts';
+import { protectPayload } from '../ui/protect-payload.ts';
+import { writeAll } from '../ui/terminal.ts';
+
+/** bin/rdpipe says here which signals were ignored when it began. */
+const IGNORED_SIGNALS = 'RDPIPE_IGNORED_SIGNALS';
+
+protectPayload();
+process.on('uncaughtException', (error) => {
+  writeAll(2, Buffer.from(failureText(error)));
+  process.exit(125);
+});
+const ignoredSignals = process.env[IGNORED_SIGNALS];
+delete process.env[IGNORED_SIGNALS];
+const { main } = await import('./rdpipe.ts');
+process.exit(await main(readRawArgv(), { environment: process.env, ignoredSignals }));

@@ -1,0 +1,107 @@
+import { loadSettings, type Settings } from '../config/settings.ts';
+import { RdpipeError } from '../model/errors.ts';
+import type { Emit } from '../model/events.ts';
+import type { Pipeline } from '../model/pipeline.ts';
+import { type Invocation, parseArgv } from '../parse/argv.ts';
+import { parseStages } from '../parse/stage.ts';
+import { describePlan } from '../plan/describe.ts';
+import type { UserStreams } from '../run/open-hosts.ts';
+import { createRenderer } from '../ui/create-renderer.ts';
+import { failureText } from '../ui/failure.ts';
+import { createJsonRenderer } from '../ui/json.ts';
+import type { Renderer } from '../ui/renderer.ts';
+import { openTerminal, type Terminal, writeAll } from '../ui/terminal.ts';
+import { watchUserSignals } from './user-signals.ts';
+import { userStreams } from './user-streams.ts';
+
+/** What `main` has of the outside world. Descriptors 0 and 1 are payload: nobody reads or writes them here. */
+export interface Io {
+  readonly environment: NodeJS.ProcessEnv;
+  /** Signals that were ignored when the process began: SigIgn of /proc. */
+  readonly ignoredSignals: string | undefined;
+}
+
+/** Runs the command line `words`, binary strings, and returns the exit status. Never throws. */
+export async function main(words: readonly string[], io: Io): Promise<number> {
+  const terminal = openTerminal(io.environment);
+  try {
+    return await invoke(parseArgv(words), io, terminal);
+  } catch (error) {
+    terminal.write(failureText(error));
+    return statusOf(error);
+  }
+}
+
+async function invoke(invocation: Invocation, io: Io, terminal: Terminal): Promise<number> {
+  switch (invocation.kind) {
+    case 'help':
+    case 'version':
+      writeAll(1, Buffer.from(invocation.text));
+      return 0;
+    case 'demo': {
+      const { demo } = await import('./demo.ts');
+      return demo(invocation.words, io.environment);
+    }
+    case 'run':
+      return runInvocation(invocation, io, terminal);
+  }
+}
+
+type RunInvocation = Extract<Invocation, { kind: 'run' }>;
+
+interface Wanted {
+  readonly settings: Settings;
+  readonly pipeline: Pipeline;
+  readonly streams: UserStreams;
+}
+
+async function runInvocation(invocation: RunInvocation, io: Io, terminal: Terminal): Promise<number> {
+  let renderer: Renderer | undefined;
+  try {
+    const wanted = await readInvocation(invocation, io);
+    renderer = await createRenderer(wanted.settings, { terminal, outputArrives: outputArrives(wanted) });
+    return await run(wanted, io, renderer);
+  } catch (error) {
+    const early = invocation.options.json === true ? createJsonRenderer(terminal.write) : undefined;
+    const shown = renderer ?? early;
+    if (shown === undefined) throw error;
+    shown.failure(error);
+    return statusOf(error);
+  } finally {
+    renderer?.close();
+  }
+}
+
+async function readInvocation({ options, optionWords, stageWords }: RunInvocation, io: Io): Promise<Wanted> {
+  const settings = await loadSettings(options, io.environment);
+  const pipeline = parseStages(stageWords, { optionWords, settings });
+  return { settings, pipeline, streams: userStreams(settings) };
+}
+
+function outputArrives({ pipeline, streams }: Wanted): boolean {
+  return streams.stdout === 'arrive' && pipeline.stages.at(-1)?.kind !== 'sink';
+}
+
+async function run(wanted: Wanted, io: Io, renderer: Renderer): Promise<number> {
+  const controller = new AbortController();
+  const forgetSignals = watchUserSignals(controller, io.ignoredSignals);
+  const emit: Emit = (event) => {
+    renderer.handle(event);
+    if (event.kind !== 'planned' || !wanted.settings.dryRun) return;
+    writeAll(1, Buffer.from(`${describePlan(event.plan).join('\n')}\n`));
+  };
+  try {
+    const [{ runPipeline }, { findInstallation }] = await Promise.all([
+      import('../run/run.ts'),
+      import('./installation.ts'),
+    ]);
+    const report = await runPipeline({ ...wanted, installation: findInstallation() }, emit, controller.signal);
+    return report.status;
+  } finally {
+    forgetSignals();
+  }
+}
+
+function statusOf(error: unknown): number {
+  return error instanceof RdpipeError ? error.status : 125;
+}

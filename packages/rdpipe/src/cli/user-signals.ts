@@ -1,0 +1,31 @@
+import { constants } from 'node:os';
+import { SignalError } from '../model/errors.ts';
+
+type UserSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+const USER_SIGNALS: readonly UserSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Ends the run on the user's first signal and the process on the second. `ignoredMask` is SigIgn of /proc, hexadecimal, as
+ * it was before node began, which forgets it: under nohup SIGHUP stays ignored. Returns what takes this back.
+ */
+export function watchUserSignals(run: AbortController, ignoredMask: string | undefined): () => void {
+  const onSignal = (signal: UserSignal) => {
+    if (run.signal.aborted) process.exit(128 + constants.signals[signal]);
+    run.abort(new SignalError(signal));
+  };
+  const ignore = () => {};
+  const watched = USER_SIGNALS.map((signal) => {
+    const listener = isIgnored(signal, ignoredMask) ? ignore : onSignal;
+    process.on(signal, listener);
+    return { signal, listener };
+  });
+  return () => {
+    for (const { signal, listener } of watched) process.off(signal, listener);
+  };
+}
+
+function isIgnored(signal: UserSignal, mask: string | undefined): boolean {
+  if (mask === undefined || !/^[0-9a-f]{1,16}$/.test(mask)) return false;
+  return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
+}

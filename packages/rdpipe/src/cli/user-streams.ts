@@ -1,0 +1,20 @@
+import { fstatSync, type Stats } from 'node:fs';
+import { isatty } from 'node:tty';
+import type { Settings } from '../model/settings.ts';
+import type { UserStreams } from '../run/open-hosts.ts';
+
+/**
+ * What becomes of the user's standard input and output. Only looks at the descriptors: they carry payload. A closed one was
+ * opened on /dev/null by node.
+ */
+export function userStreams({ stdin }: Pick<Settings, 'stdin'>): UserStreams {
+  const hasInput = stdin !== 'none' && !isatty(0) && !isNullDevice(fstatSync(0));
+  return { stdin: hasInput ? 'send' : 'null', stdout: isNullDevice(fstatSync(1)) ? 'drop' : 'arrive' };
+}
+
+/** Character device 1, 3. */
+const NULL_DEVICE = 0x103;
+
+function isNullDevice(stats: Stats): boolean {
+  return stats.isCharacterDevice() && stats.rdev === NULL_DEVICE;
+}

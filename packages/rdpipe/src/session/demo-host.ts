@@ -1,0 +1,121 @@
+/** A throwaway host: an SSH server in this process that runs real commands. For `rdpipe demo` only. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import ssh2, { type AuthContext, type Connection, type ParsedKey, type ServerChannel } from 'ssh2';
+
+export interface KeyPair {
+  /** OpenSSH's format. */
+  readonly private: string;
+  /** `ssh-ed25519 AAAA…`. */
+  readonly public: string;
+}
+
+export interface DemoHost {
+  readonly address: string;
+  readonly port: number;
+  /** Ends connections and commands. Bounded. */
+  close(): Promise<void>;
+}
+
+export interface DemoHostOptions {
+  readonly address: string;
+  readonly hostKey: KeyPair;
+  /** The only user that may come in. */
+  readonly userKey: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export function makeKeyPair(): KeyPair {
+  return ssh2.utils.generateKeyPairSync('ed25519');
+}
+
+/** Listens on a free port of a loopback address. */
+export async function startDemoHost(options: DemoHostOptions): Promise<DemoHost> {
+  const allowed = parsePublicKey(options.userKey);
+  const connections = new Set<Connection>();
+  const children = new Set<ChildProcess>();
+  const server = new ssh2.Server({ hostKeys: [options.hostKey.private] }, (connection) => {
+    connections.add(connection);
+    connection.on('close', () => connections.delete(connection)).on('error', () => {});
+    connection.on('authentication', (attempt) => authenticate(attempt, allowed));
+    const environment = { ...options.environment, SSH_CONNECTION: sshConnection(options.address, server) };
+    connection.on('session', (accept) => serveSession(accept(), environment, children));
+  });
+  server.listen(0, options.address);
+  await once(server, 'listening');
+  return {
+    address: options.address,
+    port: portOf(server),
+    async close() {
+      server.close();
+      for (const connection of connections) connection.end();
+      await endChildren(children);
+    },
+  };
+}
+
+function parsePublicKey(text: string): ParsedKey {
+  const key = ssh2.utils.parseKey(text);
+  if (key instanceof Error) throw key;
+  return key;
+}
+
+/** Without a signature the client only asks whether the key would do. */
+function authenticate(attempt: AuthContext, allowed: ParsedKey): void {
+  const isAllowed =
+    attempt.method === 'publickey' &&
+    attempt.key.data.equals(allowed.getPublicSSH()) &&
+    (attempt.signature === undefined ||
+      (attempt.blob !== undefined && allowed.verify(attempt.blob, attempt.signature, attempt.hashAlgo)));
+  if (isAllowed) attempt.accept();
+  else attempt.reject(['publickey']);
+}
+
+function sshConnection(address: string, server: ssh2.Server): string {
+  return `${address} 0 ${address} ${portOf(server)}`;
+}
+
+function portOf(server: ssh2.Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+function serveSession(session: ssh2.Session, environment: NodeJS.ProcessEnv, children: Set<ChildProcess>): void {
+  session.on('env', (accept) => accept?.());
+  session.on('exec', (accept, _reject, { command }) => runCommand(accept(), command, environment, children));
+}
+
+function runCommand(
+  channel: ServerChannel,
+  command: string,
+  environment: NodeJS.ProcessEnv,
+  children: Set<ChildProcess>,
+): void {
+  const child = spawn('sh', ['-c', command], { env: environment, detached: true });
+  children.add(child);
+  for (const stream of [channel, child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
+  channel.pipe(child.stdin);
+  child.stdout.pipe(channel, { end: false });
+  child.stderr.pipe(channel.stderr, { end: false });
+  channel.on('close', () => child.stdin.destroy());
+  child.on('error', () => children.delete(child));
+  child.on('close', (code, signal) => {
+    children.delete(child);
+    if (signal === null) channel.exit(code ?? 1);
+    else channel.exit(signal.slice('SIG'.length), false, '');
+    channel.end();
+  });
+}
+
+const END_LIMIT_MS = 5000;
+
+/** Commands end when their input closes, as on any host; what does not is killed. */
+async function endChildren(children: Set<ChildProcess>): Promise<void> {
+  const ended = Promise.all([...children].map((child) => once(child, 'close')));
+  for (const child of children) child.stdin?.destroy();
+  const done = new AbortController();
+  await Promise.race([ended, delay(END_LIMIT_MS, undefined, { signal: done.signal }).catch(() => {})]);
+  done.abort();
+  for (const { pid } of children) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+}

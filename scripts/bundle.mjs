@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bundles the TypeScript into build/rdpipe: rdpipe.mjs and, for ssh's questions, rdpipe-askpass.mjs.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const source = join(root, 'packages/rdpipe/src/cli');
+const target = join(root, 'build/rdpipe');
+
+/**
+ * `import process from 'node:process'` opens process.stdin and process.stdout before any code of ours runs, and so sets
+ * O_NONBLOCK on descriptors that carry the user's data. The global has no such habit.
+ */
+const globalProcess = {
+  name: 'global-process',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(node:)?process$/ }, () => ({ path: 'process', namespace: 'global-process' }));
+    onLoad({ filter: /.*/, namespace: 'global-process' }, () => ({ contents: 'module.exports = globalThis.process;' }));
+  },
+};
+
+await build({
+  entryPoints: { rdpipe: join(source, 'main.ts'), 'rdpipe-askpass': join(source, 'askpass.ts') },
+  outdir: target,
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  format: 'esm',
+  // Optional compiled speed-ups of ssh2, which are not installed.
+  external: ['cpu-features', '*.node'],
+  // What of the bundle is CommonJS asks for node's own modules by require().
+  banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+  legalComments: 'eof',
+  plugins: [globalProcess],
+  logLevel: 'warning',
+});
