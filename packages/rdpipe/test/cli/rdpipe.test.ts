@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { VERSION } from '../../src/model/version.ts';
+import { runCli } from './run-cli.ts';
+
+describe('rdpipe', () => {
+  it('prints its version on standard output', () => {
+    expect(runCli(['--version'])).to.deep.equal({ status: 0, stdout: `rdpipe ${VERSION}\n`, stderr: '' });
+  });
+
+  it('prints its help on standard output, within 80 columns', () => {
+    const { status, stdout, stderr } = runCli(['--help']);
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).to.be.at.most(80);
+  });
+
+  describe('bad input', () => {
+    const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
+      ['no stage', [], /^rdpipe: no stage given .*\n$/],
+      ['a stage without a host', ['h1:true', 'rev'], /^rdpipe: stage 2 has no host: rev\n {2}.*\n.*\^\^\^ write host/],
+      ['an empty command', ['h1:'], /^rdpipe: stage 1 \(h1\) has no command\n/],
+      ['an option after a stage', ['h1:true', '-v'], /^rdpipe: option -v after a stage: quote the command/],
+      ['an unknown option', ['--frobnicate', 'h1:true'], /^rdpipe: .*--frobnicate/],
+      ['a URL', ['ssh://h1:true'], /-o Port=/],
+      ['--ok for a stage that is not there', ['--ok', '3=1', ':true'], /^rdpipe: --ok 3=…: there is only 1 stage/],
+      [
+        'a config file that is not there',
+        ['--config', '/nonexistent/x.toml', ':true'],
+        /^rdpipe: .*\/nonexistent\/x\.toml/,
+      ],
+      ['words after demo', ['demo', 'x'], /^rdpipe: rdpipe demo takes no arguments\n$/],
+    ];
+    for (const [name, words, message] of cases) {
+      it(`${name}: one message, status 2, nothing on standard output`, () => {
+        const { status, stdout, stderr } = runCli(words);
+        expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+        expect(stderr).to.match(message);
+      });
+    }
+
+    it('is a report with --json', () => {
+      const { status, stderr } = runCli(['--json', 'rev']);
+      expect(status).to.equal(2);
+      const lines = stderr.trimEnd().split('\n');
+      expect(lines).to.have.length(1);
+      expect(JSON.parse(lines[0] ?? '')).to.include({ v: 1, kind: 'report', status: 2, cause: 'usage' });
+    });
+  });
+});
