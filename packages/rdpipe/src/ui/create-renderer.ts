@@ -3,14 +3,17 @@ import type { Settings } from '../model/settings.ts';
 import { createNoDisplay, type Display } from './display.ts';
 import { createHumanRenderer } from './human.ts';
 import { createJsonRenderer } from './json.ts';
-import { createPaint } from './paint.ts';
+import { NO_PAINT, type Paint } from './paint.ts';
 import { createPlainDisplay } from './plain.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { Renderer } from './renderer.ts';
 import { progressRows } from './rows.ts';
 import type { Terminal } from './terminal.ts';
 
-export type RendererSettings = Pick<Settings, 'json' | 'quiet' | 'verbosity' | 'stderr' | 'progress' | 'sizeBytes'>;
+export type RendererSettings = Pick<
+  Settings,
+  'json' | 'quiet' | 'verbosity' | 'dryRun' | 'stderr' | 'progress' | 'sizeBytes'
+>;
 
 export interface RendererIo {
   readonly terminal: Terminal;
@@ -22,12 +25,14 @@ export interface RendererIo {
 export async function createRenderer(settings: RendererSettings, io: RendererIo): Promise<Renderer> {
   if (settings.json) return createJsonRenderer(io.terminal.write);
   const progress = createProgress(settings.sizeBytes, () => performance.now());
-  return createHumanRenderer(
-    settings,
-    await createDisplay(settings, io, progress),
-    progress,
-    createPaint(io.terminal.color),
-  );
+  const display = await createDisplay(settings, io, progress);
+  return createHumanRenderer(settings, display, progress, await createPaint(io.terminal.color));
+}
+
+async function createPaint(color: boolean): Promise<Paint> {
+  if (!color) return NO_PAINT;
+  const { createColorPaint } = await import('./color-paint.ts');
+  return createColorPaint();
 }
 
 async function createDisplay(settings: RendererSettings, io: RendererIo, progress: Progress): Promise<Display> {

@@ -11,7 +11,7 @@ import { dispatch, type EventHandlers, type Renderer } from './renderer.ts';
 import { createStageStderr, type StageStderr } from './stage-stderr.ts';
 import { summaryLines } from './summary.ts';
 
-type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'stderr'>;
+type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr'>;
 
 export function createHumanRenderer(
   settings: HumanSettings,
@@ -77,8 +77,8 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
   };
 }
 
-function lastLines(report: Report, { verbosity }: HumanSettings, paint: Paint): readonly string[] {
-  const summary = verbosity >= 1 ? summaryLines(report).map((line) => `${line}\n`) : [];
+function lastLines(report: Report, { verbosity, dryRun }: HumanSettings, paint: Paint): readonly string[] {
+  const summary = verbosity >= 1 && !dryRun ? summaryLines(report).map((line) => `${line}\n`) : [];
   return report.message === null ? summary : [...summary, messageLine(report.message, paint.failure)];
 }
 
