@@ -1,8 +1,17 @@
 /** Opens the session of every host of a pipeline. */
 import type { HostRef } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
+import { type Connector, createConnector } from './connector.ts';
+import { destinationOf } from './destination.ts';
 import type { HostSession } from './host-session.ts';
+import { createLimit } from './limit.ts';
+import { createLocalSession } from './local.ts';
+import { connectOpenssh } from './openssh.ts';
+import { makePrivateDir } from './private-dir.ts';
+import { createPrompter } from './prompts.ts';
+import { type Route, resolveRoute } from './resolve.ts';
 import type { SessionSettings } from './settings.ts';
+import { controllingTerminal } from './terminal.ts';
 
 export interface Sessions {
   /** By id, in the order in which the hosts were first met: `1`, `2`, …, and `local`. */
@@ -13,10 +22,91 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
+/** sshd drops connections beyond ten that have not logged in yet. */
+const CONNECTS_AT_A_TIME = 8;
+const LOCAL: SessionId = 'local';
+
 /**
  * Opens what the hosts need, in parallel, each jump host once and first. The first failure ends the others.
  * @throws SessionError of the first host that failed; the signal's reason when it was aborted.
  */
 export async function openSessions(hosts: readonly HostRef[], settings: SessionSettings): Promise<Sessions> {
-  throw new Error(`${hosts.length} ${settings.client}`);
+  const failed = new AbortController();
+  const inner = { ...settings, signal: AbortSignal.any([settings.signal, failed.signal]) };
+  const dir = await makePrivateDir();
+  const prompter = await createPrompter({ ...inner, dir: dir.path, terminal: controllingTerminal() });
+  const limit = createLimit(CONNECTS_AT_A_TIME);
+  const context = { settings: inner, dir: dir.path, prompter, limit };
+  const connector = createConnector<Awaited<ReturnType<typeof connectOpenssh>>>((route, via) =>
+    connectOpenssh(route, via, context),
+  );
+  const close = async () => {
+    prompter.close();
+    await connector.close();
+    await dir.remove();
+  };
+  try {
+    return { ...(await connectAll(hosts, connector, inner)), close };
+  } catch (error) {
+    failed.abort(error);
+    await close();
+    throw settings.signal.aborted ? settings.signal.reason : error;
+  }
+}
+
+async function connectAll(
+  hosts: readonly HostRef[],
+  connector: Connector,
+  settings: SessionSettings,
+): Promise<Omit<Sessions, 'close'>> {
+  const remote = hosts.filter((host) => host.name !== '');
+  const routes = await resolveAll(remote, settings);
+  const idByIdentity = numberIdentities(remote, routes);
+  const all = await connectEach(routes, idByIdentity, connector);
+  if (remote.length < hosts.length) all.set(LOCAL, createLocalSession());
+  const idOf = (host: HostRef): SessionId => {
+    const route = routes.get(keyOf(host));
+    const id = host.name === '' ? LOCAL : route && idByIdentity.get(route.identity);
+    if (id === undefined) throw new Error(`no session was asked for: ${host.label}`);
+    return id;
+  };
+  return { all, idOf };
+}
+
+/** What ssh makes of each host as written, by `keyOf`. */
+async function resolveAll(hosts: readonly HostRef[], settings: SessionSettings): Promise<Map<string, Route>> {
+  const written = new Map(hosts.map((host) => [keyOf(host), host]));
+  const resolved = [...written].map(
+    async ([key, host]): Promise<[string, Route]> => [
+      key,
+      await resolveRoute(destinationOf(host, settings), settings.signal),
+    ],
+  );
+  return new Map(await Promise.all(resolved));
+}
+
+function numberIdentities(hosts: readonly HostRef[], routes: ReadonlyMap<string, Route>): Map<string, SessionId> {
+  const identities = new Set(hosts.map((host) => routes.get(keyOf(host))?.identity ?? ''));
+  return new Map([...identities].map((identity, index) => [identity, String(index + 1)]));
+}
+
+/** One session an identity, in the order of their numbers. */
+async function connectEach(
+  routes: ReadonlyMap<string, Route>,
+  idByIdentity: ReadonlyMap<string, SessionId>,
+  connector: Connector,
+): Promise<Map<SessionId, HostSession>> {
+  const byIdentity = new Map([...routes.values()].reverse().map((route) => [route.identity, route]));
+  const wanted = [...idByIdentity].flatMap(([identity, id]) => {
+    const route = byIdentity.get(identity);
+    return route ? [{ id, route }] : [];
+  });
+  const connected = wanted.map(
+    async ({ id, route }): Promise<[SessionId, HostSession]> => [id, await connector.connect(route)],
+  );
+  return new Map(await Promise.all(connected));
+}
+
+function keyOf(host: HostRef): string {
+  return JSON.stringify([host.user, host.name]);
 }

@@ -1,0 +1,39 @@
+/** What the askpass program and the running rdpipe say to each other: one line of JSON each way. */
+
+export interface AskpassQuestion {
+  /** Which connection asks: a secret of that connection's ssh. */
+  readonly id: string;
+  readonly text: string;
+  /** SSH_ASKPASS_PROMPT: empty, `confirm` or `none`. */
+  readonly hint: string;
+}
+
+export const LONGEST_LINE_BYTES = 64 * 1024;
+
+export function encodeQuestion(question: AskpassQuestion): string {
+  return `${JSON.stringify(question)}\n`;
+}
+
+export function decodeQuestion(line: string): AskpassQuestion | undefined {
+  const { id, text, hint } = parseObject(line);
+  if (typeof id !== 'string' || typeof text !== 'string' || typeof hint !== 'string') return undefined;
+  return { id, text, hint };
+}
+
+export function encodeAnswer(answer: string): string {
+  return `${JSON.stringify({ answer })}\n`;
+}
+
+export function decodeAnswer(line: string): string | undefined {
+  const { answer } = parseObject(line);
+  return typeof answer === 'string' ? answer : undefined;
+}
+
+function parseObject(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

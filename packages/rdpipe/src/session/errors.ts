@@ -1,0 +1,106 @@
+/** Turns what ssh printed into one line and a code. */
+import { SessionError, type SessionErrorCode } from '../model/errors.ts';
+import { printable } from '../model/text.ts';
+import { checkCommand, type Destination } from './destination.ts';
+
+/** Why a connection could not be made, from the log of an ssh that ended. */
+export function connectError(destination: Destination, log: string): SessionError {
+  const found = CONNECT_PATTERNS.map((pattern) => ({ pattern, match: pattern.expression.exec(log) })).find(
+    ({ match }) => match !== null,
+  );
+  if (found?.match) return sessionError(destination, found.pattern.code, found.pattern.words(found.match));
+  return sessionError(destination, 'unreachable', lastLine(log) ?? 'ssh ended without a word');
+}
+
+/** Why a connection that had stood is gone. */
+export function lostError(label: string, log: string): SessionError {
+  const reason = lastLine(log);
+  return new SessionError('session_lost', label, `lost the connection to ${label}${reason ? `: ${reason}` : ''}`);
+}
+
+export function connectTimeoutError(destination: Destination, limitMs: number): SessionError {
+  return sessionError(destination, 'unreachable', `no login within ${limitMs / 1000} s`);
+}
+
+/** `cannot reach h2: connection refused on port 22 (ssh h2 true to check)`. */
+export function sessionError(destination: Destination, code: SessionErrorCode, reason: string): SessionError {
+  const { label } = destination;
+  return new SessionError(code, label, `cannot reach ${label}: ${reason} (${checkCommand(destination)} to check)`);
+}
+
+/**
+ * A server that is short of places for logins drops connections before the key exchange: the one failure that is worth
+ * another try. A jump host that cannot reach its target looks the same from here, hence the second look.
+ */
+export function isDroppedBeforeLogin(log: string): boolean {
+  if (/open failed|forwarding failed|forwarding request failed|permission denied|too many authentication/i.test(log))
+    return false;
+  return /kex_exchange_identification: (read: )?connection (closed|reset)|^connection (closed|reset) by .* port \d+/im.test(
+    log,
+  );
+}
+
+interface Pattern {
+  readonly expression: RegExp;
+  readonly code: SessionErrorCode;
+  readonly words: (match: RegExpExecArray) => string;
+}
+
+/** In order: what ssh says first of a failure may be followed by a vaguer line. */
+const CONNECT_PATTERNS: readonly Pattern[] = [
+  {
+    expression: /could not resolve hostname (\S+): (.*)/i,
+    code: 'unknown_host',
+    words: ([, host = '']) => `unknown host ${printable(host)}`,
+  },
+  {
+    expression: /remote host identification has changed|revoked host key|host key .*revoked/i,
+    code: 'host_key',
+    words: () =>
+      'its host key is not the one in known_hosts: somebody may be listening in, or the host was set up anew',
+  },
+  {
+    expression: /host key verification failed|no \S+ host key is known/i,
+    code: 'host_key',
+    words: () => 'its host key is not known: connect once by hand and accept it',
+  },
+  {
+    expression: /too many authentication failures/i,
+    code: 'authentication',
+    words: () => 'too many keys were refused: name the right one with IdentityFile and IdentitiesOnly',
+  },
+  {
+    expression: /permission denied \(([\w,@.-]+)\)/i,
+    code: 'authentication',
+    words: ([, methods = '']) => `permission denied (${methods})`,
+  },
+  {
+    expression: /connect to host \S+ port (\d+): (.*)/i,
+    code: 'unreachable',
+    words: ([, port = '', reason = '']) => `${printable(reason.trim()).toLowerCase()} on port ${port}`,
+  },
+  {
+    expression: /open failed: ([^\n]*?)(?:: ([^:\n]*))?$/im,
+    code: 'unreachable',
+    words: ([, kind = '', reason = '']) => `its jump host says: ${printable((reason || kind).trim()).toLowerCase()}`,
+  },
+  {
+    expression: /stdio forwarding (request )?failed/i,
+    code: 'unreachable',
+    words: () => 'its jump host cannot connect to it',
+  },
+  {
+    expression: /kex_exchange_identification|^connection (closed|reset) by/im,
+    code: 'unreachable',
+    words: () => 'it closed the connection before the login, as servers do with too many at once',
+  },
+];
+
+function lastLine(log: string): string | undefined {
+  const line = log
+    .split(/\r?\n/)
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .at(-1);
+  return line === undefined ? undefined : printable(line);
+}

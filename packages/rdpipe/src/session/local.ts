@@ -1,0 +1,24 @@
+import { startChild } from './child-channel.ts';
+import type { Channel, HostSession } from './host-session.ts';
+
+/** This machine: no connection at all. */
+export function createLocalSession(): HostSession {
+  const channels = new Set<Channel>();
+  return {
+    kind: 'local',
+    label: 'this machine',
+    async openShell(signal) {
+      signal.throwIfAborted();
+      const channel = startChild(['sh']);
+      channels.add(channel);
+      void channel.closed.then(() => channels.delete(channel));
+      return channel;
+    },
+    forward: async () => undefined,
+    failure: () => undefined,
+    async close() {
+      for (const channel of channels) channel.kill();
+      await Promise.all([...channels].map((channel) => channel.closed));
+    },
+  };
+}

@@ -1,0 +1,201 @@
+/** One ssh connection that channels, forwards and jumps share. */
+import { existsSync, type FSWatcher, readFileSync, watch } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { settlesWithin, whenAborted } from './abort.ts';
+import { type ChildChannel, startChild } from './child-channel.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
+import { connectError, connectTimeoutError, isDroppedBeforeLogin } from './errors.ts';
+import type { Limit } from './limit.ts';
+import type { Asker, Prompter } from './prompts.ts';
+import type { Route } from './resolve.ts';
+import { retry } from './retry.ts';
+import type { SessionSettings } from './settings.ts';
+import { controlArguments, jumpOption, masterArguments } from './ssh-arguments.ts';
+import { runSsh } from './ssh-program.ts';
+import { keepTail } from './text-tail.ts';
+
+export interface Master {
+  readonly controlPath: string;
+  /** A new path in the run's private directory. */
+  newPath(kind: string): string;
+  /** What its ssh printed so far. */
+  log(): string;
+  /** Whether it ended although nobody closed it. */
+  lost(): boolean;
+  close(): Promise<void>;
+}
+
+export interface MasterContext {
+  readonly settings: SessionSettings;
+  /** Private to the run. */
+  readonly dir: string;
+  readonly prompter: Prompter;
+  /** How many connect at a time. */
+  readonly limit: Limit;
+}
+
+const LONGEST_END_MS = 2000;
+
+let paths = 0;
+
+/** The user's own connection where one stands, else one of ours, through the jump host's. */
+export async function connectMaster(route: Route, via: Master | undefined, context: MasterContext): Promise<Master> {
+  const { signal } = context.settings;
+  const users = await usersMaster(route, context);
+  if (users) return users;
+  return context.limit(signal, () =>
+    retry(
+      () => startMaster(route, via, context),
+      (error) => error instanceof DroppedError,
+      signal,
+    ).catch((error: unknown) => {
+      throw error instanceof DroppedError ? error.cause : error;
+    }),
+  );
+}
+
+async function usersMaster(route: Route, { dir, settings }: MasterContext): Promise<Master | undefined> {
+  const { controlPath } = route;
+  if (controlPath === undefined) return undefined;
+  const check = await runSsh(controlArguments(controlPath, 'check'), settings.signal);
+  if (check.code !== 0) return undefined;
+  settings.emit({ kind: 'log', message: `${route.destination.label}: uses the ssh connection that stands already` });
+  return {
+    controlPath,
+    newPath: (kind) => newPath(dir, kind),
+    log: () => '',
+    lost: () => !existsSync(controlPath),
+    close: async () => {},
+  };
+}
+
+/** The connection was dropped before the login began: another try may do. */
+class DroppedError extends Error {}
+
+/** An ssh on its way to becoming a master. */
+interface Attempt {
+  readonly route: Route;
+  readonly child: ChildChannel;
+  readonly controlPath: string;
+  log(): string;
+  /** What the jump host's connection printed since this attempt began. */
+  jumpLog(): string;
+}
+
+async function startMaster(route: Route, via: Master | undefined, context: MasterContext): Promise<Master> {
+  const { settings, prompter } = context;
+  const deadline = startDeadline(settings.connectTimeoutMs);
+  const asker = prompter.attach(route.destination.label, deadline);
+  const controlPath = newPath(context.dir, 'c');
+  const appeared = watchFor(controlPath);
+  const attempt = launch(route, via, controlPath, asker, context);
+  try {
+    await login(attempt, appeared.seen, deadline, settings);
+    return standing(attempt, context.dir);
+  } catch (error) {
+    await endChild(attempt.child);
+    throw asker.asked() || !isDroppedBeforeLogin(attempt.log()) ? error : new DroppedError('dropped', { cause: error });
+  } finally {
+    appeared.stop();
+    deadline.stop();
+    asker.release();
+  }
+}
+
+function launch(
+  route: Route,
+  via: Master | undefined,
+  controlPath: string,
+  asker: Asker,
+  { settings, dir }: MasterContext,
+): Attempt {
+  const logPath = newPath(dir, 'log');
+  const options = [...asker.options, ...connectOptions(settings), ...(via ? [jumpOption(via.controlPath)] : [])];
+  const command = [...settings.leash, 'ssh', ...masterArguments(route, controlPath, logPath, options)];
+  const earlier = via?.log().length ?? 0;
+  const child = startChild(command, asker.env);
+  child.stdout.resume();
+  const stderr = keepTail(child.stderr);
+  return {
+    route,
+    child,
+    controlPath,
+    log: () => `${readLog(logPath)}${stderr()}`,
+    jumpLog: () => via?.log().slice(earlier) ?? '',
+  };
+}
+
+/** Waits until the connection stands; throws when it does not come to that. */
+async function login(
+  attempt: Attempt,
+  appeared: Promise<unknown>,
+  deadline: Deadline,
+  settings: SessionSettings,
+): Promise<void> {
+  const { child, route } = attempt;
+  const outcome = await Promise.race([
+    appeared.then(() => 'connected' as const),
+    child.closed.then(() => 'ended' as const),
+    whenAborted(AbortSignal.any([deadline.expired, settings.signal])),
+  ]);
+  settings.signal.throwIfAborted();
+  if (outcome === 'aborted') throw connectTimeoutError(route.destination, settings.connectTimeoutMs);
+  if (outcome === 'ended') {
+    throw child.startError() ?? connectError(route.destination, `${attempt.log()}${attempt.jumpLog()}`);
+  }
+}
+
+function standing({ child, controlPath, log }: Attempt, dir: string): Master {
+  let closing = false;
+  let gone = false;
+  void child.closed.then(() => {
+    gone = true;
+  });
+  return {
+    controlPath,
+    newPath: (kind) => newPath(dir, kind),
+    log,
+    lost: () => gone && !closing,
+    close() {
+      closing = true;
+      return endChild(child);
+    },
+  };
+}
+
+/** The leash ends its command when its input ends; a leash that hangs is killed. */
+async function endChild(child: ChildChannel): Promise<void> {
+  child.stdin.end();
+  await settlesWithin(child.closed, LONGEST_END_MS);
+  child.kill();
+}
+
+function newPath(dir: string, kind: string): string {
+  paths += 1;
+  return join(dir, `${kind}${paths}`);
+}
+
+function connectOptions({ connectTimeoutMs, silenceMs }: SessionSettings): string[] {
+  const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
+  const silence = silenceMs > 0 ? [`ServerAliveInterval=${seconds(silenceMs / 4)}`, 'ServerAliveCountMax=3'] : [];
+  return [`ConnectTimeout=${seconds(connectTimeoutMs)}`, ...silence];
+}
+
+/** ssh makes its control socket when the login has succeeded. */
+function watchFor(path: string): { readonly seen: Promise<void>; stop(): void } {
+  let watcher: FSWatcher | undefined;
+  const seen = new Promise<void>((resolve) => {
+    watcher = watch(dirname(path), (_event, name) => {
+      if (name === basename(path) && existsSync(path)) resolve();
+    });
+  });
+  return { seen, stop: () => watcher?.close() };
+}
+
+function readLog(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,23 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Socket paths end at 107 bytes, and ssh appends 17 of its own while it binds. */
+const LONGEST_BASE = 60;
+/** What ssh, its percent signs and any shell take as it is. */
+const PLAIN_PATH = /^\/[\w./-]*$/;
+
+export interface PrivateDir {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** Makes a directory that only this user may enter, with a path short and plain enough for sockets. */
+export async function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Promise<PrivateDir> {
+  const path = (await tryMake(runtimeDir)) ?? (await mkdtemp('/tmp/rdpipe-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+async function tryMake(base: string | undefined): Promise<string | undefined> {
+  if (base === undefined || base.length > LONGEST_BASE || !PLAIN_PATH.test(base)) return undefined;
+  return mkdtemp(join(base, 'rdpipe-')).catch(() => undefined);
+}

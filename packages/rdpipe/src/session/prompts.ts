@@ -1,0 +1,145 @@
+/** Puts the questions of ssh (passwords, codes, host keys) to the user, one at a time. */
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Emit } from '../model/events.ts';
+import { printable } from '../model/text.ts';
+import { type AskpassQuestion, decodeQuestion, encodeAnswer, LONGEST_LINE_BYTES } from './askpass-protocol.ts';
+import type { Deadline } from './deadline.ts';
+import { createLimit } from './limit.ts';
+import type { Terminal } from './terminal.ts';
+
+/** One connection that may ask. */
+export interface Asker {
+  /** For the ssh that connects. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Values of -o for it. */
+  readonly options: readonly string[];
+  /** Undefined: no answer is to be had. `withdrawn` aborts when nobody waits for one any more. */
+  ask(text: string, echo: boolean, withdrawn: AbortSignal): Promise<string | undefined>;
+  /** Whether anything was asked: then the login had begun. */
+  asked(): boolean;
+  /** No more questions are taken. */
+  release(): void;
+}
+
+export interface Prompter {
+  /** Whether there is anybody to ask. */
+  readonly interactive: boolean;
+  /** The deadline stands still while a question of this connection waits for its answer. */
+  attach(label: string, deadline: Deadline): Asker;
+  close(): void;
+}
+
+interface PrompterOptions {
+  /** Private directory for the socket. */
+  readonly dir: string;
+  /** The program that ssh runs for an answer. */
+  readonly askpass: string;
+  readonly terminal: Terminal | undefined;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+}
+
+export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
+  const { terminal } = options;
+  if (terminal === undefined) return { interactive: false, attach: () => SILENT, close() {} };
+
+  const askers = new Map<string, Asker>();
+  const oneAtATime = createLimit(1);
+  const path = join(options.dir, 'ask');
+  const server = await listen(path, (socket) => void answer(socket, askers));
+
+  const attach = (label: string, deadline: Deadline): Asker => {
+    const id = randomBytes(16).toString('hex');
+    let asked = false;
+    const asker: Asker = {
+      env: {
+        SSH_ASKPASS: options.askpass,
+        SSH_ASKPASS_REQUIRE: 'force',
+        // What an ssh before 8.4 wants to see before it runs the program.
+        DISPLAY: process.env.DISPLAY ?? ':',
+        RDPIPE_ASKPASS: path,
+        RDPIPE_ASKPASS_ID: id,
+      },
+      options: ['BatchMode=no'],
+      asked: () => asked,
+      async ask(text, echo, withdrawn) {
+        const signal = AbortSignal.any([options.signal, withdrawn]);
+        asked = true;
+        deadline.pause();
+        try {
+          return await oneAtATime(signal, () => show(label, text, echo, signal));
+        } catch {
+          return undefined;
+        } finally {
+          deadline.resume();
+        }
+      },
+      release: () => void askers.delete(id),
+    };
+    askers.set(id, asker);
+    return asker;
+  };
+
+  const show = async (label: string, text: string, echo: boolean, signal: AbortSignal) => {
+    options.emit({ kind: 'prompting', host: label, active: true });
+    try {
+      return await terminal.ask(`${label}: ${lines(text)}`, echo, signal);
+    } finally {
+      options.emit({ kind: 'prompting', host: label, active: false });
+    }
+  };
+
+  return { interactive: true, attach, close: () => void server.close() };
+}
+
+/** Nobody is there: ssh is told not to ask at all. */
+const SILENT: Asker = {
+  env: {},
+  options: ['BatchMode=yes'],
+  ask: async () => undefined,
+  asked: () => false,
+  release() {},
+};
+
+function listen(path: string, onConnection: (socket: Socket) => void): Promise<Server> {
+  const server = createServer(onConnection);
+  server.unref();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => resolve(server));
+  });
+}
+
+/** One question of one askpass program; its connection closes without an answer where there is none. */
+async function answer(socket: Socket, askers: ReadonlyMap<string, Asker>): Promise<void> {
+  const gone = new AbortController();
+  socket.on('error', () => {});
+  socket.on('close', () => gone.abort());
+  const question = await readQuestion(socket);
+  socket.resume();
+  const asker = question && askers.get(question.id);
+  const reply = asker && (await asker.ask(question.text, isEchoed(question), gone.signal));
+  socket.end(reply === undefined ? '' : encodeAnswer(reply));
+}
+
+async function readQuestion(socket: Socket): Promise<AskpassQuestion | undefined> {
+  let line = '';
+  socket.setEncoding('utf8');
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    line += chunk;
+    if (line.includes('\n') || line.length > LONGEST_LINE_BYTES) break;
+  }
+  return decodeQuestion(line);
+}
+
+/** A host key is confirmed in the open; whatever else ssh asks for is a secret. */
+function isEchoed(question: AskpassQuestion): boolean {
+  return question.hint === 'confirm' || /\(yes\/no|'yes', 'no' or/.test(question.text);
+}
+
+/** A server chooses some of these words: none of them may move the cursor. */
+function lines(text: string): string {
+  return text.split('\n').map(printable).join('\r\n');
+}

@@ -1,0 +1,69 @@
+/** What every ssh of ours is told before the user's own words: the first value that ssh sees of an option wins. */
+import { destinationArguments } from './destination.ts';
+import type { Route } from './resolve.ts';
+
+/** A connection without a channel of its own that others share by its control socket. */
+export function masterArguments(
+  route: Route,
+  controlPath: string,
+  logPath: string,
+  options: readonly string[],
+): string[] {
+  return [
+    '-M',
+    '-N',
+    ...['-S', controlPath],
+    ...['-E', logPath],
+    '-x',
+    ...values([...NEUTRAL, ...supported(route, ['ForkAfterAuthentication=no', 'StdinNull=no']), ...options]),
+    ...destinationArguments(route.destination),
+  ];
+}
+
+/** A channel that runs `sh` over a connection that stands. */
+export function shellArguments(route: Route, controlPath: string, logPath: string): string[] {
+  const options = supported(route, ['ForkAfterAuthentication=no', 'StdinNull=no', 'SessionType=default']);
+  return [
+    ...['-S', controlPath],
+    ...['-E', logPath],
+    ...['-x', '-T', '-a'],
+    ...values([...NEUTRAL, ...NEVER_CONNECTS, ...options]),
+    ...destinationArguments(route.destination),
+    'sh',
+  ];
+}
+
+/** A command to a connection that stands: `-O check` and the like. The user's forwardings must not get into it. */
+export function controlArguments(controlPath: string, command: string, args: readonly string[] = []): string[] {
+  return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), '-O', command, ...args, '--', 'host'];
+}
+
+/** The ProxyCommand that leads to a target through the jump host of a connection that stands. */
+export function jumpOption(controlPath: string): string {
+  return `ProxyCommand=ssh -F none -S ${controlPath} ${values(NEVER_CONNECTS).join(' ')} -W '[%h]:%p' host`;
+}
+
+/** No configuration of the user's may run something else, ask for a terminal, or forward anything. */
+const NEUTRAL = [
+  'RemoteCommand=none',
+  'RequestTTY=no',
+  'ClearAllForwardings=yes',
+  'PermitLocalCommand=no',
+  'Tunnel=no',
+  'EscapeChar=none',
+  'ControlPersist=no',
+  // Failures of the connection are told from what ssh prints at this level.
+  'LogLevel=INFO',
+];
+
+/** Should the connection be gone, a client of it must fail rather than connect by itself. */
+const NEVER_CONNECTS = ['ControlMaster=no', 'ProxyCommand=false'];
+
+function values(options: readonly string[]): string[] {
+  return options.flatMap((option) => ['-o', option]);
+}
+
+/** An older ssh ends at an option it does not know; `ssh -G` lists those it knows. */
+function supported(route: Route, options: readonly string[]): string[] {
+  return options.filter((option) => route.config.has((option.split('=')[0] ?? '').toLowerCase()));
+}
