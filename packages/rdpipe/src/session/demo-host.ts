@@ -117,5 +117,14 @@ async function endChildren(children: Set<ChildProcess>): Promise<void> {
   const done = new AbortController();
   await Promise.race([ended, delay(END_LIMIT_MS, undefined, { signal: done.signal }).catch(() => {})]);
   done.abort();
-  for (const { pid } of children) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  for (const child of children) killGroup(child);
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended already; only its pipes are still open.
+  }
 }
