@@ -77,7 +77,7 @@ function hostNamed(name: string, path: string): string {
 
 function inWords(issue: v.BaseIssue<unknown>): string {
   const key = v.getDotPath(issue) ?? 'file';
-  if (issue.type === 'strict_object') return `unknown key ${key}`;
+  if (issue.type === 'strict_object' && issue.expected === 'never') return `unknown key ${key}`;
   return `${key}: ${issue.message}`;
 }
 
@@ -99,32 +99,38 @@ function readBy<Value>(read: (text: string) => Value) {
 
 const BOOLEAN = v.boolean('is neither true nor false');
 
-const DEFAULTS = v.strictObject({
-  port: v.optional(readBy(readPorts)),
-  hostname: v.optional(readBy(readAddress)),
-  transport: v.optional(readBy(readTransport)),
-  encrypt: v.optional(readBy((text) => readChoice(ENCRYPT_MODES, text))),
-  buffer: v.optional(readBy(readBuffer)),
-  lenient: v.optional(BOOLEAN),
-  shell: v.optional(readBy((text) => readPlain('shell', text))),
-  stderr: v.optional(readBy((text) => readChoice(STDERR_MODES, text))),
-  progress: v.optional(readBy((text) => readChoice(PROGRESS_MODES, text))),
-  'connect-timeout': v.optional(readBy(readSeconds)),
-  'stall-timeout': v.optional(readBy(readSeconds)),
-  lease: v.optional(readBy(readSeconds)),
-  timeout: v.optional(readBy(readSeconds)),
-  ssh: v.optional(readBy((text) => readChoice(SSH_MODES, text))),
-  agent: v.optional(readBy((text) => readPlain('path', text))),
-});
+const DEFAULTS = v.strictObject(
+  {
+    port: v.optional(readBy(readPorts)),
+    hostname: v.optional(readBy(readAddress)),
+    transport: v.optional(readBy(readTransport)),
+    encrypt: v.optional(readBy((text) => readChoice(ENCRYPT_MODES, text))),
+    buffer: v.optional(readBy(readBuffer)),
+    lenient: v.optional(BOOLEAN),
+    shell: v.optional(readBy((text) => readPlain('shell', text))),
+    stderr: v.optional(readBy((text) => readChoice(STDERR_MODES, text))),
+    progress: v.optional(readBy((text) => readChoice(PROGRESS_MODES, text))),
+    'connect-timeout': v.optional(readBy(readSeconds)),
+    'stall-timeout': v.optional(readBy(readSeconds)),
+    lease: v.optional(readBy(readSeconds)),
+    timeout: v.optional(readBy(readSeconds)),
+    ssh: v.optional(readBy((text) => readChoice(SSH_MODES, text))),
+    agent: v.optional(readBy((text) => readPlain('path', text))),
+  },
+  'is not a table',
+);
 
-const HOST = v.strictObject({
-  data: v.optional(readBy(readAddress)),
-  sudo: v.optional(BOOLEAN),
-  shell: v.optional(readBy((text) => readPlain('shell', text))),
-  agent: v.optional(readBy((text) => readPlain('path', text))),
-});
+const HOST = v.strictObject(
+  {
+    data: v.optional(readBy(readAddress)),
+    sudo: v.optional(BOOLEAN),
+    shell: v.optional(readBy((text) => readPlain('shell', text))),
+    agent: v.optional(readBy((text) => readPlain('path', text))),
+  },
+  'is not a table',
+);
 
 const FILE = v.strictObject({
   defaults: v.optional(DEFAULTS),
-  host: v.optional(v.record(v.string(), HOST)),
+  host: v.optional(v.record(v.string(), HOST, 'is not a table of hosts')),
 });

@@ -1,0 +1,93 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseConfig, readConfigFile } from '../../src/config/file.ts';
+import { UsageError } from '../../src/model/errors.ts';
+import { usageErrorOf } from '../parse/helpers.ts';
+
+describe('config file', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rdpipe-config-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('reads defaults and hosts', () => {
+    const text = `
+      [defaults]
+      port = "7000-7010"
+      buffer = "16M"
+      stall-timeout = 20
+      lease = "90.5"
+      encrypt = "always"
+      lenient = true
+
+      [host.h1]
+      data = "10.0.0.1"
+      sudo = true
+      shell = "bash"
+      agent = "/opt/rdstage"
+
+      [host."ann@[2001:db8::1]"]
+      sudo = false
+    `;
+    const { defaults, hosts } = parseConfig(text, 'x');
+    expect(defaults).to.deep.equal({
+      port: [7000, 7010],
+      buffer: 16 * 1024 ** 2,
+      'stall-timeout': 20_000,
+      lease: 90_500,
+      encrypt: 'always',
+      lenient: true,
+    });
+    expect([...hosts]).to.deep.equal([
+      ['h1', { data: '10.0.0.1', sudo: true, shell: 'bash', agent: '/opt/rdstage' }],
+      ['ann@2001:db8::1', { sudo: false }],
+    ]);
+  });
+
+  it('reads nothing from nothing', () => {
+    expect(parseConfig('', 'x')).to.deep.equal({ defaults: {}, hosts: new Map() });
+  });
+
+  const WRONG: readonly (readonly [string, string])[] = [
+    ['[defaults]\nbufer = "8M"', 'c.toml: unknown key defaults.bufer'],
+    ['[default]', 'c.toml: unknown key default'],
+    ['[host.h1]\ndate = "x"', 'c.toml: unknown key host.h1.date'],
+    ['[defaults]\nport = "x"', "c.toml: defaults.port: 'x' is not a port or a range of ports (1 to 65535, 7000-7010)"],
+    [
+      '[defaults]\ntransport = "rdma"',
+      'c.toml: defaults.transport: this build has no RDMA transport yet (auto or tcp)',
+    ],
+    ['[defaults]\nlenient = "yes"', 'c.toml: defaults.lenient: is neither true nor false'],
+    ['[defaults]\nbuffer = true', 'c.toml: defaults.buffer: is neither text nor a number'],
+    ['[host.h1]\ndata = "a b"', "c.toml: host.h1.data: 'a b' is not an address or host name"],
+    ['[host."-x"]\nsudo = true', "c.toml: [host.-x]: host -x begins with '-'"],
+    ['host = 3', 'c.toml: host: is not a table of hosts'],
+    ['defaults = 3', 'c.toml: defaults: is not a table'],
+  ];
+  for (const [text, message] of WRONG) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      expect(usageErrorOf(() => parseConfig(text, 'c.toml')).message).to.equal(message);
+    });
+  }
+
+  it('names the line of what is no TOML', () => {
+    expect(usageErrorOf(() => parseConfig('\n[defaults', 'c.toml')).message).to.match(/^c\.toml:2: [^\n]+$/);
+  });
+
+  it('looks in XDG_CONFIG_HOME, and does without', async () => {
+    const environment = { XDG_CONFIG_HOME: folder };
+    expect((await readConfigFile(undefined, environment)).defaults).to.deep.equal({});
+    await mkdir(join(folder, 'rdpipe'));
+    await writeFile(join(folder, 'rdpipe', 'config.toml'), '[defaults]\nshell = "bash"\n');
+    expect((await readConfigFile(undefined, environment)).defaults).to.deep.equal({ shell: 'bash' });
+  });
+
+  it('insists on a file that was named', async () => {
+    const path = join(folder, 'none.toml');
+    const error = await readConfigFile(path, {}).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(UsageError).with.property('message', `cannot read the config file ${path}: ENOENT`);
+  });
+});

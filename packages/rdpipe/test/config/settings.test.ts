@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import { parseConfig } from '../../src/config/file.ts';
+import { loadSettings, makeSettings, type Settings } from '../../src/config/settings.ts';
+import { UsageError } from '../../src/model/errors.ts';
+import { forHost } from '../../src/model/settings.ts';
+import { parseArgv } from '../../src/parse/argv.ts';
+import { parseHostRef } from '../../src/parse/host-ref.ts';
+import { usageErrorOf } from '../parse/helpers.ts';
+
+function settingsFrom(flags: string, file = ''): Settings {
+  const invocation = parseArgv([...flags.split(' ').filter((word) => word !== ''), 'h1:a']);
+  if (invocation.kind !== 'run') throw new Error(invocation.kind);
+  return makeSettings(invocation.options, parseConfig(file, 'c.toml'));
+}
+
+const host = parseHostRef;
+
+describe('settings', () => {
+  it('has defaults', () => {
+    expect(settingsFrom('')).to.deep.equal({
+      verbosity: 0,
+      quiet: false,
+      json: false,
+      dryRun: false,
+      ports: [0, 0],
+      data: { all: undefined, hosts: new Map() },
+      transport: 'auto',
+      encrypt: 'auto',
+      bufferBytes: 8 * 1024 ** 2,
+      ok: { all: [], stages: new Map() },
+      lenient: false,
+      shell: { all: 'sh', hosts: new Map() },
+      sudo: { all: false, hosts: new Map() },
+      agent: { all: undefined, hosts: new Map() },
+      stderr: 'auto',
+      progress: 'auto',
+      sizeBytes: undefined,
+      stdin: 'auto',
+      connectTimeoutMs: 10_000,
+      stallTimeoutMs: 60_000,
+      leaseMs: 90_000,
+      timeoutMs: undefined,
+      ssh: 'auto',
+      sshConfigFile: undefined,
+      sshOptions: [],
+      namedHosts: [],
+    });
+  });
+
+  const FILE = `
+    [defaults]
+    encrypt = "never"
+    buffer = "1M"
+    shell = "dash"
+    hostname = "10.0.0.8"
+    stall-timeout = 5
+    agent = "/all"
+    [host.h1]
+    data = "10.0.0.1"
+    shell = "bash"
+    sudo = true
+    agent = "/one"
+  `;
+
+  it('takes the config file over the defaults', () => {
+    const settings = settingsFrom('', FILE);
+    expect(settings).to.deep.include({
+      encrypt: 'never',
+      bufferBytes: 1024 ** 2,
+      stallTimeoutMs: 5000,
+      leaseMs: 35_000,
+    });
+    expect([forHost(settings.shell, host('h1')), forHost(settings.shell, host('h2'))]).to.deep.equal(['bash', 'dash']);
+    expect([forHost(settings.sudo, host('ann@h1')), forHost(settings.sudo, host('h2'))]).to.deep.equal([true, false]);
+    expect([forHost(settings.agent, host('h1')), forHost(settings.agent, host('h2'))]).to.deep.equal(['/one', '/all']);
+    expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: '10.0.0.1', why: 'config file' });
+    expect(forHost(settings.data, host(''))).to.deep.equal({ address: '10.0.0.8', why: 'config file' });
+  });
+
+  it('takes flags over the config file', () => {
+    const flags =
+      '--encrypt auto --buffer 2M --shell zsh --shell h2=fish --stall-timeout 7 --data h1=10.0.0.2 -H 10.0.0.9 --agent /flag';
+    const settings = settingsFrom(flags, FILE);
+    expect(settings).to.deep.include({
+      encrypt: 'auto',
+      bufferBytes: 2 * 1024 ** 2,
+      stallTimeoutMs: 7000,
+      leaseMs: 37_000,
+    });
+    expect([forHost(settings.shell, host('h1')), forHost(settings.shell, host('h2'))]).to.deep.equal(['zsh', 'fish']);
+    expect(forHost(settings.agent, host('h1'))).to.equal('/flag');
+    expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: '10.0.0.2', why: '--data' });
+    expect(forHost(settings.data, host(''))).to.deep.equal({ address: '10.0.0.9', why: '--hostname' });
+  });
+
+  it('keeps what the config file says of one host beside a flag for another', () => {
+    const settings = settingsFrom('--shell h2=fish --sudo h2', FILE);
+    expect([forHost(settings.shell, host('h1')), forHost(settings.shell, host('h2'))]).to.deep.equal(['bash', 'fish']);
+    expect([forHost(settings.sudo, host('h1')), forHost(settings.sudo, host('h2'))]).to.deep.equal([true, true]);
+  });
+
+  it('prefers what was said of a user on a host', () => {
+    const settings = settingsFrom('--shell h1=bash --shell ann@h1=zsh');
+    expect(forHost(settings.shell, host('ann@h1'))).to.equal('zsh');
+    expect(forHost(settings.shell, host('bob@h1'))).to.equal('bash');
+  });
+
+  it('adds up statuses that are success', () => {
+    const { ok } = settingsFrom('--ok 1 --ok 2=3,4 --ok 2=5 --ok 6');
+    expect(ok).to.deep.equal({ all: [1, 6], stages: new Map([[2, [3, 4, 5]]]) });
+  });
+
+  it('remembers the hosts that flags name, for a check against the pipeline', () => {
+    expect(settingsFrom('--data h1=::1 --shell bash --shell h2=sh --sudo h3').namedHosts).to.deep.equal([
+      { flag: '--data', host: 'h1' },
+      { flag: '--shell', host: 'h2' },
+      { flag: '--sudo', host: 'h3' },
+    ]);
+  });
+
+  it('counts -v up to two', () => {
+    expect(['', '-v', '-vv', '-vvv'].map((flags) => settingsFrom(flags).verbosity)).to.deep.equal([0, 1, 2, 2]);
+  });
+
+  it('wants a lease that outlives a stall', () => {
+    const message = '--lease must be longer than --stall-timeout';
+    expect(usageErrorOf(() => settingsFrom('--lease 60')).message).to.equal(message);
+    expect(usageErrorOf(() => settingsFrom('--stall-timeout 50 --lease 20')).message).to.equal(message);
+    expect(settingsFrom('--lease 60.001').leaseMs).to.equal(60_001);
+  });
+
+  describe('loadSettings', () => {
+    const environment = { XDG_CONFIG_HOME: '/nonexistent' };
+    const data = (value: string) => ({ data: [{ host: 'h1', value }] });
+
+    it('looks names of data addresses up', async () => {
+      const settings = await loadSettings(data('localhost'), environment);
+      const found = forHost(settings.data, host('h1'));
+      expect(found?.address).to.be.oneOf(['127.0.0.1', '::1']);
+      expect(found?.why).to.equal('--data localhost');
+    });
+
+    it('leaves addresses alone', async () => {
+      const settings = await loadSettings(data('fe80::1%eth0'), environment);
+      expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: 'fe80::1%eth0', why: '--data' });
+    });
+
+    it('names a name that nobody knows', async () => {
+      const error = await loadSettings(data('no-such-host.invalid'), environment).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(UsageError);
+      expect((error as UsageError).message).to.match(
+        /^--data: cannot look up no-such-host\.invalid, the data address of h1 \(E[A-Z_]+\)$/,
+      );
+    });
+  });
+});
