@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of a supervisor share.
+#ifndef RD_STAGE_AGENT_H
+#define RD_STAGE_AGENT_H
+
+#include "control.h"
+#include "loop.h"
+
+#include <stdint.h>
+
+struct agent {
+  struct loop *loop;
+  struct control *control;
+  int guard_fd;
+  uint32_t last_hold; // numbers given to pipe ends that the guardian holds too
+  int null_fd;
+  int user_stdin, user_stdout; // -1: not on this host
+  bool suspended;
+};
+
+#endif

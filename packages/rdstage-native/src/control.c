@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control.h"
+
+#include "event.h"
+#include "io.h"
+#include "lines.h"
+#include "memory.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IDLE_BYTES (64u << 10)
+// More than every stage's unacknowledged stderr: who lets that wait reads nothing at all.
+#define QUEUE_MAX_BYTES (64u << 20)
+
+struct control {
+  struct loop *loop;
+  struct control_handler handler;
+  int out_fd;
+  struct line_reader *reader;
+  struct line_writer *writer;
+  struct watch *readable, *writable;
+  bool lost;
+};
+
+static void on_readable(void *context, short ready);
+static bool on_line(void *context, const char *line, size_t bytes);
+static void on_writable(void *context, short ready);
+static void lose(struct control *control, enum rd_code code, const char *words);
+static void queue(struct control *control, json_t *event);
+static void watch_writing(struct control *control);
+
+struct control *control_create(struct loop *loop, int in_fd, int out_fd, const struct control_handler *handler) {
+  struct control *control = memory_new(1, sizeof *control);
+  control->loop = loop;
+  control->handler = *handler;
+  control->out_fd = out_fd;
+  control->reader = line_reader_create(in_fd, REQUEST_LINE_MAX_BYTES);
+  control->writer = line_writer_create(out_fd);
+  control->readable = loop_watch(loop, in_fd, WATCH_NOTHING, on_readable, control);
+  // Errors are watched for always: whoever reads may go while nothing is said.
+  control->writable = loop_watch(loop, out_fd, 0, on_writable, control);
+  return control;
+}
+
+void control_destroy(struct control *control) {
+  if (!control) return;
+  watch_end(&control->readable);
+  watch_end(&control->writable);
+  line_reader_destroy(control->reader);
+  line_writer_destroy(control->writer);
+  free(control);
+}
+
+void control_listen(struct control *control) {
+  watch_change(control->readable, POLLIN);
+}
+
+void control_tell_line(struct control *control, const char *line) {
+  if (control->lost) return;
+  line_writer_add(control->writer, line, strlen(line));
+  watch_writing(control);
+}
+
+void control_tell(struct control *control, json_t *event) {
+  queue(control, event);
+  if (line_writer_queued_bytes(control->writer) > QUEUE_MAX_BYTES)
+    lose(control, RD_CODE_ABORTED, "rdpipe reads nothing any more");
+}
+
+void control_tell_if_idle(struct control *control, json_t *event) {
+  if (line_writer_queued_bytes(control->writer) < IDLE_BYTES)
+    queue(control, event);
+  else
+    json_decref(event);
+}
+
+void control_tell_alive(struct control *control) {
+  static const char line[] = "{\"event\":\"alive\"}";
+  // With so much waiting that it cannot have been taken, the last one still waits too.
+  if (control->lost || line_writer_first_is(control->writer, line)) return;
+  line_writer_add_first(control->writer, line, sizeof line - 1);
+  watch_writing(control);
+}
+
+void control_flush(struct control *control, int64_t limit_ms) {
+  int64_t until_ms = rd_now_ms() + limit_ms;
+  while (!control->lost && line_writer_queued_bytes(control->writer) > 0) {
+    int64_t left_ms = until_ms - rd_now_ms();
+    if (left_ms <= 0 || rd_wait_fd(control->out_fd, POLLOUT, (int)left_ms) <= 0) return;
+    if (!line_writer_flush(control->writer)) return;
+  }
+}
+
+static void on_readable(void *context, short ready) {
+  (void)ready;
+  struct control *control = context;
+  struct rd_error error;
+  switch (line_reader_take(control->reader, on_line, control, &error)) {
+  case LINES_MORE:
+    break;
+  case LINES_END:
+    lose(control, RD_CODE_ABORTED, "rdpipe has gone");
+    break;
+  case LINES_FAILED:
+    watch_change(control->readable, WATCH_NOTHING);
+    if (!control->lost) lose(control, RD_CODE_USAGE, error.message);
+    break;
+  }
+}
+
+static bool on_line(void *context, const char *line, size_t bytes) {
+  struct control *control = context;
+  struct request request;
+  struct rd_error error;
+  if (!request_decode(line, bytes, &request, &error)) {
+    lose(control, RD_CODE_USAGE, error.message);
+    return false;
+  }
+  control->handler.request(control->handler.context, &request);
+  request_clear(&request);
+  return true;
+}
+
+static void on_writable(void *context, short ready) {
+  struct control *control = context;
+  if ((ready & (POLLERR | POLLHUP)) || !line_writer_flush(control->writer)) {
+    watch_change(control->writable, WATCH_NOTHING);
+    lose(control, RD_CODE_ABORTED, "rdpipe has gone");
+    return;
+  }
+  if (!line_writer_queued_bytes(control->writer)) watch_change(control->writable, 0);
+}
+
+// What was sent nonsense may still be told so; who has gone may not.
+static void lose(struct control *control, enum rd_code code, const char *words) {
+  if (control->lost) return;
+  watch_change(control->readable, WATCH_NOTHING);
+  struct rd_error why;
+  rd_error_set(&why, code, "%s", words);
+  control->lost = code == RD_CODE_ABORTED;
+  control->handler.lost(control->handler.context, &why);
+}
+
+static void queue(struct control *control, json_t *event) {
+  char *line = json_dumps(event, JSON_COMPACT | JSON_PRESERVE_ORDER);
+  if (!line) abort(); // out of memory: see memory.h
+  json_decref(event);
+  control_tell_line(control, line);
+  free(line);
+}
+
+static void watch_writing(struct control *control) {
+  watch_change(control->writable, POLLOUT);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the supervisor tells its guardian: which pipe ends to hold, so that no consumer sees an end of file when the
+// supervisor dies, and that all went as it should.
+#ifndef RD_STAGE_GUARD_H
+#define RD_STAGE_GUARD_H
+
+#include "error.h"
+
+#include <stdint.h>
+
+enum guard_word {
+  GUARD_HOLD = 1, // comes with a descriptor
+  GUARD_RELEASE,
+  GUARD_FINISHED,
+};
+
+struct guard_message {
+  uint32_t word;
+  uint32_t hold; // a number that the supervisor chose
+};
+
+// The supervisor's end of the socket. False when the guardian is gone.
+bool guard_hold(int guard_fd, uint32_t hold, int fd, struct rd_error *error);
+bool guard_release(int guard_fd, uint32_t hold, struct rd_error *error);
+bool guard_finished(int guard_fd, struct rd_error *error);
+
+// The guardian's end. 1 and a message, with *fd (the caller's, or -1); 0 when the supervisor is gone or makes no sense.
+int guard_receive(int guard_fd, struct guard_message *message, int *fd);
+
+#endif

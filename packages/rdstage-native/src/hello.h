@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's first line: who and where it is (docs/protocol.md, section 2).
+#ifndef RD_STAGE_HELLO_H
+#define RD_STAGE_HELLO_H
+
+#include <sys/types.h>
+
+// "rdstage/1 NONCE {…}", without a newline. `agent`: the pid that the session started. The caller frees it.
+char *hello_line(const char *nonce, pid_t agent);
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hop.h"
+
+#include "event.h"
+#include "hex.h"
+#include "memory.h"
+#include "prepare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static const struct stage_spec *file_of(const struct prepare_spec *prepare, const struct link_spec *link,
+                                        enum hop_end end);
+static enum rd_code file_code(const struct hop *hop);
+static void on_path(void *context, const char *path, const struct rd_error *why);
+static bool start(struct hop *hop, struct rd_error *error);
+static void tell_open(struct hop *hop);
+static void tell_file(struct hop *hop, const char *path);
+static void fail(struct hop *hop, const struct rd_error *error);
+static void on_event(void *context, json_t *event);
+static void pass_on(struct hop *hop, json_t *event, bool droppable);
+static void on_ready(struct hop *hop);
+static void on_finished(struct hop *hop, json_t *event);
+static void finish(struct hop *hop, const struct link_end_event *ended);
+static void die(struct hop *hop, int status);
+static bool can_hear(const struct hop *hop);
+
+struct hop *hop_create(struct agent *agent, const struct prepare_spec *prepare, const struct link_spec *link,
+                       enum hop_end end, const struct hop_handler *handler) {
+  struct hop *hop = memory_new(1, sizeof *hop);
+  *hop = (struct hop){.agent = agent, .prepare = prepare, .link = link, .end = end, .handler = *handler};
+  hop->file = file_of(prepare, link, end);
+  return hop;
+}
+
+void hop_destroy(struct hop *hop) {
+  if (!hop) return;
+  word_destroy(hop->word);
+  program_destroy(hop->program);
+  free(hop);
+}
+
+void hop_open(struct hop *hop, int data_fd, int adopt_fd) {
+  struct rd_error error;
+  hop->data_fd = data_fd;
+  hop->adopt_fd = adopt_fd;
+  if (!hop->file) {
+    if (start(hop, &error))
+      program_tell(hop->program, json_pack("{s:s}", "op", "ready"));
+    else
+      fail(hop, &error);
+    return;
+  }
+  hop->word =
+      word_expand(hop->agent, hop->file->text, file_code(hop), hop->prepare->connect_timeout_ms, on_path, hop, &error);
+  if (!hop->word) fail(hop, &error);
+}
+
+void hop_listen(struct hop *hop) {
+  if (can_hear(hop)) program_tell(hop->program, json_pack("{s:s}", "op", "listen"));
+}
+
+void hop_dial(struct hop *hop, json_t *addresses) {
+  if (can_hear(hop)) program_tell(hop->program, json_pack("{s:s,s:O}", "op", "dial", "addresses", addresses));
+}
+
+void hop_consumer(struct hop *hop, pid_t pid) {
+  if (can_hear(hop)) program_tell(hop->program, json_pack("{s:s,s:i}", "op", "consumer", "pid", (int)pid));
+}
+
+void hop_commit(struct hop *hop, int status) {
+  if (can_hear(hop) && !hop->aborted)
+    program_tell(hop->program, json_pack("{s:s,s:i}", "op", "commit", "status", status));
+}
+
+void hop_abort(struct hop *hop, const char *reason) {
+  if (hop->aborted) return;
+  hop->aborted = true;
+  word_destroy(hop->word);
+  hop->word = NULL;
+  if (!hop->program) hop->over = true;
+  if (can_hear(hop)) program_tell(hop->program, json_pack("{s:s,s:s}", "op", "abort", "reason", reason));
+}
+
+void hop_release(struct hop *hop) {
+  if (hop->program) program_tell(hop->program, json_pack("{s:s}", "op", "release"));
+}
+
+pid_t hop_pid(const struct hop *hop) {
+  return hop->program && !hop->over ? program_pid(hop->program) : -1;
+}
+
+void hop_drain(struct hop *hop) {
+  if (hop->program) program_drain(hop->program);
+}
+
+bool hop_child_ended(struct hop *hop, pid_t pid, int status) {
+  if (hop->word && pid == word_pid(hop->word)) {
+    word_reaped(hop->word, status);
+    return true;
+  }
+  if (pid != hop_pid(hop)) return false;
+  hop_drain(hop);
+  hop->over = true;
+  if (!hop->finished) die(hop, status);
+  hop->handler.changed(hop->handler.context);
+  return true;
+}
+
+static const struct stage_spec *file_of(const struct prepare_spec *prepare, const struct link_spec *link,
+                                        enum hop_end end) {
+  enum link_party party = end == HOP_SEND ? link->source : link->sink;
+  const struct stage_spec *stage = prepare_stage_of(prepare, link->number, end);
+  return party == PARTY_STAGE && stage && stage->kind != STAGE_COMMAND ? stage : NULL;
+}
+
+static enum rd_code file_code(const struct hop *hop) {
+  return hop->end == HOP_SEND ? RD_CODE_SOURCE_UNREADABLE : RD_CODE_SINK_UNWRITABLE;
+}
+
+static void on_path(void *context, const char *path, const struct rd_error *why) {
+  struct hop *hop = context;
+  struct rd_error error;
+  if (!path)
+    fail(hop, why);
+  else if (!start(hop, &error))
+    fail(hop, &error);
+  else
+    tell_file(hop, path);
+}
+
+static bool start(struct hop *hop, struct rd_error *error) {
+  struct program_setup setup = {
+      .end = hop->end, .data_fd = hop->data_fd, .adopt_fd = hop->adopt_fd, .function = on_event, .context = hop};
+  hop->program = program_start(hop->agent, &setup, error);
+  if (!hop->program) return false;
+  tell_open(hop);
+  return true;
+}
+
+static void tell_open(struct hop *hop) {
+  const struct link_spec *link = hop->link;
+  const struct prepare_spec *prepare = hop->prepare;
+  json_t *bind = link->bind ? json_string(link->bind) : json_null();
+  program_tell(hop->program,
+               json_pack("{s:s,s:s,s:s,s:I,s:b,s:I,s:I,s:I,s:o,s:[i,i]}", "op", "open", "key", link->key, "run",
+                         prepare->run, "hop", (json_int_t)link->number, "encrypt", (int)link->encrypt, "buffer",
+                         (json_int_t)link->buffer_bytes, "connect_timeout_ms", (json_int_t)prepare->connect_timeout_ms,
+                         "stall_timeout_ms", (json_int_t)prepare->stall_timeout_ms, "bind", bind, "ports",
+                         link->ports[0], link->ports[1]));
+}
+
+static void tell_file(struct hop *hop, const char *path) {
+  size_t bytes = strlen(path), text_bytes = 2 * bytes + 1;
+  char *text = memory_new(text_bytes, 1);
+  rd_hex_encode((const unsigned char *)path, bytes, text, text_bytes);
+  program_tell(hop->program, json_pack("{s:s,s:s,s:b}", "op", "file", "path", text, "append", (int)hop->file->append));
+  free(text);
+}
+
+// It never came to run.
+static void fail(struct hop *hop, const struct rd_error *error) {
+  hop->over = true;
+  control_tell(hop->agent->control, event_failed(hop->file ? hop->file->number : 0, error->code, error->message));
+  hop->handler.finished(hop->handler.context, false);
+  hop->handler.changed(hop->handler.context);
+}
+
+static void on_event(void *context, json_t *event) {
+  struct hop *hop = context;
+  const char *name = json_string_value(json_object_get(event, "event"));
+  if (strcmp(name, "ready") == 0)
+    on_ready(hop);
+  else if (strcmp(name, "end") == 0)
+    hop->handler.end(hop->handler.context);
+  else if (strcmp(name, "finished") == 0)
+    on_finished(hop, event);
+  else
+    pass_on(hop, event, strcmp(name, "counters") == 0);
+}
+
+static void pass_on(struct hop *hop, json_t *event, bool droppable) {
+  json_object_set_new(event, "link", json_integer((json_int_t)hop->link->number));
+  json_object_set_new(event, "end", json_string(hop_end_name(hop->end)));
+  if (droppable)
+    control_tell_if_idle(hop->agent->control, json_incref(event));
+  else
+    control_tell(hop->agent->control, json_incref(event));
+}
+
+static void on_ready(struct hop *hop) {
+  hop->ready = true;
+  if (hop->adopt_fd >= 0)
+    program_tell(hop->program,
+                 json_pack("{s:s,s:i,s:b}", "op", "adopt", "fd", PROGRAM_ADOPT_FD, "dialler", hop->end == HOP_SEND));
+  hop->handler.changed(hop->handler.context);
+}
+
+static void on_finished(struct hop *hop, json_t *event) {
+  const char *result, *code, *message;
+  int status;
+  json_int_t bytes;
+  if (hop->finished) return;
+  if (json_unpack(event, "{s:s,s:i,s:s,s:s,s:I}", "result", &result, "status", &status, "code", &code, "message",
+                  &message, "bytes", &bytes))
+    return; // our own program is broken: its exit without a last word tells
+  struct link_end_event ended = {.result = result, .code = code, .message = message, .status = status, .bytes = bytes};
+  if (!hop->ready && hop->file && strcmp(result, "failed") == 0) {
+    struct rd_error error;
+    rd_error_set(&error, file_code(hop), "%s", message);
+    control_tell(hop->agent->control, event_failed(hop->file->number, error.code, error.message));
+  }
+  finish(hop, &ended);
+}
+
+static void finish(struct hop *hop, const struct link_end_event *ended) {
+  hop->finished = true;
+  control_tell(hop->agent->control, event_link_ended(hop->link->number, hop->end, ended));
+  bool well = strcmp(ended->result, "delivered") == 0 || strcmp(ended->result, "closed") == 0;
+  hop->handler.finished(hop->handler.context, well);
+}
+
+// Without a last word. When we had told it to end, that is no failure of its own.
+static void die(struct hop *hop, int status) {
+  const char *name = program_name(hop->end);
+  struct rd_error error;
+  if (WIFSIGNALED(status))
+    rd_error_set(&error, RD_CODE_INTERNAL, "%s was killed by signal %d", name, WTERMSIG(status));
+  else
+    rd_error_set(&error, RD_CODE_INTERNAL, "%s exited %d without a word", name, WEXITSTATUS(status));
+  if (hop->aborted) rd_error_set(&error, RD_CODE_ABORTED, "%s was stopped", name);
+  struct link_end_event ended = {.result = hop->aborted ? "aborted" : "failed",
+                                 .code = rd_code_name(error.code),
+                                 .message = error.message,
+                                 .status = rd_code_status(error.code)};
+  finish(hop, &ended);
+}
+
+static bool can_hear(const struct hop *hop) {
+  return hop->program && !hop->finished && !hop->over;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lease.h"
+
+#define HEARTBEAT_MAX_MS 5000
+
+static void on_expiry(void *context);
+static void on_heartbeat(void *context);
+static int64_t heartbeat_ms(const struct lease *lease);
+
+void lease_start(struct lease *lease, struct agent *agent, void (*expired)(void *context), void *context) {
+  *lease = (struct lease){.agent = agent, .expired = expired, .context = context};
+  lease_set(lease, LEASE_AT_FIRST_MS);
+}
+
+void lease_set(struct lease *lease, int64_t lease_ms) {
+  lease->lease_ms = lease_ms;
+  lease_renew(lease);
+  loop_timer(lease->agent->loop, &lease->heartbeat, heartbeat_ms(lease), on_heartbeat, lease);
+}
+
+void lease_renew(struct lease *lease) {
+  if (!lease->agent->suspended) loop_timer(lease->agent->loop, &lease->expiry, lease->lease_ms, on_expiry, lease);
+}
+
+void lease_suspend(struct lease *lease) {
+  loop_timer_stop(lease->agent->loop, &lease->expiry);
+}
+
+void lease_stop(struct lease *lease) {
+  loop_timer_stop(lease->agent->loop, &lease->expiry);
+  loop_timer_stop(lease->agent->loop, &lease->heartbeat);
+}
+
+static void on_expiry(void *context) {
+  struct lease *lease = context;
+  lease->expired(lease->context);
+}
+
+static void on_heartbeat(void *context) {
+  struct lease *lease = context;
+  control_tell_alive(lease->agent->control);
+  loop_timer(lease->agent->loop, &lease->heartbeat, heartbeat_ms(lease), on_heartbeat, lease);
+}
+
+// A little early: it must have arrived by then.
+static int64_t heartbeat_ms(const struct lease *lease) {
+  int64_t after_ms = lease->lease_ms / 5;
+  if (after_ms < 1) after_ms = 1;
+  return after_ms < HEARTBEAT_MAX_MS ? after_ms : HEARTBEAT_MAX_MS;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "leash.h"
+
+#include "child.h"
+#include "cleanup.h"
+#include "io.h"
+#include "process_tree.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define END_WITHIN_MS 8000
+
+static pid_t start(char **command, struct rd_error *error);
+static void wait_for_end(pid_t pid, int signal_fd);
+static bool input_has_ended(void);
+static bool told_to_end(int signal_fd);
+
+bool leash_run(char **command, int *status, struct rd_error *error) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  RD_AUTO_CLOSE int signal_fd = child_signals(error);
+  if (signal_fd < 0) return false;
+  pid_t pid = start(command, error);
+  if (pid < 0) return false;
+  wait_for_end(pid, signal_fd);
+  tree_end(getpid(), END_WITHIN_MS);
+  int ended;
+  if (waitpid(pid, &ended, WNOHANG) != pid) ended = SIGKILL; // it cannot be ended; nobody waits for it
+  *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+  return true;
+}
+
+static pid_t start(char **command, struct rd_error *error) {
+  RD_AUTO_CLOSE int null_fd = child_null_device(error);
+  if (null_fd < 0) return -1;
+  struct child child = {
+      .file = command[0],
+      .arguments = command,
+      .fds = {null_fd, STDOUT_FILENO, STDERR_FILENO},
+      .fd_count = 3,
+      .group = CHILD_GROUP_SESSION,
+  };
+  return child_start(&child, error);
+}
+
+static void wait_for_end(pid_t pid, int signal_fd) {
+  struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
+  while (!child_is_dead(pid)) {
+    if (poll(polled, 2, -1) < 0 && errno != EINTR) return;
+    if (polled[0].revents && input_has_ended()) return;
+    if (polled[1].revents && told_to_end(signal_fd)) return;
+  }
+}
+
+// What comes in means nothing.
+static bool input_has_ended(void) {
+  char dropped[512];
+  ssize_t got = rd_read_some(STDIN_FILENO, dropped, sizeof dropped);
+  return got == 0 || (got < 0 && errno != EAGAIN);
+}
+
+static bool told_to_end(int signal_fd) {
+  struct signalfd_siginfo info;
+  while (read(signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+    if (info.ssi_signo != SIGCHLD) return true;
+  return false;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// rdstage: the agent of one host. Two processes, each of which ends everything when it loses the other.
+#include "child.h"
+#include "cleanup.h"
+#include "guardian.h"
+#include "leash.h"
+#include "options.h"
+#include "supervisor.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define STATUS_USAGE 2
+
+static int agent(const struct options *options);
+static int guard(const struct options *options, pid_t supervisor, int guard_fd);
+static int leash(const struct options *options);
+static void ignore_terminal_signals(void);
+static bool fill_standard_descriptors(void);
+static int fail(const struct rd_error *error, int status);
+
+static const char help[] = "usage: rdstage --agent --nonce NONCE [--user-stdin FD] [--user-stdout FD]\n"
+                           "       rdstage --leash COMMAND [ARGUMENT...]\n"
+                           "       rdstage --version\n"
+                           "rdpipe starts it on every host; see rdstage(1).\n";
+
+int main(int argc, char **argv) {
+  struct options options;
+  struct rd_error error;
+  if (!fill_standard_descriptors()) return EXIT_FAILURE;
+  if (!options_parse(argc, argv, &options, &error)) {
+    fail(&error, STATUS_USAGE);
+    fputs(help, stderr);
+    return STATUS_USAGE;
+  }
+  if (!child_protect_descriptors(&error)) return fail(&error, EXIT_FAILURE);
+  signal(SIGPIPE, SIG_IGN);
+  switch (options.mode) {
+  case OPTIONS_AGENT:
+    return agent(&options);
+  case OPTIONS_LEASH:
+    return leash(&options);
+  case OPTIONS_VERSION:
+    puts("rdstage " RD_VERSION);
+    return EXIT_SUCCESS;
+  case OPTIONS_HELP:
+    fputs(help, stdout);
+    return EXIT_SUCCESS;
+  }
+  return EXIT_FAILURE;
+}
+
+static int agent(const struct options *options) {
+  struct rd_error error;
+  int ends[2];
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+    rd_error_set_errno(&error, RD_CODE_INTERNAL, "cannot make a socket pair");
+    return fail(&error, EXIT_FAILURE);
+  }
+  pid_t guardian = getpid();
+  pid_t supervisor = fork();
+  if (supervisor < 0) {
+    rd_error_set_errno(&error, RD_CODE_INTERNAL, "cannot start the supervisor");
+    return fail(&error, EXIT_FAILURE);
+  }
+  rd_cleanup_fd(&ends[supervisor == 0 ? 0 : 1]);
+  if (supervisor != 0) return guard(options, supervisor, ends[0]);
+  setsid(); // no terminal's signals reach the commands
+  return supervisor_run(options, guardian, ends[1]);
+}
+
+// The guardian lets go of everything whose end somebody may wait for.
+static int guard(const struct options *options, pid_t supervisor, int guard_fd) {
+  struct rd_error error;
+  ignore_terminal_signals();
+  if (options->user_stdin >= 0) close(options->user_stdin);
+  if (options->user_stdout >= 0) close(options->user_stdout);
+  int null_fd = child_null_device(&error);
+  if (null_fd >= 0) {
+    dup2(null_fd, STDIN_FILENO);
+    dup2(null_fd, STDOUT_FILENO);
+    close(null_fd);
+  }
+  return guardian_watch(supervisor, guard_fd);
+}
+
+static int leash(const struct options *options) {
+  struct rd_error error;
+  int status;
+  if (!leash_run(options->command, &status, &error)) return fail(&error, 127);
+  return status;
+}
+
+static void ignore_terminal_signals(void) {
+  static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_IGN);
+}
+
+// Where 0, 1 or 2 are closed, the next descriptors would take their places.
+static bool fill_standard_descriptors(void) {
+  for (;;) {
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (fd < 0) return false;
+    if (fd <= STDERR_FILENO) continue;
+    close(fd);
+    return true;
+  }
+}
+
+static int fail(const struct rd_error *error, int status) {
+  fprintf(stderr, "rdstage: %s\n", error->message);
+  return status;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *checked(void *memory);
+
+void *memory_new(size_t count, size_t bytes_each) {
+  return checked(calloc(count ? count : 1, bytes_each));
+}
+
+void *memory_resize(void *memory, size_t count, size_t bytes_each) {
+  return checked(reallocarray(memory, count ? count : 1, bytes_each));
+}
+
+char *memory_copy(const char *bytes, size_t count) {
+  char *copy = memory_new(count + 1, 1);
+  memcpy(copy, bytes, count);
+  return copy;
+}
+
+static void *checked(void *memory) {
+  if (!memory) abort();
+  return memory;
+}

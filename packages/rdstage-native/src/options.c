@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONCE_MAX_CHARACTERS 128
+
+enum { OPTION_AGENT = 256, OPTION_NONCE, OPTION_STDIN, OPTION_STDOUT, OPTION_LEASH };
+
+static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
+static bool check(int argc, char **argv, struct options *options, struct rd_error *error);
+static bool check_nonce(const char *nonce, struct rd_error *error);
+static bool usage(struct rd_error *error, const char *words);
+
+bool options_parse(int argc, char **argv, struct options *options, struct rd_error *error) {
+  static const struct option names[] = {
+      {"agent", no_argument, NULL, OPTION_AGENT},
+      {"nonce", required_argument, NULL, OPTION_NONCE},
+      {"user-stdin", required_argument, NULL, OPTION_STDIN},
+      {"user-stdout", required_argument, NULL, OPTION_STDOUT},
+      {"leash", no_argument, NULL, OPTION_LEASH},
+      {"version", no_argument, NULL, 'V'},
+      {"help", no_argument, NULL, 'h'},
+      {NULL, 0, NULL, 0},
+  };
+  *options = (struct options){.mode = OPTIONS_HELP, .user_stdin = -1, .user_stdout = -1};
+  opterr = 0;
+  for (int option; (option = getopt_long(argc, argv, "+Vh", names, NULL)) != -1;) {
+    switch (option) {
+    case OPTION_AGENT:
+      options->mode = OPTIONS_AGENT;
+      break;
+    case OPTION_LEASH:
+      options->mode = OPTIONS_LEASH;
+      break;
+    case OPTION_NONCE:
+      options->nonce = optarg;
+      break;
+    case OPTION_STDIN:
+      if (!take_descriptor(optarg, &options->user_stdin, error)) return false;
+      break;
+    case OPTION_STDOUT:
+      if (!take_descriptor(optarg, &options->user_stdout, error)) return false;
+      break;
+    case 'V':
+      options->mode = OPTIONS_VERSION;
+      return true;
+    case 'h':
+      options->mode = OPTIONS_HELP;
+      return true;
+    default:
+      return usage(error, "there is no such option, or its value is missing");
+    }
+  }
+  return check(argc, argv, options, error);
+}
+
+static bool take_descriptor(const char *text, int *fd, struct rd_error *error) {
+  char *end;
+  errno = 0;
+  long number = strtol(text, &end, 10);
+  if (errno || end == text || *end || number < 3 || number > INT_MAX || fcntl((int)number, F_GETFD) < 0)
+    return usage(error, "--user-stdin and --user-stdout take an open descriptor above 2");
+  *fd = (int)number;
+  return true;
+}
+
+static bool check(int argc, char **argv, struct options *options, struct rd_error *error) {
+  options->command = argv + optind;
+  if (options->mode == OPTIONS_LEASH) return optind < argc || usage(error, "--leash needs a command");
+  if (options->mode != OPTIONS_AGENT) return usage(error, "it is started by rdpipe, with --agent");
+  if (optind < argc) return usage(error, "--agent takes no further words");
+  return check_nonce(options->nonce, error);
+}
+
+// It is printed in the first line, where a blank ends it.
+static bool check_nonce(const char *nonce, struct rd_error *error) {
+  if (!nonce || !*nonce || strlen(nonce) > NONCE_MAX_CHARACTERS) return usage(error, "--agent needs --nonce NONCE");
+  for (const char *at = nonce; *at; at++)
+    if (*at <= ' ' || *at > '~') return usage(error, "the nonce must be printable, without blanks");
+  return true;
+}
+
+static bool usage(struct rd_error *error, const char *words) {
+  rd_error_set(error, RD_CODE_USAGE, "%s", words);
+  return false;
+}

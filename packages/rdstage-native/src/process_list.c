@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process_list.h"
+
+#include "cleanup.h"
+#include "io.h"
+#include "memory.h"
+#include "text.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX 4096
+
+static bool list_matching(pid_t root, bool with_group, struct process_list *list, struct rd_error *error);
+static bool list_all(struct process_list *list, struct rd_error *error);
+static bool read_process(pid_t pid, struct process *process);
+static ssize_t read_file(pid_t pid, const char *name, char *text, size_t text_bytes);
+static int by_pid(const void *left, const void *right);
+static bool belongs(const struct process_list *all, const struct process *process, pid_t root, bool with_group);
+
+bool process_list_below(pid_t root, struct process_list *list, struct rd_error *error) {
+  return list_matching(root, false, list, error);
+}
+
+bool process_list_group(pid_t leader, struct process_list *list, struct rd_error *error) {
+  return list_matching(leader, true, list, error);
+}
+
+void process_list_clear(struct process_list *list) {
+  free(list->items);
+  *list = (struct process_list){0};
+}
+
+bool process_is_foreign(pid_t pid) {
+  char text[4096];
+  if (geteuid() == 0 || read_file(pid, "status", text, sizeof text) <= 0) return false;
+  const char *line = strstr(text, "\nUid:");
+  unsigned long real, effective;
+  return line && sscanf(line, "\nUid: %lu %lu", &real, &effective) == 2 && effective != geteuid();
+}
+
+void process_command(pid_t pid, char *text, size_t text_bytes) {
+  ssize_t bytes = read_file(pid, "cmdline", text, text_bytes);
+  while (bytes > 0 && text[bytes - 1] == '\0') bytes--;
+  for (ssize_t i = 0; i < bytes; i++)
+    if (text[i] == '\0') text[i] = ' ';
+  if (bytes <= 0) bytes = read_file(pid, "comm", text, text_bytes) - 1; // ends in a newline
+  if (bytes < 0) bytes = 0;
+  text[bytes] = '\0';
+  rd_text_clean(text, (size_t)bytes);
+}
+
+static bool list_matching(pid_t root, bool with_group, struct process_list *list, struct rd_error *error) {
+  *list = (struct process_list){0};
+  struct process_list all = {0};
+  if (!list_all(&all, error)) return false;
+  list->items = memory_new(all.count, sizeof *list->items);
+  for (size_t i = 0; i < all.count; i++) {
+    const struct process *process = &all.items[i];
+    if (process->state == 'Z' || process->state == 'X') continue;
+    if (belongs(&all, process, root, with_group)) list->items[list->count++] = *process;
+  }
+  process_list_clear(&all);
+  return true;
+}
+
+static bool list_all(struct process_list *list, struct rd_error *error) {
+  DIR *folder = opendir("/proc");
+  if (!folder) {
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot read /proc");
+    return false;
+  }
+  size_t capacity = 0;
+  for (const struct dirent *entry; (entry = readdir(folder));) {
+    struct process process;
+    if (!isdigit((unsigned char)entry->d_name[0]) || !read_process(atoi(entry->d_name), &process)) continue;
+    if (list->count == capacity) {
+      capacity = capacity ? 2 * capacity : 256;
+      list->items = memory_resize(list->items, capacity, sizeof *list->items);
+    }
+    list->items[list->count++] = process;
+  }
+  closedir(folder);
+  if (list->count) qsort(list->items, list->count, sizeof *list->items, by_pid);
+  return true;
+}
+
+// False when it has gone meanwhile.
+static bool read_process(pid_t pid, struct process *process) {
+  char text[1024];
+  if (read_file(pid, "stat", text, sizeof text) <= 0) return false;
+  const char *after_name = strrchr(text, ')'); // the name may hold anything
+  process->pid = pid;
+  return after_name && sscanf(after_name + 1, " %c %d %d", &process->state, &process->parent, &process->group) == 3;
+}
+
+static ssize_t read_file(pid_t pid, const char *name, char *text, size_t text_bytes) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+  RD_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t bytes = fd < 0 ? -1 : rd_read_some(fd, text, text_bytes - 1);
+  text[bytes > 0 ? bytes : 0] = '\0';
+  return bytes;
+}
+
+static int by_pid(const void *left, const void *right) {
+  pid_t a = ((const struct process *)left)->pid, b = ((const struct process *)right)->pid;
+  return (a > b) - (a < b);
+}
+
+static bool belongs(const struct process_list *all, const struct process *process, pid_t root, bool with_group) {
+  if (process->pid == root) return with_group;
+  for (int depth = 0; process && depth < DEPTH_MAX; depth++) {
+    if (process->parent == root || (with_group && process->group == root)) return true;
+    struct process parent = {.pid = process->parent};
+    process = bsearch(&parent, all->items, all->count, sizeof parent, by_pid);
+  }
+  return false;
+}

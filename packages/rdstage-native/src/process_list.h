@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes below one, as /proc tells.
+#ifndef RD_STAGE_PROCESS_LIST_H
+#define RD_STAGE_PROCESS_LIST_H
+
+#include "error.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct process {
+  pid_t pid, parent, group;
+  char state; // as in /proc/PID/stat: 'Z' is dead, 'T' is stopped
+};
+
+struct process_list {
+  struct process *items; // by pid
+  size_t count;
+};
+
+// Every living process below `root`, without it. Free with process_list_clear().
+bool process_list_below(pid_t root, struct process_list *list, struct rd_error *error);
+// `leader`, its process group (whose members may have lost their parents), and everything below these.
+bool process_list_group(pid_t leader, struct process_list *list, struct rd_error *error);
+void process_list_clear(struct process_list *list);
+
+// Runs with another effective user than ours, and we are not root: TERM may be forwarded, KILL would not be.
+bool process_is_foreign(pid_t pid);
+
+// Its command line, arguments joined by spaces, fit for a message; its name where that is empty.
+void process_command(pid_t pid, char *text, size_t text_bytes);
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process_tree.h"
+
+#include "io.h"
+
+#include <poll.h>
+#include <signal.h>
+
+#define ROUNDS_MAX 10
+#define FOREIGN_GRACE_MS 2000
+#define SWEEP_EVERY_MS 20
+
+static bool list_tree(const struct tree_sweep *sweep, struct process_list *list, struct rd_error *error);
+static bool is_spared(const struct tree_sweep *sweep, pid_t pid);
+static size_t stop_running(const struct process_list *list);
+static void kill_one(struct tree_sweep *sweep, pid_t pid);
+static void ask_once(struct tree_sweep *sweep, pid_t pid);
+
+ssize_t tree_sweep(struct tree_sweep *sweep, struct rd_error *error) {
+  if (!sweep->began_ms) sweep->began_ms = rd_now_ms();
+  if (!tree_freeze(sweep, error)) return -1;
+  struct process_list list;
+  if (!list_tree(sweep, &list, error)) return -1;
+  for (size_t i = 0; i < list.count; i++) kill_one(sweep, list.items[i].pid);
+  ssize_t count = (ssize_t)list.count;
+  process_list_clear(&list);
+  return count;
+}
+
+bool tree_freeze(const struct tree_sweep *sweep, struct rd_error *error) {
+  for (int round = 0; round < ROUNDS_MAX; round++) {
+    struct process_list list;
+    if (!list_tree(sweep, &list, error)) return false;
+    size_t running = stop_running(&list);
+    process_list_clear(&list);
+    if (!running) break;
+  }
+  return true;
+}
+
+bool tree_thaw(pid_t root, struct rd_error *error) {
+  struct process_list list;
+  if (!process_list_below(root, &list, error)) return false;
+  for (size_t i = 0; i < list.count; i++) kill(list.items[i].pid, SIGCONT);
+  process_list_clear(&list);
+  return true;
+}
+
+bool tree_end(pid_t root, int64_t limit_ms) {
+  struct tree_sweep sweep = {.root = root};
+  struct rd_error error;
+  int64_t until_ms = rd_now_ms() + limit_ms;
+  while (rd_now_ms() < until_ms) {
+    ssize_t left = tree_sweep(&sweep, &error);
+    if (left == 0) return true;
+    poll(NULL, 0, SWEEP_EVERY_MS);
+  }
+  return false;
+}
+
+static bool list_tree(const struct tree_sweep *sweep, struct process_list *list, struct rd_error *error) {
+  bool listed =
+      sweep->is_group ? process_list_group(sweep->root, list, error) : process_list_below(sweep->root, list, error);
+  if (!listed) return false;
+  size_t kept = 0;
+  for (size_t i = 0; i < list->count; i++)
+    if (!is_spared(sweep, list->items[i].pid)) list->items[kept++] = list->items[i];
+  list->count = kept;
+  return true;
+}
+
+static bool is_spared(const struct tree_sweep *sweep, pid_t pid) {
+  for (size_t i = 0; i < sweep->spared_count; i++)
+    if (sweep->spared[i] == pid) return true;
+  return false;
+}
+
+// How many were running and took the signal. One that may not be signalled, or asks to be asked, cannot be stopped.
+static size_t stop_running(const struct process_list *list) {
+  size_t stopped = 0;
+  for (size_t i = 0; i < list->count; i++) {
+    const struct process *process = &list->items[i];
+    if (process->state == 'T' || process->state == 't' || process_is_foreign(process->pid)) continue;
+    if (!kill(process->pid, SIGSTOP)) stopped++;
+  }
+  return stopped;
+}
+
+static void kill_one(struct tree_sweep *sweep, pid_t pid) {
+  if (process_is_foreign(pid) && rd_now_ms() - sweep->began_ms < FOREIGN_GRACE_MS)
+    ask_once(sweep, pid);
+  else
+    kill(pid, SIGKILL);
+}
+
+static void ask_once(struct tree_sweep *sweep, pid_t pid) {
+  for (size_t i = 0; i < sweep->asked_count; i++)
+    if (sweep->asked[i] == pid) return;
+  if (sweep->asked_count == sizeof sweep->asked / sizeof *sweep->asked) return;
+  sweep->asked[sweep->asked_count++] = pid;
+  kill(pid, SIGTERM);
+}

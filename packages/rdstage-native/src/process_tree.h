@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ending whole trees of processes. Everything is stopped before anything is killed: no process sees the end of file
+// that another one's death gives it.
+#ifndef RD_STAGE_PROCESS_TREE_H
+#define RD_STAGE_PROCESS_TREE_H
+
+#include "process_list.h"
+
+#include <stdint.h>
+
+#define TREE_SPARED_MAX 1024u
+
+// One ending of one tree. Zeros, `root` and what is below it at first; then only tree_sweep() changes it.
+struct tree_sweep {
+  pid_t root;
+  bool is_group; // what to end is process_list_group(), else process_list_below()
+  pid_t spared[TREE_SPARED_MAX];
+  size_t spared_count;
+  int64_t began_ms;
+  pid_t asked[64]; // foreign processes that were sent TERM
+  size_t asked_count;
+};
+
+// One pass: SIGSTOP to all, then SIGKILL to all; foreign ones get TERM, and KILL 2 s after the first pass. Returns how
+// many there were: 0 is the end. -1 when /proc cannot be read.
+ssize_t tree_sweep(struct tree_sweep *sweep, struct rd_error *error);
+
+// SIGSTOP to everything that tree_sweep() would end, until nothing new appears.
+bool tree_freeze(const struct tree_sweep *sweep, struct rd_error *error);
+// SIGCONT to everything below.
+bool tree_thaw(pid_t root, struct rd_error *error);
+
+// For a process that has nothing else to do: sweeps until nothing lives or `limit_ms` have passed. True when nothing
+// lives; its children are still to be waited for.
+bool tree_end(pid_t root, int64_t limit_ms);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "request.h"
+
+#include "memory.h"
+#include "prepare.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Fills what the operation needs beside its name; NULL: nothing.
+typedef bool decode_function(json_t *object, struct request *request, struct rd_error *error);
+
+static bool decode_object(json_t *object, struct request *request, struct rd_error *error);
+static bool decode_prepare(json_t *object, struct request *request, struct rd_error *error);
+static bool decode_listen(json_t *object, struct request *request, struct rd_error *error);
+static bool decode_dial(json_t *object, struct request *request, struct rd_error *error);
+static bool decode_go(json_t *object, struct request *request, struct rd_error *error);
+static bool decode_stderr_ack(json_t *object, struct request *request, struct rd_error *error);
+static bool decode_abort(json_t *object, struct request *request, struct rd_error *error);
+static bool malformed(const char *op, const char *words, struct rd_error *error);
+
+static const struct {
+  const char *name;
+  enum request_op op;
+  decode_function *decode;
+} operations[] = {
+    {"prepare", REQUEST_PREPARE, decode_prepare},
+    {"listen", REQUEST_LISTEN, decode_listen},
+    {"dial", REQUEST_DIAL, decode_dial},
+    {"go", REQUEST_GO, decode_go},
+    {"stderr_ack", REQUEST_STDERR_ACK, decode_stderr_ack},
+    {"suspend", REQUEST_SUSPEND, NULL},
+    {"resume", REQUEST_RESUME, NULL},
+    {"abort", REQUEST_ABORT, decode_abort},
+    {"finish", REQUEST_FINISH, NULL},
+    {"ping", REQUEST_PING, NULL},
+};
+
+bool request_decode(const char *line, size_t bytes, struct request *request, struct rd_error *error) {
+  *request = (struct request){0};
+  json_error_t why;
+  json_t *object = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &why);
+  if (!object) return malformed("a line", why.text, error);
+  bool decoded = decode_object(object, request, error);
+  json_decref(object);
+  if (!decoded) request_clear(request);
+  return decoded;
+}
+
+void request_clear(struct request *request) {
+  prepare_destroy(request->prepare);
+  json_decref(request->addresses);
+  *request = (struct request){0};
+}
+
+const char *hop_end_name(enum hop_end end) {
+  return end == HOP_SEND ? "send" : "recv";
+}
+
+static bool decode_object(json_t *object, struct request *request, struct rd_error *error) {
+  const char *name = json_string_value(json_object_get(object, "op"));
+  if (!name) return malformed("a line", "it names no operation", error);
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    if (strcmp(name, operations[i].name) != 0) continue;
+    request->op = operations[i].op;
+    return !operations[i].decode || operations[i].decode(object, request, error);
+  }
+  return malformed(name, "there is no such operation", error);
+}
+
+static bool decode_prepare(json_t *object, struct request *request, struct rd_error *error) {
+  request->prepare = prepare_decode(object, error);
+  return request->prepare != NULL;
+}
+
+static bool decode_listen(json_t *object, struct request *request, struct rd_error *error) {
+  json_int_t link;
+  const char *end;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:I,s:s}", "link", &link, "end", &end))
+    return malformed("listen or dial", why.text, error);
+  bool sends = strcmp(end, "send") == 0;
+  if (!sends && strcmp(end, "recv") != 0) return malformed("listen or dial", "end is send or recv", error);
+  request->link = link;
+  request->end = sends ? HOP_SEND : HOP_RECV;
+  return true;
+}
+
+static bool decode_dial(json_t *object, struct request *request, struct rd_error *error) {
+  if (!decode_listen(object, request, error)) return false;
+  json_t *addresses = json_object_get(object, "addresses");
+  if (!json_array_size(addresses)) return malformed("dial", "there are no addresses", error);
+  request->addresses = json_incref(addresses);
+  return true;
+}
+
+static bool decode_go(json_t *object, struct request *request, struct rd_error *error) {
+  json_int_t segment;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:I}", "segment", &segment)) return malformed("go", why.text, error);
+  if (segment < 1 || segment > UINT32_MAX) return malformed("go", "segment is out of range", error);
+  request->segment = (unsigned)segment;
+  return true;
+}
+
+static bool decode_stderr_ack(json_t *object, struct request *request, struct rd_error *error) {
+  json_int_t stage, bytes;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:I,s:I}", "stage", &stage, "bytes", &bytes))
+    return malformed("stderr_ack", why.text, error);
+  if (stage < 1 || stage > UINT32_MAX || bytes < 0) return malformed("stderr_ack", "a number is out of range", error);
+  request->stage = (unsigned)stage;
+  request->bytes = (uint64_t)bytes;
+  return true;
+}
+
+static bool decode_abort(json_t *object, struct request *request, struct rd_error *error) {
+  const char *reason;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:s}", "reason", &reason)) return malformed("abort", why.text, error);
+  snprintf(request->reason, sizeof request->reason, "%s", reason);
+  rd_text_clean(request->reason, strlen(request->reason));
+  return true;
+}
+
+static bool malformed(const char *op, const char *words, struct rd_error *error) {
+  rd_error_set(error, RD_CODE_USAGE, "the agent was sent nonsense: %.64s: %.256s", op, words);
+  return false;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stderr_relay.h"
+
+#include "cleanup.h"
+#include "event.h"
+#include "io.h"
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#define CHUNK_BYTES 16384u
+
+struct stderr_relay {
+  struct agent *agent;
+  unsigned stage;
+  int fd;
+  struct watch *watch; // NULL: ended
+  uint64_t sent_bytes, acknowledged_bytes;
+  void (*ended)(void *context);
+  void *context;
+};
+
+enum pass { PASSED, NOTHING_NOW, ENDED };
+
+static void on_readable(void *context, short ready);
+static enum pass pass_on(struct stderr_relay *relay);
+static size_t allowance(const struct stderr_relay *relay);
+
+struct stderr_relay *stderr_relay_create(struct agent *agent, unsigned stage, int *write_fd,
+                                         void (*ended)(void *context), void *context, struct rd_error *error) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC)) {
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
+    return NULL;
+  }
+  struct stderr_relay *relay = memory_new(1, sizeof *relay);
+  *relay = (struct stderr_relay){.agent = agent, .stage = stage, .fd = ends[0], .ended = ended, .context = context};
+  *write_fd = ends[1];
+  rd_set_nonblocking(relay->fd);
+  relay->watch = loop_watch(agent->loop, relay->fd, POLLIN, on_readable, relay);
+  return relay;
+}
+
+void stderr_relay_destroy(struct stderr_relay *relay) {
+  if (!relay) return;
+  watch_end(&relay->watch);
+  rd_cleanup_fd(&relay->fd);
+  free(relay);
+}
+
+void stderr_relay_acknowledge(struct stderr_relay *relay, uint64_t bytes) {
+  if (bytes > relay->sent_bytes) bytes = relay->sent_bytes; // more than was sent cannot have been taken
+  if (bytes > relay->acknowledged_bytes) relay->acknowledged_bytes = bytes;
+  if (relay->watch && allowance(relay)) watch_change(relay->watch, POLLIN);
+}
+
+bool stderr_relay_has_ended(const struct stderr_relay *relay) {
+  return !relay->watch;
+}
+
+bool stderr_relay_is_idle(const struct stderr_relay *relay) {
+  struct pollfd polled = {.fd = relay->fd, .events = POLLIN};
+  return !relay->watch || poll(&polled, 1, 0) == 0;
+}
+
+void stderr_relay_close(struct stderr_relay *relay) {
+  while (relay->watch && pass_on(relay) == PASSED) continue;
+  watch_end(&relay->watch);
+  rd_cleanup_fd(&relay->fd);
+}
+
+static void on_readable(void *context, short ready) {
+  (void)ready;
+  struct stderr_relay *relay = context;
+  if (pass_on(relay) != ENDED) return;
+  watch_end(&relay->watch);
+  relay->ended(relay->context);
+}
+
+static enum pass pass_on(struct stderr_relay *relay) {
+  unsigned char bytes[CHUNK_BYTES];
+  size_t most = allowance(relay);
+  if (!most) {
+    watch_change(relay->watch, WATCH_NOTHING); // until something is acknowledged
+    return NOTHING_NOW;
+  }
+  ssize_t got = rd_read_some(relay->fd, bytes, most < sizeof bytes ? most : sizeof bytes);
+  if (got < 0) return errno == EAGAIN ? NOTHING_NOW : ENDED;
+  if (got == 0) return ENDED;
+  relay->sent_bytes += (size_t)got;
+  control_tell(relay->agent->control, event_stderr(relay->stage, bytes, (size_t)got));
+  return PASSED;
+}
+
+static size_t allowance(const struct stderr_relay *relay) {
+  return STDERR_UNACKNOWLEDGED_MAX_BYTES - (size_t)(relay->sent_bytes - relay->acknowledged_bytes);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor.h"
+
+#include "child.h"
+#include "cleanup.h"
+#include "ending.h"
+#include "event.h"
+#include "guard.h"
+#include "hello.h"
+#include "lease.h"
+#include "process_tree.h"
+#include "segment.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LAST_WORDS_WITHIN_MS 2000
+
+struct supervisor {
+  struct agent agent;
+  struct segment *segment; // NULL: none yet
+  struct lease lease;
+  struct ending ending;
+  int signal_fd;
+  bool children_changed;
+  bool over;
+  int status;
+};
+
+static bool set_up(struct supervisor *supervisor, const struct options *options, int guard_fd, struct rd_error *error);
+static void greet(struct supervisor *supervisor, const char *nonce, pid_t guardian);
+static bool run(struct supervisor *supervisor, struct rd_error *error);
+static void reap(struct supervisor *supervisor);
+static void tear_down(struct supervisor *supervisor);
+static void on_request(void *context, struct request *request);
+static void obey(struct supervisor *supervisor, struct request *request);
+static bool prepare(struct supervisor *supervisor, struct request *request, struct rd_error *error);
+static bool ask_segment(struct supervisor *supervisor, const struct request *request, struct rd_error *error);
+static bool finish(struct supervisor *supervisor, struct rd_error *error);
+static void suspend(struct supervisor *supervisor);
+static void resume(struct supervisor *supervisor);
+static void on_lost(void *context, const struct rd_error *why);
+static void on_lease_expired(void *context);
+static void on_guardian_gone(void *context, short ready);
+static void on_signal(void *context, short ready);
+static void give_up(struct supervisor *supervisor, enum rd_code code, const char *reason);
+static void end(struct supervisor *supervisor, const char *reason);
+static void on_ended(void *context);
+
+int supervisor_run(const struct options *options, pid_t guardian, int guard_fd) {
+  struct supervisor supervisor = {.status = EXIT_FAILURE, .signal_fd = -1};
+  struct rd_error error;
+  if (!set_up(&supervisor, options, guard_fd, &error)) {
+    fprintf(stderr, "rdstage: %s\n", error.message);
+    return EXIT_FAILURE;
+  }
+  greet(&supervisor, options->nonce, guardian);
+  if (run(&supervisor, &error)) {
+    control_flush(supervisor.agent.control, LAST_WORDS_WITHIN_MS);
+    guard_finished(guard_fd, &error);
+  }
+  tear_down(&supervisor);
+  return supervisor.status;
+}
+
+static bool set_up(struct supervisor *supervisor, const struct options *options, int guard_fd, struct rd_error *error) {
+  struct agent *agent = &supervisor->agent;
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  agent->null_fd = child_null_device(error);
+  supervisor->signal_fd = child_signals(error);
+  if (agent->null_fd < 0 || supervisor->signal_fd < 0) return false;
+  agent->guard_fd = guard_fd;
+  agent->user_stdin = options->user_stdin;
+  agent->user_stdout = options->user_stdout;
+  agent->loop = loop_create();
+  struct control_handler handler = {.request = on_request, .lost = on_lost, .context = supervisor};
+  agent->control = control_create(agent->loop, STDIN_FILENO, STDOUT_FILENO, &handler);
+  loop_watch(agent->loop, supervisor->signal_fd, POLLIN, on_signal, supervisor);
+  loop_watch(agent->loop, guard_fd, POLLIN, on_guardian_gone, supervisor);
+  return true;
+}
+
+static void greet(struct supervisor *supervisor, const char *nonce, pid_t guardian) {
+  RD_AUTO_FREE char *line = hello_line(nonce, guardian);
+  control_tell_line(supervisor->agent.control, line);
+  lease_start(&supervisor->lease, &supervisor->agent, on_lease_expired, supervisor);
+  control_listen(supervisor->agent.control);
+}
+
+static bool run(struct supervisor *supervisor, struct rd_error *error) {
+  while (!supervisor->over) {
+    if (!loop_turn(supervisor->agent.loop, error)) return false;
+    if (supervisor->children_changed) reap(supervisor);
+  }
+  return true;
+}
+
+// What the programs said before is heard first: it tells why a stage ended.
+static void reap(struct supervisor *supervisor) {
+  supervisor->children_changed = false;
+  if (supervisor->segment) segment_drain(supervisor->segment);
+  int status;
+  struct rusage usage;
+  for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;)
+    if (supervisor->segment) segment_child_ended(supervisor->segment, pid, status, &usage);
+  ending_look(&supervisor->ending);
+}
+
+static void tear_down(struct supervisor *supervisor) {
+  struct agent *agent = &supervisor->agent;
+  lease_stop(&supervisor->lease);
+  segment_destroy(supervisor->segment);
+  control_destroy(agent->control);
+  loop_destroy(agent->loop);
+  rd_cleanup_fd(&supervisor->signal_fd);
+  rd_cleanup_fd(&agent->null_fd);
+  rd_cleanup_fd(&agent->guard_fd);
+}
+
+static void on_request(void *context, struct request *request) {
+  struct supervisor *supervisor = context;
+  lease_renew(&supervisor->lease);
+  if (supervisor->ending.phase == ENDING_NOT || request->op == REQUEST_STDERR_ACK) obey(supervisor, request);
+}
+
+static void obey(struct supervisor *supervisor, struct request *request) {
+  struct rd_error error;
+  bool done = true;
+  switch (request->op) {
+  case REQUEST_PREPARE:
+    done = prepare(supervisor, request, &error);
+    break;
+  case REQUEST_LISTEN:
+  case REQUEST_DIAL:
+  case REQUEST_GO:
+    done = ask_segment(supervisor, request, &error);
+    break;
+  case REQUEST_STDERR_ACK:
+    if (supervisor->segment) segment_acknowledge_stderr(supervisor->segment, request->stage, request->bytes);
+    break;
+  case REQUEST_SUSPEND:
+    suspend(supervisor);
+    break;
+  case REQUEST_RESUME:
+    resume(supervisor);
+    break;
+  case REQUEST_ABORT:
+    end(supervisor, request->reason);
+    break;
+  case REQUEST_FINISH:
+    done = finish(supervisor, &error);
+    break;
+  case REQUEST_PING:
+    break;
+  }
+  if (!done) give_up(supervisor, error.code, error.message);
+}
+
+static bool prepare(struct supervisor *supervisor, struct request *request, struct rd_error *error) {
+  if (supervisor->segment && !segment_has_ended(supervisor->segment)) {
+    rd_error_set(error, RD_CODE_USAGE, "the agent was given a segment before the last one had ended");
+    return false;
+  }
+  segment_destroy(supervisor->segment);
+  lease_set(&supervisor->lease, request->prepare->lease_ms);
+  supervisor->segment = segment_create(&supervisor->agent, request->prepare);
+  request->prepare = NULL;
+  return true;
+}
+
+static bool ask_segment(struct supervisor *supervisor, const struct request *request, struct rd_error *error) {
+  struct segment *segment = supervisor->segment;
+  if (!segment) {
+    rd_error_set(error, RD_CODE_USAGE, "the agent was given no segment");
+    return false;
+  }
+  if (request->op == REQUEST_LISTEN) return segment_listen(segment, request->link, request->end, error);
+  if (request->op == REQUEST_DIAL) return segment_dial(segment, request, error);
+  return segment_go(segment, request->segment, error);
+}
+
+static bool finish(struct supervisor *supervisor, struct rd_error *error) {
+  if (supervisor->segment && !segment_has_ended(supervisor->segment)) {
+    rd_error_set(error, RD_CODE_USAGE, "the agent was told to finish before its segment had ended");
+    return false;
+  }
+  control_tell(supervisor->agent.control, event_plain("ended"));
+  supervisor->status = EXIT_SUCCESS;
+  supervisor->over = true;
+  return true;
+}
+
+static void suspend(struct supervisor *supervisor) {
+  if (supervisor->agent.suspended) return;
+  supervisor->agent.suspended = true;
+  lease_suspend(&supervisor->lease);
+  struct tree_sweep everything = {.root = getpid()};
+  struct rd_error ignored; // where /proc cannot be read they go on running
+  tree_freeze(&everything, &ignored);
+}
+
+static void resume(struct supervisor *supervisor) {
+  if (!supervisor->agent.suspended) return;
+  supervisor->agent.suspended = false;
+  lease_renew(&supervisor->lease);
+  struct rd_error ignored;
+  tree_thaw(getpid(), &ignored);
+}
+
+static void on_lost(void *context, const struct rd_error *why) {
+  give_up(context, why->code, why->message);
+}
+
+static void on_lease_expired(void *context) {
+  give_up(context, RD_CODE_PEER_STALLED, "nothing was heard from rdpipe for the lease");
+}
+
+// The socket is never written to by the guardian: it is readable when it is closed.
+static void on_guardian_gone(void *context, short ready) {
+  (void)ready;
+  give_up(context, RD_CODE_INTERNAL, "the agent's guardian was killed");
+}
+
+static void on_signal(void *context, short ready) {
+  (void)ready;
+  struct supervisor *supervisor = context;
+  struct signalfd_siginfo info;
+  while (read(supervisor->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+    if (info.ssi_signo == SIGCHLD) {
+      supervisor->children_changed = true;
+      continue;
+    }
+    char words[64];
+    snprintf(words, sizeof words, "the agent was ended by signal %u", info.ssi_signo);
+    give_up(supervisor, RD_CODE_INTERNAL, words);
+  }
+}
+
+// Something that rdpipe did not ask for ends the run here.
+static void give_up(struct supervisor *supervisor, enum rd_code code, const char *reason) {
+  if (supervisor->ending.phase != ENDING_NOT) return;
+  control_tell(supervisor->agent.control, event_failed(0, code, reason));
+  end(supervisor, reason);
+}
+
+static void end(struct supervisor *supervisor, const char *reason) {
+  ending_begin(&supervisor->ending, &supervisor->agent, supervisor->segment, reason, on_ended, supervisor);
+}
+
+static void on_ended(void *context) {
+  struct supervisor *supervisor = context;
+  control_tell(supervisor->agent.control, event_plain("ended"));
+  supervisor->over = true;
+}
