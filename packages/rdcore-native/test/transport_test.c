@@ -380,6 +380,31 @@ static void conformance(const struct backend *backend) {
   bad_sends(backend);
 }
 
+// Sends `count` messages from ends[0] one after the other; how many arrived whole.
+static unsigned arrives_with(const struct rd_mem_faults *faults, unsigned count) {
+  struct rd_transport *ends[2];
+  struct rd_message message;
+  unsigned char bytes[100];
+  unsigned whole = 0;
+  REQUIRE(rd_mem_pair(faults, ends, &error));
+  for (unsigned number = 0; number < count; number++) {
+    fill_message(bytes, number, sizeof bytes);
+    if (send_now(ends[0], bytes, sizeof bytes) != 1 || !flush(ends[0]) || receive(ends[1], &message) != 1) break;
+    whole += is_message(&message, number, sizeof bytes);
+    give_back(ends[1], &message);
+  }
+  int last = receive(ends[1], &message);
+  CHECK(faults->close_after == 0 ? last == 0 : last == -1 && error.code == RD_CODE_PEER_LOST);
+  destroy(ends);
+  return whole;
+}
+
+static void faults_on_request(void) {
+  CHECK(arrives_with(&(struct rd_mem_faults){0}, 10) == 10);
+  CHECK(arrives_with(&(struct rd_mem_faults){.corrupt_message = 4}, 10) == 9);
+  CHECK(arrives_with(&(struct rd_mem_faults){.close_after = 4}, 10) == 4);
+}
+
 int main(void) {
   static const struct backend backends[] = {
       {"memory", join_memory},
@@ -388,6 +413,7 @@ int main(void) {
       {"tcp", join_tcp},
   };
   for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) conformance(&backends[i]);
+  faults_on_request();
   rd_transport_destroy(NULL);
   return test_end("transport");
 }
