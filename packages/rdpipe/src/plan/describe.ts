@@ -1,5 +1,14 @@
 /** The plan in words, for --dry-run and -vv. Keys are not part of a plan, so none can show. */
-import type { Candidate, HopLink, Plan, PlannedLink, PlannedStage, Segment, SessionId } from '../model/plan.ts';
+import type {
+  Candidate,
+  HopLink,
+  LocalLink,
+  Plan,
+  PlannedLink,
+  PlannedStage,
+  Segment,
+  SessionId,
+} from '../model/plan.ts';
 
 /** One line a stage and a link, in the order in which the data flows. */
 export function describePlan(plan: Plan): readonly string[] {
@@ -36,7 +45,7 @@ function describeLink(link: PlannedLink, labels: Labels): string {
     case 'hop':
       return describeHop(link, labels);
     case 'local':
-      return `${place(link.source, link.session, labels)}→${place(link.sink, link.session, labels)} within one host, checked to its end`;
+      return `${describeLocal(link, labels)}, confirmed to its end`;
     case 'pipe':
       return `local pipe on ${nameOf(link.session, labels)}`;
     case 'null':
@@ -48,10 +57,15 @@ function describeLink(link: PlannedLink, labels: Labels): string {
   }
 }
 
+function describeLocal(link: LocalLink, labels: Labels): string {
+  const [from, to] = [place(link.source, link.session, labels), place(link.sink, link.session, labels)];
+  return from === to ? `within ${from}` : `${from}→${to}`;
+}
+
 function describeWay(candidate: Candidate, link: HopLink, labels: Labels): string {
   const dialler = nameOf(candidate.dialler === 'sender' ? link.from : link.to, labels);
   return candidate.way === 'forward'
-    ? `${dialler} through a forward of ssh (${candidate.why})`
+    ? `${dialler} ${candidate.why}`
     : `${dialler} dials ${candidate.host} (${candidate.why})`;
 }
 

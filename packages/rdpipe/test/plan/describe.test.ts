@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { describePlan } from '../../src/plan/describe.ts';
+import type { PlanInput } from '../../src/plan/facts.ts';
+import { makePlan } from '../../src/plan/plan.ts';
+import { inputFor } from './helpers.ts';
+
+function lines(words: readonly string[], changes: Partial<PlanInput> = {}): readonly string[] {
+  return describePlan(makePlan(inputFor(words, changes)));
+}
+
+describe('describe', () => {
+  it('shows stages and hops in the order of the data', () => {
+    expect(lines(['h1:tr a-z A-Z', 'h2:rev'], { stdout: 'arrive' })).to.deep.equal([
+      'nothing (end of file, or dropped)',
+      'stage 1 h1: tr a-z A-Z',
+      'h1→h2 tcp, encrypted (leaves the machine), h1 dials 10.0.0.2 (address of ssh); else h2 dials 10.0.0.1 (address of ssh, receiver dials)',
+      'stage 2 h2: rev',
+      'h2→standard output tcp, encrypted (leaves the machine), h2 dials 10.0.0.9 (address of ssh); else this machine dials 10.0.0.2 (address of ssh, receiver dials); else this machine forwarded through ssh',
+    ]);
+  });
+
+  it('shows what stays on one host', () => {
+    expect(lines([':a', ':b', ':> f'], { stdin: 'send' })).to.deep.equal([
+      'standard input, directly',
+      'stage 1 this machine: a',
+      'local pipe on this machine',
+      'stage 2 this machine: b',
+      'within this machine, confirmed to its end',
+      'stage 3 this machine: > f',
+    ]);
+    expect(lines([':a'], { stdout: 'arrive' }).at(-1)).to.equal('standard output, directly');
+    expect(lines([':> f'])[0]).to.equal('nothing→this machine, confirmed to its end');
+  });
+
+  it('shows parts that follow one another', () => {
+    expect(lines(['h1:a', 'h1:< f']).filter((line) => line.startsWith('part'))).to.deep.equal([
+      'part 1 of 2',
+      'part 2 of 2',
+    ]);
+  });
+});

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import type { Segment } from '../../src/model/plan.ts';
+import { LOCAL, type PlanInput } from '../../src/plan/facts.ts';
+import { agentLinks, agentStages, keyedLinks } from '../../src/plan/links.ts';
+import { makePlan } from '../../src/plan/plan.ts';
+import { inputFor } from './helpers.ts';
+
+const KEYS = new Map([0, 1, 2, 3].map((link) => [link, String(link).repeat(64)]));
+
+function firstSegment(words: readonly string[], changes: Partial<PlanInput> = {}): Segment {
+  const [segment] = makePlan(inputFor(words, changes)).segments;
+  if (segment === undefined) throw new Error('no segment');
+  return segment;
+}
+
+describe('links', () => {
+  it('gives each end of a hop its part', () => {
+    const segment = firstSegment(['h1:a', 'h2:b'], { stdin: 'send' });
+    const both = { kind: 'hop', buffer: 8388608, ports: [0, 0] };
+    expect(agentLinks(segment, LOCAL, KEYS)).to.deep.equal([
+      { ...both, link: 0, key: '0'.repeat(64), encrypt: true, end: 'send', source: 'stdin', bind: '10.0.0.9' },
+    ]);
+    expect(agentLinks(segment, '1', KEYS)).to.deep.equal([
+      { ...both, link: 0, key: '0'.repeat(64), encrypt: true, end: 'recv', sink: 'stage', bind: '10.0.0.1' },
+      { ...both, link: 1, key: '1'.repeat(64), encrypt: true, end: 'send', source: 'stage', bind: '10.0.0.1' },
+    ]);
+    expect(agentLinks(segment, '2', KEYS)).to.deep.equal([
+      { ...both, link: 1, key: '1'.repeat(64), encrypt: true, end: 'recv', sink: 'stage', bind: '10.0.0.2' },
+      { link: 2, kind: 'null' },
+    ]);
+    expect(agentLinks(segment, '3', KEYS)).to.deep.equal([]);
+  });
+
+  it('tells of pipes and local links', () => {
+    const segment = firstSegment(['h1:< f', 'h1:a', 'h1:b']);
+    expect(agentLinks(segment, '1', KEYS)).to.deep.equal([
+      { link: 1, kind: 'local', key: '1'.repeat(64), source: 'stage', sink: 'stage', buffer: 8388608 },
+      { link: 2, kind: 'pipe' },
+      { link: 3, kind: 'null' },
+    ]);
+    expect(keyedLinks(segment)).to.deep.equal([1]);
+  });
+
+  it('tells of the stages of one session only, their bytes as hexadecimal', () => {
+    const segment = firstSegment(['h1:< ~/f', 'h2:cat', 'h1:>> g']);
+    expect(agentStages(segment, '1')).to.deep.equal([
+      { stage: 1, kind: 'source', word: Buffer.from('~/f').toString('hex'), out: 1 },
+      { stage: 3, kind: 'sink', word: '67', append: true, in: 2 },
+    ]);
+    expect(agentStages(segment, '2')).to.deep.equal([
+      { stage: 2, kind: 'command', command: '636174', shell: 'sh', ok: [0], in: 1, out: 2 },
+    ]);
+  });
+
+  it('does not go on without a key', () => {
+    expect(() => agentLinks(firstSegment(['h1:a', 'h2:b']), '1', new Map())).to.throw('link 1 has no key');
+  });
+});
