@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent_orders.h"
+
+#include "hex.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct op {
+  const char *name;
+  enum rd_order_type type;
+  bool (*decode)(json_t *message, struct rd_order *order); // NULL: it has no fields
+};
+
+static bool decode_open(json_t *message, struct rd_order *order);
+static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]);
+static bool decode_file(json_t *message, struct rd_order *order);
+static bool decode_ready(json_t *message, struct rd_order *order);
+static bool decode_dial(json_t *message, struct rd_order *order);
+static bool decode_address(const json_t *value, struct rd_address *address);
+static bool decode_adopt(json_t *message, struct rd_order *order);
+static bool decode_consumer(json_t *message, struct rd_order *order);
+static bool decode_commit(json_t *message, struct rd_order *order);
+static bool decode_abort(json_t *message, struct rd_order *order);
+static bool get_text(const json_t *value, char *out, size_t out_bytes);
+static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out);
+
+static const struct op ops[] = {
+    {"open", RD_ORDER_OPEN, decode_open},
+    {"file", RD_ORDER_FILE, decode_file},
+    {"ready", RD_ORDER_READY, decode_ready},
+    {"listen", RD_ORDER_LISTEN, NULL},
+    {"dial", RD_ORDER_DIAL, decode_dial},
+    {"adopt", RD_ORDER_ADOPT, decode_adopt},
+    {"consumer", RD_ORDER_CONSUMER, decode_consumer},
+    {"commit", RD_ORDER_COMMIT, decode_commit},
+    {"abort", RD_ORDER_ABORT, decode_abort},
+    {"release", RD_ORDER_RELEASE, NULL},
+};
+
+bool rd_agent_order_decode(json_t *message, struct rd_order *order, struct rd_error *error) {
+  const char *name = json_string_value(json_object_get(message, "op"));
+  for (size_t i = 0; name != NULL && i < sizeof ops / sizeof ops[0]; i++) {
+    if (strcmp(ops[i].name, name) != 0) continue;
+    *order = (struct rd_order){.type = ops[i].type, .fd = -1};
+    if (ops[i].decode == NULL || ops[i].decode(message, order)) return true;
+    rd_error_set(error, RD_CODE_INTERNAL, "the agent sent a malformed message: %s", name);
+    return false;
+  }
+  rd_error_set(error, RD_CODE_INTERNAL, "the agent sent an unknown message");
+  return false;
+}
+
+static bool decode_open(json_t *message, struct rd_order *order) {
+  struct rd_settings *settings = &order->settings;
+  const json_t *bind_host = json_object_get(message, "bind"), *ports = json_object_get(message, "ports");
+  const json_t *encrypt = json_object_get(message, "encrypt");
+  json_int_t hop, buffer, low = 0, high = 0;
+  bool good = decode_key(message, settings->key) &&
+              get_text(json_object_get(message, "run"), settings->run, sizeof settings->run) &&
+              get_number(json_object_get(message, "hop"), 0, INT_MAX, &hop) && json_is_boolean(encrypt) &&
+              get_number(json_object_get(message, "buffer"), RD_BUFFER_LEAST_BYTES, RD_BUFFER_MOST_BYTES, &buffer);
+  json_int_t connect_ms, stall_ms;
+  good = good && get_number(json_object_get(message, "connect_timeout_ms"), 1, INT_MAX, &connect_ms) &&
+         get_number(json_object_get(message, "stall_timeout_ms"), RD_STALL_TIMEOUT_LEAST_MS, INT_MAX, &stall_ms);
+  if (good && bind_host != NULL && !json_is_null(bind_host))
+    good = get_text(bind_host, settings->bind_host, sizeof settings->bind_host);
+  if (good && ports != NULL)
+    good = get_number(json_array_get(ports, 0), 0, UINT16_MAX, &low) &&
+           get_number(json_array_get(ports, 1), low, UINT16_MAX, &high);
+  if (!good) return false;
+  settings->hop = (unsigned)hop;
+  settings->encrypt = json_is_true(encrypt) ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER;
+  settings->buffer_bytes = (size_t)buffer;
+  settings->connect_timeout_ms = connect_ms;
+  settings->stall_timeout_ms = stall_ms;
+  settings->port_low = (uint16_t)low;
+  settings->port_high = (uint16_t)high;
+  return true;
+}
+
+static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]) {
+  json_t *value = json_object_get(message, "key");
+  if (!json_is_string(value)) return false;
+  size_t digits = json_string_length(value), count;
+  char *text = (char *)(uintptr_t)json_string_value(value);
+  bool good = rd_hex_decode(text, digits, key, RD_KEY_BYTES, &count) && count == RD_KEY_BYTES;
+  explicit_bzero(text, digits);
+  return good;
+}
+
+static bool decode_file(json_t *message, struct rd_order *order) {
+  const json_t *path = json_object_get(message, "path");
+  size_t count;
+  order->append = json_is_true(json_object_get(message, "append"));
+  if (!json_is_string(path) || !rd_hex_decode(json_string_value(path), json_string_length(path),
+                                              (unsigned char *)order->path, sizeof order->path - 1, &count))
+    return false;
+  order->path[count] = '\0';
+  return count > 0 && memchr(order->path, '\0', count) == NULL;
+}
+
+// Standard input of a sender, standard output of a receiver: the loop that follows knows which it is.
+static bool decode_ready(json_t *message, struct rd_order *order) {
+  (void)message;
+  order->fd = -1;
+  return true;
+}
+
+static bool decode_dial(json_t *message, struct rd_order *order) {
+  const json_t *addresses = json_object_get(message, "addresses");
+  size_t count = json_array_size(addresses);
+  if (count == 0 || count > RD_DIALS_MOST) return false;
+  order->address_count = count;
+  for (size_t i = 0; i < count; i++)
+    if (!decode_address(json_array_get(addresses, i), &order->addresses[i])) return false;
+  return true;
+}
+
+static bool decode_address(const json_t *value, struct rd_address *address) {
+  const json_t *path = json_object_get(value, "unix");
+  json_int_t port = 0;
+  if (path != NULL) return get_text(path, address->host, sizeof address->host) && address->host[0] == '/';
+  if (!get_text(json_object_get(value, "host"), address->host, sizeof address->host) ||
+      !get_number(json_object_get(value, "port"), 1, UINT16_MAX, &port))
+    return false;
+  address->port = (uint16_t)port;
+  return true;
+}
+
+static bool decode_adopt(json_t *message, struct rd_order *order) {
+  json_int_t fd;
+  if (!get_number(json_object_get(message, "fd"), 3, INT_MAX, &fd)) return false;
+  order->fd = (int)fd;
+  order->dialler = json_is_true(json_object_get(message, "dialler"));
+  return true;
+}
+
+static bool decode_consumer(json_t *message, struct rd_order *order) {
+  json_int_t pid;
+  if (!get_number(json_object_get(message, "pid"), 2, INT_MAX, &pid)) return false;
+  order->pid = (pid_t)pid;
+  return true;
+}
+
+static bool decode_commit(json_t *message, struct rd_order *order) {
+  json_int_t status;
+  if (!get_number(json_object_get(message, "status"), 0, UINT32_MAX, &status)) return false;
+  order->status = (uint32_t)status;
+  return true;
+}
+
+static bool decode_abort(json_t *message, struct rd_order *order) {
+  const json_t *reason = json_object_get(message, "reason");
+  order->code = RD_CODE_ABORTED;
+  snprintf(order->words, sizeof order->words, "%s", json_is_string(reason) ? json_string_value(reason) : "aborted");
+  return true;
+}
+
+static bool get_text(const json_t *value, char *out, size_t out_bytes) {
+  size_t length = json_string_length(value);
+  if (!json_is_string(value) || length >= out_bytes || strlen(json_string_value(value)) != length) return false;
+  memcpy(out, json_string_value(value), length + 1);
+  return true;
+}
+
+static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out) {
+  *out = json_integer_value(value);
+  return json_is_integer(value) && *out >= least && *out <= most;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's messages (docs/protocol.md, section 3) as orders: the one place where they are decoded.
+#ifndef RD_AGENT_ORDERS_H
+#define RD_AGENT_ORDERS_H
+
+#include "control.h"
+
+#include <jansson.h>
+
+// Decodes one message, and wipes a key in it. False: it is unknown or malformed.
+bool rd_agent_order_decode(json_t *message, struct rd_order *order, struct rd_error *error);
+
+#endif

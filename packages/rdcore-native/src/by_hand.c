@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "by_hand.h"
+
+#include "child.h"
+#include "cleanup.h"
+#include "display.h"
+#include "io.h"
+
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+
+#define PRODUCER_MS 1000 // from the end of its reader to its own
+#define KILL_MS 10000
+
+// What is ordered next, in this order.
+enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_COMMAND, STEP_COMMIT, STEP_REST };
+
+struct by_hand {
+  struct rd_control control;
+  const struct rd_options *options;
+  const unsigned char *key;
+  struct rd_display display;
+  struct rd_address addresses[RD_DIALS_MOST];
+  size_t address_count;
+  enum step step;
+  bool connected;
+  struct rd_child child;
+  bool child_told; // its exit was made an order
+  int signal_fd;
+  int signal;              // that ended the run; 0: none
+  struct rd_error failure; // to be ordered as an abort
+  bool release;
+};
+
+static bool resolve(struct by_hand *hand, struct rd_error *error);
+static bool open_signals(struct by_hand *hand, struct rd_error *error);
+static struct pollfd poll_signals(const struct rd_control *control);
+static bool next_order(struct rd_control *control, struct rd_order *order);
+static void take_signals(struct by_hand *hand);
+static bool abort_order(struct by_hand *hand, struct rd_order *order);
+static bool child_order(struct by_hand *hand, struct rd_order *order);
+static bool next_step(struct by_hand *hand, struct rd_order *order);
+static bool start_command(struct by_hand *hand, struct rd_order *order);
+static void tell(struct rd_control *control, const struct rd_event *event);
+static void finished(struct by_hand *hand, enum rd_code code);
+static void end_producer(struct by_hand *hand);
+static int status_of(struct by_hand *hand, enum rd_code code);
+static _Noreturn void die_of(int signal);
+
+static const struct rd_control_ops by_hand_ops = {poll_signals, next_order, tell};
+
+struct rd_control *rd_by_hand_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
+                                     struct rd_error *error) {
+  struct by_hand *hand = calloc(1, sizeof *hand);
+  if (hand == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory");
+    return NULL;
+  }
+  hand->control.ops = &by_hand_ops;
+  hand->options = options;
+  hand->key = key;
+  hand->child = RD_NO_CHILD;
+  hand->signal_fd = -1;
+  rd_display_init(&hand->display, options);
+  bool is_sender = options->role == RD_ROLE_SENDER;
+  if (open_signals(hand, error) && (!is_sender || resolve(hand, error))) return &hand->control;
+  rd_by_hand_destroy(&hand->control);
+  return NULL;
+}
+
+void rd_by_hand_destroy(struct rd_control *control) {
+  struct by_hand *hand = (struct by_hand *)control;
+  if (hand == NULL) return;
+  rd_cleanup_fd(&hand->signal_fd);
+  rd_cleanup_fd(&hand->child.pipe_fd);
+  free(hand);
+}
+
+int rd_by_hand_end(struct rd_control *control, enum rd_code code) {
+  struct by_hand *hand = (struct by_hand *)control;
+  while (!rd_child_has_exited(&hand->child) && hand->child.pid > 0) {
+    take_signals(hand);
+    if (hand->signal != 0) rd_child_signal(&hand->child, SIGKILL);
+    rd_wait_fd(hand->signal_fd, POLLIN, -1);
+  }
+  return status_of(hand, code);
+}
+
+static bool resolve(struct by_hand *hand, struct rd_error *error) {
+  char port[8];
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *found = NULL;
+  snprintf(port, sizeof port, "%u", hand->options->port);
+  int failed = getaddrinfo(hand->options->host, port, &hints, &found);
+  for (struct addrinfo *each = found; each != NULL && hand->address_count < RD_DIALS_MOST; each = each->ai_next) {
+    struct rd_address *address = &hand->addresses[hand->address_count];
+    address->port = hand->options->port;
+    if (getnameinfo(each->ai_addr, each->ai_addrlen, address->host, sizeof address->host, NULL, 0, NI_NUMERICHOST) == 0)
+      hand->address_count++;
+  }
+  if (found != NULL) freeaddrinfo(found);
+  if (hand->address_count > 0) return true;
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "cannot find the address of %s: %s", hand->options->host,
+               failed != 0 ? gai_strerror(failed) : "it has none");
+  return false;
+}
+
+static bool open_signals(struct by_hand *hand, struct rd_error *error) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    struct sigaction action;
+    sigaction(ends[i], NULL, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&set, ends[i]); // nohup
+  }
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  hand->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (hand->signal_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot watch for signals");
+  return hand->signal_fd >= 0;
+}
+
+static struct pollfd poll_signals(const struct rd_control *control) {
+  return (struct pollfd){.fd = ((const struct by_hand *)control)->signal_fd, .events = POLLIN};
+}
+
+static bool next_order(struct rd_control *control, struct rd_order *order) {
+  struct by_hand *hand = (struct by_hand *)control;
+  take_signals(hand);
+  *order = (struct rd_order){.fd = -1};
+  if (hand->release) {
+    hand->release = false;
+    order->type = RD_ORDER_RELEASE;
+    return true;
+  }
+  return abort_order(hand, order) || child_order(hand, order) || next_step(hand, order);
+}
+
+static void take_signals(struct by_hand *hand) {
+  struct signalfd_siginfo info;
+  while (read(hand->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+    if (info.ssi_signo == SIGCHLD || hand->signal != 0) continue;
+    hand->signal = (int)info.ssi_signo;
+    rd_error_set(&hand->failure, RD_CODE_ABORTED, "ended by SIG%s", sigabbrev_np(hand->signal));
+  }
+}
+
+static bool abort_order(struct by_hand *hand, struct rd_order *order) {
+  if (hand->failure.code == RD_CODE_OK) return false;
+  order->type = RD_ORDER_ABORT;
+  order->code = hand->failure.code;
+  snprintf(order->words, sizeof order->words, "%.255s", hand->failure.message);
+  hand->failure.code = RD_CODE_OK;
+  return true;
+}
+
+// The producer's exit is the commit, or the abort. A consumer's shows by its pipe.
+static bool child_order(struct by_hand *hand, struct rd_order *order) {
+  if (hand->options->role != RD_ROLE_SENDER || hand->child_told || !rd_child_has_exited(&hand->child)) return false;
+  hand->child_told = true;
+  int status = rd_child_status(&hand->child);
+  order->type = status == 0 ? RD_ORDER_COMMIT : RD_ORDER_ABORT;
+  order->code = RD_CODE_ABORTED;
+  if (status > 128)
+    snprintf(order->words, sizeof order->words, "the producer was killed by signal %d", status - 128);
+  else
+    snprintf(order->words, sizeof order->words, "the producer exited %d", status);
+  return true;
+}
+
+static bool next_step(struct by_hand *hand, struct rd_order *order) {
+  const struct rd_options *options = hand->options;
+  bool is_sender = options->role == RD_ROLE_SENDER;
+  switch (hand->step) {
+  case STEP_OPEN:
+    order->type = RD_ORDER_OPEN;
+    order->settings = options->settings;
+    order->settings.port_low = order->settings.port_high = options->port;
+    memcpy(order->settings.key, hand->key, RD_KEY_BYTES);
+    break;
+  case STEP_FILE:
+    order->type = options->file != NULL ? RD_ORDER_FILE : RD_ORDER_READY;
+    order->fd = is_sender ? STDIN_FILENO : STDOUT_FILENO;
+    snprintf(order->path, sizeof order->path, "%s", options->file != NULL ? options->file : "");
+    break;
+  case STEP_CONNECT:
+    order->type = is_sender ? RD_ORDER_DIAL : RD_ORDER_LISTEN;
+    memcpy(order->addresses, hand->addresses, sizeof hand->addresses);
+    order->address_count = hand->address_count;
+    break;
+  case STEP_COMMAND:
+    return hand->connected && start_command(hand, order);
+  case STEP_COMMIT:
+    order->type = RD_ORDER_COMMIT;
+    hand->step = STEP_REST;
+    return is_sender && options->command == NULL;
+  case STEP_REST:
+    return false;
+  }
+  hand->step++;
+  // The command starts when there is a connection.
+  if (hand->step == STEP_FILE && options->command != NULL) hand->step++;
+  if (hand->step == STEP_COMMAND && options->command == NULL) hand->step++;
+  return true;
+}
+
+static bool start_command(struct by_hand *hand, struct rd_order *order) {
+  hand->step = STEP_REST;
+  bool is_sender = hand->options->role == RD_ROLE_SENDER;
+  if (!rd_child_start(&hand->child, hand->options->command, is_sender, &hand->failure)) return abort_order(hand, order);
+  order->type = RD_ORDER_READY;
+  order->fd = hand->child.pipe_fd;
+  return true;
+}
+
+static void tell(struct rd_control *control, const struct rd_event *event) {
+  struct by_hand *hand = (struct by_hand *)control;
+  if (event->type == RD_EVENT_DIAL_FAILED) hand->failure = *event->error;
+  if (event->type == RD_EVENT_CONNECTED) hand->connected = true;
+  if (event->type == RD_EVENT_FINISHED) finished(hand, event->error->code);
+  rd_display_event(&hand->display, event);
+}
+
+// A consumer is dead before its input ends; a producer is not needed any more.
+static void finished(struct by_hand *hand, enum rd_code code) {
+  if (hand->options->role == RD_ROLE_SENDER) {
+    if (code != RD_CODE_OK) end_producer(hand);
+    return;
+  }
+  if (code != RD_CODE_OK && code != RD_CODE_CLOSED) {
+    rd_child_signal(&hand->child, SIGKILL);
+    rd_child_wait(&hand->child, KILL_MS);
+  }
+  hand->release = true;
+}
+
+// As in a local pipe; also one that writes nothing, and so would never learn that nobody reads.
+static void end_producer(struct by_hand *hand) {
+  rd_cleanup_fd(&hand->child.pipe_fd);
+  rd_child_signal(&hand->child, SIGPIPE);
+  if (!rd_child_wait(&hand->child, PRODUCER_MS)) rd_child_signal(&hand->child, SIGKILL);
+}
+
+static int status_of(struct by_hand *hand, enum rd_code code) {
+  if (hand->signal != 0) die_of(hand->signal);
+  bool is_sender = hand->options->role == RD_ROLE_SENDER;
+  bool ended_itself =
+      hand->child.exited && (is_sender ? hand->child_told : code == RD_CODE_OK || code == RD_CODE_CLOSED);
+  int child_status = ended_itself ? rd_child_status(&hand->child) : 0;
+  if (child_status != 0 && (code == RD_CODE_OK || code == RD_CODE_CLOSED || code == RD_CODE_ABORTED)) {
+    char words[64];
+    snprintf(words, sizeof words, "the %s ended with status %d", is_sender ? "producer" : "consumer", child_status);
+    if (!is_sender) rd_display_line(&hand->display, words);
+    return child_status;
+  }
+  if (code == RD_CODE_CLOSED) die_of(SIGPIPE);
+  return rd_code_status(code);
+}
+
+static _Noreturn void die_of(int signal_number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal_number);
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  _exit(128 + signal_number);
+}

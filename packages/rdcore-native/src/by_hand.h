@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commanded by a person: what an agent would order follows from the command line, from the producer or consumer that
+// is run here, and from signals.
+#ifndef RD_BY_HAND_H
+#define RD_BY_HAND_H
+
+#include "options.h"
+
+// The key was taken from the options. NULL on failure: RD_CODE_CANNOT_CONNECT when the host has no address.
+struct rd_control *rd_by_hand_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
+                                     struct rd_error *error);
+void rd_by_hand_destroy(struct rd_control *control); // NULL-safe
+
+// After the loop: waits for the command, and gives the status to exit with; or dies of the signal that the end was.
+int rd_by_hand_end(struct rd_control *control, enum rd_code code);
+
+#endif

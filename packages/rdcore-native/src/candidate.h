@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection that has not proved its key yet: a transport in its handshake.
+#ifndef RD_CANDIDATE_H
+#define RD_CANDIDATE_H
+
+#include "handshake.h"
+#include "transport.h"
+
+#include <poll.h>
+
+struct rd_candidate; // opaque
+
+// Begins the handshake. Takes over the transport, also when it fails. `until_ms` is on the clock of rd_now_ms().
+struct rd_candidate *rd_candidate_create(struct rd_transport *transport, const struct rd_identity *identity,
+                                         enum rd_role role, bool dialler, const struct rd_hello *mine, int64_t until_ms,
+                                         struct rd_error *error);
+void rd_candidate_destroy(struct rd_candidate *candidate); // NULL-safe
+
+// Goes on as far as it can without waiting: 1 authenticated, 0 not yet, -1 failed (the other side was told why).
+int rd_candidate_service(struct rd_candidate *candidate, struct rd_error *error);
+// After 1: hands over the transport and what was agreed; the candidate is then empty.
+bool rd_candidate_take(struct rd_candidate *candidate, struct rd_transport **transport, struct rd_agreement *agreement,
+                       struct rd_error *error);
+
+int64_t rd_candidate_until_ms(const struct rd_candidate *candidate);
+struct pollfd rd_candidate_poll(const struct rd_candidate *candidate);
+const char *rd_candidate_peer(const struct rd_candidate *candidate);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// From "listen", "dial" or "adopt" to an authenticated connection. Any number of them may go on at once; the first
+// connection that authenticates is the one, and everything else is closed. Nothing here blocks.
+#ifndef RD_CONNECT_H
+#define RD_CONNECT_H
+
+#include "connection.h"
+
+#include <poll.h>
+
+#define RD_DIALS_MOST 32u      // addresses dialled at once
+#define RD_CANDIDATES_MOST 64u // connections in their handshake at once; a further one replaces the oldest
+#define RD_CONNECT_POLLS_MOST (1u + RD_DIALS_MOST + RD_CANDIDATES_MOST)
+
+enum rd_encrypt {
+  RD_ENCRYPT_AUTO, // sealed unless the peer's address is a loopback address or a path
+  RD_ENCRYPT_ALWAYS,
+  RD_ENCRYPT_NEVER, // sealed only when the other end wants it
+};
+
+struct rd_connect_config {
+  struct rd_identity identity;
+  enum rd_role role;
+  enum rd_encrypt encrypt;
+  uint32_t slot_bytes; // receiver: what its HELLO grants; sender: 0
+  uint32_t slots;
+  int64_t connect_timeout_ms; // of dials
+  int64_t stall_timeout_ms;   // of the connection
+  bool retry_refused;         // dials go on until the timeout while nobody listens
+  const char *bind_host;      // NULL: every address
+  uint16_t port_low, port_high;
+  // A connector that was turned away, or NULL. Called once a kind of reason.
+  void (*turned_away)(void *context, const char *peer, const struct rd_error *why);
+  void *context;
+};
+
+struct rd_connect; // opaque
+
+// Strings and key of the config must outlive it. NULL on failure; rd_connect_destroy() closes everything.
+struct rd_connect *rd_connect_create(const struct rd_connect_config *config, struct rd_error *error);
+void rd_connect_destroy(struct rd_connect *connect); // NULL-safe
+
+bool rd_connect_listen(struct rd_connect *connect, uint16_t *port, struct rd_error *error);
+// Dials all of them; a dial that could not even begin counts as one that failed. False: too many, or none.
+bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addresses, size_t count,
+                     struct rd_error *error);
+// Takes over a connected socket (also when it fails); `dialler`: this end is the TLS client.
+bool rd_connect_adopt(struct rd_connect *connect, int fd, bool dialler, struct rd_error *error);
+
+// Goes on as far as it can: 1 the connection is in *connection, 0 not yet, -1 the last of the dials failed
+// (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialling again is possible.
+int rd_connect_service(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error);
+
+// What to poll, at most RD_CONNECT_POLLS_MOST; returns how many were filled in.
+size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls);
+int rd_connect_timeout_ms(const struct rd_connect *connect); // -1: none
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam between the loops and whoever commands them: the agent over its socket (docs/protocol.md, section 3), or a
+// person by hand. Orders come in, events go out. Called from one thread.
+#ifndef RD_CONTROL_H
+#define RD_CONTROL_H
+
+#include "connect.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <sys/types.h>
+
+#define RD_BUFFER_LEAST_BYTES (64u << 10)
+#define RD_BUFFER_MOST_BYTES (1u << 30)
+#define RD_BUFFER_DEFAULT_BYTES (8u << 20)
+
+enum rd_order_type {
+  RD_ORDER_OPEN,     // settings; first, once
+  RD_ORDER_FILE,     // path, append: the source or sink
+  RD_ORDER_READY,    // fd: the source or sink is this descriptor
+  RD_ORDER_LISTEN,   //
+  RD_ORDER_DIAL,     // addresses
+  RD_ORDER_ADOPT,    // fd, dialler
+  RD_ORDER_CONSUMER, // pid: leads the process group that reads our output
+  RD_ORDER_COMMIT,   // status: the producer ended well
+  RD_ORDER_ABORT,    // code, words
+  RD_ORDER_RELEASE,  // the consumer is dead: the output may be closed
+  RD_ORDER_LOST,     // nobody commands us any more
+};
+
+struct rd_settings {
+  unsigned char key[RD_KEY_BYTES];
+  char run[64];
+  unsigned hop;
+  enum rd_encrypt encrypt;
+  size_t buffer_bytes; // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MOST_BYTES
+  int64_t connect_timeout_ms;
+  int64_t stall_timeout_ms;  // RD_STALL_TIMEOUT_LEAST_MS at least
+  bool retry_refused;        // see connect.h
+  int64_t listen_timeout_ms; // a listener nobody came to ends; 0: no limit
+  char bind_host[256];       // empty: every address
+  uint16_t port_low, port_high;
+};
+
+struct rd_order {
+  enum rd_order_type type;
+  struct rd_settings settings;
+  char path[PATH_MAX];
+  bool append;
+  int fd;
+  bool dialler;
+  pid_t pid;
+  uint32_t status;
+  enum rd_code code;
+  char words[256];
+  struct rd_address addresses[RD_DIALS_MOST];
+  size_t address_count;
+};
+
+enum rd_event_type {
+  RD_EVENT_READY,
+  RD_EVENT_LISTENING,   // port
+  RD_EVENT_DIAL_FAILED, // error
+  RD_EVENT_TURNED_AWAY, // peer, error
+  RD_EVENT_CONNECTED,   // transport, cipher, local, peer
+  RD_EVENT_SIZE,        // bytes
+  RD_EVENT_COUNTERS,    // bytes, *_ms
+  RD_EVENT_END,         // bytes, status: END was valid and everything is written
+  RD_EVENT_FINISHED,    // error (RD_CODE_OK: delivered), bytes; the last one
+};
+
+// What kept this end waiting, in milliseconds.
+struct rd_waits {
+  int64_t input_ms, wire_ms, output_ms;
+};
+
+struct rd_event {
+  enum rd_event_type type;
+  uint16_t port;
+  const struct rd_error *error;
+  const char *transport, *cipher, *local, *peer;
+  uint64_t bytes;
+  struct rd_waits waits;
+  uint32_t status; // of the producer
+};
+
+struct rd_control {
+  const struct rd_control_ops *ops;
+};
+
+struct rd_control_ops {
+  // What to poll while there is no order: fd -1 when there is nothing.
+  struct pollfd (*poll)(const struct rd_control *control);
+  // The next order: false when there is none now.
+  bool (*next)(struct rd_control *control, struct rd_order *order);
+  // An event; what it points at is the caller's. Never waits, but for RD_EVENT_FINISHED.
+  void (*tell)(struct rd_control *control, const struct rd_event *event);
+};
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "display.h"
+
+#include "cleanup.h"
+#include "event_json.h"
+#include "io.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define PLAIN_EVERY_MS 10000
+#define BAR_MOST 512
+
+static enum rd_progress choose_progress(const struct rd_options *options);
+static void show_json(const struct rd_event *event);
+static void show_text(struct rd_display *display, const struct rd_event *event);
+static void connected(struct rd_display *display, const struct rd_event *event);
+static void progress(struct rd_display *display, const struct rd_event *event);
+static void finished(struct rd_display *display, const struct rd_event *event);
+static void summary(struct rd_display *display, uint64_t bytes);
+static void say(struct rd_display *display, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print(const char *text);
+static void sizes(double bytes, char *out, size_t out_bytes);
+
+void rd_display_init(struct rd_display *display, const struct rd_options *options) {
+  *display = (struct rd_display){
+      .options = options,
+      .program = options->role == RD_ROLE_SENDER ? "rdsend" : "rdrecv",
+      .progress = choose_progress(options),
+      .started_at_ms = rd_now_ms(),
+      .size_bytes = -1,
+  };
+}
+
+void rd_display_event(struct rd_display *display, const struct rd_event *event) {
+  if (display->options->json)
+    show_json(event);
+  else
+    show_text(display, event);
+}
+
+void rd_display_line(struct rd_display *display, const char *words) {
+  if (!display->options->json) say(display, "%s", words);
+}
+
+static enum rd_progress choose_progress(const struct rd_options *options) {
+  if (options->quiet || options->json) return RD_PROGRESS_NONE;
+  if (options->progress != RD_PROGRESS_AUTO) return options->progress;
+  // A row would run into what is received on the same terminal.
+  bool output_there = options->role == RD_ROLE_RECEIVER && options->file == NULL && isatty(STDOUT_FILENO);
+  return isatty(STDERR_FILENO) && !output_there ? RD_PROGRESS_LIVE : RD_PROGRESS_NONE;
+}
+
+static void show_json(const struct rd_event *event) {
+  json_t *object = rd_event_to_json(event);
+  if (object == NULL) return;
+  json_object_set_new(object, "v", json_integer(1));
+  RD_AUTO_FREE char *text = json_dumps(object, JSON_COMPACT);
+  json_decref(object);
+  if (text == NULL) return;
+  print(text);
+  print("\n");
+}
+
+static void show_text(struct rd_display *display, const struct rd_event *event) {
+  const struct rd_options *options = display->options;
+  switch (event->type) {
+  case RD_EVENT_LISTENING:
+    if (options->port == 0 || options->verbose) say(display, "listening on port %u", event->port);
+    return;
+  case RD_EVENT_TURNED_AWAY:
+    if (!options->quiet) say(display, "turned away %s: %s", event->peer, event->error->message);
+    return;
+  case RD_EVENT_CONNECTED:
+    connected(display, event);
+    return;
+  case RD_EVENT_SIZE:
+    display->size_bytes = (int64_t)event->bytes;
+    return;
+  case RD_EVENT_COUNTERS:
+    display->waits = event->waits;
+    progress(display, event);
+    return;
+  case RD_EVENT_FINISHED:
+    finished(display, event);
+    return;
+  default:
+    return;
+  }
+}
+
+static void connected(struct rd_display *display, const struct rd_event *event) {
+  display->started_at_ms = display->shown_at_ms = rd_now_ms();
+  snprintf(display->peer, sizeof display->peer, "%s", event->peer);
+  snprintf(display->transport, sizeof display->transport, "%s", event->transport);
+  snprintf(display->cipher, sizeof display->cipher, "%s", event->cipher);
+}
+
+static void progress(struct rd_display *display, const struct rd_event *event) {
+  int64_t now_ms = rd_now_ms(), passed_ms = now_ms - display->shown_at_ms;
+  bool live = display->progress == RD_PROGRESS_LIVE;
+  if (display->progress == RD_PROGRESS_NONE || display->peer[0] == '\0' || passed_ms <= 0) return;
+  if (!live && passed_ms < PLAIN_EVERY_MS) return;
+  char done[32], rate[32], share[16] = "";
+  sizes((double)event->bytes, done, sizeof done);
+  sizes((double)(event->bytes - display->shown_bytes) * 1000 / (double)passed_ms, rate, sizeof rate);
+  if (display->size_bytes > 0)
+    snprintf(share, sizeof share, " %3.0f %%", 100.0 * (double)event->bytes / (double)display->size_bytes);
+  char row[BAR_MOST];
+  snprintf(row, sizeof row, live ? "\r\033[K%s: %s %s/s%s" : "%s: %s %s/s%s\n", display->program, done, rate, share);
+  print(row);
+  display->row_shown = live;
+  display->shown_at_ms = now_ms;
+  display->shown_bytes = event->bytes;
+}
+
+static void finished(struct rd_display *display, const struct rd_event *event) {
+  enum rd_code code = event->error->code;
+  if (display->row_shown) print("\r\033[K");
+  display->row_shown = false;
+  bool good = code == RD_CODE_OK || code == RD_CODE_CLOSED;
+  if (display->options->verbose && display->peer[0] != '\0') summary(display, event->bytes);
+  // A consumer that closed early is no failure: in a local pipe nobody says anything either.
+  if (!good || (code == RD_CODE_CLOSED && display->options->verbose)) say(display, "%s", event->error->message);
+}
+
+static void summary(struct rd_display *display, uint64_t bytes) {
+  double seconds = (double)(rd_now_ms() - display->started_at_ms) / 1000;
+  char words[BAR_MOST];
+  snprintf(words, sizeof words, "Bandwidth %.3f GB/s\n", seconds > 0 ? (double)bytes / seconds / 1e9 : 0.0);
+  print(words);
+  bool sends = display->options->role == RD_ROLE_SENDER;
+  say(display, "%s %" PRIu64 " bytes %s %s in %.3f s over %s, cipher %s", sends ? "sent" : "received", bytes,
+      sends ? "to" : "from", display->peer, seconds, display->transport, display->cipher);
+  say(display, "waited %.3f s for the input, %.3f s for the wire, %.3f s for the output",
+      (double)display->waits.input_ms / 1000, (double)display->waits.wire_ms / 1000,
+      (double)display->waits.output_ms / 1000);
+}
+
+static void say(struct rd_display *display, const char *format, ...) {
+  char words[1024];
+  int used = snprintf(words, sizeof words, "%s%s: ", display->row_shown ? "\r\033[K" : "", display->program);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(words + used, sizeof words - (size_t)used - 1, format, arguments);
+  va_end(arguments);
+  display->row_shown = false;
+  strcat(words, "\n");
+  print(words);
+}
+
+// Standard error may be the payload's neighbour in a terminal that is slow, or closed: then there is nothing to do.
+static void print(const char *text) {
+  rd_write_all(STDERR_FILENO, text, strlen(text));
+}
+
+static void sizes(double bytes, char *out, size_t out_bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  unsigned unit = 0;
+  while (bytes >= 1024 && unit + 1 < sizeof units / sizeof units[0]) bytes /= 1024, unit++;
+  snprintf(out, out_bytes, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event_json.h"
+
+static json_t *encode_finished(const struct rd_event *event);
+static const char *result_of(enum rd_code code);
+
+json_t *rd_event_to_json(const struct rd_event *event) {
+  switch (event->type) {
+  case RD_EVENT_READY:
+    return json_pack("{s:s}", "event", "ready");
+  case RD_EVENT_LISTENING:
+    return json_pack("{s:s, s:i}", "event", "listening", "port", (int)event->port);
+  case RD_EVENT_DIAL_FAILED:
+    return json_pack("{s:s, s:s, s:s}", "event", "dial_failed", "code", rd_code_name(event->error->code), "message",
+                     event->error->message);
+  case RD_EVENT_TURNED_AWAY:
+    return json_pack("{s:s, s:s, s:s, s:s}", "event", "turned_away", "peer", event->peer, "code",
+                     rd_code_name(event->error->code), "message", event->error->message);
+  case RD_EVENT_CONNECTED:
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "event", "connected", "transport", event->transport, "cipher",
+                     event->cipher, "local", event->local, "peer", event->peer);
+  case RD_EVENT_SIZE:
+    return json_pack("{s:s, s:I}", "event", "size", "bytes", (json_int_t)event->bytes);
+  case RD_EVENT_COUNTERS:
+    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "counters", "bytes", (json_int_t)event->bytes, "input_ms",
+                     (json_int_t)event->waits.input_ms, "wire_ms", (json_int_t)event->waits.wire_ms, "output_ms",
+                     (json_int_t)event->waits.output_ms);
+  case RD_EVENT_END:
+    return json_pack("{s:s, s:I, s:I}", "event", "end", "bytes", (json_int_t)event->bytes, "status",
+                     (json_int_t)event->status);
+  case RD_EVENT_FINISHED:
+    return encode_finished(event);
+  }
+  return NULL;
+}
+
+static json_t *encode_finished(const struct rd_event *event) {
+  enum rd_code code = event->error->code;
+  const char *message = code == RD_CODE_OK ? "" : event->error->message;
+  return json_pack("{s:s, s:s, s:i, s:s, s:s, s:I}", "event", "finished", "result", result_of(code), "status",
+                   rd_code_status(code), "code", rd_code_name(code), "message", message, "bytes",
+                   (json_int_t)event->bytes);
+}
+
+static const char *result_of(enum rd_code code) {
+  if (code == RD_CODE_OK) return "delivered";
+  if (code == RD_CODE_CLOSED) return "closed";
+  return code == RD_CODE_ABORTED ? "aborted" : "failed";
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meter.h"
+
+#include "io.h"
+
+void rd_meter_start(struct rd_meter *meter) {
+  *meter = (struct rd_meter){.told_at_ms = rd_now_ms()};
+}
+
+void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited_ms) {
+  if (wait == RD_WAIT_INPUT) meter->waits.input_ms += waited_ms;
+  if (wait == RD_WAIT_WIRE) meter->waits.wire_ms += waited_ms;
+  if (wait == RD_WAIT_OUTPUT) meter->waits.output_ms += waited_ms;
+}
+
+void rd_meter_tell(struct rd_meter *meter, struct rd_control *control, bool last) {
+  if (!last && rd_meter_timeout_ms(meter) > 0) return;
+  meter->told_at_ms = rd_now_ms();
+  struct rd_event event = {.type = RD_EVENT_COUNTERS, .bytes = meter->bytes, .waits = meter->waits};
+  control->ops->tell(control, &event);
+}
+
+int rd_meter_timeout_ms(const struct rd_meter *meter) {
+  int64_t left_ms = meter->told_at_ms + RD_COUNTERS_EVERY_MS - rd_now_ms();
+  return left_ms > 0 ? (int)left_ms : 0;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loop counts: bytes, and the time it spent waiting, by what it waited for.
+#ifndef RD_METER_H
+#define RD_METER_H
+
+#include "control.h"
+
+#define RD_COUNTERS_EVERY_MS 250
+
+enum rd_wait { RD_WAIT_NONE, RD_WAIT_INPUT, RD_WAIT_WIRE, RD_WAIT_OUTPUT };
+
+struct rd_meter {
+  uint64_t bytes;
+  struct rd_waits waits;
+  int64_t told_at_ms;
+};
+
+void rd_meter_start(struct rd_meter *meter);
+// `waited_ms` passed in poll because of `wait`.
+void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited_ms);
+// Tells the counters when they are due, or at once when `last`.
+void rd_meter_tell(struct rd_meter *meter, struct rd_control *control, bool last);
+// Milliseconds until the counters are due.
+int rd_meter_timeout_ms(const struct rd_meter *meter);
+
+#endif

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONNECT_TIMEOUT_MS 10000
+#define STALL_TIMEOUT_MS 60000
+#define SECONDS_MOST 1000000.0
+
+#define OPTIONS_HELP                                                                                                   \
+  "  -v, --verbose            a summary on standard error, bandwidth first\n"                                          \
+  "  -q, --quiet              nothing on standard error but a failure\n"                                               \
+  "      --progress MODE      auto, live, plain (a line every 10 s) or none\n"                                         \
+  "      --json               events as JSON objects on standard error\n"                                              \
+  "      --transport NAME     auto or tcp\n"                                                                           \
+  "      --encrypt WHEN       auto (unless the peer is on a loopback address),\n"                                      \
+  "                           always, or never; either end wanting it is enough\n"                                     \
+  "      --buffer SIZE        the window: 64K to 1G (default 8M)\n"                                                    \
+  "      --stall-timeout S    end when the peer was silent for S seconds (60)\n"                                       \
+  "      --key-fd N           read the key from descriptor N; KEY must be -\n"                                         \
+  "      --agent-fd N         commanded by rdstage over the socket N\n"                                                \
+  "  -V, --version            print the version\n"                                                                     \
+  "  -h, --help               print this\n"                                                                            \
+  "\n"                                                                                                                 \
+  "KEY is 64 hexadecimal digits, or any words; - asks for it on the terminal.\n"                                       \
+  "Status: 0 delivered, 2 usage, 3 cannot connect, 4 key refused, 5 peer lost or\n"                                    \
+  "stalled, 6 source unreadable, 7 sink unwritable, 8 data damaged, 9 ended by\n"                                      \
+  "the other side, 10 internal; SIGPIPE when the consumer closed early.\n"
+
+enum {
+  OPTION_PROGRESS = 256,
+  OPTION_JSON,
+  OPTION_TRANSPORT,
+  OPTION_ENCRYPT,
+  OPTION_BUFFER,
+  OPTION_STALL,
+  OPTION_CONNECT,
+  OPTION_KEY_FD,
+  OPTION_AGENT_FD,
+  OPTION_BIND
+};
+
+static const struct option long_options[] = {
+    {"verbose", no_argument, NULL, 'v'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"progress", required_argument, NULL, OPTION_PROGRESS},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"transport", required_argument, NULL, OPTION_TRANSPORT},
+    {"encrypt", required_argument, NULL, OPTION_ENCRYPT},
+    {"buffer", required_argument, NULL, OPTION_BUFFER},
+    {"stall-timeout", required_argument, NULL, OPTION_STALL},
+    {"connect-timeout", required_argument, NULL, OPTION_CONNECT},
+    {"key-fd", required_argument, NULL, OPTION_KEY_FD},
+    {"agent-fd", required_argument, NULL, OPTION_AGENT_FD},
+    {"bind", required_argument, NULL, OPTION_BIND},
+    {"version", no_argument, NULL, 'V'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static void set_defaults(struct rd_options *options, enum rd_role role);
+static bool parse_option(struct rd_options *options, int option, char *const *argv, struct rd_error *error);
+static bool parse_words(struct rd_options *options, int count, char **words, struct rd_error *error);
+static bool take_key(struct rd_options *options, char *word);
+static bool parse_progress(struct rd_options *options, const char *text, struct rd_error *error);
+static bool parse_transport(const char *text, struct rd_error *error);
+static bool parse_encrypt(struct rd_options *options, const char *text, struct rd_error *error);
+static bool parse_buffer(struct rd_options *options, const char *text, struct rd_error *error);
+static bool parse_seconds(const char *name, const char *text, int64_t least_ms, int64_t *out_ms,
+                          struct rd_error *error);
+static bool parse_descriptor(const char *name, const char *text, int *out, struct rd_error *error);
+static bool parse_port(const char *text, uint16_t least, uint16_t *out, struct rd_error *error);
+static bool parse_bind(struct rd_options *options, const char *text, struct rd_error *error);
+
+bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_options *options, struct rd_error *error) {
+  set_defaults(options, role);
+  bool good = true;
+  int option;
+  opterr = 0;
+  optind = 0;
+  // To the end also after a mistake, so that the key is found and wiped in any case.
+  while ((option = getopt_long(argc, argv, "+:vqVh", long_options, NULL)) != -1) {
+    struct rd_error mistake;
+    if (parse_option(options, option, argv, &mistake)) continue;
+    if (good) *error = mistake;
+    good = false;
+  }
+  char **words = argv + optind;
+  int key_at = role == RD_ROLE_SENDER ? 2 : 1;
+  bool has_key = argc - optind > key_at;
+  if (has_key && !take_key(options, words[key_at])) {
+    rd_error_set(error, RD_CODE_USAGE, "the key is empty or too long");
+    good = false;
+  }
+  if (!good || options->mode != RD_MODE_BY_HAND) return good;
+  return parse_words(options, argc - optind, words, error);
+}
+
+const char *rd_options_help(enum rd_role role) {
+  if (role == RD_ROLE_SENDER)
+    return "usage: rdsend [options] HOST PORT KEY [FILE | -- COMMAND...]\n"
+           "Sends standard input, FILE, or what COMMAND writes, to rdrecv on HOST.\n"
+           "\n"
+           "      --connect-timeout S  try for S seconds while nobody listens (10)\n" OPTIONS_HELP;
+  return "usage: rdrecv [options] PORT KEY [FILE | -- COMMAND...]\n"
+         "Receives what rdsend sends, to standard output, FILE, or COMMAND's input.\n"
+         "PORT 0 is a free port, which is printed on standard error.\n"
+         "\n"
+         "      --bind ADDRESS       listen there only (default: every address)\n"
+         "      --connect-timeout S  end when nobody came in S seconds (no limit)\n" OPTIONS_HELP;
+}
+
+static void set_defaults(struct rd_options *options, enum rd_role role) {
+  *options = (struct rd_options){.mode = RD_MODE_BY_HAND, .role = role, .agent_fd = -1, .key_fd = -1};
+  options->settings = (struct rd_settings){
+      .run = "-",
+      .encrypt = RD_ENCRYPT_AUTO,
+      .buffer_bytes = RD_BUFFER_DEFAULT_BYTES,
+      .connect_timeout_ms = CONNECT_TIMEOUT_MS,
+      .stall_timeout_ms = STALL_TIMEOUT_MS,
+      .retry_refused = true,
+  };
+}
+
+static bool parse_option(struct rd_options *options, int option, char *const *argv, struct rd_error *error) {
+  struct rd_settings *settings = &options->settings;
+  bool is_sender = options->role == RD_ROLE_SENDER;
+  switch (option) {
+  case 'v':
+    return options->verbose = true;
+  case 'q':
+    return options->quiet = true;
+  case 'V':
+    options->mode = RD_MODE_VERSION;
+    return true;
+  case 'h':
+    options->mode = RD_MODE_HELP;
+    return true;
+  case OPTION_JSON:
+    return options->json = true;
+  case OPTION_PROGRESS:
+    return parse_progress(options, optarg, error);
+  case OPTION_TRANSPORT:
+    return parse_transport(optarg, error);
+  case OPTION_ENCRYPT:
+    return parse_encrypt(options, optarg, error);
+  case OPTION_BUFFER:
+    return parse_buffer(options, optarg, error);
+  case OPTION_STALL:
+    return parse_seconds("--stall-timeout", optarg, RD_STALL_TIMEOUT_LEAST_MS, &settings->stall_timeout_ms, error);
+  case OPTION_CONNECT:
+    return parse_seconds("--connect-timeout", optarg, 1,
+                         is_sender ? &settings->connect_timeout_ms : &settings->listen_timeout_ms, error);
+  case OPTION_KEY_FD:
+    return parse_descriptor("--key-fd", optarg, &options->key_fd, error);
+  case OPTION_AGENT_FD:
+    options->mode = RD_MODE_AGENT;
+    return parse_descriptor("--agent-fd", optarg, &options->agent_fd, error);
+  case OPTION_BIND:
+    if (!is_sender) return parse_bind(options, optarg, error);
+    rd_error_set(error, RD_CODE_USAGE, "--bind is for rdrecv");
+    return false;
+  default:
+    rd_error_set(error, RD_CODE_USAGE, option == ':' ? "%s needs a value" : "unknown option %s", argv[optind - 1]);
+    return false;
+  }
+}
+
+static bool parse_words(struct rd_options *options, int count, char **words, struct rd_error *error) {
+  bool is_sender = options->role == RD_ROLE_SENDER;
+  int needed = is_sender ? 3 : 2;
+  if (count < needed) {
+    rd_error_set(error, RD_CODE_USAGE, "%s", is_sender ? "HOST, PORT and KEY are needed" : "PORT and KEY are needed");
+    return false;
+  }
+  if (is_sender) options->host = words[0];
+  if (!parse_port(words[needed - 2], is_sender ? 1 : 0, &options->port, error)) return false;
+  char **rest = words + needed;
+  if (rest[0] == NULL) return true;
+  if (strcmp(rest[0], "--") == 0 && rest[1] != NULL) {
+    options->command = rest + 1;
+    return true;
+  }
+  options->file = rest[0];
+  if (rest[0][0] != '-' && rest[0][0] != '\0' && rest[1] == NULL) return true;
+  rd_error_set(error, RD_CODE_USAGE, "one FILE, or -- and a COMMAND, may follow KEY; options come first");
+  return false;
+}
+
+static bool take_key(struct rd_options *options, char *word) {
+  size_t length = strlen(word);
+  bool good = length > 0 && length < sizeof options->key_text;
+  if (good) memcpy(options->key_text, word, length + 1);
+  if (strcmp(word, "-") != 0) memset(word, '*', length);
+  return good;
+}
+
+static bool parse_progress(struct rd_options *options, const char *text, struct rd_error *error) {
+  static const char *const names[] = {"auto", "live", "plain", "none"};
+  for (unsigned i = 0; i < 4; i++) {
+    if (strcmp(text, names[i]) != 0) continue;
+    options->progress = (enum rd_progress)i;
+    return true;
+  }
+  rd_error_set(error, RD_CODE_USAGE, "--progress is auto, live, plain or none, not %s", text);
+  return false;
+}
+
+static bool parse_transport(const char *text, struct rd_error *error) {
+  if (strcmp(text, "auto") == 0 || strcmp(text, "tcp") == 0) return true;
+  if (strcmp(text, "rdma") == 0)
+    rd_error_set(error, RD_CODE_USAGE, "this version has no rdma: use --transport tcp");
+  else
+    rd_error_set(error, RD_CODE_USAGE, "--transport is auto or tcp, not %s", text);
+  return false;
+}
+
+static bool parse_encrypt(struct rd_options *options, const char *text, struct rd_error *error) {
+  static const char *const names[] = {"auto", "always", "never"};
+  for (unsigned i = 0; i < 3; i++) {
+    if (strcmp(text, names[i]) != 0) continue;
+    options->settings.encrypt = (enum rd_encrypt)i;
+    return true;
+  }
+  rd_error_set(error, RD_CODE_USAGE, "--encrypt is auto, always or never, not %s", text);
+  return false;
+}
+
+static bool parse_buffer(struct rd_options *options, const char *text, struct rd_error *error) {
+  char *end;
+  double value = strtod(text, &end);
+  double scale = 1;
+  if (*end == 'K' || *end == 'k') scale = 1 << 10;
+  if (*end == 'M' || *end == 'm') scale = 1 << 20;
+  if (*end == 'G' || *end == 'g') scale = 1 << 30;
+  if (scale > 1) end++;
+  double bytes = value * scale;
+  if (end != text && *end == '\0' && bytes >= RD_BUFFER_LEAST_BYTES && bytes <= RD_BUFFER_MOST_BYTES) {
+    options->settings.buffer_bytes = (size_t)bytes;
+    return true;
+  }
+  rd_error_set(error, RD_CODE_USAGE, "--buffer is a size from 64K to 1G, not %s", text);
+  return false;
+}
+
+static bool parse_seconds(const char *name, const char *text, int64_t least_ms, int64_t *out_ms,
+                          struct rd_error *error) {
+  char *end;
+  double seconds = strtod(text, &end);
+  if (end != text && *end == '\0' && isfinite(seconds) && seconds * 1000 >= (double)least_ms &&
+      seconds <= SECONDS_MOST) {
+    *out_ms = (int64_t)(seconds * 1000);
+    return true;
+  }
+  rd_error_set(error, RD_CODE_USAGE, "%s is a number of seconds, at least %g, not %s", name, (double)least_ms / 1000,
+               text);
+  return false;
+}
+
+static bool parse_descriptor(const char *name, const char *text, int *out, struct rd_error *error) {
+  char *end;
+  errno = 0;
+  long value = strtol(text, &end, 10);
+  if (end != text && *end == '\0' && errno == 0 && value >= 0 && value <= INT_MAX) {
+    *out = (int)value;
+    return true;
+  }
+  rd_error_set(error, RD_CODE_USAGE, "%s is the number of a descriptor, not %s", name, text);
+  return false;
+}
+
+static bool parse_port(const char *text, uint16_t least, uint16_t *out, struct rd_error *error) {
+  char *end;
+  errno = 0;
+  long value = strtol(text, &end, 10);
+  if (end != text && *end == '\0' && errno == 0 && value >= least && value <= UINT16_MAX) {
+    *out = (uint16_t)value;
+    return true;
+  }
+  rd_error_set(error, RD_CODE_USAGE, "PORT is a number from %u to 65535, not %s", least, text);
+  return false;
+}
+
+static bool parse_bind(struct rd_options *options, const char *text, struct rd_error *error) {
+  int length = snprintf(options->settings.bind_host, sizeof options->settings.bind_host, "%s", text);
+  if (length > 0 && (size_t)length < sizeof options->settings.bind_host) return true;
+  rd_error_set(error, RD_CODE_USAGE, "--bind is an address of this machine");
+  return false;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.h"
+
+#include "agent_control.h"
+#include "by_hand.h"
+#include "key_prompt.h"
+#include "recv_loop.h"
+#include "send_loop.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool guard_stdio(struct rd_error *error);
+static int run_for_agent(const struct rd_options *options, struct rd_error *error);
+static int run_by_hand(struct rd_options *options, struct rd_error *error);
+static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_error *error);
+static enum rd_code run_loop(enum rd_role role, struct rd_control *control);
+
+int rd_program_run(struct rd_options *options, struct rd_error *error) {
+  error->code = RD_CODE_OK;
+  signal(SIGPIPE, SIG_IGN);
+  if (!guard_stdio(error)) return rd_code_status(error->code);
+  return options->mode == RD_MODE_AGENT ? run_for_agent(options, error) : run_by_hand(options, error);
+}
+
+// Where standard input, output or error is closed, no socket of ours may take its number: it gets one with which every
+// use fails.
+static bool guard_stdio(struct rd_error *error) {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    if (open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) == fd) continue;
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot open /dev/null");
+    return false;
+  }
+  return true;
+}
+
+static int run_for_agent(const struct rd_options *options, struct rd_error *error) {
+  int stdio_fd = options->role == RD_ROLE_SENDER ? STDIN_FILENO : STDOUT_FILENO;
+  struct rd_control *control = rd_agent_control_create(options->agent_fd, stdio_fd, error);
+  if (control == NULL) return rd_code_status(error->code);
+  enum rd_code code = run_loop(options->role, control);
+  rd_agent_control_destroy(control);
+  if (code == RD_CODE_CLOSED) {
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+  }
+  return rd_code_status(code);
+}
+
+static int run_by_hand(struct rd_options *options, struct rd_error *error) {
+  unsigned char key[RD_KEY_BYTES];
+  struct rd_control *control = NULL;
+  if (make_key(options, key, error)) control = rd_by_hand_create(options, key, error);
+  if (control == NULL) return rd_code_status(error->code);
+  enum rd_code code = run_loop(options->role, control);
+  explicit_bzero(key, sizeof key);
+  int status = rd_by_hand_end(control, code);
+  rd_by_hand_destroy(control);
+  return status;
+}
+
+static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_error *error) {
+  bool asked = strcmp(options->key_text, "-") == 0;
+  if (!asked && options->key_fd >= 0) {
+    rd_error_set(error, RD_CODE_USAGE, "with --key-fd KEY is -");
+    return false;
+  }
+  if (asked && !rd_key_prompt(options->key_fd, options->key_text, sizeof options->key_text, error)) return false;
+  bool made = rd_key_from_text(options->key_text, key, error);
+  explicit_bzero(options->key_text, sizeof options->key_text);
+  return made;
+}
+
+static enum rd_code run_loop(enum rd_role role, struct rd_control *control) {
+  return role == RD_ROLE_SENDER ? rd_send_loop(control) : rd_recv_loop(control);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader.h"
+
+#include "cleanup.h"
+#include "digest.h"
+#include "worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#define READ_MOST_BYTES (1u << 20)
+
+struct rd_reader {
+  struct rd_source *source;
+  struct rd_ring *ring;
+  struct rd_digest *digest; // the thread's until it has ended; NULL: not wanted
+  struct rd_worker worker;
+  atomic_bool stop;
+  int event_fd;
+  atomic_bool news_expected;
+  atomic_int state;      // enum rd_reader_state
+  struct rd_error error; // set before the state says so
+};
+
+static void *read_all(void *context);
+static enum rd_reader_state read_some(struct rd_reader *reader);
+static void wake(struct rd_reader *reader);
+static void free_reader(struct rd_reader *reader);
+
+struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *ring, bool wants_digest,
+                                   struct rd_error *error) {
+  struct rd_reader *reader = calloc(1, sizeof *reader);
+  if (reader == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a reader");
+    return NULL;
+  }
+  reader->source = source;
+  reader->ring = ring;
+  reader->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (reader->event_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an event descriptor");
+  if (wants_digest && reader->event_fd >= 0) reader->digest = rd_digest_create(error);
+  bool made = reader->event_fd >= 0 && (!wants_digest || reader->digest != NULL);
+  if (made && rd_worker_start(&reader->worker, read_all, reader, error)) return reader;
+  free_reader(reader);
+  return NULL;
+}
+
+bool rd_reader_destroy(struct rd_reader *reader) {
+  if (reader == NULL) return true;
+  atomic_store(&reader->stop, true);
+  rd_ring_stop(reader->ring);
+  if (!rd_worker_stop(&reader->worker)) return false;
+  free_reader(reader);
+  return true;
+}
+
+int rd_reader_poll_fd(const struct rd_reader *reader) {
+  return reader->event_fd;
+}
+
+bool rd_reader_expect_news(struct rd_reader *reader, uint64_t filled) {
+  atomic_store(&reader->news_expected, true);
+  // The thread fills first and looks at the flag then; we the other way round.
+  bool news = rd_ring_filled(reader->ring) > filled || atomic_load(&reader->state) != RD_READER_READING;
+  return !news;
+}
+
+void rd_reader_woken(struct rd_reader *reader) {
+  eventfd_t ignored;
+  eventfd_read(reader->event_fd, &ignored);
+}
+
+enum rd_reader_state rd_reader_state(const struct rd_reader *reader, struct rd_error *error) {
+  enum rd_reader_state state = (enum rd_reader_state)atomic_load(&reader->state);
+  if (state == RD_READER_FAILED) *error = reader->error;
+  return state;
+}
+
+void rd_reader_digest(const struct rd_reader *reader, unsigned char out[RD_DIGEST_BYTES]) {
+  memset(out, 0, RD_DIGEST_BYTES);
+  if (reader->digest != NULL) rd_digest_value(reader->digest, out);
+}
+
+static void *read_all(void *context) {
+  struct rd_reader *reader = context;
+  enum rd_reader_state state;
+  do {
+    state = read_some(reader);
+    if (state != RD_READER_READING) atomic_store(&reader->state, (int)state);
+    if (atomic_exchange(&reader->news_expected, false)) wake(reader);
+  } while (state == RD_READER_READING);
+  return NULL;
+}
+
+static enum rd_reader_state read_some(struct rd_reader *reader) {
+  unsigned char *space;
+  size_t most = rd_ring_reserve(reader->ring, READ_MOST_BYTES, &space);
+  if (most == 0) return RD_READER_AT_END; // stopped: nobody looks any more
+  ssize_t got = rd_source_read(reader->source, space, most, &reader->stop, &reader->error);
+  if (got <= 0) return got == 0 ? RD_READER_AT_END : RD_READER_FAILED;
+  if (reader->digest != NULL) rd_digest_update(reader->digest, space, (size_t)got);
+  rd_ring_fill(reader->ring, (size_t)got);
+  return RD_READER_READING;
+}
+
+static void wake(struct rd_reader *reader) {
+  eventfd_write(reader->event_fd, 1);
+}
+
+static void free_reader(struct rd_reader *reader) {
+  rd_cleanup_fd(&reader->event_fd);
+  rd_digest_destroy(reader->digest);
+  free(reader);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recv_loop.h"
+
+#include "cleanup.h"
+#include "consumer.h"
+#include "credit.h"
+#include "endpoint.h"
+#include "io.h"
+#include "writer.h"
+
+#include <fcntl.h>
+
+#define BYE_MS 5000
+#define KILL_MS 10000
+
+struct receiver {
+  struct rd_endpoint endpoint;
+  struct rd_consumer consumer;
+  struct rd_sink *sink;     // NULL: not told yet
+  int output_fd;            // -1: the sink is a file
+  int watch_fd;             // -1: a reader that goes away does not show
+  bool writing;             // the writer has the sink
+  struct rd_writer *writer; // from here on: once there is a connection
+  struct rd_credit credit;
+  uint64_t received; // stream offsets
+  uint64_t consumed;
+  bool end_received;
+  uint32_t producer_status;
+  int64_t done_at_ms; // 0: DONE was not sent yet
+  bool over;
+};
+
+static bool run(struct receiver *receiver, struct rd_error *error);
+static bool obey(struct receiver *receiver, struct rd_error *error);
+static bool obey_one(struct receiver *receiver, const struct rd_order *order, struct rd_error *error);
+static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int output_fd);
+static bool begin(struct receiver *receiver, struct rd_error *error);
+static bool converse(struct receiver *receiver, struct rd_error *error);
+static bool hear(struct receiver *receiver, struct rd_error *error);
+static bool take_frame(struct receiver *receiver, const struct rd_arrival *arrival, bool *kept, struct rd_error *error);
+static bool take_data(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error);
+static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error);
+static bool speak(struct receiver *receiver, struct rd_error *error);
+static void collect(struct receiver *receiver);
+static bool acknowledge(struct receiver *receiver, struct rd_error *error);
+static bool send_done(struct receiver *receiver, struct rd_error *error);
+static void close_output(struct receiver *receiver);
+static enum rd_wait what_for(struct receiver *receiver);
+static bool wait(struct receiver *receiver, struct rd_error *error);
+static void wait_for_release(struct receiver *receiver);
+static void clear(struct receiver *receiver);
+
+enum rd_code rd_recv_loop(struct rd_control *control) {
+  struct receiver receiver = {.consumer = RD_NO_CONSUMER, .output_fd = -1, .watch_fd = -1};
+  struct rd_error end = {.code = RD_CODE_OK};
+  rd_endpoint_init(&receiver.endpoint, RD_ROLE_RECEIVER, control);
+  if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
+  rd_endpoint_farewell(&receiver.endpoint, &end);
+  clear(&receiver);
+  rd_endpoint_finish(&receiver.endpoint, &end);
+  if (end.code != RD_CODE_OK && end.code != RD_CODE_CLOSED) wait_for_release(&receiver);
+  rd_consumer_forget(&receiver.consumer);
+  return end.code;
+}
+
+static bool run(struct receiver *receiver, struct rd_error *error) {
+  struct rd_endpoint *endpoint = &receiver->endpoint;
+  for (;;) {
+    if (!obey(receiver, error) || !rd_endpoint_connect(endpoint, error) || !begin(receiver, error)) return false;
+    if (endpoint->connection != NULL && !converse(receiver, error)) return false;
+    if (receiver->over) return true;
+    rd_meter_tell(&endpoint->meter, endpoint->control, false);
+    if (!wait(receiver, error)) return false;
+  }
+}
+
+static bool obey(struct receiver *receiver, struct rd_error *error) {
+  struct rd_control *control = receiver->endpoint.control;
+  struct rd_order order;
+  while (control->ops->next(control, &order)) {
+    bool obeyed = obey_one(receiver, &order, error);
+    explicit_bzero(order.settings.key, sizeof order.settings.key);
+    if (!obeyed) return false;
+  }
+  return true;
+}
+
+static bool obey_one(struct receiver *receiver, const struct rd_order *order, struct rd_error *error) {
+  switch (order->type) {
+  case RD_ORDER_FILE:
+    return take_sink(receiver, rd_sink_open(order->path, order->append, error), -1);
+  case RD_ORDER_READY:
+    return take_sink(receiver, rd_sink_from_fd(order->fd, error), order->fd);
+  case RD_ORDER_CONSUMER:
+    rd_consumer_forget(&receiver->consumer);
+    receiver->consumer = rd_consumer_of(order->pid);
+    return true;
+  case RD_ORDER_COMMIT:
+  case RD_ORDER_RELEASE:
+    return true;
+  case RD_ORDER_LOST:
+    // Before anything else, and before its input can end. Once it ended well there is nothing to hide from it.
+    if (receiver->done_at_ms == 0) rd_consumer_kill(&receiver->consumer, KILL_MS);
+    return rd_endpoint_obey(&receiver->endpoint, order, error);
+  default:
+    return rd_endpoint_obey(&receiver->endpoint, order, error);
+  }
+}
+
+static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int output_fd) {
+  if (sink == NULL) return false;
+  if (receiver->writing) { // too late: the first one is being written to
+    rd_sink_destroy(sink);
+    return true;
+  }
+  rd_sink_destroy(receiver->sink);
+  receiver->sink = sink;
+  receiver->output_fd = output_fd;
+  receiver->watch_fd = rd_sink_watch_fd(sink);
+  struct rd_event event = {.type = RD_EVENT_READY};
+  receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
+  return true;
+}
+
+// What arrives before there is a sink waits with the writer.
+static bool begin(struct receiver *receiver, struct rd_error *error) {
+  const struct rd_connection *connection = receiver->endpoint.connection;
+  if (receiver->writer == NULL && connection != NULL) {
+    uint32_t slots = receiver->endpoint.slots;
+    rd_credit_init(&receiver->credit, slots);
+    receiver->writer = rd_writer_create(slots, !rd_connection_agreement(connection)->sealed, error);
+    if (receiver->writer == NULL) return false;
+  }
+  if (receiver->writer != NULL && receiver->sink != NULL && !receiver->writing) {
+    receiver->writing = true;
+    rd_writer_begin(receiver->writer, receiver->sink);
+  }
+  return true;
+}
+
+// Once DONE was sent, a connection that ends is as good as BYE.
+static bool converse(struct receiver *receiver, struct rd_error *error) {
+  if (hear(receiver, error) && (receiver->over || speak(receiver, error))) return true;
+  receiver->over = receiver->done_at_ms > 0 && error->code == RD_CODE_PEER_LOST;
+  return receiver->over;
+}
+
+static bool hear(struct receiver *receiver, struct rd_error *error) {
+  struct rd_connection *connection = receiver->endpoint.connection;
+  struct rd_arrival arrival;
+  while (!receiver->over) {
+    bool kept = false;
+    int received = rd_connection_receive(connection, &arrival, error);
+    if (received <= 0) return received == 0;
+    if (!take_frame(receiver, &arrival, &kept, error)) return false;
+    if (!kept) rd_connection_give_back(connection, &arrival.message);
+  }
+  return true;
+}
+
+static bool take_frame(struct receiver *receiver, const struct rd_arrival *arrival, bool *kept,
+                       struct rd_error *error) {
+  switch (arrival->frame.type) {
+  case RD_FRAME_DATA:
+    *kept = true;
+    return take_data(receiver, arrival, error);
+  case RD_FRAME_END:
+    return take_end(receiver, arrival, error);
+  case RD_FRAME_BYE:
+    receiver->over = receiver->done_at_ms > 0;
+    return receiver->over || rd_endpoint_out_of_place(arrival, error);
+  case RD_FRAME_ABORT:
+    return rd_endpoint_take_abort(&receiver->endpoint, arrival, error);
+  default:
+    return rd_endpoint_out_of_place(arrival, error);
+  }
+}
+
+static bool take_data(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
+  if (receiver->end_received || arrival->frame.offset != receiver->received)
+    return rd_endpoint_out_of_place(arrival, error);
+  receiver->received += arrival->bytes;
+  return rd_writer_put(receiver->writer, arrival, error);
+}
+
+static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
+  struct rd_end end;
+  if (receiver->end_received || arrival->frame.offset != receiver->received)
+    return rd_endpoint_out_of_place(arrival, error);
+  if (!rd_end_decode(arrival->payload, arrival->bytes, &end, error)) return false;
+  receiver->end_received = true;
+  receiver->producer_status = end.producer_status;
+  rd_writer_finish(receiver->writer, &end);
+  return true;
+}
+
+static bool speak(struct receiver *receiver, struct rd_error *error) {
+  struct rd_connection *connection = receiver->endpoint.connection;
+  // In this order: when it has committed, all frames are written.
+  enum rd_writer_state state = rd_writer_state(receiver->writer, error);
+  collect(receiver);
+  if (state == RD_WRITER_FAILED) return false;
+  bool good = state == RD_WRITER_COMMITTED ? send_done(receiver, error) : acknowledge(receiver, error);
+  if (!good || !rd_connection_flush(connection, error)) return false;
+  if (receiver->done_at_ms > 0 && rd_now_ms() - receiver->done_at_ms >= BYE_MS) receiver->over = true;
+  return receiver->over || rd_connection_tick(connection, error);
+}
+
+// Gives the slots of what is written back.
+static void collect(struct receiver *receiver) {
+  struct rd_arrival arrival;
+  while (rd_writer_take_back(receiver->writer, &arrival)) {
+    receiver->consumed += arrival.bytes;
+    rd_credit_consume(&receiver->credit);
+    rd_connection_give_back(receiver->endpoint.connection, &arrival.message);
+  }
+  receiver->endpoint.meter.bytes = receiver->consumed;
+}
+
+static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
+  if (!rd_credit_due(&receiver->credit, rd_writer_pending(receiver->writer) == 0)) return true;
+  unsigned char payload[RD_ACK_BYTES];
+  rd_ack_encode(receiver->credit.frames, payload);
+  int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_ACK, receiver->consumed, payload,
+                                sizeof payload, error);
+  if (sent > 0) rd_credit_acknowledge(&receiver->credit);
+  return sent >= 0;
+}
+
+static bool send_done(struct receiver *receiver, struct rd_error *error) {
+  if (receiver->done_at_ms > 0) return true;
+  int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_DONE, receiver->consumed, NULL, 0, error);
+  if (sent <= 0) return sent == 0;
+  receiver->done_at_ms = rd_now_ms();
+  close_output(receiver);
+  struct rd_event event = {.type = RD_EVENT_END, .bytes = receiver->consumed, .status = receiver->producer_status};
+  receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
+  return true;
+}
+
+// The reader sees the end of the stream. The descriptor's number is not left for others to take.
+static void close_output(struct receiver *receiver) {
+  if (receiver->output_fd < 0) return;
+  RD_AUTO_CLOSE int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (null_fd < 0 || dup3(null_fd, receiver->output_fd, O_CLOEXEC) < 0) close(receiver->output_fd);
+}
+
+static enum rd_wait what_for(struct receiver *receiver) {
+  if (receiver->writer == NULL || receiver->done_at_ms > 0) return RD_WAIT_NONE;
+  unsigned pending = rd_writer_pending(receiver->writer);
+  if (receiver->end_received || pending * 2 >= receiver->credit.slots) return RD_WAIT_OUTPUT;
+  return pending == 0 ? RD_WAIT_WIRE : RD_WAIT_NONE;
+}
+
+static bool wait(struct receiver *receiver, struct rd_error *error) {
+  struct pollfd own[] = {
+      {.fd = receiver->writer != NULL ? rd_writer_poll_fd(receiver->writer) : -1, .events = POLLIN},
+      // After END the writer itself finds out whether all of it was wanted.
+      {.fd = receiver->end_received ? -1 : receiver->watch_fd, .events = 0},
+  };
+  int most_ms = receiver->done_at_ms > 0 ? BYE_MS : -1;
+  rd_endpoint_wait(&receiver->endpoint, own, 2, most_ms, what_for(receiver));
+  if (own[0].revents != 0) rd_writer_woken(receiver->writer);
+  if ((own[1].revents & (POLLERR | POLLHUP)) == 0) return true;
+  rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
+  return false;
+}
+
+// Whoever reads the output must be dead before it ends.
+static void wait_for_release(struct receiver *receiver) {
+  struct rd_control *control = receiver->endpoint.control;
+  struct rd_order order;
+  for (;;) {
+    while (control->ops->next(control, &order)) {
+      if (order.type == RD_ORDER_CONSUMER) receiver->consumer = rd_consumer_of(order.pid);
+      if (order.type == RD_ORDER_LOST) rd_consumer_kill(&receiver->consumer, KILL_MS);
+      if (order.type == RD_ORDER_LOST || order.type == RD_ORDER_RELEASE) return;
+    }
+    struct pollfd orders = control->ops->poll(control);
+    poll(&orders, 1, -1);
+  }
+}
+
+static void clear(struct receiver *receiver) {
+  // A thread that hangs in the system keeps what it uses: the sink, and frames in the connection's memory.
+  if (!rd_writer_destroy(receiver->writer)) return;
+  rd_sink_destroy(receiver->sink);
+  rd_endpoint_clear(&receiver->endpoint);
+}

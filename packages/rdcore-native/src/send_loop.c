@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send_loop.h"
+
+#include "credit.h"
+#include "endpoint.h"
+#include "reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sender {
+  struct rd_endpoint endpoint;
+  struct rd_source *source; // NULL: not told yet
+  struct rd_ring *ring;     // from here on: once there is a connection and a source
+  struct rd_reader *reader;
+  struct rd_credit credit;
+  size_t chunk_bytes; // the largest DATA payload
+  uint64_t sent;      // stream offset
+  uint64_t acked;     // stream offset: handed to the output over there
+  bool committed;     // the producer ended well
+  uint32_t producer_status;
+  bool end_sent;
+  bool done;
+  // What the last pass saw, and stopped at: news are what came since.
+  uint64_t filled_seen;
+  bool end_seen;
+  enum rd_wait wait;
+};
+
+static bool run(struct sender *sender, struct rd_error *error);
+static bool obey(struct sender *sender, struct rd_error *error);
+static bool obey_one(struct sender *sender, const struct rd_order *order, struct rd_error *error);
+static bool take_source(struct sender *sender, struct rd_source *source);
+static bool begin(struct sender *sender, struct rd_error *error);
+static bool check_grant(const struct rd_hello *grant, struct rd_error *error);
+static bool converse(struct sender *sender, struct rd_error *error);
+static bool speak(struct sender *sender, struct rd_error *error);
+static bool hear(struct sender *sender, struct rd_error *error);
+static bool take_frame(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error);
+static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error);
+static bool send_data(struct sender *sender, struct rd_error *error);
+static size_t next_chunk(struct sender *sender, const unsigned char **bytes);
+static bool send_end(struct sender *sender, struct rd_error *error);
+static void wait(struct sender *sender);
+static void clear(struct sender *sender);
+
+enum rd_code rd_send_loop(struct rd_control *control) {
+  struct sender sender = {.wait = RD_WAIT_NONE};
+  struct rd_error end = {.code = RD_CODE_OK};
+  rd_endpoint_init(&sender.endpoint, RD_ROLE_SENDER, control);
+  if (run(&sender, &end)) end = (struct rd_error){.code = RD_CODE_OK};
+  rd_endpoint_farewell(&sender.endpoint, &end);
+  clear(&sender);
+  rd_endpoint_finish(&sender.endpoint, &end);
+  return end.code;
+}
+
+static bool run(struct sender *sender, struct rd_error *error) {
+  struct rd_endpoint *endpoint = &sender->endpoint;
+  for (;;) {
+    if (!obey(sender, error) || !rd_endpoint_connect(endpoint, error) || !begin(sender, error)) return false;
+    if (endpoint->connection != NULL && !converse(sender, error)) return false;
+    if (sender->done) return true;
+    rd_meter_tell(&endpoint->meter, endpoint->control, false);
+    wait(sender);
+  }
+}
+
+static bool obey(struct sender *sender, struct rd_error *error) {
+  struct rd_control *control = sender->endpoint.control;
+  struct rd_order order;
+  while (control->ops->next(control, &order)) {
+    bool obeyed = obey_one(sender, &order, error);
+    explicit_bzero(order.settings.key, sizeof order.settings.key);
+    if (!obeyed) return false;
+  }
+  return true;
+}
+
+static bool obey_one(struct sender *sender, const struct rd_order *order, struct rd_error *error) {
+  switch (order->type) {
+  case RD_ORDER_FILE:
+    return take_source(sender, rd_source_open(order->path, error));
+  case RD_ORDER_READY:
+    return take_source(sender, rd_source_from_fd(order->fd, error));
+  case RD_ORDER_COMMIT:
+    sender->committed = true;
+    sender->producer_status = order->status;
+    return true;
+  case RD_ORDER_CONSUMER:
+  case RD_ORDER_RELEASE:
+    return true;
+  default:
+    return rd_endpoint_obey(&sender->endpoint, order, error);
+  }
+}
+
+static bool take_source(struct sender *sender, struct rd_source *source) {
+  if (source == NULL) return false;
+  rd_source_destroy(sender->source);
+  sender->source = source;
+  struct rd_control *control = sender->endpoint.control;
+  struct rd_event ready = {.type = RD_EVENT_READY};
+  control->ops->tell(control, &ready);
+  int64_t size_bytes = rd_source_size(source);
+  struct rd_event size = {.type = RD_EVENT_SIZE, .bytes = (uint64_t)size_bytes};
+  if (size_bytes >= 0) control->ops->tell(control, &size);
+  return true;
+}
+
+// Starts to read once there is a source, and a peer to read it for.
+static bool begin(struct sender *sender, struct rd_error *error) {
+  const struct rd_connection *connection = sender->endpoint.connection;
+  if (sender->reader != NULL || connection == NULL || sender->source == NULL) return true;
+  const struct rd_agreement *agreement = rd_connection_agreement(connection);
+  if (!check_grant(&agreement->peer, error)) return false;
+  rd_credit_init(&sender->credit, agreement->peer.slots);
+  sender->chunk_bytes = agreement->peer.slot_bytes;
+  sender->ring = rd_ring_create(sender->endpoint.settings.buffer_bytes, error);
+  if (sender->ring == NULL) return false;
+  sender->reader = rd_reader_create(sender->source, sender->ring, !agreement->sealed, error);
+  return sender->reader != NULL;
+}
+
+static bool check_grant(const struct rd_hello *grant, struct rd_error *error) {
+  bool good = grant->slots > 0 && grant->slot_bytes > 0 && grant->slot_bytes <= RD_SLOT_MAX_BYTES;
+  if (!good)
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the receiver grants %u slots of %u bytes", grant->slots,
+                 grant->slot_bytes);
+  return good;
+}
+
+// When the connection breaks, what the peer said last tells more than that it broke.
+static bool converse(struct sender *sender, struct rd_error *error) {
+  struct rd_error last;
+  if (!hear(sender, error)) return false;
+  if (sender->done || speak(sender, error)) return true;
+  if (error->code != RD_CODE_PEER_LOST) return false;
+  if (!hear(sender, &last) && last.code != RD_CODE_PEER_LOST) *error = last;
+  return sender->done;
+}
+
+static bool speak(struct sender *sender, struct rd_error *error) {
+  struct rd_connection *connection = sender->endpoint.connection;
+  sender->wait = RD_WAIT_INPUT;
+  if (sender->reader != NULL && !(send_data(sender, error) && send_end(sender, error))) return false;
+  return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
+}
+
+static bool hear(struct sender *sender, struct rd_error *error) {
+  struct rd_connection *connection = sender->endpoint.connection;
+  struct rd_arrival arrival;
+  while (!sender->done) {
+    int received = rd_connection_receive(connection, &arrival, error);
+    if (received <= 0) return received == 0;
+    if (!take_frame(sender, &arrival, error)) return false;
+    rd_connection_give_back(connection, &arrival.message);
+  }
+  return true;
+}
+
+static bool take_frame(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error) {
+  switch (arrival->frame.type) {
+  case RD_FRAME_ACK:
+    return take_ack(sender, arrival, error);
+  case RD_FRAME_DONE:
+    if (!sender->end_sent || arrival->frame.offset != sender->sent) break;
+    sender->done = true;
+    return true;
+  case RD_FRAME_CLOSED:
+    sender->endpoint.peer_ended = true;
+    rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
+    return false;
+  case RD_FRAME_ABORT:
+    return rd_endpoint_take_abort(&sender->endpoint, arrival, error);
+  default:
+    break;
+  }
+  return rd_endpoint_out_of_place(arrival, error);
+}
+
+static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error) {
+  uint64_t offset = arrival->frame.offset, frames;
+  if (sender->reader == NULL || offset < sender->acked || offset > sender->sent)
+    return rd_endpoint_out_of_place(arrival, error);
+  if (!rd_ack_decode(arrival->payload, arrival->bytes, &frames, error) ||
+      !rd_credit_take(&sender->credit, frames, error))
+    return false;
+  sender->acked = offset;
+  rd_ring_release(sender->ring, offset);
+  return true;
+}
+
+static bool send_data(struct sender *sender, struct rd_error *error) {
+  struct rd_connection *connection = sender->endpoint.connection;
+  while (rd_credit_available(&sender->credit)) {
+    const unsigned char *bytes;
+    size_t count = next_chunk(sender, &bytes);
+    if (count == 0) return true;
+    sender->wait = RD_WAIT_WIRE;
+    int sent = rd_connection_send(connection, RD_FRAME_DATA, sender->sent, bytes, count, error);
+    if (sent <= 0) return sent == 0;
+    rd_credit_spend(&sender->credit);
+    sender->sent += count;
+    sender->endpoint.meter.bytes = sender->sent;
+    if (!rd_connection_flush(connection, error)) return false;
+    sender->wait = RD_WAIT_INPUT;
+  }
+  sender->wait = RD_WAIT_OUTPUT;
+  return true;
+}
+
+// What is to be sent now: a part of a chunk only while the wire has nothing else to do, so that it grows when it has.
+static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
+  sender->filled_seen = rd_ring_filled(sender->ring);
+  uint64_t unsent = sender->filled_seen - sender->sent;
+  bool is_part = unsent < sender->chunk_bytes;
+  if (unsent == 0) return 0;
+  if (is_part && !rd_connection_drained(sender->endpoint.connection)) {
+    sender->wait = RD_WAIT_WIRE;
+    return 0;
+  }
+  return rd_ring_peek(sender->ring, sender->sent, sender->chunk_bytes, bytes);
+}
+
+// Only after the end of the input and the word that the producer ended well.
+static bool send_end(struct sender *sender, struct rd_error *error) {
+  enum rd_reader_state state = rd_reader_state(sender->reader, error);
+  if (state == RD_READER_FAILED) return false;
+  if (sender->end_sent) sender->wait = RD_WAIT_OUTPUT;
+  // In this order: what was read before the end is in the ring once the state says so.
+  sender->end_seen = state == RD_READER_AT_END;
+  bool all_sent = sender->end_seen && sender->sent == rd_ring_filled(sender->ring);
+  if (!all_sent || !sender->committed || sender->end_sent) return true;
+  struct rd_end end = {.producer_status = sender->producer_status};
+  unsigned char payload[RD_END_BYTES];
+  rd_reader_digest(sender->reader, end.digest);
+  rd_end_encode(&end, payload);
+  int sent =
+      rd_connection_send(sender->endpoint.connection, RD_FRAME_END, sender->sent, payload, sizeof payload, error);
+  sender->end_sent = sent > 0;
+  return sent >= 0;
+}
+
+static void wait(struct sender *sender) {
+  struct pollfd news = {.fd = -1, .events = POLLIN};
+  int most_ms = -1;
+  if (sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
+    news.fd = rd_reader_poll_fd(sender->reader);
+    if (!rd_reader_expect_news(sender->reader, sender->filled_seen)) most_ms = 0;
+  }
+  rd_endpoint_wait(&sender->endpoint, &news, 1, most_ms, sender->wait);
+  if (news.revents != 0) rd_reader_woken(sender->reader);
+}
+
+static void clear(struct sender *sender) {
+  rd_endpoint_clear(&sender->endpoint);
+  // A thread that hangs in the system keeps what it uses.
+  if (!rd_reader_destroy(sender->reader)) return;
+  rd_ring_destroy(sender->ring);
+  rd_source_destroy(sender->source);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sink.h"
+
+#include "cleanup.h"
+#include "io.h"
+#include "replacement.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+struct rd_sink {
+  char *path; // NULL: an inherited descriptor
+  int fd;     // -1: a fifo that is not open yet
+  struct rd_replacement *replacement;
+  bool appending;
+  bool created; // by us, to append to
+  off_t length_before;
+  off_t written;
+  bool settled; // committed or abandoned
+};
+
+static struct rd_sink *new_sink(const char *path, struct rd_error *error);
+static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error);
+static bool open_replacement(struct rd_sink *sink, struct rd_error *error);
+static bool open_to_append(struct rd_sink *sink, struct rd_error *error);
+static bool open_in_place(struct rd_sink *sink, const struct stat *status, struct rd_error *error);
+static bool open_fifo(struct rd_sink *sink, const atomic_bool *stop, struct rd_error *error);
+static bool stopped(struct rd_error *error);
+static bool unwritable(const struct rd_sink *sink, struct rd_error *error);
+
+struct rd_sink *rd_sink_from_fd(int fd, struct rd_error *error) {
+  struct rd_sink *sink = new_sink(NULL, error);
+  if (sink == NULL) return NULL;
+  sink->fd = fd;
+  rd_pipe_grow(fd);
+  return sink;
+}
+
+struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *error) {
+  RD_AUTO_FREE char *resolved = rd_replacement_resolve(path);
+  if (resolved == NULL) {
+    rd_error_set_errno(error, RD_CODE_SINK_UNWRITABLE, "cannot write %s", path);
+    return NULL;
+  }
+  struct rd_sink *sink = new_sink(resolved, error);
+  if (sink == NULL || open_path(sink, append, error)) return sink;
+  rd_sink_destroy(sink);
+  return NULL;
+}
+
+void rd_sink_destroy(struct rd_sink *sink) {
+  if (sink == NULL) return;
+  rd_sink_abandon(sink);
+  rd_replacement_destroy(sink->replacement);
+  if (sink->path != NULL && sink->replacement == NULL) rd_cleanup_fd(&sink->fd);
+  free(sink->path);
+  free(sink);
+}
+
+bool rd_sink_write(struct rd_sink *sink, const unsigned char *bytes, size_t count, const atomic_bool *stop,
+                   struct rd_error *error) {
+  if (sink->fd < 0 && !open_fifo(sink, stop, error)) return false;
+  for (size_t done = 0; done < count;) {
+    if (atomic_load(stop)) return stopped(error);
+    ssize_t written = write(sink->fd, bytes + done, count - done);
+    if (written >= 0) {
+      done += (size_t)written;
+      sink->written += written;
+      continue;
+    }
+    struct pollfd writable = {.fd = sink->fd, .events = POLLOUT};
+    // Somebody else made the descriptor non-blocking.
+    if (errno == EAGAIN && (poll(&writable, 1, -1) >= 0 || errno == EINTR)) continue;
+    if (errno != EINTR) return unwritable(sink, error);
+  }
+  return true;
+}
+
+bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error) {
+  sink->settled = true;
+  if (sink->replacement != NULL) return rd_replacement_commit(sink->replacement, error);
+  struct stat status;
+  if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return true; // a fifo that nothing was written to
+  bool is_storage = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
+  if (!is_storage || fsync(sink->fd) == 0) return true;
+  sink->settled = false;
+  return unwritable(sink, error);
+}
+
+void rd_sink_abandon(struct rd_sink *sink) {
+  if (sink->settled || !sink->appending) return;
+  sink->settled = true;
+  struct stat status;
+  // Somebody else may have appended as well: then nothing can be cut off without harm.
+  if (fstat(sink->fd, &status) < 0 || status.st_size != sink->length_before + sink->written) return;
+  if (sink->created)
+    unlink(sink->path);
+  else if (sink->written > 0 && ftruncate(sink->fd, sink->length_before) < 0)
+    return; // the caller reports a failure already
+}
+
+int rd_sink_watch_fd(const struct rd_sink *sink) {
+  struct stat status;
+  if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return -1;
+  return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ? sink->fd : -1;
+}
+
+static struct rd_sink *new_sink(const char *path, struct rd_error *error) {
+  struct rd_sink *sink = calloc(1, sizeof *sink);
+  if (sink != NULL && path != NULL) sink->path = strdup(path);
+  if (sink == NULL || (path != NULL && sink->path == NULL)) {
+    free(sink);
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for the sink");
+    return NULL;
+  }
+  sink->fd = -1;
+  return sink;
+}
+
+static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error) {
+  struct stat status;
+  bool exists = stat(sink->path, &status) == 0;
+  if (!exists && errno != ENOENT) return unwritable(sink, error);
+  if (exists && !S_ISREG(status.st_mode)) return open_in_place(sink, &status, error);
+  return append ? open_to_append(sink, error) : open_replacement(sink, error);
+}
+
+static bool open_replacement(struct rd_sink *sink, struct rd_error *error) {
+  sink->replacement = rd_replacement_open(sink->path, error);
+  if (sink->replacement == NULL) return false;
+  sink->fd = rd_replacement_fd(sink->replacement);
+  return true;
+}
+
+static bool open_to_append(struct rd_sink *sink, struct rd_error *error) {
+  sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
+  sink->created = sink->fd >= 0;
+  if (sink->fd < 0 && errno == EEXIST) sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+  struct stat status;
+  if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return unwritable(sink, error);
+  sink->appending = true;
+  sink->length_before = status.st_size;
+  return true;
+}
+
+static bool open_in_place(struct rd_sink *sink, const struct stat *status, struct rd_error *error) {
+  if (S_ISFIFO(status->st_mode)) return true;
+  sink->fd = open(sink->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  return sink->fd >= 0 || unwritable(sink, error);
+}
+
+static bool open_fifo(struct rd_sink *sink, const atomic_bool *stop, struct rd_error *error) {
+  while (sink->fd < 0) {
+    if (atomic_load(stop)) return stopped(error);
+    sink->fd = open(sink->path, O_WRONLY | O_CLOEXEC);
+    if (sink->fd < 0 && errno != EINTR) return unwritable(sink, error);
+  }
+  rd_pipe_grow(sink->fd);
+  return true;
+}
+
+static bool stopped(struct rd_error *error) {
+  rd_error_set(error, RD_CODE_ABORTED, "writing was stopped");
+  return false;
+}
+
+static bool unwritable(const struct rd_sink *sink, struct rd_error *error) {
+  enum rd_code code = errno == EPIPE || errno == ECONNRESET ? RD_CODE_CLOSED : RD_CODE_SINK_UNWRITABLE;
+  rd_error_set_errno(error, code, "cannot write %s", sink->path != NULL ? sink->path : "standard output");
+  return false;
+}

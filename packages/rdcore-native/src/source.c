@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source.h"
+
+#include "cleanup.h"
+#include "io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct rd_source {
+  int fd;     // -1: a fifo that is not open yet
+  char *path; // NULL: an inherited descriptor
+  int64_t size_bytes;
+};
+
+static bool open_path(struct rd_source *source, struct rd_error *error);
+static bool open_fifo(struct rd_source *source, const atomic_bool *stop, struct rd_error *error);
+static void measure(struct rd_source *source);
+static ssize_t unreadable(const struct rd_source *source, struct rd_error *error);
+
+struct rd_source *rd_source_from_fd(int fd, struct rd_error *error) {
+  struct rd_source *source = calloc(1, sizeof *source);
+  if (source == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for the source");
+    return NULL;
+  }
+  source->fd = fd;
+  rd_pipe_grow(fd);
+  measure(source);
+  return source;
+}
+
+struct rd_source *rd_source_open(const char *path, struct rd_error *error) {
+  struct rd_source *source = calloc(1, sizeof *source);
+  if (source != NULL) source->path = strdup(path);
+  if (source == NULL || source->path == NULL) {
+    free(source);
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for the source");
+    return NULL;
+  }
+  source->fd = -1;
+  if (!open_path(source, error)) {
+    rd_source_destroy(source);
+    return NULL;
+  }
+  measure(source);
+  return source;
+}
+
+void rd_source_destroy(struct rd_source *source) {
+  if (source == NULL) return;
+  if (source->path != NULL) rd_cleanup_fd(&source->fd);
+  free(source->path);
+  free(source);
+}
+
+int64_t rd_source_size(const struct rd_source *source) {
+  return source->size_bytes;
+}
+
+ssize_t rd_source_read(struct rd_source *source, void *bytes, size_t most, const atomic_bool *stop,
+                       struct rd_error *error) {
+  if (source->fd < 0 && !open_fifo(source, stop, error)) return -1;
+  while (!atomic_load(stop)) {
+    ssize_t got = read(source->fd, bytes, most);
+    if (got >= 0) return got;
+    struct pollfd readable = {.fd = source->fd, .events = POLLIN};
+    // Somebody else made the descriptor non-blocking.
+    if (errno == EAGAIN && (poll(&readable, 1, -1) >= 0 || errno == EINTR)) continue;
+    if (errno != EINTR) return unreadable(source, error);
+  }
+  rd_error_set(error, RD_CODE_ABORTED, "reading was stopped");
+  return -1;
+}
+
+static bool open_path(struct rd_source *source, struct rd_error *error) {
+  struct stat status;
+  if (stat(source->path, &status) < 0) return unreadable(source, error) >= 0;
+  if (S_ISDIR(status.st_mode)) {
+    errno = EISDIR;
+    return unreadable(source, error) >= 0;
+  }
+  if (S_ISFIFO(status.st_mode)) return true;
+  source->fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (source->fd < 0) return unreadable(source, error) >= 0;
+  posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  return true;
+}
+
+static bool open_fifo(struct rd_source *source, const atomic_bool *stop, struct rd_error *error) {
+  while (source->fd < 0) {
+    if (atomic_load(stop)) {
+      rd_error_set(error, RD_CODE_ABORTED, "reading was stopped");
+      return false;
+    }
+    source->fd = open(source->path, O_RDONLY | O_CLOEXEC);
+    if (source->fd < 0 && errno != EINTR) return unreadable(source, error) >= 0;
+  }
+  rd_pipe_grow(source->fd);
+  return true;
+}
+
+static void measure(struct rd_source *source) {
+  struct stat status;
+  source->size_bytes = -1;
+  if (source->fd < 0 || fstat(source->fd, &status) < 0 || !S_ISREG(status.st_mode)) return;
+  off_t at = lseek(source->fd, 0, SEEK_CUR); // where an inherited descriptor stands; it stays there
+  if (at >= 0 && at <= status.st_size) source->size_bytes = status.st_size - at;
+}
+
+static ssize_t unreadable(const struct rd_source *source, struct rd_error *error) {
+  rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read %s",
+                     source->path != NULL ? source->path : "standard input");
+  return -1;
+}

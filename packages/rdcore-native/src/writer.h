@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiver's thread that writes to the sink, which may block for ever.
+#ifndef RD_WRITER_H
+#define RD_WRITER_H
+
+#include "connection.h"
+#include "sink.h"
+
+struct rd_writer; // opaque
+
+enum rd_writer_state { RD_WRITER_WRITING, RD_WRITER_COMMITTED, RD_WRITER_FAILED };
+
+// At most `slots` frames are with the writer at a time. With `takes_digest` the stream's digest is taken and compared.
+struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_error *error);
+// From now on it writes. The sink stays the caller's.
+void rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink);
+// Stops the thread. False: it hangs in the system; nothing was freed, and neither the sink nor the frames may be.
+// NULL-safe.
+bool rd_writer_destroy(struct rd_writer *writer);
+
+// Hands over a DATA frame. False: there are more than the slots allow (RD_CODE_DATA_DAMAGED).
+bool rd_writer_put(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error);
+// After the last frame: compare the digest, then commit the sink.
+void rd_writer_finish(struct rd_writer *writer, const struct rd_end *end);
+
+// The next frame that is written: false when there is none now.
+bool rd_writer_take_back(struct rd_writer *writer, struct rd_arrival *arrival);
+// Frames that are not written yet.
+unsigned rd_writer_pending(struct rd_writer *writer);
+// *error is set when it failed.
+enum rd_writer_state rd_writer_state(struct rd_writer *writer, struct rd_error *error);
+
+int rd_writer_poll_fd(const struct rd_writer *writer); // readable when there may be news
+void rd_writer_woken(struct rd_writer *writer);        // takes the wake-up back
+
+#endif

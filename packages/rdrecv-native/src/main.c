@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiving end of a hop: see man/rdrecv.1 and docs/protocol.md.
+#include "program.h"
+
+#include <stdio.h>
+
+static int print_words(const struct rd_options *options);
+static int print_failure(const struct rd_error *error, int status);
+
+int main(int argc, char **argv) {
+  struct rd_options options;
+  struct rd_error error;
+  if (!rd_options_parse(RD_ROLE_RECEIVER, argc, argv, &options, &error)) return print_failure(&error, 2);
+  if (options.mode == RD_MODE_HELP || options.mode == RD_MODE_VERSION) return print_words(&options);
+  int status = rd_program_run(&options, &error);
+  return error.code == RD_CODE_OK ? status : print_failure(&error, status);
+}
+
+static int print_words(const struct rd_options *options) {
+  const char *words = options->mode == RD_MODE_HELP ? rd_options_help(options->role) : "rdrecv " RD_VERSION "\n";
+  return fputs(words, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+}
+
+static int print_failure(const struct rd_error *error, int status) {
+  fprintf(stderr, "rdrecv: %s\n", error->message);
+  if (error->code == RD_CODE_USAGE) fputs("try: rdrecv --help\n", stderr);
+  return status;
+}
