@@ -17,14 +17,20 @@ export function createLiveDisplay(
   const spinner = createSpinner(stream);
   const table = createTable(stream, rows);
   let below: Below | undefined;
+  let isShown = false;
   let pauses = 0;
   let lineIsOpen = false;
-  const hide = () => below?.hide();
+  const hide = () => {
+    if (isShown) below?.hide();
+    isShown = false;
+  };
   const show = () => {
-    if (pauses === 0 && !lineIsOpen) below?.show();
+    if (isShown || pauses > 0 || lineIsOpen) return;
+    below?.show();
+    isShown = below !== undefined;
   };
   const replaceBy = (next: Below | undefined) => {
-    hide();
+    if (next !== below) hide();
     below = next;
     show();
   };
@@ -49,13 +55,14 @@ export function createLiveDisplay(
       show();
     },
     stop() {
-      below?.finish();
+      if (isShown) below?.finish();
+      isShown = false;
       below = undefined;
     },
   };
 }
 
-/** What stands below the text. Each is idempotent. */
+/** What stands below the text: shown, then hidden or finished. */
 interface Below {
   show(): void;
   hide(): void;
@@ -92,18 +99,15 @@ function createTable(stream: NodeJS.WriteStream, rows: (columns: number) => read
   return {
     show() {
       draw();
-      timer ??= setInterval(draw, INTERVAL_MS).unref();
+      timer = setInterval(draw, INTERVAL_MS).unref();
     },
     hide() {
       clearInterval(timer);
-      timer = undefined;
       update.clear();
     },
     finish() {
-      if (timer === undefined) return;
-      draw();
       clearInterval(timer);
-      timer = undefined;
+      draw();
       update.done();
     },
   };

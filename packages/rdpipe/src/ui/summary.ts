@@ -46,17 +46,18 @@ function stageCells(stage: StageReport): readonly string[] {
 }
 
 function endOf({ state, code, signal }: StageReport): string {
-  if (state === 'not_started') return 'not started';
-  const status = signal === null ? `exit ${code ?? '?'}` : `signal ${signal}`;
+  const status = signal === null ? (code === null ? '' : ` (exit ${code})`) : ` (signal ${signal})`;
   switch (state) {
     case 'succeeded':
-      return code === 0 || (code === null && signal === null) ? 'succeeded' : `succeeded (${status})`;
+      return code === 0 ? state : state + status;
     case 'failed':
-      return `failed (${status})`;
+      return state + status;
     case 'stopped':
       return 'stopped';
     case 'consumer_closed':
       return 'its reader closed';
+    case 'not_started':
+      return 'not started';
   }
 }
 

@@ -1,0 +1,96 @@
+import { Writable } from 'node:stream';
+import type { Plan } from '../../src/model/plan.ts';
+import type { HopReport, Report, StageReport } from '../../src/model/report.ts';
+import { makePlan } from '../../src/plan/plan.ts';
+import { inputFor } from '../plan/helpers.ts';
+
+/** A plan for stages on h1, h2 and this machine. */
+export function planFor(words: readonly string[], changes: Parameters<typeof inputFor>[1] = {}): Plan {
+  return makePlan(inputFor(words, changes));
+}
+
+/** Collects what is written. */
+export interface Page {
+  text: string;
+  write(text: string | Uint8Array): void;
+}
+
+export function createPage(): Page {
+  const page: Page = {
+    text: '',
+    write(text) {
+      page.text += Buffer.from(text).toString();
+    },
+  };
+  return page;
+}
+
+/** A terminal's stream that writes to a page; no more of tty.WriteStream than a spinner and a table use. */
+export function createScreen(page: Page): NodeJS.WriteStream {
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Uint8Array, _encoding, done) {
+      page.write(chunk);
+      done();
+    },
+  });
+  const moves = {
+    isTTY: true,
+    columns: 80,
+    rows: 24,
+    cursorTo: (x: number) => stream.write(`<to ${x}>`),
+    moveCursor: (_: number, dy: number) => stream.write(`<up ${-dy}>`),
+    clearLine: () => stream.write('<clear>'),
+  };
+  return Object.assign(stream, moves) as unknown as NodeJS.WriteStream;
+}
+
+export function stageReport(changes: Partial<StageReport> = {}): StageReport {
+  return {
+    stage: 1,
+    host: 'h1',
+    command: 'produce',
+    state: 'succeeded',
+    code: 0,
+    signal: null,
+    userMs: 1500,
+    systemMs: 200,
+    maxRssKib: 2048,
+    ...changes,
+  };
+}
+
+export function hopReport(changes: Partial<HopReport> = {}): HopReport {
+  return {
+    link: 1,
+    from: 'h1',
+    to: 'h2',
+    transport: 'tcp',
+    cipher: 'aes-256-gcm',
+    result: 'delivered',
+    bytes: 3 * 1024 ** 3,
+    seconds: 1.5,
+    bytesPerSecond: 2_147_483_648,
+    bottleneck: 'wire',
+    inputMs: 100,
+    wireMs: 900,
+    outputMs: 200,
+    notes: [],
+    ...changes,
+  };
+}
+
+export function report(changes: Partial<Report> = {}): Report {
+  return {
+    v: 1,
+    run: 'run-1',
+    status: 0,
+    cause: null,
+    message: null,
+    seconds: 2,
+    stages: [stageReport(), stageReport({ stage: 2, host: 'h2', command: 'consume' })],
+    hops: [hopReport()],
+    leftBehind: [],
+    ...changes,
+  };
+}

@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import type { RunEvent } from '../../src/model/events.ts';
+import { createProgress, type Progress } from '../../src/ui/progress.ts';
+import { progressRows } from '../../src/ui/rows.ts';
+import { planFor } from './helpers.ts';
+
+type Counters = Extract<RunEvent, { kind: 'counters' }>;
+
+function counters(changes: Partial<Counters>): Counters {
+  return { kind: 'counters', link: 1, end: 'recv', bytes: 0, inputMs: 0, wireMs: 0, outputMs: 0, ...changes };
+}
+
+describe('progress', () => {
+  let now: number;
+  let progress: Progress;
+  const start = (words: readonly string[], expectedBytes?: number) => {
+    now = 1000;
+    progress = createProgress(expectedBytes, () => now);
+    progress.planned(planFor(words));
+    progress.segmentStarted(1);
+  };
+  const at = (time: number, ...events: readonly Partial<Counters>[]) => {
+    now = time;
+    for (const event of events) progress.counted(counters(event));
+  };
+
+  it('has nothing to show before a plan, or without hops', () => {
+    const empty = createProgress(undefined, () => 0);
+    empty.segmentStarted(1);
+    expect(empty.hops()).to.deep.equal([]);
+    start(['h1:a', 'h1:b']);
+    expect(progress.hops()).to.deep.equal([]);
+  });
+
+  it('names hops, and links to files within a host', () => {
+    start(['h1:< f', 'h1:a', 'h2:b']);
+    expect(progress.hops().map(({ name }) => name)).to.deep.equal(['within h1', 'h1→h2']);
+  });
+
+  it('counts what has arrived', () => {
+    start(['h1:a', 'h2:b']);
+    at(1000, { end: 'send', bytes: 500 }, { bytes: 100 });
+    expect(progress.hops()[0]).to.include({ bytes: 100, bytesPerSecond: 0, waitsFor: undefined });
+    at(2000, { bytes: 1100 });
+    expect(progress.hops()[0]).to.include({ bytes: 1100, bytesPerSecond: 1000 });
+    at(2500, { bytes: 900, link: 7 });
+    expect(progress.hops()[0]).to.include({ bytes: 1100 });
+  });
+
+  it('looks back three seconds for the rate', () => {
+    start(['h1:a', 'h2:b']);
+    for (let second = 1; second <= 10; second++) at(second * 1000, { bytes: second <= 5 ? second * 100 : 500 });
+    expect(progress.hops()[0]).to.include({ bytes: 500, bytesPerSecond: 0 });
+  });
+
+  it('knows what a hop waits for', () => {
+    start(['h1:a', 'h2:b']);
+    const waits = () => progress.hops()[0]?.waitsFor;
+    at(1000, { end: 'send', inputMs: 10, wireMs: 20 }, { outputMs: 10 });
+    expect(waits()).to.equal(undefined);
+    at(2000, { end: 'send', inputMs: 900, wireMs: 30 }, { outputMs: 20 });
+    expect(waits()).to.equal('input');
+    at(3000, { end: 'send', inputMs: 910, wireMs: 980 }, { outputMs: 30 });
+    expect(waits()).to.equal('wire');
+    at(4000, { end: 'send', inputMs: 920, wireMs: 1900 }, { outputMs: 900 });
+    expect(waits()).to.equal('output');
+  });
+
+  it('estimates the rest where the size is known', () => {
+    start(['h1:< f', 'h2:b']);
+    progress.sizeKnown({ kind: 'size', link: 1, bytes: 4096 });
+    progress.sizeKnown({ kind: 'size', link: 9, bytes: 1 });
+    at(1000, { bytes: 0 });
+    at(2000, { bytes: 1024 });
+    expect(progress.hops()[0]).to.include({ size: 4096, secondsLeft: 3 });
+    at(3000, { bytes: 5000 });
+    expect(progress.hops()[0]?.secondsLeft).to.equal(undefined);
+  });
+
+  it('takes the expected size for the first hop', () => {
+    start(['h1:a', 'h2:b', 'self:c'], 4096);
+    expect(progress.hops().map(({ size }) => size)).to.deep.equal([4096, undefined]);
+  });
+
+  it('shows the segment that runs', () => {
+    start(['h1:a', 'h2:> f', 'h2:< g', 'h1:b']);
+    expect(progress.hops().map(({ link }) => link)).to.deep.equal([1]);
+    progress.segmentStarted(2);
+    expect(progress.hops().map(({ link }) => link)).to.deep.equal([3]);
+  });
+});
+
+describe('rows', () => {
+  const hop = { link: 1, name: 'h1→h2', bytes: 1024, bytesPerSecond: 2_000_000 } as const;
+  const unknown = { waitsFor: undefined, size: undefined, secondsLeft: undefined };
+
+  it('shows bytes, rate, portion and what is waited for', () => {
+    const rows = progressRows(
+      [
+        { ...hop, waitsFor: 'output', size: 4096, secondsLeft: 65 },
+        { ...hop, ...unknown, name: 'h2→standard output', waitsFor: 'wire' },
+      ],
+      200,
+    );
+    expect(rows).to.deep.equal([
+      'h1→h2               1.0 KiB  2.000 MB/s  25% of 4.0 KiB, 1:05 left  waits for its consumer',
+      'h2→standard output  1.0 KiB  2.000 MB/s                             waits for the network',
+    ]);
+  });
+
+  it('leaves out what is not known, or was not true', () => {
+    expect(progressRows([{ ...hop, ...unknown }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
+    expect(progressRows([{ ...hop, ...unknown, size: 100 }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
+    expect(progressRows([{ ...hop, ...unknown, size: 0 }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
+  });
+
+  it('fits the terminal', () => {
+    expect(progressRows([{ ...hop, ...unknown }], 10)).to.deep.equal(['h1→h2  1.0']);
+  });
+});

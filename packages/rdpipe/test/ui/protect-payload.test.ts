@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { bundled } from './bundle.ts';
+
+describe('protect-payload', () => {
+  const script = bundled('print-payload-flags.ts');
+
+  it("leaves descriptors 0 and 1 blocking, though node's streams are used", async () => {
+    expect(await flagsOf(script.path(), 'protected')).to.deep.equal({ stdin: 'blocks', stdout: 'blocks' });
+  });
+
+  it('is needed', async () => {
+    expect(await flagsOf(script.path(), 'bare')).to.deep.equal({ stdin: 'does not block', stdout: 'does not block' });
+  });
+});
+
+/** The program says on its standard error how its pipes are after it loaded node:process. */
+async function flagsOf(script: string, mode: string): Promise<unknown> {
+  // The shell makes plain pipes; node would give its child sockets.
+  const command = 'sleep 0 | "$0" "$1" "$2" | cat';
+  const child = spawn('sh', ['-c', command, process.execPath, script, mode], { stdio: ['ignore', 'ignore', 'pipe'] });
+  return JSON.parse(await text(child.stderr));
+}
