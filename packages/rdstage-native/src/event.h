@@ -4,7 +4,7 @@
 #define RD_STAGE_EVENT_H
 
 #include "error.h"
-#include "request.h"
+#include "prepare.h"
 
 #include <jansson.h>
 #include <sys/resource.h>

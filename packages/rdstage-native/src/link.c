@@ -26,6 +26,8 @@ struct link {
   bool release_wanted;      // rdrecv waits for its consumer's death
 };
 
+static bool is_read(void *context);
+static void on_producer_ended(void *context, bool well, int status);
 static bool open_send(struct link *link, struct rd_error *error);
 static bool open_recv(struct link *link, struct rd_error *error);
 static bool open_local(struct link *link, struct rd_error *error);
@@ -62,6 +64,7 @@ const struct link_spec *link_spec(const struct link *link) {
 
 void link_set_producer(struct link *link, struct stage *producer) {
   link->producer = producer;
+  producer->output = (struct stage_output){.is_read = is_read, .ended = on_producer_ended, .context = link};
 }
 
 void link_set_consumer(struct link *link, struct stage *consumer) {
@@ -112,14 +115,26 @@ void link_go(struct link *link) {
     link->user_watch = loop_watch(link->agent->loop, link->agent->user_stdout, 0, on_user_gone, link);
 }
 
-bool link_has_reader(const struct link *link) {
+void link_abort(struct link *link, const char *reason) {
+  if (link->send) hop_abort(link->send, reason);
+  if (link->recv) hop_abort(link->recv, reason);
+}
+
+void link_release(struct link *link) {
+  if (link->recv) hop_release(link->recv);
+}
+
+static bool is_read(void *context) {
+  const struct link *link = context;
   if (link->feed) return channel_is_read(link->feed);
   if (link->spec->kind != LINK_STDOUT) return true;
   struct pollfd polled = {.fd = link->agent->user_stdout};
   return poll(&polled, 1, 0) == 0;
 }
 
-void link_producer_ended(struct link *link, bool well, int status) {
+// Otherwise than well: the consumer dies while its input is open.
+static void on_producer_ended(void *context, bool well, int status) {
+  struct link *link = context;
   watch_end(&link->user_watch);
   if (link->spec->kind == LINK_PIPE) {
     if (well)
@@ -135,15 +150,6 @@ void link_producer_ended(struct link *link, bool well, int status) {
   else
     hop_abort(link->send, reason);
   if (link->feed) channel_release(link->feed);
-}
-
-void link_abort(struct link *link, const char *reason) {
-  if (link->send) hop_abort(link->send, reason);
-  if (link->recv) hop_abort(link->recv, reason);
-}
-
-void link_release(struct link *link) {
-  if (link->recv) hop_release(link->recv);
 }
 
 static bool open_send(struct link *link, struct rd_error *error) {
@@ -234,7 +240,7 @@ static void on_reader_gone(void *context) {
     channel_release(link->drain);
     if (link->release_wanted) hop_release(link->recv);
   }
-  if (link->producer && !link_has_reader(link)) stage_consumer_gone(link->producer);
+  if (link->producer && !is_read(link)) stage_consumer_gone(link->producer);
 }
 
 static void on_user_gone(void *context, short ready) {

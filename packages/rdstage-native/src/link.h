@@ -19,7 +19,7 @@ struct link *link_create(struct agent *agent, const struct prepare_spec *prepare
                          const struct link_handler *handler);
 void link_destroy(struct link *link); // NULL-safe
 const struct link_spec *link_spec(const struct link *link);
-// The commands at its ends, before link_open(). Borrowed.
+// The commands at its ends, before link_open(). Borrowed. The link becomes the producer's output.
 void link_set_producer(struct link *link, struct stage *producer);
 void link_set_consumer(struct link *link, struct stage *consumer);
 
@@ -35,10 +35,6 @@ int link_output_fd(const struct link *link);
 // All commands run, as far as they could be started: what they hold is theirs alone now, and data may come to its end.
 void link_go(struct link *link);
 
-// Does anybody read what the producer writes?
-bool link_has_reader(const struct link *link);
-// The producer has ended. Well: end of file may be seen behind it. Otherwise the consumer dies while its input is open.
-void link_producer_ended(struct link *link, bool well, int status);
 // The run fails: tells both ends. Idempotent.
 void link_abort(struct link *link, const char *reason);
 // Every consumer is dead: ends may be closed.

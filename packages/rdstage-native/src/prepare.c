@@ -55,6 +55,10 @@ void prepare_destroy(struct prepare_spec *prepare) {
   free(prepare);
 }
 
+const char *hop_end_name(enum hop_end end) {
+  return end == HOP_SEND ? "send" : "recv";
+}
+
 const struct link_spec *prepare_link_of(const struct prepare_spec *prepare, const struct stage_spec *stage,
                                         enum hop_end end) {
   int64_t number = end == HOP_RECV ? stage->in : stage->out;
@@ -93,7 +97,7 @@ static bool decode_header(json_t *object, struct prepare_spec *prepare, struct r
 }
 
 static bool decode_stages(json_t *array, struct prepare_spec *prepare, struct rd_error *error) {
-  if (!json_is_array(array) || json_array_size(array) > REQUEST_STAGES_MAX)
+  if (!json_is_array(array) || json_array_size(array) > PREPARE_STAGES_MAX)
     return nonsense(error, "stages is no list, or too long");
   prepare->stages = memory_new(json_array_size(array), sizeof *prepare->stages);
   for (size_t i = 0; i < json_array_size(array); i++)
@@ -153,7 +157,7 @@ static bool decode_ok(const json_t *array, struct stage_spec *stage, struct rd_e
 }
 
 static bool decode_links(json_t *array, struct prepare_spec *prepare, struct rd_error *error) {
-  if (!json_is_array(array) || json_array_size(array) > 2 * REQUEST_STAGES_MAX)
+  if (!json_is_array(array) || json_array_size(array) > 2 * PREPARE_STAGES_MAX)
     return nonsense(error, "links is no list, or too long");
   prepare->links = memory_new(json_array_size(array), sizeof *prepare->links);
   for (size_t i = 0; i < json_array_size(array); i++)

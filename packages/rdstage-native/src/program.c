@@ -3,7 +3,7 @@
 
 #include "child.h"
 #include "cleanup.h"
-#include "lines.h"
+#include "json_lines.h"
 #include "memory.h"
 
 #include <limits.h>
@@ -15,15 +15,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES (64u << 10)
 #define AGENT_FD 3
 
 struct program {
   pid_t pid;
-  int fd;
-  struct line_reader *reader;
-  struct line_writer *writer;
-  struct watch *watch;
+  struct rd_json_lines *lines;
+  struct watch *watch; // NULL: it says nothing any more
   program_function *function;
   void *context;
 };
@@ -31,8 +28,9 @@ struct program {
 static bool find_program(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error);
 static pid_t execute(struct agent *agent, const struct program_setup *setup, int agent_fd, struct rd_error *error);
 static void on_ready(void *context, short ready);
-static enum lines_state take(struct program *program);
-static bool on_line(void *context, const char *line, size_t bytes);
+static void hand_over(struct program *program, json_t *event);
+static void close_ear(struct program *program, bool broken);
+static void watch_again(struct program *program);
 
 struct program *program_start(struct agent *agent, const struct program_setup *setup, struct rd_error *error) {
   int ends[2];
@@ -44,23 +42,18 @@ struct program *program_start(struct agent *agent, const struct program_setup *s
   RD_AUTO_CLOSE int its = ends[1];
   pid_t pid = execute(agent, setup, its, error);
   if (pid < 0) return NULL;
+  struct rd_json_lines *lines = rd_json_lines_create(rd_take_fd(&ours), error);
+  if (!lines) return NULL; // the program sees its socket closed, and ends
   struct program *program = memory_new(1, sizeof *program);
-  program->pid = pid;
-  program->fd = rd_take_fd(&ours);
-  program->reader = line_reader_create(program->fd, LINE_MAX_BYTES);
-  program->writer = line_writer_create(program->fd);
-  program->function = setup->function;
-  program->context = setup->context;
-  program->watch = loop_watch(agent->loop, program->fd, POLLIN, on_ready, program);
+  *program = (struct program){.pid = pid, .lines = lines, .function = setup->function, .context = setup->context};
+  program->watch = loop_watch(agent->loop, rd_json_lines_poll(lines).fd, POLLIN, on_ready, program);
   return program;
 }
 
 void program_destroy(struct program *program) {
   if (!program) return;
   watch_end(&program->watch);
-  line_reader_destroy(program->reader);
-  line_writer_destroy(program->writer);
-  rd_cleanup_fd(&program->fd);
+  rd_json_lines_destroy(program->lines);
   free(program);
 }
 
@@ -73,18 +66,17 @@ const char *program_name(enum hop_end end) {
 }
 
 void program_tell(struct program *program, json_t *message) {
-  char *line = json_dumps(message, JSON_COMPACT | JSON_PRESERVE_ORDER);
-  json_decref(message);
-  if (!line) abort(); // out of memory: see memory.h
-  line_writer_add(program->writer, line, strlen(line));
-  explicit_bzero(line, strlen(line)); // it may hold the key
-  free(line);
-  if (program->watch) watch_change(program->watch, POLLIN | POLLOUT);
+  rd_json_lines_put(program->lines, message, false);
+  watch_again(program);
 }
 
 void program_drain(struct program *program) {
-  struct pollfd polled = {.fd = program->fd, .events = POLLIN};
-  while (program->watch && poll(&polled, 1, 0) == 1 && take(program) == LINES_MORE) continue;
+  struct rd_error why;
+  json_t *event;
+  int got = 0;
+  while (program->watch && (got = rd_json_lines_next(program->lines, &event, &why)) > 0) hand_over(program, event);
+  if (got < 0) close_ear(program, why.code != RD_CODE_ABORTED);
+  watch_again(program);
 }
 
 static pid_t execute(struct agent *agent, const struct program_setup *setup, int agent_fd, struct rd_error *error) {
@@ -125,31 +117,24 @@ static bool find_program(enum hop_end end, char *path, size_t path_bytes, struct
 }
 
 static void on_ready(void *context, short ready) {
-  struct program *program = context;
-  if ((ready & POLLOUT) && line_writer_flush(program->writer) && !line_writer_queued_bytes(program->writer))
-    watch_change(program->watch, POLLIN);
-  if (ready & (POLLIN | POLLERR | POLLHUP)) take(program);
+  (void)ready;
+  program_drain(context);
 }
 
-// After its end nothing is watched any more: what it means is told by its exit.
-static enum lines_state take(struct program *program) {
-  struct rd_error ignored;
-  enum lines_state state = line_reader_take(program->reader, on_line, program, &ignored);
-  if (state == LINES_MORE) return state;
-  if (state == LINES_FAILED) kill(program->pid, SIGKILL); // our own program speaks nonsense: it is broken
-  watch_end(&program->watch);
-  return state;
-}
-
-static bool on_line(void *context, const char *line, size_t bytes) {
-  struct program *program = context;
-  json_error_t why;
-  json_t *event = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &why);
-  if (!json_string_value(json_object_get(event, "event"))) {
-    json_decref(event);
-    return false;
-  }
-  program->function(program->context, event);
+static void hand_over(struct program *program, json_t *event) {
+  if (json_is_string(json_object_get(event, "event")))
+    program->function(program->context, event);
+  else
+    close_ear(program, true);
   json_decref(event);
-  return true;
+}
+
+// What that means is told by its exit. One of our own programs that speaks nonsense is broken: it exits now.
+static void close_ear(struct program *program, bool broken) {
+  if (broken) kill(program->pid, SIGKILL);
+  watch_end(&program->watch);
+}
+
+static void watch_again(struct program *program) {
+  if (program->watch) watch_change(program->watch, rd_json_lines_poll(program->lines).events);
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request.h"
 
-#include "memory.h"
-#include "prepare.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -52,10 +50,6 @@ void request_clear(struct request *request) {
   prepare_destroy(request->prepare);
   json_decref(request->addresses);
   *request = (struct request){0};
-}
-
-const char *hop_end_name(enum hop_end end) {
-  return end == HOP_SEND ? "send" : "recv";
 }
 
 static bool decode_object(json_t *object, struct request *request, struct rd_error *error) {

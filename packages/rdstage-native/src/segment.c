@@ -25,7 +25,7 @@ struct segment {
 
 static void make_stages(struct segment *segment);
 static void make_links(struct segment *segment);
-static struct link *link_of(const struct segment *segment, const struct stage_spec *stage, enum hop_end end);
+static struct link *link_of(const struct segment *segment, const struct stage *stage, enum hop_end end);
 static void open_links(struct segment *segment);
 static void on_changed(void *context);
 static bool all_ready(const struct segment *segment);
@@ -78,7 +78,9 @@ bool segment_go(struct segment *segment, unsigned number, struct rd_error *error
   segment->state = SEGMENT_RUNNING;
   for (size_t i = segment->stage_count; i-- > 0;) {
     struct stage *stage = segment->stages[i];
-    if (stage->state == STAGE_WAITING) stage_start(stage, link_input_fd(stage->in), link_output_fd(stage->out));
+    int in_fd = link_input_fd(link_of(segment, stage, HOP_RECV));
+    int out_fd = link_output_fd(link_of(segment, stage, HOP_SEND));
+    if (stage->state == STAGE_WAITING) stage_start(stage, in_fd, out_fd);
   }
   for (size_t i = 0; i < segment->link_count; i++) link_go(segment->links[i]);
   check_end(segment);
@@ -165,16 +167,14 @@ static void make_links(struct segment *segment) {
     segment->links[segment->link_count++] = link_create(segment->agent, prepare, &prepare->links[i], &handler);
   for (size_t i = 0; i < segment->stage_count; i++) {
     struct stage *stage = segment->stages[i];
-    stage->in = link_of(segment, stage->spec, HOP_RECV);
-    stage->out = link_of(segment, stage->spec, HOP_SEND);
-    link_set_consumer(stage->in, stage);
-    link_set_producer(stage->out, stage);
+    link_set_consumer(link_of(segment, stage, HOP_RECV), stage);
+    link_set_producer(link_of(segment, stage, HOP_SEND), stage);
   }
 }
 
 // Never NULL: the request was checked for it.
-static struct link *link_of(const struct segment *segment, const struct stage_spec *stage, enum hop_end end) {
-  const struct link_spec *spec = prepare_link_of(segment->prepare, stage, end);
+static struct link *link_of(const struct segment *segment, const struct stage *stage, enum hop_end end) {
+  const struct link_spec *spec = prepare_link_of(segment->prepare, stage->spec, end);
   return segment->links[spec - segment->prepare->links];
 }
 

@@ -4,7 +4,6 @@
 #include "child.h"
 #include "cleanup.h"
 #include "event.h"
-#include "link.h"
 #include "memory.h"
 
 #include <signal.h>
@@ -19,6 +18,7 @@ static pid_t execute(struct stage *stage, int in_fd, int out_fd, struct rd_error
 static char *script_of(const char *command);
 static bool is_bash(const char *shell);
 static void fail(struct stage *stage, const struct rd_error *error);
+static void tell_output(const struct stage *stage, bool well, int status);
 static void on_stderr_ended(void *context);
 static bool ended_well(const struct stage *stage, int status);
 static int shell_status(int status);
@@ -61,14 +61,14 @@ bool stage_start(struct stage *stage, int in_fd, int out_fd) {
 void stage_reaped(struct stage *stage, int status, const struct rusage *usage) {
   stage->state = STAGE_ENDED;
   loop_timer_stop(stage->agent->loop, &stage->nudge);
-  if (!link_has_reader(stage->out)) stage->consumer_closed = true;
+  if (!stage->output.is_read(stage->output.context)) stage->consumer_closed = true;
   struct exit_event exited = {.stage = stage->spec->number,
                               .status = status,
                               .stopped = stage->stopped,
                               .consumer_closed = stage->consumer_closed,
                               .usage = *usage};
   control_tell(stage->agent->control, event_exited(&exited));
-  link_producer_ended(stage->out, ended_well(stage, status), shell_status(status));
+  tell_output(stage, ended_well(stage, status), shell_status(status));
   stage->handler.changed(stage->handler.context);
 }
 
@@ -81,7 +81,7 @@ void stage_consumer_gone(struct stage *stage) {
 void stage_stop(struct stage *stage) {
   if (stage->state == STAGE_WAITING) {
     stage->state = STAGE_ENDED;
-    link_producer_ended(stage->out, false, 128 + SIGKILL);
+    tell_output(stage, false, 128 + SIGKILL);
   }
   if (stage->state != STAGE_RUNNING) return; // its pid may be somebody else's by now
   stage_mark_stopped(stage);
@@ -126,7 +126,11 @@ static bool is_bash(const char *shell) {
 static void fail(struct stage *stage, const struct rd_error *error) {
   stage->state = STAGE_ENDED;
   control_tell(stage->agent->control, event_failed(stage->spec->number, error->code, error->message));
-  link_producer_ended(stage->out, false, 127);
+  tell_output(stage, false, 127);
+}
+
+static void tell_output(const struct stage *stage, bool well, int status) {
+  stage->output.ended(stage->output.context, well, status);
 }
 
 static void on_stderr_ended(void *context) {

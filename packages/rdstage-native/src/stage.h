@@ -9,8 +9,13 @@
 
 #include <sys/resource.h>
 
-struct link;
-struct stage;
+// Where its output goes.
+struct stage_output {
+  bool (*is_read)(void *context);
+  // It has ended. Well: end of file may be seen behind it.
+  void (*ended)(void *context, bool well, int status);
+  void *context;
+};
 
 // What the segment wants to know.
 struct stage_handler {
@@ -22,8 +27,8 @@ struct stage {
   struct agent *agent;
   const struct stage_spec *spec;
   bool lenient;
-  struct link *in, *out; // borrowed
   struct stage_handler handler;
+  struct stage_output output; // set before it is started
   enum { STAGE_WAITING, STAGE_RUNNING, STAGE_ENDED } state;
   pid_t pid; // while it runs
   struct stderr_relay *relay;
@@ -40,7 +45,7 @@ void stage_destroy(struct stage *stage); // NULL-safe
 
 // Starts the command on these descriptors (borrowed) and tells so, or why not; then it has ended.
 bool stage_start(struct stage *stage, int in_fd, int out_fd);
-// Its process was reaped: tells so and tells its links.
+// Its process was reaped: tells so and tells its output.
 void stage_reaped(struct stage *stage, int status, const struct rusage *usage);
 // Its reader has gone: nothing it could still write will be read. It is ended, gently at first.
 void stage_consumer_gone(struct stage *stage);

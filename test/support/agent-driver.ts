@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives a real rdstage over its pipes, as rdpipe does, one message at a time.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type {
+  AgentEvent,
+  AgentHello,
+  AgentLink,
+  AgentRequest,
+  AgentStage,
+} from '../../packages/rdpipe/src/model/protocol.ts';
+
+export const AGENT = join(import.meta.dirname, '../../build/release/rdstage');
+
+const WAIT_MS = 15_000;
+const NONCE = 'n-0123456789';
+
+type EventNamed<N extends AgentEvent['event']> = Extract<AgentEvent, { event: N }>;
+type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
+
+export interface DriverOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** Beside --agent and --nonce; descriptors from 3 on are `extraStdio`. */
+  readonly args?: readonly string[];
+  readonly extraStdio?: readonly ('pipe' | number)[];
+  /** Acknowledge stderr at once; default true. */
+  readonly acknowledge?: boolean;
+}
+
+export class AgentDriver {
+  readonly hello: AgentHello;
+  /** Everything that came so far, `alive` too. */
+  readonly events: AgentEvent[] = [];
+  /** How the process that was started ended. */
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  /** Everything of it closed: its output has ended. */
+  readonly closed: Promise<unknown>;
+  readonly #child: ChildProcess;
+  readonly #stderrBytes = new Map<number, number>();
+  #wake: (() => void)[] = [];
+
+  /** Starts an agent and waits for its first line. */
+  static async start(options: DriverOptions = {}): Promise<AgentDriver> {
+    const child = spawn(AGENT, ['--agent', '--nonce', NONCE, ...(options.args ?? [])], {
+      env: options.env ?? process.env,
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      stdio: ['pipe', 'pipe', 'inherit', ...(options.extraStdio ?? [])],
+    });
+    if (child.stdin === null || child.stdout === null) throw new Error('the agent has no pipes');
+    child.stdin.on('error', ignoreClosedAgent);
+    const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
+    const closed = once(child, 'close');
+    const lines = createInterface({ input: child.stdout });
+    const [first] = (await once(lines, 'line')) as [string];
+    const hello = /^rdstage\/1 n-0123456789 (\{.*\})$/.exec(first)?.[1];
+    if (hello === undefined) throw new Error(`the agent's first line is ${first}`);
+    return new AgentDriver(child, JSON.parse(hello), lines, { exited, closed }, options.acknowledge ?? true);
+  }
+
+  private constructor(
+    child: ChildProcess,
+    hello: AgentHello,
+    lines: ReturnType<typeof createInterface>,
+    ends: Pick<AgentDriver, 'exited' | 'closed'>,
+    acknowledge: boolean,
+  ) {
+    this.#child = child;
+    this.hello = hello;
+    this.exited = ends.exited;
+    this.closed = ends.closed;
+    lines.on('line', (line) => this.#take(JSON.parse(line), acknowledge));
+  }
+
+  /** The guardian: the process that was started. */
+  get guardian(): number {
+    return this.hello.pid;
+  }
+
+  get supervisor(): number {
+    const [pid] = childrenOf(this.guardian);
+    if (pid === undefined) throw new Error('the guardian has no supervisor');
+    return pid;
+  }
+
+  send(request: AgentRequest): void {
+    this.sendLine(JSON.stringify(request));
+  }
+
+  sendLine(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
+  closeInput(): void {
+    this.#child.stdin?.end();
+  }
+
+  closeOutput(): void {
+    this.#child.stdout?.destroy();
+  }
+
+  /** Its descriptor from 3 on that is a pipe, for reading. */
+  extra(fd: number): Readable {
+    return this.#child.stdio[fd] as Readable;
+  }
+
+  /** The first event of that name, also one that came before, for which `matches` holds. */
+  async event<N extends AgentEvent['event']>(
+    name: N,
+    matches: (event: EventNamed<N>) => boolean = () => true,
+  ): Promise<EventNamed<N>> {
+    const deadline = Date.now() + WAIT_MS;
+    for (;;) {
+      const found = this.all(name).find(matches);
+      if (found !== undefined) return found;
+      if (Date.now() >= deadline) throw new Error(`no ${name} came: ${JSON.stringify(this.events.slice(-20))}`);
+      await this.#next(deadline - Date.now());
+    }
+  }
+
+  all<N extends AgentEvent['event']>(name: N): EventNamed<N>[] {
+    return this.events.filter((event): event is EventNamed<N> => event.event === name);
+  }
+
+  /** What that stage wrote on its standard error so far. */
+  stderrOf(stage: number): string {
+    const chunks = this.all('stderr').filter((event) => event.stage === stage);
+    return Buffer.concat(chunks.map((event) => Buffer.from(event.data, 'hex'))).toString();
+  }
+
+  /** Prepares a segment and starts it once it is ready. For segments without hops to connect. */
+  async run(segment: Prepare): Promise<void> {
+    this.send(segment);
+    await this.event('prepared', (event) => event.segment === segment.segment);
+    this.send({ op: 'go', segment: segment.segment });
+  }
+
+  /** Waits for the segment's end, says `finish`, and waits for the agent's. */
+  async finish(segment = 1): Promise<void> {
+    await this.event('segment_ended', (event) => event.segment === segment);
+    this.send({ op: 'finish' });
+    await this.event('ended');
+    await this.closed;
+  }
+
+  async abort(): Promise<void> {
+    this.send({ op: 'abort', reason: 'a test' });
+    await this.event('ended');
+    await this.closed;
+  }
+
+  /** For the end of a test, whatever became of it. */
+  async close(): Promise<void> {
+    this.closeInput();
+    await this.closed;
+  }
+
+  #take(event: AgentEvent, acknowledge: boolean): void {
+    this.events.push(event);
+    if (event.event === 'stderr' && acknowledge) {
+      const bytes = (this.#stderrBytes.get(event.stage) ?? 0) + event.data.length / 2;
+      this.#stderrBytes.set(event.stage, bytes);
+      this.send({ op: 'stderr_ack', stage: event.stage, bytes });
+    }
+    for (const wake of this.#wake.splice(0)) wake();
+  }
+
+  #next(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, withinMs);
+      this.#wake.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+export function command(stage: number, text: string | Uint8Array, more: Partial<AgentStage> = {}): AgentStage {
+  const bytes = hex(text);
+  const plain = { stage, kind: 'command', command: bytes, shell: 'sh', ok: [0], in: stage - 1, out: stage };
+  return { ...plain, ...more } as AgentStage;
+}
+
+export function prepare(
+  stages: readonly AgentStage[],
+  links: readonly AgentLink[],
+  more: Partial<Prepare> = {},
+): Prepare {
+  return {
+    op: 'prepare',
+    segment: 1,
+    run: 'test-run',
+    lenient: false,
+    lease_ms: 60_000,
+    connect_timeout_ms: 10_000,
+    stall_timeout_ms: 20_000,
+    stages,
+    links,
+    ...more,
+  };
+}
+
+/** Commands joined by pipes, stage 1 first; input empty, output dropped. */
+export function pipeline(...commands: string[]): Prepare {
+  const last = commands.length;
+  const pipes = Array.from({ length: last - 1 }, (_, index): AgentLink => ({ link: index + 1, kind: 'pipe' }));
+  const ends: AgentLink[] = [
+    { link: 0, kind: 'null' },
+    { link: last, kind: 'null' },
+  ];
+  return prepare(
+    commands.map((text, index) => command(index + 1, text)),
+    [...ends, ...pipes],
+  );
+}
+
+export function hex(text: string | Uint8Array): string {
+  return Buffer.from(text).toString('hex');
+}
+
+export function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** An agent that was killed takes no more. */
+function ignoreClosedAgent(): void {}
