@@ -6,7 +6,6 @@
 #include "display.h"
 #include "io.h"
 
-#include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
@@ -22,8 +21,6 @@ struct by_hand {
   const struct rd_options *options;
   const unsigned char *key;
   struct rd_display display;
-  struct rd_address addresses[RD_DIALS_MOST];
-  size_t address_count;
   enum step step;
   bool connected;
   struct rd_child child;
@@ -34,7 +31,6 @@ struct by_hand {
   bool release;
 };
 
-static bool resolve(struct by_hand *hand, struct rd_error *error);
 static bool open_signals(struct by_hand *hand, struct rd_error *error);
 static struct pollfd poll_signals(const struct rd_control *control);
 static bool next_order(struct rd_control *control, struct rd_order *order);
@@ -64,8 +60,7 @@ struct rd_control *rd_by_hand_create(const struct rd_options *options, const uns
   hand->child = RD_NO_CHILD;
   hand->signal_fd = -1;
   rd_display_init(&hand->display, options);
-  bool is_sender = options->role == RD_ROLE_SENDER;
-  if (open_signals(hand, error) && (!is_sender || resolve(hand, error))) return &hand->control;
+  if (open_signals(hand, error)) return &hand->control;
   rd_by_hand_destroy(&hand->control);
   return NULL;
 }
@@ -86,24 +81,6 @@ int rd_by_hand_end(struct rd_control *control, enum rd_code code) {
     rd_wait_fd(hand->signal_fd, POLLIN, -1);
   }
   return status_of(hand, code);
-}
-
-static bool resolve(struct by_hand *hand, struct rd_error *error) {
-  char port[8];
-  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *found = NULL;
-  snprintf(port, sizeof port, "%u", hand->options->port);
-  int failed = getaddrinfo(hand->options->host, port, &hints, &found);
-  for (struct addrinfo *each = found; each != NULL && hand->address_count < RD_DIALS_MOST; each = each->ai_next) {
-    struct rd_address *address = &hand->addresses[hand->address_count];
-    address->port = hand->options->port;
-    if (getnameinfo(each->ai_addr, each->ai_addrlen, address->host, sizeof address->host, NULL, 0, NI_NUMERICHOST) == 0)
-      hand->address_count++;
-  }
-  if (found != NULL) freeaddrinfo(found);
-  if (hand->address_count > 0) return true;
-  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "cannot find the address of %s: %s", hand->options->host,
-               failed != 0 ? gai_strerror(failed) : "it has none");
-  return false;
 }
 
 static bool open_signals(struct by_hand *hand, struct rd_error *error) {
@@ -187,8 +164,8 @@ static bool next_step(struct by_hand *hand, struct rd_order *order) {
     break;
   case STEP_CONNECT:
     order->type = is_sender ? RD_ORDER_DIAL : RD_ORDER_LISTEN;
-    memcpy(order->addresses, hand->addresses, sizeof hand->addresses);
-    order->address_count = hand->address_count;
+    if (is_sender) order->addresses[order->address_count++].port = options->port;
+    snprintf(order->addresses[0].host, sizeof order->addresses[0].host, "%s", is_sender ? options->host : "");
     break;
   case STEP_COMMAND:
     return hand->connected && start_command(hand, order);

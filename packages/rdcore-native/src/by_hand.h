@@ -6,7 +6,7 @@
 
 #include "options.h"
 
-// The key was taken from the options. NULL on failure: RD_CODE_CANNOT_CONNECT when the host has no address.
+// `key` and the options outlive it. NULL on failure.
 struct rd_control *rd_by_hand_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
                                      struct rd_error *error);
 void rd_by_hand_destroy(struct rd_control *control); // NULL-safe

@@ -232,7 +232,7 @@ static bool add_knock(struct rd_connect *connect, struct rd_transport *transport
 
 static bool wants_sealed(const struct rd_connect *connect, const char *peer) {
   if (connect->config.encrypt != RD_ENCRYPT_AUTO) return connect->config.encrypt == RD_ENCRYPT_ALWAYS;
-  static const char *const here[] = {"127.", "[::1]:", "[::ffff:127.", "::1", "::ffff:127.", "/", "unix"};
+  static const char *const here[] = {"127.", "[::1]:", "[::ffff:127.", "/", "a local socket"};
   for (size_t i = 0; i < sizeof here / sizeof here[0]; i++)
     if (strncmp(peer, here[i], strlen(here[i])) == 0) return false;
   return true;

@@ -4,7 +4,7 @@
 #include "cleanup.h"
 #include "consumer.h"
 #include "credit.h"
-#include "endpoint.h"
+#include "hop_end.h"
 #include "io.h"
 #include "writer.h"
 
@@ -14,7 +14,7 @@
 #define KILL_MS 10000
 
 struct receiver {
-  struct rd_endpoint endpoint;
+  struct rd_hop_end hop_end;
   struct rd_consumer consumer;
   struct rd_sink *sink;     // NULL: not told yet
   int output_fd;            // -1: the sink is a file
@@ -53,29 +53,29 @@ static void clear(struct receiver *receiver);
 enum rd_code rd_recv_loop(struct rd_control *control) {
   struct receiver receiver = {.consumer = RD_NO_CONSUMER, .output_fd = -1, .watch_fd = -1};
   struct rd_error end = {.code = RD_CODE_OK};
-  rd_endpoint_init(&receiver.endpoint, RD_ROLE_RECEIVER, control);
+  rd_hop_end_init(&receiver.hop_end, RD_ROLE_RECEIVER, control);
   if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
-  rd_endpoint_farewell(&receiver.endpoint, &end);
+  rd_hop_end_farewell(&receiver.hop_end, &end);
   clear(&receiver);
-  rd_endpoint_finish(&receiver.endpoint, &end);
+  rd_hop_end_finish(&receiver.hop_end, &end);
   if (end.code != RD_CODE_OK && end.code != RD_CODE_CLOSED) wait_for_release(&receiver);
   rd_consumer_forget(&receiver.consumer);
   return end.code;
 }
 
 static bool run(struct receiver *receiver, struct rd_error *error) {
-  struct rd_endpoint *endpoint = &receiver->endpoint;
+  struct rd_hop_end *hop_end = &receiver->hop_end;
   for (;;) {
-    if (!obey(receiver, error) || !rd_endpoint_connect(endpoint, error) || !begin(receiver, error)) return false;
-    if (endpoint->connection != NULL && !converse(receiver, error)) return false;
+    if (!obey(receiver, error) || !rd_hop_end_connect(hop_end, error) || !begin(receiver, error)) return false;
+    if (hop_end->connection != NULL && !converse(receiver, error)) return false;
     if (receiver->over) return true;
-    rd_meter_tell(&endpoint->meter, endpoint->control, false);
+    rd_meter_tell(&hop_end->meter, hop_end->control, false);
     if (!wait(receiver, error)) return false;
   }
 }
 
 static bool obey(struct receiver *receiver, struct rd_error *error) {
-  struct rd_control *control = receiver->endpoint.control;
+  struct rd_control *control = receiver->hop_end.control;
   struct rd_order order;
   while (control->ops->next(control, &order)) {
     bool obeyed = obey_one(receiver, &order, error);
@@ -101,9 +101,9 @@ static bool obey_one(struct receiver *receiver, const struct rd_order *order, st
   case RD_ORDER_LOST:
     // Before anything else, and before its input can end. Once it ended well there is nothing to hide from it.
     if (receiver->done_at_ms == 0) rd_consumer_kill(&receiver->consumer, KILL_MS);
-    return rd_endpoint_obey(&receiver->endpoint, order, error);
+    return rd_hop_end_obey(&receiver->hop_end, order, error);
   default:
-    return rd_endpoint_obey(&receiver->endpoint, order, error);
+    return rd_hop_end_obey(&receiver->hop_end, order, error);
   }
 }
 
@@ -118,15 +118,15 @@ static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int outpu
   receiver->output_fd = output_fd;
   receiver->watch_fd = rd_sink_watch_fd(sink);
   struct rd_event event = {.type = RD_EVENT_READY};
-  receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
+  receiver->hop_end.control->ops->tell(receiver->hop_end.control, &event);
   return true;
 }
 
 // What arrives before there is a sink waits with the writer.
 static bool begin(struct receiver *receiver, struct rd_error *error) {
-  const struct rd_connection *connection = receiver->endpoint.connection;
+  const struct rd_connection *connection = receiver->hop_end.connection;
   if (receiver->writer == NULL && connection != NULL) {
-    uint32_t slots = receiver->endpoint.slots;
+    uint32_t slots = receiver->hop_end.slots;
     rd_credit_init(&receiver->credit, slots);
     receiver->writer = rd_writer_create(slots, !rd_connection_agreement(connection)->sealed, error);
     if (receiver->writer == NULL) return false;
@@ -146,7 +146,7 @@ static bool converse(struct receiver *receiver, struct rd_error *error) {
 }
 
 static bool hear(struct receiver *receiver, struct rd_error *error) {
-  struct rd_connection *connection = receiver->endpoint.connection;
+  struct rd_connection *connection = receiver->hop_end.connection;
   struct rd_arrival arrival;
   while (!receiver->over) {
     bool kept = false;
@@ -168,17 +168,17 @@ static bool take_frame(struct receiver *receiver, const struct rd_arrival *arriv
     return take_end(receiver, arrival, error);
   case RD_FRAME_BYE:
     receiver->over = receiver->done_at_ms > 0;
-    return receiver->over || rd_endpoint_out_of_place(arrival, error);
+    return receiver->over || rd_hop_end_out_of_place(arrival, error);
   case RD_FRAME_ABORT:
-    return rd_endpoint_take_abort(&receiver->endpoint, arrival, error);
+    return rd_hop_end_take_abort(&receiver->hop_end, arrival, error);
   default:
-    return rd_endpoint_out_of_place(arrival, error);
+    return rd_hop_end_out_of_place(arrival, error);
   }
 }
 
 static bool take_data(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
   if (receiver->end_received || arrival->frame.offset != receiver->received)
-    return rd_endpoint_out_of_place(arrival, error);
+    return rd_hop_end_out_of_place(arrival, error);
   receiver->received += arrival->bytes;
   return rd_writer_put(receiver->writer, arrival, error);
 }
@@ -186,7 +186,7 @@ static bool take_data(struct receiver *receiver, const struct rd_arrival *arriva
 static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
   struct rd_end end;
   if (receiver->end_received || arrival->frame.offset != receiver->received)
-    return rd_endpoint_out_of_place(arrival, error);
+    return rd_hop_end_out_of_place(arrival, error);
   if (!rd_end_decode(arrival->payload, arrival->bytes, &end, error)) return false;
   receiver->end_received = true;
   receiver->producer_status = end.producer_status;
@@ -195,7 +195,7 @@ static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival
 }
 
 static bool speak(struct receiver *receiver, struct rd_error *error) {
-  struct rd_connection *connection = receiver->endpoint.connection;
+  struct rd_connection *connection = receiver->hop_end.connection;
   // In this order: when it has committed, all frames are written.
   enum rd_writer_state state = rd_writer_state(receiver->writer, error);
   collect(receiver);
@@ -212,29 +212,29 @@ static void collect(struct receiver *receiver) {
   while (rd_writer_take_back(receiver->writer, &arrival)) {
     receiver->consumed += arrival.bytes;
     rd_credit_consume(&receiver->credit);
-    rd_connection_give_back(receiver->endpoint.connection, &arrival.message);
+    rd_connection_give_back(receiver->hop_end.connection, &arrival.message);
   }
-  receiver->endpoint.meter.bytes = receiver->consumed;
+  receiver->hop_end.meter.bytes = receiver->consumed;
 }
 
 static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
   if (!rd_credit_due(&receiver->credit, rd_writer_pending(receiver->writer) == 0)) return true;
   unsigned char payload[RD_ACK_BYTES];
   rd_ack_encode(receiver->credit.frames, payload);
-  int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_ACK, receiver->consumed, payload,
-                                sizeof payload, error);
+  int sent = rd_connection_send(receiver->hop_end.connection, RD_FRAME_ACK, receiver->consumed, payload, sizeof payload,
+                                error);
   if (sent > 0) rd_credit_acknowledge(&receiver->credit);
   return sent >= 0;
 }
 
 static bool send_done(struct receiver *receiver, struct rd_error *error) {
   if (receiver->done_at_ms > 0) return true;
-  int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_DONE, receiver->consumed, NULL, 0, error);
+  int sent = rd_connection_send(receiver->hop_end.connection, RD_FRAME_DONE, receiver->consumed, NULL, 0, error);
   if (sent <= 0) return sent == 0;
   receiver->done_at_ms = rd_now_ms();
   close_output(receiver);
   struct rd_event event = {.type = RD_EVENT_END, .bytes = receiver->consumed, .status = receiver->producer_status};
-  receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
+  receiver->hop_end.control->ops->tell(receiver->hop_end.control, &event);
   return true;
 }
 
@@ -259,7 +259,7 @@ static bool wait(struct receiver *receiver, struct rd_error *error) {
       {.fd = receiver->end_received ? -1 : receiver->watch_fd, .events = 0},
   };
   int most_ms = receiver->done_at_ms > 0 ? BYE_MS : -1;
-  rd_endpoint_wait(&receiver->endpoint, own, 2, most_ms, what_for(receiver));
+  rd_hop_end_wait(&receiver->hop_end, own, 2, most_ms, what_for(receiver));
   if (own[0].revents != 0) rd_writer_woken(receiver->writer);
   if ((own[1].revents & (POLLERR | POLLHUP)) == 0) return true;
   rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
@@ -268,7 +268,7 @@ static bool wait(struct receiver *receiver, struct rd_error *error) {
 
 // Whoever reads the output must be dead before it ends.
 static void wait_for_release(struct receiver *receiver) {
-  struct rd_control *control = receiver->endpoint.control;
+  struct rd_control *control = receiver->hop_end.control;
   struct rd_order order;
   for (;;) {
     while (control->ops->next(control, &order)) {
@@ -285,5 +285,5 @@ static void clear(struct receiver *receiver) {
   // A thread that hangs in the system keeps what it uses: the sink, and frames in the connection's memory.
   if (!rd_writer_destroy(receiver->writer)) return;
   rd_sink_destroy(receiver->sink);
-  rd_endpoint_clear(&receiver->endpoint);
+  rd_hop_end_clear(&receiver->hop_end);
 }

@@ -191,6 +191,6 @@ static bool give_name(struct rd_replacement *replacement) {
 }
 
 static bool unwritable(const struct rd_replacement *replacement, const char *what, struct rd_error *error) {
-  rd_error_set_errno(error, RD_CODE_SINK_UNWRITABLE, "%s %s", what, replacement->path);
+  rd_error_set_errno(error, RD_CODE_SINK_UNWRITABLE, "%s %.300s", what, replacement->path);
   return false;
 }

@@ -2,7 +2,7 @@
 #include "send_loop.h"
 
 #include "credit.h"
-#include "endpoint.h"
+#include "hop_end.h"
 #include "reader.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct sender {
-  struct rd_endpoint endpoint;
+  struct rd_hop_end hop_end;
   struct rd_source *source; // NULL: not told yet
   struct rd_ring *ring;     // from here on: once there is a connection and a source
   struct rd_reader *reader;
@@ -48,27 +48,27 @@ static void clear(struct sender *sender);
 enum rd_code rd_send_loop(struct rd_control *control) {
   struct sender sender = {.wait = RD_WAIT_NONE};
   struct rd_error end = {.code = RD_CODE_OK};
-  rd_endpoint_init(&sender.endpoint, RD_ROLE_SENDER, control);
+  rd_hop_end_init(&sender.hop_end, RD_ROLE_SENDER, control);
   if (run(&sender, &end)) end = (struct rd_error){.code = RD_CODE_OK};
-  rd_endpoint_farewell(&sender.endpoint, &end);
+  rd_hop_end_farewell(&sender.hop_end, &end);
   clear(&sender);
-  rd_endpoint_finish(&sender.endpoint, &end);
+  rd_hop_end_finish(&sender.hop_end, &end);
   return end.code;
 }
 
 static bool run(struct sender *sender, struct rd_error *error) {
-  struct rd_endpoint *endpoint = &sender->endpoint;
+  struct rd_hop_end *hop_end = &sender->hop_end;
   for (;;) {
-    if (!obey(sender, error) || !rd_endpoint_connect(endpoint, error) || !begin(sender, error)) return false;
-    if (endpoint->connection != NULL && !converse(sender, error)) return false;
+    if (!obey(sender, error) || !rd_hop_end_connect(hop_end, error) || !begin(sender, error)) return false;
+    if (hop_end->connection != NULL && !converse(sender, error)) return false;
     if (sender->done) return true;
-    rd_meter_tell(&endpoint->meter, endpoint->control, false);
+    rd_meter_tell(&hop_end->meter, hop_end->control, false);
     wait(sender);
   }
 }
 
 static bool obey(struct sender *sender, struct rd_error *error) {
-  struct rd_control *control = sender->endpoint.control;
+  struct rd_control *control = sender->hop_end.control;
   struct rd_order order;
   while (control->ops->next(control, &order)) {
     bool obeyed = obey_one(sender, &order, error);
@@ -92,7 +92,7 @@ static bool obey_one(struct sender *sender, const struct rd_order *order, struct
   case RD_ORDER_RELEASE:
     return true;
   default:
-    return rd_endpoint_obey(&sender->endpoint, order, error);
+    return rd_hop_end_obey(&sender->hop_end, order, error);
   }
 }
 
@@ -100,7 +100,7 @@ static bool take_source(struct sender *sender, struct rd_source *source) {
   if (source == NULL) return false;
   rd_source_destroy(sender->source);
   sender->source = source;
-  struct rd_control *control = sender->endpoint.control;
+  struct rd_control *control = sender->hop_end.control;
   struct rd_event ready = {.type = RD_EVENT_READY};
   control->ops->tell(control, &ready);
   int64_t size_bytes = rd_source_size(source);
@@ -111,13 +111,13 @@ static bool take_source(struct sender *sender, struct rd_source *source) {
 
 // Starts to read once there is a source, and a peer to read it for.
 static bool begin(struct sender *sender, struct rd_error *error) {
-  const struct rd_connection *connection = sender->endpoint.connection;
+  const struct rd_connection *connection = sender->hop_end.connection;
   if (sender->reader != NULL || connection == NULL || sender->source == NULL) return true;
   const struct rd_agreement *agreement = rd_connection_agreement(connection);
   if (!check_grant(&agreement->peer, error)) return false;
   rd_credit_init(&sender->credit, agreement->peer.slots);
   sender->chunk_bytes = agreement->peer.slot_bytes;
-  sender->ring = rd_ring_create(sender->endpoint.settings.buffer_bytes, error);
+  sender->ring = rd_ring_create(sender->hop_end.settings.buffer_bytes, error);
   if (sender->ring == NULL) return false;
   sender->reader = rd_reader_create(sender->source, sender->ring, !agreement->sealed, error);
   return sender->reader != NULL;
@@ -142,14 +142,14 @@ static bool converse(struct sender *sender, struct rd_error *error) {
 }
 
 static bool speak(struct sender *sender, struct rd_error *error) {
-  struct rd_connection *connection = sender->endpoint.connection;
+  struct rd_connection *connection = sender->hop_end.connection;
   sender->wait = RD_WAIT_INPUT;
   if (sender->reader != NULL && !(send_data(sender, error) && send_end(sender, error))) return false;
   return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
 }
 
 static bool hear(struct sender *sender, struct rd_error *error) {
-  struct rd_connection *connection = sender->endpoint.connection;
+  struct rd_connection *connection = sender->hop_end.connection;
   struct rd_arrival arrival;
   while (!sender->done) {
     int received = rd_connection_receive(connection, &arrival, error);
@@ -169,21 +169,21 @@ static bool take_frame(struct sender *sender, const struct rd_arrival *arrival, 
     sender->done = true;
     return true;
   case RD_FRAME_CLOSED:
-    sender->endpoint.peer_ended = true;
+    sender->hop_end.peer_ended = true;
     rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
     return false;
   case RD_FRAME_ABORT:
-    return rd_endpoint_take_abort(&sender->endpoint, arrival, error);
+    return rd_hop_end_take_abort(&sender->hop_end, arrival, error);
   default:
     break;
   }
-  return rd_endpoint_out_of_place(arrival, error);
+  return rd_hop_end_out_of_place(arrival, error);
 }
 
 static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error) {
   uint64_t offset = arrival->frame.offset, frames;
   if (sender->reader == NULL || offset < sender->acked || offset > sender->sent)
-    return rd_endpoint_out_of_place(arrival, error);
+    return rd_hop_end_out_of_place(arrival, error);
   if (!rd_ack_decode(arrival->payload, arrival->bytes, &frames, error) ||
       !rd_credit_take(&sender->credit, frames, error))
     return false;
@@ -193,7 +193,7 @@ static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, st
 }
 
 static bool send_data(struct sender *sender, struct rd_error *error) {
-  struct rd_connection *connection = sender->endpoint.connection;
+  struct rd_connection *connection = sender->hop_end.connection;
   while (rd_credit_available(&sender->credit)) {
     const unsigned char *bytes;
     size_t count = next_chunk(sender, &bytes);
@@ -203,7 +203,7 @@ static bool send_data(struct sender *sender, struct rd_error *error) {
     if (sent <= 0) return sent == 0;
     rd_credit_spend(&sender->credit);
     sender->sent += count;
-    sender->endpoint.meter.bytes = sender->sent;
+    sender->hop_end.meter.bytes = sender->sent;
     if (!rd_connection_flush(connection, error)) return false;
     sender->wait = RD_WAIT_INPUT;
   }
@@ -217,7 +217,7 @@ static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
   uint64_t unsent = sender->filled_seen - sender->sent;
   bool is_part = unsent < sender->chunk_bytes;
   if (unsent == 0) return 0;
-  if (is_part && !rd_connection_drained(sender->endpoint.connection)) {
+  if (is_part && !rd_connection_drained(sender->hop_end.connection)) {
     sender->wait = RD_WAIT_WIRE;
     return 0;
   }
@@ -237,8 +237,7 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
   unsigned char payload[RD_END_BYTES];
   rd_reader_digest(sender->reader, end.digest);
   rd_end_encode(&end, payload);
-  int sent =
-      rd_connection_send(sender->endpoint.connection, RD_FRAME_END, sender->sent, payload, sizeof payload, error);
+  int sent = rd_connection_send(sender->hop_end.connection, RD_FRAME_END, sender->sent, payload, sizeof payload, error);
   sender->end_sent = sent > 0;
   return sent >= 0;
 }
@@ -250,12 +249,12 @@ static void wait(struct sender *sender) {
     news.fd = rd_reader_poll_fd(sender->reader);
     if (!rd_reader_expect_news(sender->reader, sender->filled_seen)) most_ms = 0;
   }
-  rd_endpoint_wait(&sender->endpoint, &news, 1, most_ms, sender->wait);
+  rd_hop_end_wait(&sender->hop_end, &news, 1, most_ms, sender->wait);
   if (news.revents != 0) rd_reader_woken(sender->reader);
 }
 
 static void clear(struct sender *sender) {
-  rd_endpoint_clear(&sender->endpoint);
+  rd_hop_end_clear(&sender->hop_end);
   // A thread that hangs in the system keeps what it uses.
   if (!rd_reader_destroy(sender->reader)) return;
   rd_ring_destroy(sender->ring);

@@ -40,7 +40,7 @@ struct rd_sink *rd_sink_from_fd(int fd, struct rd_error *error) {
 struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *error) {
   RD_AUTO_FREE char *resolved = rd_replacement_resolve(path);
   if (resolved == NULL) {
-    rd_error_set_errno(error, RD_CODE_SINK_UNWRITABLE, "cannot write %s", path);
+    rd_error_set_errno(error, RD_CODE_SINK_UNWRITABLE, "cannot write %.300s", path);
     return NULL;
   }
   struct rd_sink *sink = new_sink(resolved, error);
@@ -167,6 +167,6 @@ static bool stopped(struct rd_error *error) {
 
 static bool unwritable(const struct rd_sink *sink, struct rd_error *error) {
   enum rd_code code = errno == EPIPE || errno == ECONNRESET ? RD_CODE_CLOSED : RD_CODE_SINK_UNWRITABLE;
-  rd_error_set_errno(error, code, "cannot write %s", sink->path != NULL ? sink->path : "standard output");
+  rd_error_set_errno(error, code, "cannot write %.300s", sink->path != NULL ? sink->path : "standard output");
   return false;
 }

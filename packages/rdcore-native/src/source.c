@@ -113,7 +113,7 @@ static void measure(struct rd_source *source) {
 }
 
 static ssize_t unreadable(const struct rd_source *source, struct rd_error *error) {
-  rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read %s",
+  rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read %.300s",
                      source->path != NULL ? source->path : "standard input");
   return -1;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the sending and the receiving loop share: orders about the way to the peer, connecting, waiting, telling, and
 // the last words.
-#ifndef RD_ENDPOINT_H
-#define RD_ENDPOINT_H
+#ifndef RD_HOP_END_H
+#define RD_HOP_END_H
 
 #include "meter.h"
 
-#define RD_ENDPOINT_WAITS_MOST 2u // descriptors that only one of the loops waits for
+#define RD_HOP_END_WAITS_MOST 2u // descriptors that only one of the loops waits for
 
-struct rd_endpoint {
+struct rd_hop_end {
   enum rd_role role;
   struct rd_control *control;
   struct rd_settings settings; // once `opened`
@@ -21,30 +21,29 @@ struct rd_endpoint {
   struct rd_meter meter;
 };
 
-void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd_control *control);
-void rd_endpoint_clear(struct rd_endpoint *endpoint); // closes everything, wipes the key
+void rd_hop_end_init(struct rd_hop_end *hop_end, enum rd_role role, struct rd_control *control);
+void rd_hop_end_clear(struct rd_hop_end *hop_end); // closes everything, wipes the key
 
 // Follows `open`, `listen`, `dial` and `adopt`. False: they could not be followed, or the order is `abort`, or the
 // control is lost; *error is then the end of this run.
-bool rd_endpoint_obey(struct rd_endpoint *endpoint, const struct rd_order *order, struct rd_error *error);
+bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, struct rd_error *error);
 
 // While there is no connection: goes on connecting. False: it failed for good.
-bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error);
+bool rd_hop_end_connect(struct rd_hop_end *hop_end, struct rd_error *error);
 
 // Waits for orders, the peer, the loop's own `own` descriptors (whose revents are filled in), or the next life sign or
 // counters; at most `most_ms` (-1: no limit of its own). The time goes on the account of `wait`.
-void rd_endpoint_wait(struct rd_endpoint *endpoint, struct pollfd *own, size_t own_count, int most_ms,
-                      enum rd_wait wait);
+void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_count, int most_ms, enum rd_wait wait);
 
 // The peer's ABORT as the end of this run.
-bool rd_endpoint_take_abort(struct rd_endpoint *endpoint, const struct rd_arrival *arrival, struct rd_error *error);
+bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_arrival *arrival, struct rd_error *error);
 // The frame should not have come now. Returns false.
-bool rd_endpoint_out_of_place(const struct rd_arrival *arrival, struct rd_error *error);
+bool rd_hop_end_out_of_place(const struct rd_arrival *arrival, struct rd_error *error);
 
 // Tells the peer how it ended, unless it knows: ABORT, and for RD_CODE_OK and RD_CODE_CLOSED the role's own last
 // frame.
-void rd_endpoint_farewell(struct rd_endpoint *endpoint, const struct rd_error *end);
+void rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end);
 // The last counters and RD_EVENT_FINISHED.
-void rd_endpoint_finish(struct rd_endpoint *endpoint, const struct rd_error *end);
+void rd_hop_end_finish(struct rd_hop_end *hop_end, const struct rd_error *end);
 
 #endif

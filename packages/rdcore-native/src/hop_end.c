@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hop_end.h"
+
+#include "io.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FAREWELL_MS 2000
+#define CLOSED_MS 5000 // for the sender's BYE after our CLOSED
+#define SLOTS_LEAST 4u
+
+static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *settings, struct rd_error *error);
+static void divide_buffer(size_t buffer_bytes, uint32_t *slots, uint32_t *slot_bytes);
+static void tell_turned_away(void *context, const char *peer, const struct rd_error *why);
+static bool listen_now(struct rd_hop_end *hop_end, struct rd_error *error);
+static void tell_dial_failed(struct rd_hop_end *hop_end, const struct rd_error *error);
+static void tell_connected(struct rd_hop_end *hop_end);
+static bool still_listening(const struct rd_hop_end *hop_end, struct rd_error *error);
+static int sooner(int first_ms, int second_ms);
+
+void rd_hop_end_init(struct rd_hop_end *hop_end, enum rd_role role, struct rd_control *control) {
+  *hop_end = (struct rd_hop_end){.role = role, .control = control};
+  rd_meter_start(&hop_end->meter);
+}
+
+void rd_hop_end_clear(struct rd_hop_end *hop_end) {
+  rd_connect_destroy(hop_end->connect);
+  rd_connection_destroy(hop_end->connection);
+  hop_end->connect = NULL;
+  hop_end->connection = NULL;
+  explicit_bzero(hop_end->settings.key, sizeof hop_end->settings.key);
+}
+
+bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, struct rd_error *error) {
+  if (order->type == RD_ORDER_ABORT) {
+    rd_error_set(error, order->code, "%s", order->words);
+    return false;
+  }
+  if (order->type == RD_ORDER_LOST) {
+    rd_error_set(error, RD_CODE_ABORTED, "%s", order->words);
+    return false;
+  }
+  if (order->type == RD_ORDER_OPEN) return open_hop_end(hop_end, &order->settings, error);
+  if (hop_end->connect == NULL) {
+    rd_error_set(error, RD_CODE_USAGE, "an order came before open, or after the connection was made");
+    return false;
+  }
+  if (order->type == RD_ORDER_LISTEN) return listen_now(hop_end, error);
+  bool begun = order->type == RD_ORDER_DIAL
+                   ? rd_connect_dial(hop_end->connect, order->addresses, order->address_count, error)
+                   : rd_connect_adopt(hop_end->connect, order->fd, order->dialler, error);
+  if (!begun) tell_dial_failed(hop_end, error);
+  return true;
+}
+
+bool rd_hop_end_connect(struct rd_hop_end *hop_end, struct rd_error *error) {
+  if (hop_end->connect == NULL) return true;
+  int connected = rd_connect_service(hop_end->connect, &hop_end->connection, error);
+  if (connected == 0) return still_listening(hop_end, error);
+  if (connected < 0 && error->code == RD_CODE_INTERNAL) return false;
+  if (connected < 0) {
+    tell_dial_failed(hop_end, error);
+    return true;
+  }
+  rd_connect_destroy(hop_end->connect);
+  hop_end->connect = NULL;
+  tell_connected(hop_end);
+  return true;
+}
+
+void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_count, int most_ms, enum rd_wait wait) {
+  struct pollfd polls[1 + RD_HOP_END_WAITS_MOST + RD_CONNECT_POLLS_MOST];
+  size_t count = 0;
+  polls[count++] = hop_end->control->ops->poll(hop_end->control);
+  for (size_t i = 0; i < own_count; i++) polls[count++] = own[i];
+  int timeout_ms = sooner(most_ms, rd_meter_timeout_ms(&hop_end->meter));
+  if (hop_end->connection != NULL) {
+    polls[count++] = (struct pollfd){.fd = rd_connection_poll_fd(hop_end->connection),
+                                     .events = rd_connection_poll_events(hop_end->connection)};
+    timeout_ms = sooner(timeout_ms, rd_connection_timeout_ms(hop_end->connection));
+  } else if (hop_end->connect != NULL) {
+    count += rd_connect_polls(hop_end->connect, polls + count);
+    timeout_ms = sooner(timeout_ms, rd_connect_timeout_ms(hop_end->connect));
+  }
+  int64_t before_ms = rd_now_ms();
+  poll(polls, count, timeout_ms);
+  for (size_t i = 0; i < own_count; i++) own[i].revents = polls[1 + i].revents;
+  if (hop_end->connection != NULL) rd_meter_add_wait(&hop_end->meter, wait, rd_now_ms() - before_ms);
+}
+
+bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_arrival *arrival, struct rd_error *error) {
+  struct rd_abort abort;
+  if (!rd_abort_decode(arrival->payload, arrival->bytes, &abort, error)) return false;
+  hop_end->peer_ended = true;
+  rd_error_set(error, RD_CODE_ABORTED, "the other side ended it: %s", abort.words);
+  return false;
+}
+
+bool rd_hop_end_out_of_place(const struct rd_arrival *arrival, struct rd_error *error) {
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of type %d at offset %" PRIu64 " came out of place",
+               (int)arrival->frame.type, arrival->frame.offset);
+  return false;
+}
+
+void rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end) {
+  struct rd_connection *connection = hop_end->connection;
+  bool is_sender = hop_end->role == RD_ROLE_SENDER;
+  bool is_gone = end->code == RD_CODE_PEER_LOST || end->code == RD_CODE_PEER_STALLED;
+  bool is_good = end->code == RD_CODE_OK || end->code == RD_CODE_CLOSED;
+  uint64_t bytes = hop_end->meter.bytes;
+  if (connection == NULL || is_gone || (hop_end->peer_ended && !(is_good && is_sender))) {
+    // nothing to say
+  } else if (is_good && is_sender) {
+    rd_connection_say_last(connection, RD_FRAME_BYE, bytes, NULL, 0, FAREWELL_MS);
+  } else if (end->code == RD_CODE_CLOSED) {
+    rd_connection_say_last(connection, RD_FRAME_CLOSED, bytes, NULL, 0, CLOSED_MS);
+  } else if (end->code != RD_CODE_OK) {
+    struct rd_abort abort = {.code = end->code};
+    unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
+    snprintf(abort.words, sizeof abort.words, "%s", end->message);
+    size_t payload_bytes = rd_abort_encode(&abort, payload);
+    rd_connection_say_last(connection, RD_FRAME_ABORT, bytes, payload, payload_bytes, FAREWELL_MS);
+  }
+}
+
+void rd_hop_end_finish(struct rd_hop_end *hop_end, const struct rd_error *end) {
+  rd_meter_tell(&hop_end->meter, hop_end->control, true);
+  struct rd_event event = {.type = RD_EVENT_FINISHED, .error = end, .bytes = hop_end->meter.bytes};
+  hop_end->control->ops->tell(hop_end->control, &event);
+}
+
+static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *settings, struct rd_error *error) {
+  if (hop_end->opened) {
+    rd_error_set(error, RD_CODE_USAGE, "open came twice");
+    return false;
+  }
+  hop_end->opened = true;
+  hop_end->settings = *settings;
+  settings = &hop_end->settings;
+  if (hop_end->role == RD_ROLE_RECEIVER) divide_buffer(settings->buffer_bytes, &hop_end->slots, &hop_end->slot_bytes);
+  struct rd_connect_config config = {
+      .identity = {.key = settings->key, .hop = settings->hop},
+      .role = hop_end->role,
+      .encrypt = settings->encrypt,
+      .slot_bytes = hop_end->slot_bytes,
+      .slots = hop_end->slots,
+      .connect_timeout_ms = settings->connect_timeout_ms,
+      .stall_timeout_ms = settings->stall_timeout_ms,
+      .retry_refused = settings->retry_refused,
+      .bind_host = settings->bind_host[0] != '\0' ? settings->bind_host : NULL,
+      .port_low = settings->port_low,
+      .port_high = settings->port_high,
+      .turned_away = tell_turned_away,
+      .context = hop_end,
+  };
+  snprintf(config.identity.run, sizeof config.identity.run, "%s", settings->run);
+  hop_end->connect = rd_connect_create(&config, error);
+  return hop_end->connect != NULL;
+}
+
+// Slots of 1 MiB, smaller ones when there would be too few.
+static void divide_buffer(size_t buffer_bytes, uint32_t *slots, uint32_t *slot_bytes) {
+  size_t each = buffer_bytes / SLOTS_LEAST;
+  *slot_bytes = each < RD_SLOT_MAX_BYTES ? (uint32_t)each : RD_SLOT_MAX_BYTES;
+  *slots = (uint32_t)(buffer_bytes / *slot_bytes);
+}
+
+static void tell_turned_away(void *context, const char *peer, const struct rd_error *why) {
+  struct rd_hop_end *hop_end = context;
+  struct rd_event event = {.type = RD_EVENT_TURNED_AWAY, .peer = peer, .error = why};
+  hop_end->control->ops->tell(hop_end->control, &event);
+}
+
+static bool listen_now(struct rd_hop_end *hop_end, struct rd_error *error) {
+  struct rd_event event = {.type = RD_EVENT_LISTENING};
+  if (!rd_connect_listen(hop_end->connect, &event.port, error)) return false;
+  if (hop_end->settings.listen_timeout_ms > 0)
+    hop_end->listen_until_ms = rd_now_ms() + hop_end->settings.listen_timeout_ms;
+  hop_end->control->ops->tell(hop_end->control, &event);
+  return true;
+}
+
+static void tell_dial_failed(struct rd_hop_end *hop_end, const struct rd_error *error) {
+  struct rd_event event = {.type = RD_EVENT_DIAL_FAILED, .error = error};
+  hop_end->control->ops->tell(hop_end->control, &event);
+}
+
+static void tell_connected(struct rd_hop_end *hop_end) {
+  const struct rd_connection *connection = hop_end->connection;
+  struct rd_event event = {
+      .type = RD_EVENT_CONNECTED,
+      .transport = rd_connection_transport(connection),
+      .cipher = rd_connection_cipher(connection),
+      .local = rd_connection_local(connection),
+      .peer = rd_connection_peer(connection),
+  };
+  hop_end->control->ops->tell(hop_end->control, &event);
+}
+
+static bool still_listening(const struct rd_hop_end *hop_end, struct rd_error *error) {
+  if (hop_end->listen_until_ms == 0 || rd_now_ms() < hop_end->listen_until_ms) return true;
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "nobody came in %" PRId64 " s",
+               hop_end->settings.listen_timeout_ms / 1000);
+  return false;
+}
+
+// -1: never.
+static int sooner(int first_ms, int second_ms) {
+  if (first_ms < 0) return second_ms;
+  return second_ms < 0 || first_ms < second_ms ? first_ms : second_ms;
+}
