@@ -1,6 +1,17 @@
+/** Starts an agent on a host, or here. */
+import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
+import { printable } from '../model/text.ts';
+import { startChild } from '../session/child-channel.ts';
 import type { HostSession } from '../session/host-session.ts';
 import type { Agent } from './agent.ts';
+import { bootstrapScript } from './bootstrap.ts';
+import { type Bundle, type Bundles, loadBundles } from './bundle.ts';
+import { type Conversation, converse, newNonce } from './conversation.ts';
+import { deploy } from './deploy.ts';
+import { type Greeting, greet } from './greeting.ts';
+import { locateLocalAgent } from './locate.ts';
+import { createAgent } from './running-agent.ts';
 
 export interface AgentOptions {
   /** --agent PATH: an agent that is on the host already; nothing is deployed. */
@@ -21,5 +32,70 @@ export interface AgentOptions {
  * @throws SessionError `no_agent` or `agent_protocol`, or what broke the session.
  */
 export async function startAgent(session: HostSession, options: AgentOptions): Promise<Agent> {
-  throw new Error(`${session.label} ${options.leaseMs}`);
+  const isLocal = session.kind === 'local';
+  const conversation = isLocal
+    ? startLocally(session, options)
+    : converse(session, await session.openShell(options.signal));
+  try {
+    const greeting = isLocal ? await greet(conversation, options) : await bootstrap(conversation, options);
+    if (greeting.kind === 'missing') throw missingError(session.label, options, greeting);
+    return createAgent(conversation, greeting.hello, options.leaseMs);
+  } catch (error) {
+    conversation.channel.kill();
+    throw error;
+  }
+}
+
+/** No shell and no deployment: the programs are beside this one. */
+function startLocally(session: HostSession, { agentPath, sudo, userDescriptors }: AgentOptions): Conversation {
+  const agent = agentPath ?? locateLocalAgent();
+  if (agent === undefined) {
+    throw new SessionError(
+      'no_agent',
+      session.label,
+      'this copy of rdpipe holds no programs for the CPU of this machine',
+    );
+  }
+  const nonce = newNonce();
+  const command = [...(sudo ? ['sudo', '-n', '--'] : []), agent, '--agent', '--nonce', nonce];
+  const channel = userDescriptors
+    ? startChild([...command, '--user-stdin', '3', '--user-stdout', '4'], {}, [0, 1])
+    : startChild(command);
+  return converse(session, channel, nonce);
+}
+
+/** Nothing but the script is sent before the agent's first line: a shell may read ahead, and would swallow it. */
+async function bootstrap(conversation: Conversation, options: AgentOptions): Promise<Greeting> {
+  const { session, channel, nonce } = conversation;
+  const bundles = await loadBundles();
+  const digests = new Map([...bundles].map(([platform, bundle]) => [platform, bundle.digest]));
+  const script = bootstrapScript({ nonce, digests, agentPath: options.agentPath, sudo: options.sudo });
+  channel.stdin.write(script);
+  const greeting = await greet(conversation, options);
+  if (greeting.kind === 'hello' || options.agentPath !== undefined) return greeting;
+  await deploy(session, bundleFor(session.label, bundles, greeting), options);
+  channel.stdin.write(script);
+  return greet(conversation, options);
+}
+
+type Missing = Extract<Greeting, { kind: 'missing' }>;
+
+function bundleFor(label: string, bundles: Bundles, { os, cpu }: Missing): Bundle {
+  const bundle = bundles.get(`${os.toLowerCase()}-${cpu}`);
+  if (bundle) return bundle;
+  const known = [...bundles.keys()].join(', ') || 'none';
+  const platform = printable(`${os} on ${cpu}`);
+  throw new SessionError(
+    'no_agent',
+    label,
+    `there is no build of the agent for ${label}, which is ${platform} (builds: ${known})`,
+  );
+}
+
+function missingError(label: string, { agentPath }: AgentOptions, { os, cpu }: Missing): SessionError {
+  const reason =
+    agentPath === undefined
+      ? `its copy does not stay where it was put (${printable(`${os} on ${cpu}`)})`
+      : `no program ${printable(agentPath)} is there`;
+  return new SessionError('no_agent', label, `cannot start the agent on ${label}: ${reason}`);
 }

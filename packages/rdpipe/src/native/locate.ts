@@ -1,4 +1,8 @@
-/** Where the native programs are: in a checkout, in an installed copy, or where RDPIPE_NATIVE_DIR says. */
+/** Where the native programs are: where RDPIPE_NATIVE_DIR says, beside the bundle, or where `make` puts them. */
+import { existsSync, readdirSync } from 'node:fs';
+import { arch } from 'node:os';
+import { join } from 'node:path';
+import { installationRoot } from './installation-root.ts';
 
 /** As `uname -s` and `uname -m` print them, in lower case: `linux-x86_64`, `linux-aarch64`. */
 export type Platform = string;
@@ -6,6 +10,42 @@ export type Platform = string;
 export interface NativeBuild {
   /** Holds static builds of rdstage, rdsend and rdrecv. */
   readonly staticDir: string;
-  /** Holds rdsend and rdrecv that may open RDMA libraries; undefined where there are none. */
+  /** Holds rdsend and rdrecv that may open libraries of their host; undefined where there are none. */
   readonly dynamicDir: string | undefined;
+}
+
+export const THIS_PLATFORM: Platform = `linux-${{ x64: 'x86_64', arm64: 'aarch64' }[arch()] ?? arch()}`;
+
+/** Every platform whose programs can be copied to a host. */
+export function locateBuilds(nativeDir = process.env.RDPIPE_NATIVE_DIR): ReadonlyMap<Platform, NativeBuild> {
+  const root = installationRoot();
+  const packaged = nativeDir ?? join(root, 'build/rdpipe/native');
+  const builds = new Map(platformsIn(packaged).map((platform) => [platform, packagedBuild(join(packaged, platform))]));
+  const made = { staticDir: join(root, 'build/static'), dynamicDir: existing(join(root, 'build/release')) };
+  if (!builds.has(THIS_PLATFORM) && isAgentIn(made.staticDir)) builds.set(THIS_PLATFORM, made);
+  return builds;
+}
+
+/** The agent for this machine itself, which finds rdsend and rdrecv beside it; undefined where nothing is built. */
+export function locateLocalAgent(nativeDir = process.env.RDPIPE_NATIVE_DIR): string | undefined {
+  const root = installationRoot();
+  const packaged = join(nativeDir ?? join(root, 'build/rdpipe/native'), THIS_PLATFORM);
+  const folder = [packaged, join(root, 'build/release'), join(root, 'build/static')].find(isAgentIn);
+  return folder && join(folder, 'rdstage');
+}
+
+function platformsIn(folder: string): Platform[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => isAgentIn(join(folder, name))) : [];
+}
+
+function packagedBuild(folder: string): NativeBuild {
+  return { staticDir: folder, dynamicDir: existing(join(folder, 'dynamic')) };
+}
+
+function isAgentIn(folder: string): boolean {
+  return existsSync(join(folder, 'rdstage'));
+}
+
+function existing(folder: string): string | undefined {
+  return existsSync(join(folder, 'rdsend')) ? folder : undefined;
 }

@@ -1,5 +1,5 @@
 /** One ssh connection that channels, forwards and jumps share. */
-import { existsSync, type FSWatcher, readFileSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { settlesWithin, whenAborted } from './abort.ts';
 import { type ChildChannel, startChild } from './child-channel.ts';
@@ -11,6 +11,7 @@ import type { Route } from './resolve.ts';
 import { retry } from './retry.ts';
 import type { SessionSettings } from './settings.ts';
 import { controlArguments, jumpOption, masterArguments } from './ssh-arguments.ts';
+import { readLog } from './ssh-log.ts';
 import { runSsh } from './ssh-program.ts';
 import { keepTail } from './text-tail.ts';
 
@@ -20,6 +21,8 @@ export interface Master {
   newPath(kind: string): string;
   /** What its ssh printed so far. */
   log(): string;
+  /** Resolves when its ssh has ended; never for a connection of the user's. */
+  readonly ended: Promise<unknown>;
   /** Whether it ended although nobody closed it. */
   lost(): boolean;
   close(): Promise<void>;
@@ -64,6 +67,7 @@ async function usersMaster(route: Route, { dir, settings }: MasterContext): Prom
     controlPath,
     newPath: (kind) => newPath(dir, kind),
     log: () => '',
+    ended: new Promise(() => {}),
     lost: () => !existsSync(controlPath),
     close: async () => {},
   };
@@ -155,6 +159,7 @@ function standing({ child, controlPath, log }: Attempt, dir: string): Master {
     controlPath,
     newPath: (kind) => newPath(dir, kind),
     log,
+    ended: child.closed,
     lost: () => gone && !closing,
     close() {
       closing = true;
@@ -190,12 +195,4 @@ function watchFor(path: string): { readonly seen: Promise<void>; stop(): void } 
     });
   });
   return { seen, stop: () => watcher?.close() };
-}
-
-function readLog(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

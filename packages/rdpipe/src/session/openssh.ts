@@ -1,12 +1,16 @@
 /** Sessions by the system's ssh: channels are clients of one master connection. */
-import { readFileSync } from 'node:fs';
+import { settlesWithin } from './abort.ts';
 import { startChild } from './child-channel.ts';
 import { lostError } from './errors.ts';
 import type { Channel, Forward, HostSession } from './host-session.ts';
 import { connectMaster, type Master, type MasterContext } from './master.ts';
 import type { Route } from './resolve.ts';
 import { controlArguments, shellArguments } from './ssh-arguments.ts';
+import { readLog } from './ssh-log.ts';
 import { runSsh } from './ssh-program.ts';
+
+/** A connection that breaks ends its channels a moment before itself. */
+const MASTER_END_MS = 300;
 
 export interface OpensshSession extends HostSession {
   readonly master: Master;
@@ -24,8 +28,8 @@ export async function connectOpenssh(
 
 function createSession(route: Route, master: Master): OpensshSession {
   const { label } = route.destination;
-  const logs: string[] = [];
   const channels = new Set<Channel>();
+  let refused = '';
 
   return {
     kind: 'openssh',
@@ -34,16 +38,22 @@ function createSession(route: Route, master: Master): OpensshSession {
     async openShell(signal) {
       signal.throwIfAborted();
       const logPath = master.newPath('log');
-      logs.push(logPath);
-      const channel = startChild(['ssh', ...shellArguments(route, master.controlPath, logPath)]);
+      const child = startChild(['ssh', ...shellArguments(route, master.controlPath, logPath)]);
+      const closed = child.closed.then(async (status) => {
+        channels.delete(channel);
+        // 255: ssh itself failed, or the command ended so. Alone the connection's ssh knows whether that is gone.
+        if (status.code === 255) await settlesWithin(master.ended, MASTER_END_MS);
+        if (status.code === 255) refused ||= readLog(logPath);
+        return status;
+      });
+      const channel: Channel = { ...child, closed };
       channels.add(channel);
-      void channel.closed.then(() => channels.delete(channel));
       return channel;
     },
     forward: (host, port, signal) => forward(master, host, port, signal),
     failure() {
-      const said = `${logs.map(readLog).join('')}${master.log()}`;
-      return master.lost() || said !== '' ? lostError(label, said) : undefined;
+      if (master.lost()) return lostError(label, `${refused}${master.log()}`);
+      return refused === '' ? undefined : lostError(label, refused);
     },
     async close() {
       for (const channel of channels) channel.kill();
@@ -64,12 +74,4 @@ async function forward(master: Master, host: string, port: number, signal: Abort
       await runSsh(controlArguments(master.controlPath, 'cancel', way), new AbortController().signal);
     },
   };
-}
-
-function readLog(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

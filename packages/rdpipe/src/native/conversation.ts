@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { SessionError, type SessionErrorCode } from '../model/errors.ts';
+import { printable } from '../model/text.ts';
+import { settlesWithin } from '../session/abort.ts';
+import type { Channel, HostSession } from '../session/host-session.ts';
+import { keepTail } from '../session/text-tail.ts';
+import { readLines } from './lines.ts';
+
+/** A channel that is to become an agent, and what is known of it. */
+export interface Conversation {
+  readonly session: HostSession;
+  readonly channel: Channel;
+  /** Makes our lines unlike anything that a login shell prints. */
+  readonly nonce: string;
+  /** Its standard output: whoever reads goes on where the last one stopped. */
+  readonly lines: AsyncGenerator<Buffer, void>;
+  /** The end of its standard error, complete when the channel has closed. */
+  stderr(): string;
+}
+
+export const LONGEST_LINE_BYTES = 1024 * 1024;
+const LAST_WORDS_MS = 1000;
+
+export function converse(session: HostSession, channel: Channel, nonce = newNonce()): Conversation {
+  return {
+    session,
+    channel,
+    nonce,
+    lines: readLines(channel.stdout, LONGEST_LINE_BYTES),
+    stderr: keepTail(channel.stderr),
+  };
+}
+
+export function newNonce(): string {
+  return randomBytes(16).toString('hex');
+}
+
+/**
+ * Why a channel closed that should not have: what its session knows, else the last line that the far end wrote.
+ * `what` begins the message: `cannot start the agent on h1`.
+ */
+export async function closedError(
+  { session, channel, stderr }: Conversation,
+  code: SessionErrorCode,
+  what: string,
+): Promise<Error> {
+  await settlesWithin(channel.closed, LAST_WORDS_MS);
+  const failure = session.failure();
+  if (failure) return failure;
+  const lines = stderr()
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return new SessionError(code, session.label, `${what}: ${printable(lines.at(-1) ?? 'it ended without a word')}`);
+}

@@ -1,0 +1,71 @@
+/** What is run on a host to take the agent in. POSIX, for any sh; `say` is remote-script's. */
+import type { BundleFile } from './bundle.ts';
+import { IS_PRIVATE, quoteForSh } from './places.ts';
+
+/** Makes a new directory in the place, takes the agent from standard input and tries it. Says the directory. */
+export function acceptAgentScript(place: string, agent: BundleFile): string {
+  return `umask 077
+${IS_PRIVATE}
+folder=
+place=${place}
+fail() { [ "$folder" ] && rm -rf -- "$folder"; say failed "\${place:-a place that is not set}: $*"; exit; }
+[ "$place" ] || fail 'no such variable'
+mkdir -p -- "\${place%/*}" 2>/dev/null
+[ -d "$place" ] || reason=$(mkdir -m 700 -- "$place" 2>&1) || fail "$reason"
+is_private "$place" || fail 'not a directory of ours that nobody else may enter'
+folder=$place/new-$nonce
+reason=$(mkdir -m 700 -- "$folder" 2>&1) || { bad=$reason folder= ; fail "$bad"; }
+${acceptFile(agent)}
+"$folder/${agent.name}" --version >/dev/null 2>&1
+case $? in
+  0) say ok "$folder" ;;
+  126) fail 'programs may not run there (noexec?)' ;;
+  *) fail 'the agent does not run there' ;;
+esac`;
+}
+
+/** Takes one more file into the directory. */
+export function acceptFileScript(folder: string, file: BundleFile): string {
+  return `umask 077
+folder=${quoteForSh(folder)}
+fail() { rm -rf -- "$folder"; say failed "$folder: $*"; exit; }
+${acceptFile(file)}
+say ok`;
+}
+
+/**
+ * Gives the complete directory its name. Somebody else may have done the same meanwhile: theirs is as good.
+ * Programs that use libraries of the host stay only where they run. Versions that nobody used for 30 days go.
+ */
+export function putInPlaceScript(place: string, folder: string, digest: string): string {
+  return `${IS_PRIVATE}
+place=${place}
+folder=${quoteForSh(folder)}
+version=$place/${digest}
+for program in rdsend rdrecv; do
+  [ -f "$folder/dynamic/$program" ] || continue
+  "$folder/dynamic/$program" --version >/dev/null 2>&1 || rm -rf -- "$folder/dynamic"
+done
+is_private "$version" && [ -x "$version/rdstage" ] || rm -rf -- "$version"
+[ -d "$version" ] || reason=$(mv -- "$folder" "$version" 2>&1)
+rm -rf -- "$folder" "$version/\${folder##*/}"
+for old in "$place"/*; do
+  [ "$old" = "$version" ] || [ -z "$(find "$old" -prune -mtime +30 2>/dev/null)" ] || rm -rf -- "$old"
+done
+if [ -x "$version/rdstage" ]; then say ok; else say failed "$version: $reason"; fi`;
+}
+
+/** Without a program that computes the digest, the size must do: ssh keeps the bytes from harm. */
+function acceptFile({ name, content, sha256 }: BundleFile): string {
+  return `file=$folder/${name}
+mkdir -p -- "\${file%/*}"
+say ready
+reason=$(cat 2>&1 >"$file") || fail "$reason"
+chmod 700 "$file"
+sum=$({ sha256sum <"$file" || shasum -a 256 <"$file" || openssl dgst -sha256 -r <"$file"; } 2>/dev/null)
+case $sum in
+  ${sha256}*) ;;
+  '') [ "$(wc -c <"$file")" -eq ${content.length} ] || fail 'the copy is not whole' ;;
+  *) fail 'the copy is not whole' ;;
+esac`;
+}

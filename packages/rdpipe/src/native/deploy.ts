@@ -1,0 +1,55 @@
+/** Copies the agent and its programs to a host, through its session. */
+import { SessionError } from '../model/errors.ts';
+import type { Emit } from '../model/events.ts';
+import { printable } from '../model/text.ts';
+import type { HostSession } from '../session/host-session.ts';
+import { createLimit } from '../session/limit.ts';
+import type { Bundle, BundleFile } from './bundle.ts';
+import { acceptAgentScript, acceptFileScript, putInPlaceScript } from './deploy-scripts.ts';
+import { PLACES } from './places.ts';
+import { runScript } from './remote-script.ts';
+
+interface DeployOptions {
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+}
+
+/** sshd allows ten channels a connection, and one holds the script that waits for the agent. */
+const COPIES_AT_A_TIME = 4;
+
+/**
+ * Puts a bundle into the first place of the host where programs may be written and run.
+ * @throws SessionError `no_agent` that says what is wrong with each place.
+ */
+export async function deploy(session: HostSession, bundle: Bundle, options: DeployOptions): Promise<void> {
+  const { label } = session;
+  const bytes = [bundle.agent, ...bundle.others].reduce((sum, { content }) => sum + content.length, 0);
+  options.emit({ kind: 'deploying', host: label, bytes });
+  const complaints: string[] = [];
+  for (const place of PLACES) {
+    const complaint = await deployTo(place, session, bundle, options);
+    if (complaint === undefined) return;
+    complaints.push(complaint);
+    options.emit({ kind: 'log', message: `${label}: ${complaint}` });
+  }
+  const message = `cannot copy the agent to ${label}: ${complaints.join('; ')} (--agent PATH names one that is there)`;
+  throw new SessionError('no_agent', label, message);
+}
+
+/** The agent comes first: where it does not run, nothing else is copied. Returns why the place will not do. */
+async function deployTo(
+  place: string,
+  session: HostSession,
+  { agent, others, digest }: Bundle,
+  { signal }: DeployOptions,
+): Promise<string | undefined> {
+  const accepted = await runScript(session, acceptAgentScript(place, agent), agent.content, signal);
+  if (!accepted.ok) return printable(accepted.words);
+  const folder = accepted.words;
+  const limit = createLimit(COPIES_AT_A_TIME);
+  const copy = (file: BundleFile) => runScript(session, acceptFileScript(folder, file), file.content, signal);
+  const copied = await Promise.all(others.map((file) => limit(signal, () => copy(file))));
+  const complaint = copied.find(({ ok }) => !ok);
+  const installed = complaint ?? (await runScript(session, putInPlaceScript(place, folder, digest), undefined, signal));
+  return installed.ok ? undefined : printable(installed.words);
+}

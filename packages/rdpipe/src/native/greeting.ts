@@ -1,0 +1,93 @@
+import { SessionError } from '../model/errors.ts';
+import type { Emit } from '../model/events.ts';
+import { type AgentHello, PROTOCOL_VERSION } from '../model/protocol.ts';
+import { printableBytes } from '../model/text.ts';
+import { magicOf } from './bootstrap.ts';
+import { type Conversation, closedError, LONGEST_LINE_BYTES } from './conversation.ts';
+import { decodeHello } from './decode.ts';
+import { LineTooLongError } from './lines.ts';
+
+/** What the first line of ours says. */
+export type Greeting =
+  | { readonly kind: 'hello'; readonly hello: AgentHello }
+  | { readonly kind: 'missing'; readonly os: string; readonly cpu: string };
+
+interface GreetOptions {
+  readonly startTimeoutMs: number;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Waits for the line that carries our nonce; what comes before it is noise of the login shell.
+ * @throws SessionError when it does not come in time, or is no greeting; the signal's reason.
+ */
+export async function greet(conversation: Conversation, options: GreetOptions): Promise<Greeting> {
+  const { channel, session } = conversation;
+  const timeout = AbortSignal.timeout(options.startTimeoutMs);
+  const giveUp = AbortSignal.any([options.signal, timeout]);
+  const end = () => channel.kill();
+  giveUp.addEventListener('abort', end, { once: true });
+  try {
+    options.signal.throwIfAborted();
+    return parseGreeting(await findMagicLine(conversation, options.emit), session.label);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (timeout.aborted) throw silentError(session.label, options.startTimeoutMs);
+    throw error instanceof LineTooLongError ? noisyError(session.label) : error;
+  } finally {
+    giveUp.removeEventListener('abort', end);
+  }
+}
+
+/** A login shell's last line of noise may lack its newline, so that ours begins in its midst. */
+async function findMagicLine(conversation: Conversation, emit: Emit): Promise<Buffer> {
+  const { lines, nonce, session } = conversation;
+  const magic = magicOf(nonce);
+  let noiseBytes = 0;
+  while (noiseBytes <= LONGEST_LINE_BYTES) {
+    const { value: line } = await lines.next();
+    if (!line) throw await closedError(conversation, 'no_agent', notStarted(session.label));
+    const start = line.indexOf(magic);
+    const noise = line.subarray(0, start < 0 ? line.length : start);
+    if (noise.length > 0)
+      emit({ kind: 'log', message: `${session.label}: before the agent: ${printableBytes(noise)}` });
+    if (start >= 0) return line.subarray(start + magic.length);
+    noiseBytes += noise.length + 1;
+  }
+  throw noisyError(session.label);
+}
+
+function parseGreeting(line: Buffer, label: string): Greeting {
+  const missing = /^missing (\S+) (\S+)$/.exec(line.toString('utf8'));
+  if (missing) return { kind: 'missing', os: missing[1] ?? '', cpu: missing[2] ?? '' };
+  const hello = decodeHello(line);
+  if (hello === undefined) {
+    throw new SessionError(
+      'agent_protocol',
+      label,
+      `the agent of ${label} does not introduce itself as one of rdpipe's`,
+    );
+  }
+  if (hello.v !== PROTOCOL_VERSION) {
+    const versions = `protocol ${hello.v}, this rdpipe ${PROTOCOL_VERSION}`;
+    throw new SessionError(
+      'agent_protocol',
+      label,
+      `the agent of ${label} is of another version: it speaks ${versions}`,
+    );
+  }
+  return { kind: 'hello', hello };
+}
+
+function notStarted(label: string): string {
+  return `cannot start the agent on ${label}`;
+}
+
+function noisyError(label: string): SessionError {
+  return new SessionError('no_agent', label, `${notStarted(label)}: its login shell prints without end`);
+}
+
+function silentError(label: string, limitMs: number): SessionError {
+  return new SessionError('no_agent', label, `${notStarted(label)}: no answer within ${limitMs / 1000} s`);
+}

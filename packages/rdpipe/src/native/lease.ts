@@ -1,0 +1,47 @@
+import type { AgentRequest } from '../model/protocol.ts';
+
+/** Life signs in both directions: we send one four times a lease, and expect to hear something within each. */
+export interface Lease {
+  readonly ms: number;
+  /** Something came. */
+  heard(): void;
+  /** Something is sent: `prepare` tells the agent its duty to be heard, `suspend` lets the lease stand still. */
+  told(request: AgentRequest): void;
+  expired(): boolean;
+  stop(): void;
+}
+
+interface LeaseActions {
+  ping(): void;
+  expire(): void;
+}
+
+export function watchLease(ms: number, { ping, expire }: LeaseActions): Lease {
+  let expired = false;
+  let silence: NodeJS.Timeout | undefined;
+  const pings = setInterval(ping, ms / 4).unref();
+  const watchSilence = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      expired = true;
+      expire();
+    }, ms).unref();
+  };
+  const rest = () => {
+    clearTimeout(silence);
+    silence = undefined;
+  };
+  return {
+    ms,
+    heard: () => void silence?.refresh(),
+    told({ op }) {
+      if (op === 'prepare' || op === 'resume') watchSilence();
+      if (op === 'suspend') rest();
+    },
+    expired: () => expired,
+    stop() {
+      clearInterval(pings);
+      rest();
+    },
+  };
+}

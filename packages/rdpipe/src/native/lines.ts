@@ -1,0 +1,25 @@
+import type { Readable } from 'node:stream';
+
+export class LineTooLongError extends Error {}
+
+/** The stream's lines without their newline; a last one without a newline counts. @throws LineTooLongError */
+export async function* readLines(stream: Readable, longestBytes: number): AsyncGenerator<Buffer, void> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    let rest = chunk;
+    for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
+      if (length + end > longestBytes) throw new LineTooLongError();
+      yield Buffer.concat([...parts, rest.subarray(0, end)]);
+      rest = rest.subarray(end + 1);
+      parts = [];
+      length = 0;
+    }
+    length += rest.length;
+    if (length > longestBytes) throw new LineTooLongError();
+    if (rest.length > 0) parts.push(rest);
+  }
+  if (length > 0) yield Buffer.concat(parts);
+}
+
+const NEWLINE = 0x0a;

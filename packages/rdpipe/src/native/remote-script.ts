@@ -1,0 +1,71 @@
+import type { HostSession } from '../session/host-session.ts';
+import { type Conversation, closedError, converse } from './conversation.ts';
+
+/** What a script of ours on a host said last. */
+export interface Answer {
+  readonly ok: boolean;
+  readonly words: string;
+}
+
+/**
+ * Runs a script on a channel of its own. It calls `say ok WORDS` or `say failed WORDS` as its last act. With a payload it
+ * calls `say ready` before it reads that from its standard input: a shell reads ahead, and would swallow it.
+ * @throws SessionError when the channel closes without an answer; the signal's reason.
+ */
+export async function runScript(
+  session: HostSession,
+  script: string,
+  payload: Buffer | undefined,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const conversation = converse(session, await session.openShell(signal));
+  const { channel, nonce } = conversation;
+  const end = () => channel.kill();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    channel.stdin.write(wrap(script, nonce));
+    const first = await nextSaid(conversation);
+    if (first.verb !== 'ready') return answerOf(first);
+    channel.stdin.end(payload);
+    return answerOf(await nextSaid(conversation));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', end);
+    channel.kill();
+  }
+}
+
+/** The braces make a shell read the whole script before it runs any of it. */
+function wrap(script: string, nonce: string): string {
+  return `{
+nonce=${nonce}
+say() { printf '\\nrdpipe %s %s\\n' "$nonce" "$(printf '%s' "$*" | tr '\\n' ' ')"; }
+${script}
+}
+`;
+}
+
+interface Said {
+  readonly verb: string;
+  readonly words: string;
+}
+
+async function nextSaid(conversation: Conversation): Promise<Said> {
+  const prefix = `rdpipe ${conversation.nonce} `;
+  for (;;) {
+    const { value: line } = await conversation.lines.next();
+    if (!line) {
+      throw await closedError(conversation, 'no_agent', `cannot copy the agent to ${conversation.session.label}`);
+    }
+    const text = line.toString('utf8');
+    if (!text.startsWith(prefix)) continue;
+    const [verb = '', ...words] = text.slice(prefix.length).split(' ');
+    return { verb, words: words.join(' ') };
+  }
+}
+
+function answerOf({ verb, words }: Said): Answer {
+  return { ok: verb === 'ok', words };
+}

@@ -1,0 +1,77 @@
+import { SessionError } from '../model/errors.ts';
+import type { AgentEvent, AgentHello, AgentRequest } from '../model/protocol.ts';
+import { printable } from '../model/text.ts';
+import { settlesWithin } from '../session/abort.ts';
+import type { Agent } from './agent.ts';
+import { type Conversation, closedError } from './conversation.ts';
+import { decodeEvent } from './decode.ts';
+import { type Lease, watchLease } from './lease.ts';
+import { LineTooLongError } from './lines.ts';
+
+/** What an agent may take to end everything on its host once its input has closed. */
+const LONGEST_END_MS = 10_000;
+
+/** The agent behind a channel whose greeting was heard. */
+export function createAgent(conversation: Conversation, hello: AgentHello, leaseMs: number): Agent {
+  const { session, channel } = conversation;
+  const write = (request: AgentRequest) => {
+    if (channel.stdin.writable) channel.stdin.write(`${JSON.stringify(request)}\n`);
+  };
+  const lease = watchLease(leaseMs, {
+    ping: () => write({ op: 'ping' }),
+    // Its end makes the lines end, and so whoever waits for the next one.
+    expire: () => channel.kill(),
+  });
+  return {
+    label: session.label,
+    hello,
+    send(request) {
+      lease.told(request);
+      write(request);
+    },
+    events: () => readEvents(conversation, lease),
+    async close() {
+      lease.stop();
+      channel.stdin.end();
+      await settlesWithin(channel.closed, LONGEST_END_MS);
+      channel.kill();
+    },
+  };
+}
+
+async function* readEvents(conversation: Conversation, lease: Lease): AsyncGenerator<AgentEvent, void> {
+  const { session, lines } = conversation;
+  for (;;) {
+    const line = await nextLine(conversation);
+    if (lease.expired()) throw silentError(session.label, lease.ms);
+    if (line === undefined) break;
+    lease.heard();
+    const event = decodeEvent(line);
+    if (event === undefined) throw nonsenseError(conversation, line);
+    if (event.event !== 'alive') yield event;
+    if (event.event === 'ended') return void lines.return();
+  }
+  throw await closedError(conversation, 'session_lost', `lost the agent on ${session.label}`);
+}
+
+async function nextLine({ lines, session, channel }: Conversation): Promise<Buffer | undefined> {
+  try {
+    const { value } = await lines.next();
+    return value ?? undefined;
+  } catch (error) {
+    // A channel that broke is reported as one that ended.
+    if (!(error instanceof LineTooLongError)) return undefined;
+    channel.kill();
+    throw new SessionError('agent_protocol', session.label, `the agent of ${session.label} sends a line without end`);
+  }
+}
+
+function nonsenseError({ session, channel }: Conversation, line: Buffer): SessionError {
+  channel.kill();
+  const shown = printable(line.toString('utf8', 0, 80));
+  return new SessionError('agent_protocol', session.label, `the agent of ${session.label} sends nonsense: ${shown}`);
+}
+
+function silentError(label: string, leaseMs: number): SessionError {
+  return new SessionError('session_lost', label, `lost ${label}: nothing was heard from it for ${leaseMs / 1000} s`);
+}
