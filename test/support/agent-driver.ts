@@ -206,15 +206,15 @@ export function prepare(
 }
 
 /** Commands joined by pipes, stage 1 first; input empty, output dropped. */
-export function pipeline(...commands: string[]): Prepare {
-  const last = commands.length;
+export function pipeline(...stages: (string | AgentStage)[]): Prepare {
+  const last = stages.length;
   const pipes = Array.from({ length: last - 1 }, (_, index): AgentLink => ({ link: index + 1, kind: 'pipe' }));
   const ends: AgentLink[] = [
     { link: 0, kind: 'null' },
     { link: last, kind: 'null' },
   ];
   return prepare(
-    commands.map((text, index) => command(index + 1, text)),
+    stages.map((stage, index) => (typeof stage === 'string' ? command(index + 1, stage) : stage)),
     [...ends, ...pipes],
   );
 }

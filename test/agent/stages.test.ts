@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a command gets from the agent, and what the agent tells about it.
+import { statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { command, pipeline, prepare } from '../support/agent-driver.ts';
+import { useAgents } from '../support/agent-test.ts';
+import { eventually } from '../support/eventually.ts';
+
+const OWN_OUTPUT = { args: ['--user-stdout', '3'], extraStdio: ['pipe' as const] };
+
+describe('a stage', () => {
+  const agents = useAgents();
+
+  it('is announced by a hello that says where it will run', async () => {
+    const agent = await agents.start({ env: { ...agents.env(), USER: 'ann', SSH_CONNECTION: '::1 22 ::1 23' } });
+    expect(agent.hello).to.include({ v: 1, os: 'Linux', user: 'ann', hostname: hostname() });
+    expect(agent.hello).to.include({ uid: process.getuid?.(), ssh_connection: '::1 22 ::1 23' });
+    expect(agent.hello.boot_id).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it("is joined to the next one, and the last one to the user's output", async () => {
+    const agent = await agents.start(OWN_OUTPUT);
+    const output = collect(agent.extra(3));
+    const links = [{ link: 0, kind: 'null' as const }, pipe(1), pipe(2), { link: 3, kind: 'stdout' as const }];
+    await agent.run(prepare([command(1, 'echo hi'), command(2, 'tr a-z A-Z'), command(3, 'rev')], links));
+    await agent.finish();
+    expect((await output).toString()).to.equal('IH\n');
+    expect(await agent.exited).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it("reads the user's input", async () => {
+    const agent = await agents.start({ args: ['--user-stdin', '3'], extraStdio: ['pipe'] });
+    const links = [
+      { link: 0, kind: 'stdin' as const },
+      { link: 1, kind: 'null' as const },
+    ];
+    await agent.run(prepare([command(1, 'cat > seen')], links));
+    (agent.extra(3) as unknown as NodeJS.WritableStream).end('from the user');
+    await agent.finish();
+    expect(agents.read('seen')).to.equal('from the user');
+  });
+
+  it('passes on every byte', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('head -c 20000000 /dev/urandom | tee sent', 'cat', 'cat > arrived; cmp sent arrived'));
+    await agent.finish();
+    expect(agent.all('exited').map(({ code }) => code)).to.deep.equal([0, 0, 0]);
+    expect(statSync(join(agents.folder, 'arrived')).size).to.equal(20_000_000);
+  });
+
+  it('ends with its status, its time and its memory told', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exit 7'));
+    const exited = await agent.event('exited');
+    expect(exited).to.include({ stage: 1, code: 7, signal: null, stopped: false, consumer_closed: false });
+    expect(exited.user_ms + exited.system_ms).to.be.greaterThan(0);
+    expect(exited.max_rss_kib).to.be.greaterThan(0);
+    await agent.finish();
+  });
+
+  it('ends by a signal of its own, which is told', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('kill -TERM $$'));
+    expect(await agent.event('exited')).to.include({ code: null, signal: 15, stopped: false });
+    await agent.finish();
+  });
+
+  it('has nothing but descriptors 0, 1 and 2, default signals, and a group of its own', async () => {
+    const agent = await agents.start(OWN_OUTPUT);
+    const look = 'echo $(ls /proc/self/fd); grep -E "^Sig(Blk|Ign)" /proc/self/status; ps -o pgid= -p $$; echo $$';
+    await agent.run(pipeline(`{ ${look}; } > seen`));
+    await agent.finish();
+    const [first, blocked, ignored, group, pid] = agents.read('seen').split('\n');
+    expect(first).to.equal('0 1 2 3'); // ls has its folder open as 3
+    expect([blocked, ignored].join()).not.to.match(/:\t0*[1-9a-f]/);
+    expect(group?.trim()).to.equal(pid);
+  });
+
+  it('has the working directory and the environment of the agent', async () => {
+    const agent = await agents.start({ env: { ...agents.env(), SAID: 'before' } });
+    await agent.run(pipeline('echo "$SAID in $(pwd)" > seen'));
+    await agent.finish();
+    expect(agents.read('seen')).to.equal(`before in ${agents.folder}\n`);
+  });
+
+  it('is run by the shell unchanged, whatever bytes its command holds', async () => {
+    const agent = await agents.start();
+    const text = Buffer.from([...Buffer.from("printf %s '"), 0xff, 0x01, 0x0a, 0x5c, 0x21, ...Buffer.from("' > seen")]);
+    await agent.run(pipeline(command(1, text)));
+    await agent.finish();
+    expect(agents.read('seen')).to.equal(Buffer.from([0xff, 0x01, 0x0a, 0x5c, 0x21]).toString());
+  });
+
+  it('may begin like an option', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('-none; echo ran > seen'));
+    await agent.finish();
+    expect(agents.read('seen')).to.equal('ran\n');
+    expect(agent.stderrOf(1)).to.match(/-none: not found/);
+  });
+
+  it('fails with bash when any command in it fails', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline(command(1, 'exit 5 | true', { shell: 'bash' })));
+    expect(await agent.event('exited')).to.include({ code: 5 });
+    await agent.finish();
+  });
+
+  it('is told to have failed when its shell is not there', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline(command(1, 'true', { shell: 'no-such-shell' }), 'cat; touch committed'));
+    const failed = await agent.event('failed');
+    expect(failed).to.deep.include({ stage: 1, message: 'cannot start no-such-shell: no such file or directory' });
+    await agent.finish();
+    expect(agents.has('committed')).to.equal(false);
+  });
+
+  it('can be followed by those of another segment', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('echo one >> seen'));
+    await agent.event('segment_ended');
+    await agent.run({ ...pipeline('echo two >> seen'), segment: 2 });
+    await agent.finish(2);
+    expect(agents.read('seen')).to.equal('one\ntwo\n');
+  });
+
+  it('leaves a daemon alone that holds none of our pipes', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('setsid sleep 1000 < /dev/null > /dev/null 2>&1 & echo $! > pid'));
+    await agent.finish();
+    await eventually(() => expect(agents.processes().map(({ command }) => command)).to.deep.equal(['sleep 1000']));
+    process.kill(Number(agents.read('pid')), 'SIGKILL');
+  });
+
+  it('is not waited for by its standard error when only a daemon holds that', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('echo words >&2; setsid sleep 1000 > /dev/null & echo $! > pid'));
+    await agent.finish();
+    expect(agent.stderrOf(1)).to.equal('words\n');
+    process.kill(Number(agents.read('pid')), 'SIGKILL');
+  });
+});
+
+describe("a stage's standard error", () => {
+  const agents = useAgents();
+
+  it('is passed on whole', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('seq 1 100000 | tee seen >&2'));
+    await agent.finish();
+    expect(agent.stderrOf(1)).to.equal(agents.read('seen'));
+  });
+
+  it('stops at 64 KiB that nobody has acknowledged, and goes on after', async () => {
+    const agent = await agents.start({ acknowledge: false });
+    await agent.run(pipeline('seq 1 100000 >&2; echo done > seen'));
+    await eventually(() => expect(agent.stderrOf(1)).to.have.length(65536));
+    agent.send({ op: 'ping' });
+    agent.send({ op: 'stderr_ack', stage: 1, bytes: 1000 });
+    await eventually(() => expect(agent.stderrOf(1)).to.have.length(66536));
+    expect(agents.has('seen')).to.equal(false);
+    agent.send({ op: 'stderr_ack', stage: 1, bytes: 66536 });
+    await eventually(() => expect(agent.stderrOf(1)).to.have.length(132072));
+    await agent.abort();
+    expect(agents.has('seen')).to.equal(false);
+  });
+
+  it('comes before the end that was asked for', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('echo last words >&2; touch said; sleep 1000'));
+    await agents.says('said', '');
+    await agent.abort();
+    expect(agent.stderrOf(1)).to.equal('last words\n');
+    expect(agent.events.at(-1)).to.deep.equal({ event: 'ended' });
+  });
+});
+
+function pipe(link: number): { readonly link: number; readonly kind: 'pipe' } {
+  return { link, kind: 'pipe' };
+}
+
+async function collect(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the agent stand on: a folder a test, agents that find it as their working directory, and the proof that
+// nothing of them still runs afterwards.
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { AGENT, AgentDriver, type DriverOptions } from './agent-driver.ts';
+import { eventually } from './eventually.ts';
+import { needsFile } from './needs.ts';
+import { MARK_VARIABLE, type MarkedProcess, processesWith } from './processes.ts';
+
+/** Every process of a run is gone within this time. */
+const NOTHING_LEFT_MS = 10_000;
+
+export interface AgentTest {
+  readonly folder: string;
+  start(options?: DriverOptions): Promise<AgentDriver>;
+  env(): NodeJS.ProcessEnv;
+  processes(): MarkedProcess[];
+  has(name: string): boolean;
+  read(name: string): string;
+  /** Waits until the file says this. */
+  says(name: string, text: string): Promise<void>;
+  expectNothingLeft(): Promise<void>;
+}
+
+export function useAgents(): AgentTest {
+  const mark = randomUUID();
+  let folder = '';
+  const agents: AgentDriver[] = [];
+  const test: AgentTest = {
+    get folder() {
+      return folder;
+    },
+    async start(options = {}) {
+      const agent = await AgentDriver.start({ cwd: folder, env: test.env(), ...options });
+      agents.push(agent);
+      return agent;
+    },
+    env: () => ({ ...process.env, [MARK_VARIABLE]: mark }),
+    processes: () => processesWith(mark),
+    has: (name) => existsSync(join(folder, name)),
+    read: (name) => readFileSync(join(folder, name), 'utf8'),
+    says: (name, text) => eventually(() => void expect(test.read(name)).to.equal(text)),
+    expectNothingLeft: () => eventually(() => void expect(test.processes()).to.deep.equal([]), NOTHING_LEFT_MS),
+  };
+  before(function () {
+    needsFile(this, AGENT);
+  });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rdstage-test-'));
+  });
+  afterEach(async () => {
+    for (const agent of agents.splice(0)) await agent.close();
+    try {
+      await test.expectNothingLeft();
+    } finally {
+      for (const { pid } of test.processes()) endProcess(pid);
+      rmSync(folder, { recursive: true });
+    }
+  });
+  return test;
+}
+
+/** It may have ended meanwhile. */
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
