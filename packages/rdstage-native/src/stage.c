@@ -68,7 +68,8 @@ void stage_reaped(struct stage *stage, int status, const struct rusage *usage) {
                               .consumer_closed = stage->consumer_closed,
                               .usage = *usage};
   control_tell(stage->agent->control, event_exited(&exited));
-  tell_output(stage, ended_well(stage, status), shell_status(status));
+  // Where nobody reads any more it makes no difference how it ended.
+  if (!stage->consumer_closed) tell_output(stage, ended_well(stage, status), shell_status(status));
   stage->handler.changed(stage->handler.context);
 }
 

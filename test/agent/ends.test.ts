@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the part of a run on one host ends: by itself, by a failure, by an early reader, or because somebody was killed. A
+// consumer commits (here: makes a file) only after an end of file that says that its stream was whole.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type AgentDriver, command, pipeline, prepare } from '../support/agent-driver.ts';
+import { useAgents } from '../support/agent-test.ts';
+import { eventually } from '../support/eventually.ts';
+
+const COMMITTING = 'cat > seen; touch committed';
+/** The end of file of its inner pipe must not be seen either. */
+const COMMITTING_INSIDE = 'cat | (cat > seen; touch committed)';
+
+describe('the end of a segment', () => {
+  const agents = useAgents();
+
+  for (const consumer of [COMMITTING, COMMITTING_INSIDE]) {
+    it(`is no end of file for \`${consumer}\` when its producer failed`, async () => {
+      const agent = await agents.start();
+      await agent.run(pipeline('echo part; while [ ! -s seen ]; do sleep 0.05; done; exit 3', consumer));
+      await agent.event('segment_ended');
+      expect(agents.read('seen')).to.equal('part\n');
+      expect(agents.has('committed')).to.equal(false);
+      expect(await exitOf(agent, 1)).to.include({ code: 3, stopped: false });
+      expect(await exitOf(agent, 2)).to.include({ signal: 9, stopped: true });
+      await agent.abort();
+    });
+  }
+
+  it('reaches through every consumer after the failure', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('echo part; exit 3', 'cat', COMMITTING));
+    await agent.event('segment_ended');
+    expect(agents.has('committed')).to.equal(false);
+    expect(await exitOf(agent, 3)).to.include({ stopped: true });
+    await agent.abort();
+  });
+
+  it('is an end of file when the status was allowed', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline(command(1, 'echo all; exit 1', { ok: [0, 1] }), COMMITTING));
+    await agent.finish();
+    expect(agents.has('committed')).to.equal(true);
+  });
+
+  it('is an end of file after any failure when the run is lenient', async () => {
+    const agent = await agents.start();
+    await agent.run({ ...pipeline('echo all; kill -9 $$', COMMITTING), lenient: true });
+    await agent.finish();
+    expect(agents.has('committed')).to.equal(true);
+    expect(await exitOf(agent, 1)).to.include({ signal: 9, stopped: false });
+  });
+
+  it("does not blame the producer for its reader's failure", async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('exec yes', 'read line; exit 4'));
+    await agent.event('segment_ended');
+    expect(await exitOf(agent, 2)).to.include({ code: 4, stopped: false, consumer_closed: false });
+    expect(await exitOf(agent, 1)).to.include({ signal: 13, consumer_closed: true });
+    await agent.abort();
+  });
+});
+
+describe('a reader that goes early', () => {
+  const agents = useAgents();
+
+  it('ends producers that write', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('yes', 'cat', 'head -c 10 > seen'));
+    await agent.finish();
+    expect(agents.read('seen')).to.equal('y\ny\ny\ny\ny\n');
+    expect(await exitOf(agent, 1)).to.include({ consumer_closed: true, stopped: false });
+    expect(await exitOf(agent, 3)).to.include({ code: 0, consumer_closed: false });
+  });
+
+  it('ends producers that are idle, one after another', async () => {
+    const agent = await agents.start();
+    const began = Date.now();
+    await agent.run(pipeline('sleep 1000', 'cat; sleep 1000', 'true'));
+    await agent.finish();
+    expect(Date.now() - began).to.be.lessThan(3000);
+    expect(await exitOf(agent, 1)).to.include({ consumer_closed: true, stopped: false });
+  });
+
+  it('need not have ended: its closed input is enough', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('sleep 1000', 'exec < /dev/null; while [ ! -e gone ]; do sleep 0.05; done'));
+    expect(await exitOf(agent, 1)).to.include({ consumer_closed: true });
+    expect(agent.all('exited')).to.have.length(1);
+    writeFileSync(join(agents.folder, 'gone'), '');
+    await agent.finish();
+  });
+
+  it('ends producers that ignore being told', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline("trap '' PIPE TERM; while :; do sleep 0.1; done", 'true'));
+    await agent.finish();
+    expect(await exitOf(agent, 1)).to.include({ signal: 9, consumer_closed: true, stopped: false });
+  });
+
+  it("may be the user's", async () => {
+    const agent = await agents.start({ args: ['--user-stdout', '3'], extraStdio: ['pipe'] });
+    const links = [
+      { link: 0, kind: 'null' as const },
+      { link: 1, kind: 'stdout' as const },
+    ];
+    await agent.run(prepare([command(1, 'echo begun > seen; sleep 1000')], links));
+    await agents.says('seen', 'begun\n');
+    agent.extra(3).destroy();
+    await agent.finish();
+    expect(await exitOf(agent, 1)).to.include({ consumer_closed: true, stopped: false });
+  });
+});
+
+describe('a run that is ended', () => {
+  const agents = useAgents();
+  /** Deaf ones, one in a session of its own, one that lost its parent, and a consumer that would commit. */
+  const deaf = "trap '' HUP INT TERM PIPE; while :; do sleep 0.1; done";
+  const producer = `setsid sh -c "${deaf}" & (sh -c "${deaf}" &); echo part; touch running; sleep 1000`;
+
+  async function startRun(lease_ms = 60_000): Promise<AgentDriver> {
+    const agent = await agents.start();
+    await agent.run({ ...pipeline(producer, COMMITTING), lease_ms });
+    await agents.says('seen', 'part\n');
+    await agents.says('running', '');
+    return agent;
+  }
+
+  async function expectEnd(agent: AgentDriver): Promise<void> {
+    await agent.closed;
+    await agents.expectNothingLeft();
+    expect(agents.has('committed')).to.equal(false);
+  }
+
+  it('by `abort` says so when nothing is left', async () => {
+    const agent = await startRun();
+    agent.send({ op: 'abort', reason: 'a test' });
+    await agent.event('ended');
+    const left = agents.processes().filter(({ program }) => program !== 'rdstage');
+    expect(left).to.deep.equal([]);
+    expect(await exitOf(agent, 1)).to.include({ signal: 9, stopped: true });
+    expect(agent.all('left_behind')).to.deep.equal([]);
+    await expectEnd(agent);
+  });
+
+  it('by the end of its input leaves nothing', async () => {
+    const agent = await startRun();
+    agent.closeInput();
+    expect(await agent.exited).to.deep.equal({ code: 1, signal: null });
+    await expectEnd(agent);
+  });
+
+  it('by the end of who reads its output leaves nothing', async () => {
+    const agent = await startRun();
+    agent.closeOutput();
+    expect(await agent.exited).to.deep.equal({ code: 1, signal: null });
+    await expectEnd(agent);
+  });
+
+  for (const victim of ['guardian', 'supervisor'] as const) {
+    it(`by SIGKILL to its ${victim} leaves nothing`, async () => {
+      const agent = await startRun();
+      process.kill(agent[victim], 'SIGKILL');
+      await expectEnd(agent);
+    });
+  }
+
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+    it(`by ${signal} to its supervisor says why`, async () => {
+      const agent = await startRun();
+      process.kill(agent.supervisor, signal);
+      expect((await agent.event('failed')).message).to.match(/^the agent was ended by signal \d+$/);
+      await agent.event('ended');
+      await expectEnd(agent);
+    });
+  }
+
+  it('because nothing was heard for the lease says so', async () => {
+    const agent = await startRun(1000);
+    expect(await agent.event('failed')).to.include({ stage: null, code: 'peer_stalled' });
+    await agent.event('ended');
+    await expectEnd(agent);
+  });
+
+  it('goes on while something is heard within the lease, and tells that it is alive', async () => {
+    const agent = await startRun(500);
+    const until = Date.now() + 1500;
+    await eventually(() => {
+      agent.send({ op: 'ping' });
+      expect(Date.now()).to.be.greaterThan(until);
+    });
+    expect(agent.all('failed')).to.deep.equal([]);
+    expect(agent.all('alive').length).to.be.greaterThan(1500 / (500 / 4) - 1);
+    await agent.abort();
+  });
+
+  for (const [what, line] of [
+    ['no JSON', '{"op":'],
+    ['no operation', '{"op":"fly"}'],
+    ['a second segment', JSON.stringify(pipeline('true'))],
+    ['`go` twice', '{"op":"go","segment":1}'],
+    ['`finish` too early', '{"op":"finish"}'],
+    ['a line without end', 'x'.repeat((1 << 20) + 1)],
+  ] as const) {
+    it(`by nonsense (${what}) says so`, async () => {
+      const agent = await startRun();
+      agent.sendLine(line);
+      expect(await agent.event('failed')).to.include({ stage: null, code: 'usage' });
+      await agent.event('ended');
+      await expectEnd(agent);
+    });
+  }
+});
+
+describe('a suspended run', () => {
+  const agents = useAgents();
+
+  it('stands still, and longer than its lease, and goes on', async () => {
+    const agent = await agents.start();
+    const counter = 'i=0; while [ ! -e stop ]; do i=$((i+1)); echo $i > count; sleep 0.02; done';
+    await agent.run({ ...pipeline(`setsid sh -c '${counter}'`), lease_ms: 400 });
+    await eventually(() => expect(agents.has('count')).to.equal(true));
+    agent.send({ op: 'suspend' });
+    const commands = () => agents.processes().filter(({ program }) => program !== 'rdstage');
+    await eventually(() => expect(commands().map(({ state }) => state)).to.satisfy(isAll('T')));
+    const before = agents.read('count');
+    const seen = agent.all('alive').length;
+    await eventually(() => expect(agent.all('alive').length).to.be.greaterThan(seen + 8)); // twice the lease
+    expect(agents.read('count')).to.equal(before);
+    agent.send({ op: 'resume' });
+    await eventually(() => {
+      agent.send({ op: 'ping' });
+      expect(agents.read('count')).not.to.be.oneOf([before, '']);
+    });
+    agent.send({ op: 'abort', reason: 'a test' });
+    await agent.event('ended');
+    expect(agent.all('failed')).to.deep.equal([]);
+  });
+
+  it('can be ended as it stands', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('echo part; sleep 1000', COMMITTING));
+    await agents.says('seen', 'part\n');
+    agent.send({ op: 'suspend' });
+    await agent.abort();
+    expect(agents.has('committed')).to.equal(false);
+  });
+});
+
+function exitOf(agent: AgentDriver, stage: number): ReturnType<AgentDriver['event']> {
+  return agent.event('exited', (event) => event.stage === stage);
+}
+
+function isAll(state: string): (states: string[]) => boolean {
+  return (states) => states.length > 0 && states.every((one) => one === state);
+}
