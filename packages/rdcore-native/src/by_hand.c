@@ -4,6 +4,7 @@
 #include "child.h"
 #include "cleanup.h"
 #include "display.h"
+#include "guard.h"
 #include "io.h"
 
 #include <signal.h>
@@ -24,7 +25,8 @@ struct by_hand {
   enum step step;
   bool connected;
   struct rd_child child;
-  bool child_told; // its exit was made an order
+  struct rd_guard guard; // of a consumer
+  bool child_told;       // its exit was made an order
   int signal_fd;
   int signal;              // that ended the run; 0: none
   struct rd_error failure; // to be ordered as an abort
@@ -58,6 +60,7 @@ struct rd_control *rd_by_hand_create(const struct rd_options *options, const uns
   hand->options = options;
   hand->key = key;
   hand->child = RD_NO_CHILD;
+  hand->guard = RD_NO_GUARD;
   hand->signal_fd = -1;
   rd_display_init(&hand->display, options);
   if (open_signals(hand, error)) return &hand->control;
@@ -186,7 +189,9 @@ static bool next_step(struct by_hand *hand, struct rd_order *order) {
 static bool start_command(struct by_hand *hand, struct rd_order *order) {
   hand->step = STEP_REST;
   bool is_sender = hand->options->role == RD_ROLE_SENDER;
-  if (!rd_child_start(&hand->child, hand->options->command, is_sender, &hand->failure)) return abort_order(hand, order);
+  bool started = rd_child_start(&hand->child, hand->options->command, is_sender, &hand->failure) &&
+                 (is_sender || rd_guard_start(&hand->guard, hand->child.pid, hand->child.pipe_fd, &hand->failure));
+  if (!started) return abort_order(hand, order);
   order->type = RD_ORDER_READY;
   order->fd = hand->child.pipe_fd;
   return true;
@@ -196,6 +201,7 @@ static void tell(struct rd_control *control, const struct rd_event *event) {
   struct by_hand *hand = (struct by_hand *)control;
   if (event->type == RD_EVENT_DIAL_FAILED) hand->failure = *event->error;
   if (event->type == RD_EVENT_CONNECTED) hand->connected = true;
+  if (event->type == RD_EVENT_END) rd_guard_release(&hand->guard);
   if (event->type == RD_EVENT_FINISHED) finished(hand, event->error->code);
   rd_display_event(&hand->display, event);
 }
@@ -210,6 +216,7 @@ static void finished(struct by_hand *hand, enum rd_code code) {
     rd_child_signal(&hand->child, SIGKILL);
     rd_child_wait(&hand->child, KILL_MS);
   }
+  rd_guard_release(&hand->guard);
   hand->release = true;
 }
 

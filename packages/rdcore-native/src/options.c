@@ -240,6 +240,7 @@ static bool parse_buffer(struct rd_options *options, const char *text, struct rd
   if (*end == 'M' || *end == 'm') scale = 1 << 20;
   if (*end == 'G' || *end == 'g') scale = 1 << 30;
   if (scale > 1) end++;
+  if (scale > 1 && strcmp(end, "iB") == 0) end += 2;
   double bytes = value * scale;
   if (end != text && *end == '\0' && bytes >= RD_BUFFER_LEAST_BYTES && bytes <= RD_BUFFER_MOST_BYTES) {
     options->settings.buffer_bytes = (size_t)bytes;

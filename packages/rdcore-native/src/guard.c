@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard.h"
+
+#include "cleanup.h"
+#include "consumer.h"
+#include "io.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define KILL_MS 10000
+#define LIFE_FD 0
+#define PIPE_FD 1
+
+static _Noreturn void watch(pid_t consumer, int life_fd, int pipe_fd);
+
+bool rd_guard_start(struct rd_guard *guard, pid_t consumer, int pipe_fd, struct rd_error *error) {
+  int life_fds[2];
+  pid_t pid = -1;
+  if (pipe2(life_fds, O_CLOEXEC) == 0) {
+    pid = fork();
+    if (pid == 0) watch(consumer, life_fds[0], pipe_fd);
+    close(life_fds[0]);
+    if (pid < 0) close(life_fds[1]);
+  }
+  if (pid < 0) {
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start the consumer's guard");
+    return false;
+  }
+  *guard = (struct rd_guard){.pid = pid, .life_fd = life_fds[1]};
+  return true;
+}
+
+void rd_guard_release(struct rd_guard *guard) {
+  if (guard->pid <= 0) return;
+  rd_write_all(guard->life_fd, "", 1);
+  rd_cleanup_fd(&guard->life_fd);
+  while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR) continue;
+  *guard = RD_NO_GUARD;
+}
+
+// In a group and session of its own: what ends us from a terminal does not end it.
+static _Noreturn void watch(pid_t consumer, int life_fd, int pipe_fd) {
+  struct rd_consumer group = rd_consumer_of(consumer);
+  setsid();
+  prctl(PR_SET_NAME, "rdrecv-guard");
+  for (int number = SIGHUP; number <= SIGTERM; number++) signal(number, SIG_IGN);
+  // Nothing but these two: in front of everything else, so that it can be closed in one call.
+  int life = fcntl(life_fd, F_DUPFD_CLOEXEC, 3), pipe_end = fcntl(pipe_fd, F_DUPFD_CLOEXEC, 3);
+  int pid_fd = group.pid_fd >= 0 ? fcntl(group.pid_fd, F_DUPFD_CLOEXEC, 3) : -1;
+  if (life < 0 || pipe_end < 0 || dup2(life, LIFE_FD) < 0 || dup2(pipe_end, PIPE_FD) < 0) _exit(1);
+  group.pid_fd = pid_fd >= 0 ? dup2(pid_fd, 2) : -1;
+  close_range(3, ~0U, 0);
+  char word;
+  if (rd_read_some(LIFE_FD, &word, 1) != 1) rd_consumer_kill(&group, KILL_MS);
+  _exit(0);
+}
