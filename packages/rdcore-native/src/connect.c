@@ -82,17 +82,16 @@ bool rd_connect_listen(struct rd_connect *connect, uint16_t *port, struct rd_err
 
 bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addresses, size_t count,
                      struct rd_error *error) {
-  if (count == 0 || count > RD_DIALS_MOST || connect->dial_count > 0) {
-    rd_error_set(error, RD_CODE_USAGE, "%zu addresses cannot be dialled %s", count,
-                 connect->dial_count > 0 ? "while others are" : "at once");
+  if (count == 0 || count > RD_DIALS_MOST - connect->dial_count) {
+    rd_error_set(error, RD_CODE_USAGE, "%zu addresses cannot be dialled at once", connect->dial_count + count);
     return false;
   }
-  connect->dial_error = (struct rd_error){.code = RD_CODE_OK};
+  if (connect->dial_count == 0) connect->dial_error = (struct rd_error){.code = RD_CODE_OK};
   connect->dial_until_ms = rd_now_ms() + connect->config.connect_timeout_ms;
-  connect->dial_count = count;
   for (size_t i = 0; i < count; i++) {
-    connect->dials[i] = (struct dial){.address = addresses[i]};
-    begin_dial(connect, &connect->dials[i]);
+    struct dial *dial = &connect->dials[connect->dial_count++];
+    *dial = (struct dial){.address = addresses[i]};
+    begin_dial(connect, dial);
   }
   return true;
 }

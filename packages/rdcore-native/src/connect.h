@@ -41,7 +41,8 @@ struct rd_connect *rd_connect_create(const struct rd_connect_config *config, str
 void rd_connect_destroy(struct rd_connect *connect); // NULL-safe
 
 bool rd_connect_listen(struct rd_connect *connect, uint16_t *port, struct rd_error *error);
-// Dials all of them; a dial that could not even begin counts as one that failed. False: too many, or none.
+// Dials all of them, beside those under way; a dial that could not even begin counts as one that failed. False: too
+// many, or none.
 bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addresses, size_t count,
                      struct rd_error *error);
 // Takes over a connected socket (also when it fails); `dialler`: this end is the TLS client.

@@ -70,6 +70,7 @@ async function tryWays(hop: HopLink, tries: Try[], ports: HopPorts, signal: Abor
   const listening = listenOnce(hop, ports, signal);
   const refusals: Promise<void>[] = [];
   for (const candidate of hop.candidates) {
+    signal.throwIfAborted();
     const way: Try = { candidate, address: undefined, refusal: undefined };
     tries.push(way);
     const refused = tryWay(hop, way, listening, ports, signal);
@@ -102,7 +103,7 @@ function listen(hop: HopLink, end: HopEnd, ports: HopPorts, signal: AbortSignal)
   return port;
 }
 
-/** Resolves when this way was refused; rejects never, and stays open while it may still succeed. */
+/** Resolves when this way was refused, or the hop is decided; never rejects, and stays open while it may still succeed. */
 async function tryWay(
   hop: HopLink,
   way: Try,

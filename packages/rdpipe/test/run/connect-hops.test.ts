@@ -16,7 +16,8 @@ const FORWARDED = { socketPath: '/tmp/x/forward', close: async () => {} };
 describe('connectHops', () => {
   it('has the receiver listen and the sender dial its port', async () => {
     const agents = fakeAgents(answers({ dial: 'accept' }));
-    const [connection] = await connect(agents, [DIRECT]);
+    const [connection] = await connect(agents, [DIRECT, REVERSE]);
+    await nextTurn();
     expect(agents.sent).to.deep.equal([
       { session: 's2', request: { op: 'listen', link: 1, end: 'recv' } },
       {
