@@ -30,8 +30,14 @@ await build({
   format: 'esm',
   // Optional compiled speed-ups of ssh2, which are not installed.
   external: ['cpu-features', '*.node'],
-  // What of the bundle is CommonJS asks for node's own modules by require().
-  banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+  // What of the bundle is CommonJS expects these.
+  banner: {
+    js: [
+      "import { createRequire } from 'node:module';",
+      'const require = createRequire(import.meta.url);',
+      'const __dirname = import.meta.dirname;',
+    ].join('\n'),
+  },
   legalComments: 'eof',
   plugins: [globalProcess],
   logLevel: 'warning',

@@ -5,9 +5,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
+import { installationRoot } from '../native/installation-root.ts';
 import { type DemoHost, type KeyPair, makeKeyPair, startDemoHost } from '../session/demo-host.ts';
 import { writeAll } from '../ui/terminal.ts';
-import { installationRoot } from './installation.ts';
 
 /** Runs both pipelines; the exit status is that of the first one that fails. Leaves nothing behind. */
 export async function demo(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {

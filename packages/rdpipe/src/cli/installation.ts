@@ -1,23 +1,19 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { SessionError } from '../model/errors.ts';
+import { installationRoot } from '../native/installation-root.ts';
+import { locateLocalAgent } from '../native/locate.ts';
 import type { Installation } from '../run/open-hosts.ts';
 
-/** The programs of this copy that sessions start on this machine. */
-export function findInstallation(): Installation {
-  const root = installationRoot();
-  return { leash: [join(root, 'bin/rdstage'), '--leash'], askpass: join(root, 'bin/rdpipe-askpass') };
-}
-
 /**
- * The directory that holds `bin/` and `build/`: the nearest one above this file, which is either a source or the bundle.
+ * The programs of this copy that sessions start on this machine.
+ * @throws SessionError when it holds none for this CPU.
  */
-export function installationRoot(): string {
-  let directory = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(directory, 'bin/rdpipe'))) {
-    const parent = dirname(directory);
-    if (parent === directory) throw new Error('bin/rdpipe is missing: this copy of rdpipe is not whole');
-    directory = parent;
+export function findInstallation(): Installation {
+  const agent = locateLocalAgent();
+  if (agent === undefined) {
+    const message =
+      "this copy of rdpipe holds no programs for this machine (in a checkout: 'npm run build' makes them)";
+    throw new SessionError('no_agent', 'this machine', message);
   }
-  return directory;
+  return { leash: [agent, '--leash'], askpass: join(installationRoot(), 'bin/rdpipe-askpass') };
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// `rdpipe demo` needs no host, shows the real thing, and leaves nothing.
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { MARK_VARIABLE, processesWith } from '../support/processes.ts';
+
+const PROGRAM = join(import.meta.dirname, '../../bin/rdpipe');
+
+describe('rdpipe demo', function () {
+  this.timeout(60_000);
+  let folder: string;
+  let mark: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-demo-'));
+    mark = randomUUID();
+  });
+  afterEach(async () => {
+    try {
+      expect(readdirSync(folder)).to.deep.equal([]);
+      await eventually(() => expect(processesWith(mark)).to.deep.equal([]));
+    } finally {
+      for (const { pid } of processesWith(mark)) process.kill(pid, 'SIGKILL');
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('runs a pipeline between two hosts of its own, then 2 GiB with a report', async () => {
+    const demo = start();
+    const [stdout, stderr] = await Promise.all([text(demo.stdout), text(demo.stderr), once(demo, 'close')]);
+    expect(demo.exitCode, stderr).to.equal(0);
+    expect(stdout).to.equal('IH\n');
+    expect(stderr).to.contain("$ echo hi | rdpipe h1:'tr a-z A-Z' h2:rev\n");
+    expect(stderr).to.contain('h2: 2147483648\n');
+    expect(stderr).to.match(/^Bandwidth \d/m);
+  });
+
+  for (const [signal, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    it(`ends everything on ${signal}`, async () => {
+      const demo = start();
+      await eventually(() => expect(commands()).to.contain('head -c 2G'), 30_000);
+      demo.kill(signal);
+      await once(demo, 'close');
+      expect(demo.exitCode).to.equal(status);
+    });
+  }
+
+  function commands(): string {
+    return processesWith(mark)
+      .map(({ command }) => command)
+      .join('\n');
+  }
+
+  function start(): ChildProcessByStdio<null, Readable, Readable> {
+    const env = { ...process.env, [MARK_VARIABLE]: mark, TMPDIR: folder };
+    return spawn(PROGRAM, ['demo'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+});
