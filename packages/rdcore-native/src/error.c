@@ -76,7 +76,8 @@ static void set_message(struct rd_error *error, enum rd_code code, const char *f
 
 // The system's words, which begin with a capital letter ("RPC …" and its like keep it).
 static const char *lower_words(int number, char *words, size_t bytes) {
-  snprintf(words, bytes, "%s", strerrordesc_np(number) != NULL ? strerrordesc_np(number) : "unknown error");
+  char system_words[128];
+  snprintf(words, bytes, "%s", strerror_r(number, system_words, sizeof system_words));
   if (islower((unsigned char)words[1]) || words[1] == ' ') words[0] = (char)tolower((unsigned char)words[0]);
   return words;
 }

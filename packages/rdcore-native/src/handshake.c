@@ -27,7 +27,7 @@ struct rd_handshake {
   char identity[128];
   enum rd_role role;
   bool dialler;
-  bool key_unknown; // listener: the dialler named a key that is not this hop's
+  bool key_unknown; // the other side named another key, or none
   bool authenticated;
   bool greeted; // the other side's HELLO came
   bool failed;
@@ -35,6 +35,7 @@ struct rd_handshake {
   struct rd_hello peer;
 };
 
+static bool init_library(void);
 static SSL_CTX *create_context(void);
 static bool create_tls(struct rd_handshake *handshake);
 static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **identity, size_t *identity_bytes,
@@ -162,9 +163,14 @@ static bool create_tls(struct rd_handshake *handshake) {
   return true;
 }
 
+// What a hop does must not depend on an openssl.cnf: both ends are to agree on every host. And nothing is torn down at
+// exit, when another thread may still be sealing.
+static bool init_library(void) {
+  return OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) == 1;
+}
+
 static SSL_CTX *create_context(void) {
-  // What the hop does must not depend on an openssl.cnf: both ends are to agree on every host.
-  if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1) return NULL;
+  if (!init_library()) return NULL;
   SSL_CTX *context = SSL_CTX_new(TLS_method());
   if (context == NULL) return NULL;
   if (SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 || SSL_CTX_set_num_tickets(context, 0) != 1 ||
@@ -233,6 +239,7 @@ static bool authenticate(struct rd_handshake *handshake, struct rd_error *error)
   if (result != 1 && SSL_get_error(handshake->tls, result) == SSL_ERROR_WANT_READ) return true;
   // TLS calls it reuse when the key was proved, and not a certificate.
   handshake->authenticated = result == 1 && SSL_session_reused(handshake->tls) == 1;
+  handshake->key_unknown = handshake->key_unknown || (result == 1 && !handshake->authenticated);
   if (!handshake->authenticated) explain_failure(handshake, error);
   return handshake->authenticated;
 }
@@ -324,5 +331,6 @@ static struct rd_seal *export_seal(const struct rd_handshake *handshake, enum rd
 static bool stretch_key(const char *text, unsigned char key[RD_KEY_BYTES]) {
   static const unsigned char salt[] = "rdpipe/1 key";
   const uint64_t n = 1 << 15, r = 8, p = 1, memory_bytes = 64 << 20;
-  return EVP_PBE_scrypt(text, strlen(text), salt, sizeof salt - 1, n, r, p, memory_bytes, key, RD_KEY_BYTES) == 1;
+  return init_library() &&
+         EVP_PBE_scrypt(text, strlen(text), salt, sizeof salt - 1, n, r, p, memory_bytes, key, RD_KEY_BYTES) == 1;
 }

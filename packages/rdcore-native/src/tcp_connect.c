@@ -36,6 +36,7 @@ static void dial_destroy(struct rd_connector *connector);
 static struct listener *listener_of(const struct rd_connector *connector);
 static int listen_on_host(const char *bind_host, uint16_t low, uint16_t high, struct rd_error *error);
 static int listen_everywhere(uint16_t low, uint16_t high, struct rd_error *error);
+static void explain_listen(const char *host, uint16_t low, uint16_t high, struct rd_error *error);
 static int listen_in_range(struct rd_endpoint endpoint, uint16_t low, uint16_t high);
 static int listen_at(const struct rd_endpoint *endpoint);
 static void set_port(struct rd_endpoint *endpoint, uint16_t port);
@@ -76,8 +77,7 @@ static int listen_on_host(const char *bind_host, uint16_t low, uint16_t high, st
     return -1;
   }
   int fd = listen_in_range(endpoint, low, high);
-  if (fd < 0)
-    rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen on %s, ports %u to %u", bind_host, low, high);
+  if (fd < 0) explain_listen(bind_host, low, high, error);
   return fd;
 }
 
@@ -90,8 +90,15 @@ static int listen_everywhere(uint16_t low, uint16_t high, struct rd_error *error
     (void)rd_endpoint_find("0.0.0.0", low, &endpoint, 1, error);
     fd = listen_in_range(endpoint, low, high);
   }
-  if (fd < 0) rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen on ports %u to %u", low, high);
+  if (fd < 0) explain_listen("any address", low, high, error);
   return fd;
+}
+
+static void explain_listen(const char *host, uint16_t low, uint16_t high, struct rd_error *error) {
+  if (high == 0)
+    rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen on %s", host);
+  else
+    rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen on %s, ports %u to %u", host, low, high);
 }
 
 static int listen_in_range(struct rd_endpoint endpoint, uint16_t low, uint16_t high) {

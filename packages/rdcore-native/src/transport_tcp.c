@@ -61,7 +61,7 @@ static struct tcp *tcp_of(const struct rd_transport *transport);
 static void name_ends(struct tcp *tcp);
 static void tune_socket(int fd);
 static bool keep_begun_message(const struct tcp *tcp, struct rd_slots *slots, struct rd_error *error);
-static int gather(const struct tcp *tcp, struct iovec *parts);
+static size_t gather(const struct tcp *tcp, struct msghdr *all);
 static void forget_sent(struct tcp *tcp, size_t bytes);
 static bool begin(struct tcp *tcp, struct incoming *incoming);
 static unsigned char *head_of(const struct tcp *tcp, const struct incoming *incoming);
@@ -186,7 +186,8 @@ static bool tcp_flush(struct rd_transport *transport, struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
   while (tcp->queue_count > 0) {
     struct iovec parts[QUEUE_MAX * (1 + PARTS_MAX)];
-    struct msghdr all = {.msg_iov = parts, .msg_iovlen = (size_t)gather(tcp, parts)};
+    struct msghdr all = {.msg_iov = parts};
+    size_t waiting = gather(tcp, &all);
     ssize_t sent = sendmsg(tcp->fd, &all, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return true;
@@ -195,19 +196,23 @@ static bool tcp_flush(struct rd_transport *transport, struct rd_error *error) {
       return false;
     }
     forget_sent(tcp, (size_t)sent);
+    if ((size_t)sent < waiting) return true; // the socket is full
   }
   return true;
 }
 
-// Everything that waits, as one list.
-static int gather(const struct tcp *tcp, struct iovec *parts) {
-  int count = 0;
+// Everything that waits, as one list; how many bytes that is.
+static size_t gather(const struct tcp *tcp, struct msghdr *all) {
+  size_t bytes = 0;
   for (unsigned i = 0; i < tcp->queue_count; i++) {
     const struct outgoing *next = &tcp->queue[(tcp->queue_first + i) % QUEUE_MAX];
-    for (int part = 0; part < next->count; part++)
-      if (next->parts[part].iov_len > 0) parts[count++] = next->parts[part];
+    for (int part = 0; part < next->count; part++) {
+      if (next->parts[part].iov_len == 0) continue;
+      all->msg_iov[all->msg_iovlen++] = next->parts[part];
+      bytes += next->parts[part].iov_len;
+    }
   }
-  return count;
+  return bytes;
 }
 
 // Takes `bytes` that the kernel has copied off the front of the queue.

@@ -8,7 +8,8 @@
 #include "wire.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -168,7 +169,7 @@ static void a_refused_dial(void) {
 
 static void impossible_dials(void) {
   struct rd_address path = {.host = "/nonexistent/socket"}, nowhere = {.port = 1};
-  memset(nowhere.host, 'x', 100); // longer than a name can be: refused without asking a server
+  snprintf(nowhere.host, sizeof nowhere.host, "no.such.name");
   CHECK(rd_tcp_dial(&path, &error) == NULL && error.code == RD_CODE_CANNOT_CONNECT);
   CHECK(strcmp(error.message, "/nonexistent/socket: no such file or directory") == 0);
   CHECK(rd_tcp_dial(&nowhere, &error) == NULL && error.code == RD_CODE_CANNOT_CONNECT);
@@ -229,6 +230,30 @@ static void addresses(void) {
   CHECK(!has_words(long_path, 0, ""));
 }
 
+#ifndef RD_STATIC
+static struct sockaddr_in name_addresses[2];
+static struct addrinfo name_list[2];
+
+// In place of the system's resolver: one name, whose first address refuses.
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **list) {
+  if (strcmp(name, "two.addresses") != 0) return EAI_NONAME;
+  for (int i = 0; i < 2; i++) {
+    name_addresses[i] = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(service))};
+    inet_pton(AF_INET, i == 0 ? "127.0.0.2" : "127.0.0.1", &name_addresses[i].sin_addr);
+    name_list[i] = (struct addrinfo){.ai_socktype = hints->ai_socktype,
+                                     .ai_addrlen = sizeof name_addresses[i],
+                                     .ai_addr = (struct sockaddr *)&name_addresses[i],
+                                     .ai_next = i == 0 ? &name_list[1] : NULL};
+  }
+  *list = name_list;
+  return 0;
+}
+
+void freeaddrinfo(struct addrinfo *list) {
+  CHECK(list == name_list);
+}
+#endif
+
 int main(void) {
   byte_by_byte();
   for (size_t part = 1; part < 1004; part += 9) armed_amid_a_message(part);
@@ -241,7 +266,7 @@ int main(void) {
   dial_reaches("192.0.2.1", "127.0.0.1", "127.0.0.1"); // not an address of this machine
   if (has_ipv6()) dial_reaches(NULL, "::1", "[::1]");
 #ifndef RD_STATIC
-  dial_reaches("127.0.0.1", "localhost", "127.0.0.1"); // also where ::1 comes first and refuses
+  dial_reaches("127.0.0.1", "two.addresses", "127.0.0.1");
 #endif
   a_refused_dial();
   impossible_dials();
