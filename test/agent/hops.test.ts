@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links that rdsend and rdrecv carry: files of the same host, and hops between two agents over 127.0.0.1. A consumer commits
+// (here: makes a file) only after an end of file that says that its stream was whole.
+import { randomBytes } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { AgentLink, AgentStage, LinkSink, LinkSource } from '../../packages/rdpipe/src/model/protocol.ts';
+import { type AgentDriver, command, hex, prepare } from '../support/agent-driver.ts';
+import { useAgents } from '../support/agent-test.ts';
+
+const NULL_IN = { link: 0, kind: 'null' } as const;
+const BUFFER = 1 << 20;
+/** Larger than all buffers on the way. */
+const MANY_BYTES = 30_000_000;
+
+describe('a local link', () => {
+  const agents = useAgents();
+
+  it('brings a file to a command', async () => {
+    const bytes = randomBytes(MANY_BYTES);
+    writeFileSync(join(agents.folder, 'given'), bytes);
+    const agent = await agents.start();
+    const links = [local(1, 'stage', 'stage'), { link: 2, kind: 'null' as const }];
+    await agent.run(prepare([source(1, 'given'), command(2, 'cat > arrived')], links));
+    await agent.finish();
+    expect(await agent.event('size')).to.deep.include({ link: 1, bytes: MANY_BYTES });
+    for (const end of ['send', 'recv'] as const)
+      expect(await endOf(agent, 1, end)).to.include({ result: 'delivered', code: 'ok', bytes: MANY_BYTES });
+    expect(bytes.equals(readFileSync(join(agents.folder, 'arrived')))).to.equal(true);
+  });
+
+  it('brings what a command writes to a file, whose word the shell expands', async () => {
+    const agent = await agents.start({ env: { ...agents.env(), PLACE: agents.folder } });
+    const links = [NULL_IN, local(1, 'stage', 'stage')];
+    await agent.run(prepare([command(1, 'echo hi'), sink(2, '"$PLACE"/\'the target\'')], links));
+    await agent.finish();
+    expect(agents.read('the target')).to.equal('hi\n');
+  });
+
+  it('leaves the target as it was when its producer fails', async () => {
+    writeFileSync(join(agents.folder, 'target'), 'old');
+    const agent = await agents.start();
+    const links = [NULL_IN, local(1, 'stage', 'stage')];
+    await agent.run(prepare([command(1, 'echo new; exit 3'), sink(2, 'target')], links));
+    await agent.event('segment_ended');
+    for (const end of ['send', 'recv'] as const)
+      expect(await endOf(agent, 1, end)).to.include({ result: 'aborted', code: 'aborted' });
+    await agent.abort();
+    expect(agents.read('target')).to.equal('old');
+  });
+
+  it("joins the user's descriptors to files", async () => {
+    const agent = await agents.start({
+      args: ['--user-stdin', '3', '--user-stdout', '4'],
+      extraStdio: ['pipe', 'pipe'],
+    });
+    (agent.extra(3) as unknown as NodeJS.WritableStream).end('from the user');
+    await agent.run(prepare([sink(1, 'kept')], [local(0, 'stdin', 'stage')]));
+    await agent.event('segment_ended');
+    const second = prepare([source(1, 'kept')], [local(1, 'stage', 'stdout')], { segment: 2 });
+    await agent.run(second);
+    expect(String((await agent.extra(4).toArray()).join(''))).to.equal('from the user');
+    await agent.finish(2);
+  });
+
+  it('says which file cannot be read, and runs nothing', async () => {
+    const agent = await agents.start();
+    const links = [local(1, 'stage', 'stage'), { link: 2, kind: 'null' as const }];
+    agent.send(prepare([source(1, 'missing'), command(2, 'touch committed')], links));
+    expect(await agent.event('failed')).to.include({ stage: 1, code: 'source_unreadable' });
+    await agent.abort();
+    expect(agent.all('prepared')).to.deep.equal([]);
+    expect(agents.has('committed')).to.equal(false);
+  });
+
+  for (const [what, word, why] of [
+    ['is refused by the shell', '"$(', /cannot expand the file name: .*(syntax|nterminated|EOF)/i],
+    ['is empty', "''", /cannot expand the file name: it is empty/],
+  ] as const) {
+    it(`says so when a file's word ${what}`, async () => {
+      const agent = await agents.start();
+      agent.send(prepare([command(1, 'true'), sink(2, word)], [NULL_IN, local(1, 'stage', 'stage')]));
+      const failed = await agent.event('failed');
+      expect(failed).to.include({ stage: 2, code: 'sink_unwritable' });
+      expect(failed.message).to.match(why);
+      await agent.abort();
+    });
+  }
+
+  it('kills its consumer when rdrecv or rdsend is killed', async () => {
+    for (const program of ['rdrecv', 'rdsend']) {
+      const agent = await agents.start();
+      const links = [local(1, 'stage', 'stage'), { link: 2, kind: 'null' as const }];
+      const name = `${program}-seen`;
+      await agent.run(
+        prepare([source(1, '/dev/zero'), command(2, `head -c 9 > ${name}; cat; touch committed`)], links),
+      );
+      await agents.says(name, '\0'.repeat(9));
+      process.kill(pidOf(program), 'SIGKILL');
+      const end = program === 'rdrecv' ? 'recv' : 'send';
+      const expected = { result: 'failed', code: 'internal', message: `${program} was killed by signal 9` };
+      expect(await endOf(agent, 1, end)).to.include(expected);
+      expect(await agent.event('exited')).to.include({ stage: 2, stopped: true });
+      await agent.abort();
+      expect(agents.has('committed')).to.equal(false);
+    }
+  });
+
+  function pidOf(program: string): number {
+    const found = agents.processes().find((process) => process.program === program);
+    if (found === undefined) throw new Error(`no ${program} runs`);
+    return found.pid;
+  }
+});
+
+describe('a hop', () => {
+  const agents = useAgents();
+
+  it('brings every byte from one agent to the other', async () => {
+    const { from, to } = await connect(`head -c ${MANY_BYTES} /dev/urandom | tee sent`, 'cat > arrived');
+    await Promise.all([from.finish(), to.finish()]);
+    expect(statSync(join(agents.folder, 'sent')).size).to.equal(MANY_BYTES);
+    const [sent, arrived] = ['sent', 'arrived'].map((name) => readFileSync(join(agents.folder, name)));
+    expect(sent?.equals(arrived ?? Buffer.of())).to.equal(true);
+    expect(await endOf(from, 1, 'send')).to.include({ result: 'delivered', bytes: MANY_BYTES });
+    expect(await endOf(to, 1, 'recv')).to.include({ result: 'delivered', bytes: MANY_BYTES });
+    expect(from.all('counters').length).to.be.greaterThan(0);
+    expect(await from.event('connected')).to.include({ link: 1, end: 'send', transport: 'tcp', cipher: 'none' });
+  });
+
+  it('says when it cannot be connected, and lives on', async () => {
+    const from = await agents.start();
+    from.send(prepare([command(1, 'true')], [NULL_IN, hop(1, 'send')]));
+    await from.event('prepared');
+    from.send({ op: 'dial', link: 1, end: 'send', addresses: [{ host: '127.0.0.1', port: 1 }] });
+    expect(await from.event('dial_failed')).to.include({ link: 1, end: 'send', code: 'cannot_connect' });
+    from.send({ op: 'listen', link: 1, end: 'send' });
+    expect((await from.event('listening')).port).to.be.greaterThan(0);
+    await from.abort();
+  });
+
+  it('gives no end of file when its producer fails', async () => {
+    const { from, to } = await connect('echo part; while [ ! -s seen ]; do sleep 0.05; done; exit 3');
+    expect(await endOf(to, 1, 'recv')).to.include({ result: 'aborted', code: 'aborted' });
+    expect(await to.event('exited')).to.include({ stage: 2, signal: 9, stopped: true });
+    await Promise.all([from.abort(), to.abort()]);
+    expect(agents.has('committed')).to.equal(false);
+  });
+
+  it('gives no end of file to the stage after a consumer that was killed for it', async () => {
+    const [from, to] = [await agents.start(), await agents.start()];
+    const stages = [command(2, 'cat'), command(3, 'cat > seen; touch committed')];
+    const links = [hop(1, 'recv'), { link: 2, kind: 'pipe' as const }, { link: 3, kind: 'null' as const }];
+    await join2(from, to, 'echo part; while [ ! -s seen ]; do sleep 0.05; done; exit 3', prepare(stages, links));
+    await to.event('segment_ended');
+    expect(to.all('exited').map(({ stopped }) => stopped)).to.deep.equal([true, true]);
+    await Promise.all([from.abort(), to.abort()]);
+    expect(agents.has('committed')).to.equal(false);
+  });
+
+  it('ends an idle producer when its consumer goes early', async () => {
+    const { from, to } = await connect('sleep 1000', 'true');
+    await Promise.all([from.finish(), to.finish()]);
+    expect(await from.event('exited')).to.include({ consumer_closed: true, stopped: false });
+    expect(await endOf(from, 1, 'send')).to.include({ result: 'closed', code: 'closed' });
+    expect(await endOf(to, 1, 'recv')).to.include({ result: 'closed', code: 'closed' });
+  });
+
+  it('does not blame a producer that its consumer left', async () => {
+    const { from, to } = await connect('yes; exit 9', 'head -c 10 > seen');
+    await Promise.all([from.finish(), to.finish()]);
+    expect(await from.event('exited')).to.include({ consumer_closed: true });
+  });
+
+  it('ends while a background process still writes, without an end of file', async () => {
+    const { from, to } = await connect('(while :; do echo more; sleep 0.02; done) & exit 0');
+    await from.event('exited', ({ code }) => code === 0);
+    await Promise.all([from.abort(), to.abort()]);
+    expect(agents.has('committed')).to.equal(false);
+  });
+
+  for (const victim of ['guardian', 'supervisor'] as const) {
+    for (const which of ['from', 'to'] as const) {
+      it(`leaves nothing and commits nothing when the ${which === 'from' ? 'first' : 'second'} ${victim} is killed`, async () => {
+        const ends = await connect('echo part; sleep 1000');
+        await agents.says('seen', 'part\n');
+        process.kill(ends[which][victim], 'SIGKILL');
+        await ends[which].closed;
+        const other = which === 'from' ? ends.to : ends.from;
+        const ended = await other.event('link_ended');
+        expect(ended.result).to.be.oneOf(['aborted', 'failed']);
+        await other.event('exited');
+        await other.abort();
+        await agents.expectNothingLeft();
+        expect(agents.has('committed')).to.equal(false);
+      });
+    }
+  }
+
+  it('keeps its key out of sight', async () => {
+    const { from, to } = await connect('sleep 1000');
+    const seen = agents
+      .processes()
+      .flatMap(({ pid }) => ['cmdline', 'environ'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'latin1')));
+    expect(seen.length).to.be.greaterThan(6);
+    expect(seen.filter((text) => text.includes(KEY))).to.deep.equal([]);
+    await Promise.all([from.abort(), to.abort()]);
+  });
+
+  /** Two agents joined by link 1, their commands started. */
+  async function connect(producer: string, consumer = 'cat > seen; touch committed') {
+    const [from, to] = [await agents.start(), await agents.start()];
+    await join2(from, to, producer, prepare([command(2, consumer)], [hop(1, 'recv'), { link: 2, kind: 'null' }]));
+    return { from, to };
+  }
+
+  async function join2(from: AgentDriver, to: AgentDriver, producer: string, second: ReturnType<typeof prepare>) {
+    from.send(prepare([command(1, producer)], [NULL_IN, hop(1, 'send')]));
+    to.send(second);
+    await Promise.all([from.event('prepared'), to.event('prepared')]);
+    to.send({ op: 'listen', link: 1, end: 'recv' });
+    const { port } = await to.event('listening');
+    from.send({ op: 'dial', link: 1, end: 'send', addresses: [{ host: '127.0.0.1', port }] });
+    await Promise.all([from.event('connected'), to.event('connected')]);
+    for (const agent of [from, to]) agent.send({ op: 'go', segment: 1 });
+  }
+});
+
+const KEY = randomBytes(32).toString('hex');
+
+function hop(link: number, end: 'send' | 'recv'): AgentLink {
+  const common = { link, kind: 'hop', key: KEY, encrypt: false, buffer: BUFFER, bind: '127.0.0.1' } as const;
+  if (end === 'send') return { ...common, ports: [0, 0], end, source: 'stage' };
+  return { ...common, ports: [0, 0], end, sink: 'stage' };
+}
+
+function local(link: number, source: LinkSource, sink: LinkSink): AgentLink {
+  return { link, kind: 'local', key: KEY, source, sink, buffer: BUFFER };
+}
+
+function source(stage: number, word: string): AgentStage {
+  return { stage, kind: 'source', word: hex(word), out: stage };
+}
+
+function sink(stage: number, word: string): AgentStage {
+  return { stage, kind: 'sink', word: hex(word), append: false, in: stage - 1 };
+}
+
+function endOf(agent: AgentDriver, link: number, end: 'send' | 'recv'): ReturnType<AgentDriver['event']> {
+  return agent.event('link_ended', (event) => event.link === link && event.end === end);
+}
