@@ -1,4 +1,5 @@
 /** Opens the session of every host of a pipeline. */
+import { SessionError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import { type Connector, createConnector } from './connector.ts';
@@ -6,11 +7,16 @@ import { destinationOf } from './destination.ts';
 import type { HostSession } from './host-session.ts';
 import { createLimit } from './limit.ts';
 import { createLocalSession } from './local.ts';
-import { connectOpenssh } from './openssh.ts';
+import type { MasterContext } from './master.ts';
+import { connectOpenssh, type OpensshSession } from './openssh.ts';
+import { readPlainConfig } from './plain-config.ts';
 import { makePrivateDir } from './private-dir.ts';
 import { createPrompter } from './prompts.ts';
 import { type Route, resolveRoute } from './resolve.ts';
 import type { SessionSettings } from './settings.ts';
+import { readSshConfig } from './ssh-config.ts';
+import { hasSsh } from './ssh-program.ts';
+import type { Ssh2Session } from './ssh2.ts';
 import { controllingTerminal } from './terminal.ts';
 
 export interface Sessions {
@@ -37,9 +43,7 @@ export async function openSessions(hosts: readonly HostRef[], settings: SessionS
   const prompter = await createPrompter({ ...inner, dir: dir.path, terminal: controllingTerminal() });
   const limit = createLimit(CONNECTS_AT_A_TIME);
   const context = { settings: inner, dir: dir.path, prompter, limit };
-  const connector = createConnector<Awaited<ReturnType<typeof connectOpenssh>>>((route, via) =>
-    connectOpenssh(route, via, context),
-  );
+  const connector = createClient(context);
   const close = async () => {
     prompter.close();
     await connector.close();
@@ -52,6 +56,21 @@ export async function openSessions(hosts: readonly HostRef[], settings: SessionS
     await close();
     throw settings.signal.aborted ? settings.signal.reason : error;
   }
+}
+
+/** The system's ssh where it is wanted and there is one, else ssh2, which is loaded only then. */
+function createClient(context: MasterContext): Connector {
+  const { client } = context.settings;
+  if (client === 'openssh' && !hasSsh()) {
+    throw new SessionError('unreachable', 'this machine', 'there is no ssh on this machine (--ssh ssh2 does without)');
+  }
+  if (client === 'openssh' || (client === 'auto' && hasSsh())) {
+    return createConnector<OpensshSession>((route, via) => connectOpenssh(route, via, context));
+  }
+  return createConnector<Ssh2Session>(async (route, via) => {
+    const { connectSsh2 } = await import('./ssh2.ts');
+    return connectSsh2(route, via, context);
+  });
 }
 
 async function connectAll(
@@ -76,10 +95,11 @@ async function connectAll(
 /** What ssh makes of each host as written, by `keyOf`. */
 async function resolveAll(hosts: readonly HostRef[], settings: SessionSettings): Promise<Map<string, Route>> {
   const written = new Map(hosts.map((host) => [keyOf(host), host]));
+  const readConfig = hasSsh() ? readSshConfig : readPlainConfig;
   const resolved = [...written].map(
     async ([key, host]): Promise<[string, Route]> => [
       key,
-      await resolveRoute(destinationOf(host, settings), settings.signal),
+      await resolveRoute(destinationOf(host, settings), readConfig, settings.signal),
     ],
   );
   return new Map(await Promise.all(resolved));

@@ -15,6 +15,8 @@ export interface Asker {
   readonly env: Readonly<Record<string, string>>;
   /** Values of -o for it. */
   readonly options: readonly string[];
+  /** Whether there is anybody to ask. */
+  readonly interactive: boolean;
   /** Undefined: no answer is to be had. `withdrawn` aborts when nobody waits for one any more. */
   ask(text: string, echo: boolean, withdrawn: AbortSignal): Promise<string | undefined>;
   /** Whether anything was asked: then the login had begun. */
@@ -24,8 +26,6 @@ export interface Asker {
 }
 
 export interface Prompter {
-  /** Whether there is anybody to ask. */
-  readonly interactive: boolean;
   /** The deadline stands still while a question of this connection waits for its answer. */
   attach(label: string, deadline: Deadline): Asker;
   close(): void;
@@ -43,7 +43,7 @@ interface PrompterOptions {
 
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
   const { terminal } = options;
-  if (terminal === undefined) return { interactive: false, attach: () => SILENT, close() {} };
+  if (terminal === undefined) return { attach: () => SILENT, close() {} };
 
   const askers = new Map<string, Asker>();
   const oneAtATime = createLimit(1);
@@ -63,6 +63,7 @@ export async function createPrompter(options: PrompterOptions): Promise<Prompter
         RDPIPE_ASKPASS_ID: id,
       },
       options: ['BatchMode=no'],
+      interactive: true,
       asked: () => asked,
       async ask(text, echo, withdrawn) {
         const signal = AbortSignal.any([options.signal, withdrawn]);
@@ -91,13 +92,14 @@ export async function createPrompter(options: PrompterOptions): Promise<Prompter
     }
   };
 
-  return { interactive: true, attach, close: () => void server.close() };
+  return { attach, close: () => void server.close() };
 }
 
 /** Nobody is there: ssh is told not to ask at all. */
 const SILENT: Asker = {
   env: {},
   options: ['BatchMode=yes'],
+  interactive: false,
   ask: async () => undefined,
   asked: () => false,
   release() {},

@@ -1,7 +1,5 @@
-import { SessionError } from '../model/errors.ts';
-import { printable } from '../model/text.ts';
-import { checkCommand, type Destination, destinationArguments, jumpDestination } from './destination.ts';
-import { runSsh } from './ssh-program.ts';
+import { type Destination, jumpDestination } from './destination.ts';
+import { sessionError } from './errors.ts';
 
 /** A host as ssh resolves it, and the way that leads there. */
 export interface Route {
@@ -15,24 +13,33 @@ export interface Route {
   readonly controlPath: string | undefined;
   /** Hosts with the same identity share one session. */
   readonly identity: string;
-  /** All that `ssh -G` printed: lower-case keyword to its values. */
+  /** All that is configured for it. */
   readonly config: ReadonlyMap<string, readonly string[]>;
 }
 
 /** A ProxyJump that leads through more hosts than this leads in a circle. */
 const MOST_JUMPS = 8;
 
-/**
- * Asks ssh what the destination means, jump hosts included.
- * @throws SessionError when ssh cannot say.
- */
-export async function resolveRoute(destination: Destination, signal: AbortSignal, depth = 0): Promise<Route> {
-  const result = await runSsh(['-G', ...destinationArguments(destination)], signal);
-  if (result.code !== 0) throw configurationError(destination, result.stderr);
-  const config = parseConfig(result.stdout);
-  const value = (keyword: string) => config.get(keyword)?.[0];
+/** What is configured for a destination: lower-case keyword to its values, in the form in which `ssh -G` prints them. */
+export type ConfigReader = (
+  destination: Destination,
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<string, readonly string[]>>;
 
-  const via = await resolveJump(destination, value('proxyjump'), signal, depth);
+/**
+ * Finds out what the destination means, jump hosts included.
+ * @throws SessionError when its configuration is wrong.
+ */
+export async function resolveRoute(
+  destination: Destination,
+  readConfig: ConfigReader,
+  signal: AbortSignal,
+  depth = 0,
+): Promise<Route> {
+  const config = await readConfig(destination, signal);
+  const value = (keyword: string) => present(config.get(keyword)?.[0]);
+  const jump = jumpOf(destination, value('proxyjump'), depth);
+  const via = jump && (await resolveRoute(jump, readConfig, signal, depth + 1));
   const hostname = value('hostname') ?? destination.name;
   const user = value('user') ?? '';
   const port = Number(value('port') ?? 22);
@@ -43,53 +50,21 @@ export async function resolveRoute(destination: Destination, signal: AbortSignal
     user,
     port,
     via,
-    controlPath: present(value('controlpath')),
+    controlPath: value('controlpath'),
     identity: JSON.stringify([user, hostname, port, way]),
     config,
   };
 }
 
 /** The last jump is reached through those before it; a single one as its own configuration says. That is what ssh does. */
-async function resolveJump(
-  destination: Destination,
-  proxyJump: string | undefined,
-  signal: AbortSignal,
-  depth: number,
-): Promise<Route | undefined> {
-  const jumps = present(proxyJump)?.split(',') ?? [];
+function jumpOf(destination: Destination, proxyJump: string | undefined, depth: number): Destination | undefined {
+  const jumps = proxyJump?.split(',') ?? [];
   const last = jumps.at(-1);
   if (last === undefined) return undefined;
-  if (depth >= MOST_JUMPS) {
-    throw new SessionError(
-      'unreachable',
-      destination.label,
-      `cannot reach ${destination.label}: its ProxyJump leads in a circle`,
-    );
-  }
-  return resolveRoute(jumpDestination(last, jumps.slice(0, -1), destination.configFile), signal, depth + 1);
-}
-
-function parseConfig(text: string): Map<string, string[]> {
-  const config = new Map<string, string[]>();
-  for (const line of text.split('\n')) {
-    const space = line.indexOf(' ');
-    if (space <= 0) continue;
-    const keyword = line.slice(0, space).toLowerCase();
-    config.set(keyword, [...(config.get(keyword) ?? []), line.slice(space + 1)]);
-  }
-  return config;
+  if (depth >= MOST_JUMPS) throw sessionError(destination, 'unreachable', 'its ProxyJump leads in a circle');
+  return jumpDestination(last, jumps.slice(0, -1), destination.configFile);
 }
 
 function present(value: string | undefined): string | undefined {
   return value === undefined || value === 'none' || value === '' ? undefined : value;
-}
-
-function configurationError(destination: Destination, stderr: string): SessionError {
-  const { label } = destination;
-  const reason = printable(stderr.trim().split('\n')[0] ?? '') || 'ssh refuses its configuration';
-  return new SessionError(
-    'unreachable',
-    label,
-    `cannot reach ${label}: ${reason} (${checkCommand(destination)} to check)`,
-  );
 }

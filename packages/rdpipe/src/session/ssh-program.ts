@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { execa } from 'execa';
 
 export interface SshOutput {
@@ -20,6 +22,6 @@ export async function runSsh(args: readonly string[], signal: AbortSignal): Prom
 }
 
 /** Whether this machine has an OpenSSH client. */
-export async function hasSsh(signal: AbortSignal): Promise<boolean> {
-  return (await runSsh(['-V'], signal)).code === 0;
+export function hasSsh(path = process.env.PATH ?? ''): boolean {
+  return path.split(delimiter).some((folder) => folder !== '' && existsSync(join(folder, 'ssh')));
 }

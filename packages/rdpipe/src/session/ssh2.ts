@@ -1,0 +1,101 @@
+/** Sessions without a system's ssh: the ssh2 package in this process. */
+import type { Duplex } from 'node:stream';
+import type { Client, ClientChannel } from 'ssh2';
+import type { SessionError } from '../model/errors.ts';
+import { settlesWithin } from './abort.ts';
+import { lostError, sessionError } from './errors.ts';
+import type { Channel, HostSession } from './host-session.ts';
+import type { Route } from './resolve.ts';
+import { sentEnvironment } from './ssh2-config.ts';
+import { connectClient, dialDirectly, type Ssh2Context } from './ssh2-connect.ts';
+
+export interface Ssh2Session extends HostSession {
+  /** A connection to a host that is reached through this one. */
+  dial(target: Route): Promise<Duplex>;
+}
+
+const LONGEST_END_MS = 2000;
+
+/** @throws SessionError when the host cannot be reached, is not the one we know, or refuses us. */
+export async function connectSsh2(
+  route: Route,
+  via: Ssh2Session | undefined,
+  context: Ssh2Context,
+): Promise<Ssh2Session> {
+  const client = await connectClient(route, via ? (target) => via.dial(target) : dialDirectly, context);
+  return createSession(route, client);
+}
+
+function createSession(route: Route, client: Client): Ssh2Session {
+  const { label } = route.destination;
+  let closing = false;
+  let lost: SessionError | undefined;
+  client.on('error', (error) => {
+    lost ??= lostError(label, error.message);
+  });
+  const ended = new Promise<void>((resolve) => {
+    client.once('close', () => {
+      if (!closing) lost ??= lostError(label, '');
+      resolve();
+    });
+  });
+
+  return {
+    kind: 'ssh2',
+    label,
+    async openShell(signal) {
+      signal.throwIfAborted();
+      return channelOf(await execShell(route, client, lost));
+    },
+    dial: (target) => forwardOut(client, target),
+    // Payload would go through this process: the hop has to find another way.
+    forward: async () => undefined,
+    failure: () => lost,
+    async close() {
+      closing = true;
+      client.end();
+      await settlesWithin(ended, LONGEST_END_MS);
+      client.destroy();
+    },
+  };
+}
+
+function execShell(route: Route, client: Client, lost: Error | undefined): Promise<ClientChannel> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: Error) => reject(lost ?? lostError(route.destination.label, error.message));
+    try {
+      client.exec('sh', { env: sentEnvironment(route) }, (error, channel) => {
+        if (error) refuse(error);
+        else resolve(channel);
+      });
+    } catch (error) {
+      refuse(error as Error);
+    }
+  });
+}
+
+function channelOf(stream: ClientChannel): Channel {
+  let status: Awaited<Channel['closed']> = { code: null, signal: null };
+  stream.on('error', () => {}).stderr.on('error', () => {});
+  stream.on('exit', (code: number | null, signal?: string) => {
+    status = { code, signal: signal === undefined ? null : `SIG${signal}` };
+  });
+  return {
+    stdin: stream,
+    stdout: stream,
+    stderr: stream.stderr,
+    closed: new Promise((resolve) => {
+      stream.once('close', () => resolve(status));
+    }),
+    kill: () => void stream.destroy(),
+  };
+}
+
+function forwardOut(client: Client, target: Route): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    client.forwardOut('127.0.0.1', 0, target.hostname, target.port, (error, channel) => {
+      if (error) reject(sessionError(target.destination, 'unreachable', `its jump host says: ${error.message}`));
+      else resolve(channel);
+    });
+  });
+}
