@@ -20,7 +20,7 @@ const PARTS = [
     budgetMinutes: 2,
     steps: () => [...suites('address,undefined', 'asan'), ...suites('thread', 'tsan')],
   },
-  { name: 'integration', budgetMinutes: 5, steps: () => [mocha('test/integration')] },
+  { name: 'integration', budgetMinutes: 5, steps: () => [mocha('test/agent'), mocha('test/integration')] },
   { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/faults')] },
   { name: 'full', budgetMinutes: 60, steps: () => [mocha('test/full')], long: true },
 ];

@@ -60,8 +60,9 @@ describe('a local link', () => {
     await agent.event('segment_ended');
     const second = prepare([source(1, 'kept')], [local(1, 'stage', 'stdout')], { segment: 2 });
     await agent.run(second);
-    expect(String((await agent.extra(4).toArray()).join(''))).to.equal('from the user');
+    const output = agent.extra(4).toArray();
     await agent.finish(2);
+    expect((await output).join('')).to.equal('from the user');
   });
 
   it('says which file cannot be read, and runs nothing', async () => {

@@ -14,7 +14,8 @@ import type {
   AgentStage,
 } from '../../packages/rdpipe/src/model/protocol.ts';
 
-export const AGENT = join(import.meta.dirname, '../../build/release/rdstage');
+/** RD_BIN names the folder of another build of the native programs. */
+export const AGENT = join(process.env.RD_BIN ?? join(import.meta.dirname, '../../build/release'), 'rdstage');
 
 const WAIT_MS = 15_000;
 const NONCE = 'n-0123456789';

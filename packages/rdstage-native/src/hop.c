@@ -22,6 +22,8 @@ static void fail(struct hop *hop, const struct rd_error *error);
 static void on_event(void *context, json_t *event);
 static void pass_on(struct hop *hop, json_t *event, bool droppable);
 static void on_ready(struct hop *hop);
+static void become_ready(struct hop *hop);
+static void on_not_joined(struct hop *hop, json_t *event);
 static void on_finished(struct hop *hop, json_t *event);
 static void finish(struct hop *hop, const struct link_end_event *ended);
 static void die(struct hop *hop, int status);
@@ -177,8 +179,11 @@ static void on_event(void *context, json_t *event) {
     hop->handler.end(hop->handler.context);
   else if (strcmp(name, "finished") == 0)
     on_finished(hop, event);
+  else if (hop->adopt_fd >= 0 && strcmp(name, "dial_failed") == 0)
+    on_not_joined(hop, event);
   else
     pass_on(hop, event, strcmp(name, "counters") == 0);
+  if (hop->adopt_fd >= 0 && strcmp(name, "connected") == 0) become_ready(hop);
 }
 
 static void pass_on(struct hop *hop, json_t *event, bool droppable) {
@@ -190,12 +195,25 @@ static void pass_on(struct hop *hop, json_t *event, bool droppable) {
     control_tell(hop->agent->control, json_incref(event));
 }
 
+// An end that has its connection in hand is ready when it is joined to the other one.
 static void on_ready(struct hop *hop) {
-  hop->ready = true;
-  if (hop->adopt_fd >= 0)
+  if (hop->adopt_fd < 0)
+    become_ready(hop);
+  else
     program_tell(hop->program,
                  json_pack("{s:s,s:i,s:b}", "op", "adopt", "fd", PROGRAM_ADOPT_FD, "dialler", hop->end == HOP_SEND));
+}
+
+static void become_ready(struct hop *hop) {
+  hop->ready = true;
   hop->handler.changed(hop->handler.context);
+}
+
+// Nobody could join it in another way.
+static void on_not_joined(struct hop *hop, json_t *event) {
+  const char *message = json_string_value(json_object_get(event, "message"));
+  if (!hop->aborted) control_tell(hop->agent->control, event_failed(0, RD_CODE_INTERNAL, message ? message : ""));
+  hop_abort(hop, "it could not be joined to its other end");
 }
 
 static void on_finished(struct hop *hop, json_t *event) {
@@ -207,11 +225,8 @@ static void on_finished(struct hop *hop, json_t *event) {
                   &message, "bytes", &bytes))
     return; // our own program is broken: its exit without a last word tells
   struct link_end_event ended = {.result = result, .code = code, .message = message, .status = status, .bytes = bytes};
-  if (!hop->ready && hop->file && strcmp(result, "failed") == 0) {
-    struct rd_error error;
-    rd_error_set(&error, file_code(hop), "%s", message);
-    control_tell(hop->agent->control, event_failed(hop->file->number, error.code, error.message));
-  }
+  if (!hop->ready && hop->file && strcmp(code, rd_code_name(file_code(hop))) == 0)
+    control_tell(hop->agent->control, event_failed(hop->file->number, file_code(hop), message));
   finish(hop, &ended);
 }
 

@@ -28,7 +28,7 @@ struct hop {
   int data_fd, adopt_fd; // until the program runs; borrowed
   struct word *word;
   struct program *program;
-  bool ready;
+  bool ready;    // it may be told to listen or dial; of a local link: it is joined to its other end
   bool aborted;  // by us: what it does then is our doing
   bool finished; // said its last word
   bool over;     // and was reaped

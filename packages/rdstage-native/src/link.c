@@ -189,7 +189,7 @@ static bool open_local(struct link *link, struct rd_error *error) {
   return open_send(link, error) && open_recv(link, error);
 }
 
-// Once both programs have them, only they may: each must see the other's death.
+// Once both programs run, only they may have it: each must see the other's death.
 static void close_pair(struct link *link) {
   rd_cleanup_fd(&link->pair[0]);
   rd_cleanup_fd(&link->pair[1]);
@@ -201,8 +201,7 @@ static bool has_command(const struct link *link, enum hop_end end) {
 
 static void on_hop_changed(void *context) {
   struct link *link = context;
-  if (link->send && link->recv && (link->send->ready || link->send->over) && (link->recv->ready || link->recv->over))
-    close_pair(link);
+  if (link->pair[0] >= 0 && link_is_ready(link)) close_pair(link);
   link->handler.changed(link->handler.context);
 }
 
