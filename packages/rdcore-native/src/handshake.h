@@ -33,14 +33,14 @@ struct rd_agreement {
 struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool dialler,
                                          const struct rd_hello *mine, struct rd_error *error);
 
-// Feeds the payload of one HANDSHAKE frame (NULL, 0: begin). RD_CODE_KEY_REFUSED when the other side holds another key.
+// Feeds the payload of one HANDSHAKE frame (NULL, 0: begin). RD_CODE_KEY_REFUSED when the other side holds another key,
+// RD_CODE_CANNOT_CONNECT when it speaks another version, RD_CODE_DATA_DAMAGED when it does not speak this protocol.
 // On failure there may still be an alert to send: drain rd_handshake_output() before closing.
 bool rd_handshake_input(struct rd_handshake *handshake, const unsigned char *payload, size_t bytes,
                         struct rd_error *error);
 
 // Next payload to send in a HANDSHAKE frame: its length, 0 when there is none now. `out` has
-// RD_HANDSHAKE_MESSAGE_MAX_BYTES
-// - RD_HEADER_BYTES.
+// RD_HANDSHAKE_MESSAGE_MAX_BYTES - RD_HEADER_BYTES.
 size_t rd_handshake_output(struct rd_handshake *handshake, unsigned char *out, size_t out_bytes);
 
 // True once both HELLOs have been exchanged and everything to send was drained.

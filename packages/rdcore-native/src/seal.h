@@ -12,9 +12,8 @@ struct rd_seal;
 struct rd_seal *rd_seal_create(bool chacha, const unsigned char key_and_iv[44], uint64_t ratchet_bytes,
                                struct rd_error *error);
 
-// Sealing end: sets the flag and the next sequence in *frame, writes its header to `header` and payload and tag to
-// `out`
-// (`bytes` + RD_TAG_BYTES; `out` may be `payload`).
+// Sealing end: sets the flag and the next sequence in *frame, writes its header to `header`, and payload and tag to
+// `out` (`bytes` + RD_TAG_BYTES; it may be `payload`). `bytes` is at most RD_SLOT_MAX_BYTES.
 bool rd_seal_seal(struct rd_seal *seal, struct rd_frame *frame, const unsigned char *payload, size_t bytes,
                   unsigned char header[RD_HEADER_BYTES], unsigned char *out, struct rd_error *error);
 
