@@ -16,8 +16,13 @@ export function formatRate(bytesPerSecond: number): string {
 
 /** `0.4 s`, `12.3 s`, `4:05`, `1:02:03`. */
 export function formatDuration(seconds: number): string {
-  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  return seconds < 59.95 ? `${seconds.toFixed(1)} s` : formatWholeSeconds(seconds);
+}
+
+/** `12 s`, `4:05`, `1:02:03`: an estimate pretends to no more. */
+export function formatWholeSeconds(seconds: number): string {
   const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
   const hours = Math.floor(whole / 3600);
   const minutes = Math.floor((whole % 3600) / 60);
   const rest = twoDigits(whole % 60);

@@ -115,10 +115,14 @@ function progressOf(hop: Counted, now: number): HopProgress {
   return { link, name, bytes, bytesPerSecond, waitsFor: longest(hop.recent), size, secondsLeft: left };
 }
 
-function rateOf({ samples, bytes }: Counted, now: number): number {
-  const first = samples[0];
-  if (first === undefined || now <= first.at) return 0;
-  return ((bytes - first.bytes) * 1000) / (now - first.at);
+/** Counters come 4 times a second; only when they stay away does the rate fall with the time since. */
+const STALE_MS = 1000;
+
+function rateOf({ samples }: Counted, now: number): number {
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined) return 0;
+  const end = now - last.at > STALE_MS ? now : last.at;
+  return end > first.at ? ((last.bytes - first.bytes) * 1000) / (end - first.at) : 0;
 }
 
 /** Shorter waits are ordinary. */

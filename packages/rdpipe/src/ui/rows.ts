@@ -1,6 +1,6 @@
 /** Progress as text: a row a hop. */
 import { formatBytes } from '../model/bytes.ts';
-import { formatDuration, formatRate, formatTable } from './format.ts';
+import { formatRate, formatTable, formatWholeSeconds } from './format.ts';
 import type { HopProgress } from './progress.ts';
 
 /** Aligned rows, none longer than `columns`. */
@@ -8,16 +8,16 @@ export function progressRows(hops: readonly HopProgress[], columns: number): rea
   return formatTable(hops.map(cells)).map((row) => [...row].slice(0, columns).join(''));
 }
 
-const WAITING = { input: 'waits for its producer', wire: 'waits for the network', output: 'waits for its consumer' };
+const WAITING = { input: 'waits for input', wire: 'waits for the network', output: 'waits for output' };
 
 function cells(hop: HopProgress): readonly string[] {
   const waits = hop.waitsFor === undefined ? '' : WAITING[hop.waitsFor];
   return [hop.name, formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), portion(hop), waits];
 }
 
-/** `42% of 3.0 GiB, 0:31 left`; a stream that outgrew what was expected has no percentage. */
+/** `42% of 3.0 GiB, 31 s left`; a stream that outgrew what was expected has no percentage. */
 function portion({ size, bytes, secondsLeft }: HopProgress): string {
   if (size === undefined || size === 0 || bytes > size) return '';
-  const left = secondsLeft === undefined ? '' : `, ${formatDuration(secondsLeft)} left`;
+  const left = secondsLeft === undefined ? '' : `, ${formatWholeSeconds(secondsLeft)} left`;
   return `${Math.floor((bytes * 100) / size)}% of ${formatBytes(size)}${left}`;
 }

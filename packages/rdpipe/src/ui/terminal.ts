@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 export interface Terminal {
-  /** The terminal's own stream, for what redraws; undefined where standard error is none, or a dumb one. */
+  /** The terminal's own stream, for what redraws; undefined where standard error is none, or cannot redraw. */
   readonly stream: NodeJS.WriteStream | undefined;
   readonly color: boolean;
   /** Never throws: when nobody can read it, text is dropped. */
@@ -11,9 +11,14 @@ export interface Terminal {
 }
 
 export function openTerminal(environment: NodeJS.ProcessEnv): Terminal {
-  const stream = isatty(2) && environment.TERM !== 'dumb' ? process.stderr : undefined;
+  const stream = isatty(2) && environment.TERM !== 'dumb' ? withSize(process.stderr) : undefined;
   const color = stream !== undefined && !environment.NO_COLOR;
   return { stream, color, write: (text) => writeAll(2, Buffer.from(text)) };
+}
+
+/** Nothing can be redrawn on a terminal that does not know its size, as some serial lines and pseudo-terminals. */
+function withSize(stream: NodeJS.WriteStream): NodeJS.WriteStream | undefined {
+  return stream.columns > 0 && stream.rows > 0 ? stream : undefined;
 }
 
 /** Longest wait for a reader of a pipe that somebody made non-blocking. */

@@ -47,6 +47,17 @@ describe('progress', () => {
     expect(progress.hops()[0]).to.include({ bytes: 1100 });
   });
 
+  it('lets the rate fall when nothing is heard any more', () => {
+    start(['h1:a', 'h2:b']);
+    at(1000, { bytes: 0 });
+    at(2000, { bytes: 1000 });
+    const rateAt = (time: number) => {
+      now = time;
+      return progress.hops()[0]?.bytesPerSecond;
+    };
+    expect([rateAt(2900), rateAt(6000)]).to.deep.equal([1000, 200]);
+  });
+
   it('looks back three seconds for the rate', () => {
     start(['h1:a', 'h2:b']);
     for (let second = 1; second <= 10; second++) at(second * 1000, { bytes: second <= 5 ? second * 100 : 500 });
@@ -103,7 +114,7 @@ describe('rows', () => {
       200,
     );
     expect(rows).to.deep.equal([
-      'h1→h2               1.0 KiB  2.000 MB/s  25% of 4.0 KiB, 1:05 left  waits for its consumer',
+      'h1→h2               1.0 KiB  2.000 MB/s  25% of 4.0 KiB, 1:05 left  waits for output',
       'h2→standard output  1.0 KiB  2.000 MB/s                             waits for the network',
     ]);
   });

@@ -32,6 +32,20 @@ describe('terminal', () => {
     expect(await stderrOf(script.path(), 'describe')).to.equal('{"terminal":false,"color":false,"blocks":true}\n');
   });
 
+  const TERMINALS: readonly (readonly [string, string, string])[] = [
+    ['stty cols 80 rows 24', 'TERM=xterm', '{"terminal":true,"color":true'],
+    ['stty cols 80 rows 24', 'TERM=xterm NO_COLOR=1', '{"terminal":true,"color":false'],
+    ['stty cols 80 rows 24', 'TERM=dumb', '{"terminal":false,"color":false'],
+    ['stty cols 0 rows 0', 'TERM=xterm', '{"terminal":false,"color":false'],
+  ];
+  for (const [size, environment, expected] of TERMINALS) {
+    it(`looks at a terminal with ${size}, ${environment}`, async () => {
+      const command = `${size}; env -u NO_COLOR ${environment} ${process.execPath} ${script.path()} describe`;
+      const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'inherit'] });
+      expect(await text(child.stdout)).to.contain(expected);
+    });
+  }
+
   it('loses nothing on a full pipe that does not block', async () => {
     expect(await stderrOf(script.path(), 'flood')).to.have.lengthOf(1_000_000);
   });
