@@ -97,9 +97,9 @@ describe('shell-word', () => {
       '\\',
       '"',
       "'",
-      '$x',
-      '${x}',
-      '${x:-a b}',
+      '$1',
+      '${1}',
+      '${1:-a b}',
       '$(echo c d)',
       '`echo e`',
       '#',
@@ -119,7 +119,7 @@ describe('shell-word', () => {
 /** Without field splitting and globbing, sh makes one parameter of one word. */
 function isOneWordForSh(word: string): boolean {
   try {
-    const script = `set -f; IFS=; count() { echo $#; }; x=y; count ${word}\n`;
+    const script = `set -f; IFS=; count() { echo $#; }; set -- y; count ${word}\n`;
     return execFileSync('sh', ['-c', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }) === '1\n';
   } catch {
     return false;
