@@ -29,18 +29,21 @@ export function describeHop(link: HopLink, labels: Labels): string {
 
 export type Labels = ReadonlyMap<SessionId, string>;
 
-function describeSegment(segment: Segment, labels: Labels): readonly string[] {
-  const linkLine = (number: number | undefined) =>
-    segment.links.filter((link) => link.number === number).map((link) => describeLink(link, labels));
-  const first = linkLine(segment.stages[0]?.in);
-  return [...first, ...segment.stages.flatMap((planned) => [describeStage(planned), ...linkLine(planned.out)])];
+function describeSegment({ stages, links }: Segment, labels: Labels): readonly string[] {
+  const lineOf = (number: number | undefined, nothing: string) =>
+    links.filter((link) => link.number === number).map((link) => describeLink(link, nothing, labels));
+  return [
+    ...lineOf(stages[0]?.in, 'no input: end of file at once'),
+    ...stages.flatMap((planned) => [describeStage(planned), ...lineOf(planned.out, 'output is dropped')]),
+  ];
 }
 
 function describeStage({ stage }: PlannedStage): string {
   return `stage ${stage.number} ${stage.host.label}: ${stage.text}`;
 }
 
-function describeLink(link: PlannedLink, labels: Labels): string {
+/** @param nothing what a `null` link means in its place. */
+function describeLink(link: PlannedLink, nothing: string, labels: Labels): string {
   switch (link.kind) {
     case 'hop':
       return describeHop(link, labels);
@@ -49,7 +52,7 @@ function describeLink(link: PlannedLink, labels: Labels): string {
     case 'pipe':
       return `local pipe on ${nameOf(link.session, labels)}`;
     case 'null':
-      return 'nothing (end of file, or dropped)';
+      return nothing;
     case 'stdin':
       return 'standard input, directly';
     case 'stdout':

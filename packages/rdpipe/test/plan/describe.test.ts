@@ -11,7 +11,7 @@ function lines(words: readonly string[], changes: Partial<PlanInput> = {}): read
 describe('describe', () => {
   it('shows stages and hops in the order of the data', () => {
     expect(lines(['h1:tr a-z A-Z', 'h2:rev'], { stdout: 'arrive' })).to.deep.equal([
-      'nothing (end of file, or dropped)',
+      'no input: end of file at once',
       'stage 1 h1: tr a-z A-Z',
       'h1→h2 tcp, encrypted (leaves the machine), h1 dials 10.0.0.2 (address of ssh); else h2 dials 10.0.0.1 (address of ssh, receiver dials)',
       'stage 2 h2: rev',
@@ -28,6 +28,7 @@ describe('describe', () => {
       'within this machine, confirmed to its end',
       'stage 3 this machine: > f',
     ]);
+    expect(lines([':a']).at(-1)).to.equal('output is dropped');
     expect(lines([':a'], { stdout: 'arrive' }).at(-1)).to.equal('standard output, directly');
     expect(lines([':> f'])[0]).to.equal('nothing→this machine, confirmed to its end');
   });
