@@ -25,7 +25,7 @@ struct by_hand {
   enum step step;
   bool connected;
   struct rd_child child;
-  struct rd_guard guard; // of a consumer
+  struct rd_guard guard; // of the child
   bool child_told;       // its exit was made an order
   int signal_fd;
   int signal;              // that ended the run; 0: none
@@ -45,6 +45,7 @@ static void tell(struct rd_control *control, const struct rd_event *event);
 static void finished(struct by_hand *hand, enum rd_code code);
 static void end_producer(struct by_hand *hand);
 static int status_of(struct by_hand *hand, enum rd_code code);
+static int consumer_status(struct by_hand *hand);
 static _Noreturn void die_of(int signal);
 
 static const struct rd_control_ops by_hand_ops = {poll_signals, next_order, tell};
@@ -190,7 +191,7 @@ static bool start_command(struct by_hand *hand, struct rd_order *order) {
   hand->step = STEP_REST;
   bool is_sender = hand->options->role == RD_ROLE_SENDER;
   bool started = rd_child_start(&hand->child, hand->options->command, is_sender, &hand->failure) &&
-                 (is_sender || rd_guard_start(&hand->guard, hand->child.pid, hand->child.pipe_fd, &hand->failure));
+                 rd_guard_start(&hand->guard, hand->child.pid, is_sender ? -1 : hand->child.pipe_fd, &hand->failure);
   if (!started) return abort_order(hand, order);
   order->type = RD_ORDER_READY;
   order->fd = hand->child.pipe_fd;
@@ -208,11 +209,9 @@ static void tell(struct rd_control *control, const struct rd_event *event) {
 
 // A consumer is dead before its input ends; a producer is not needed any more.
 static void finished(struct by_hand *hand, enum rd_code code) {
-  if (hand->options->role == RD_ROLE_SENDER) {
-    if (code != RD_CODE_OK) end_producer(hand);
-    return;
-  }
-  if (code != RD_CODE_OK && code != RD_CODE_CLOSED) {
+  bool is_sender = hand->options->role == RD_ROLE_SENDER;
+  if (is_sender && code != RD_CODE_OK) end_producer(hand);
+  if (!is_sender && code != RD_CODE_OK && code != RD_CODE_CLOSED) {
     rd_child_signal(&hand->child, SIGKILL);
     rd_child_wait(&hand->child, KILL_MS);
   }
@@ -227,20 +226,23 @@ static void end_producer(struct by_hand *hand) {
   if (!rd_child_wait(&hand->child, PRODUCER_MS)) rd_child_signal(&hand->child, SIGKILL);
 }
 
+// A command that ended by itself says how, unless something worse happened than what it did.
 static int status_of(struct by_hand *hand, enum rd_code code) {
-  if (hand->signal != 0) die_of(hand->signal);
   bool is_sender = hand->options->role == RD_ROLE_SENDER;
-  bool ended_itself =
-      hand->child.exited && (is_sender ? hand->child_told : code == RD_CODE_OK || code == RD_CODE_CLOSED);
-  int child_status = ended_itself ? rd_child_status(&hand->child) : 0;
-  if (child_status != 0 && (code == RD_CODE_OK || code == RD_CODE_CLOSED || code == RD_CODE_ABORTED)) {
-    char words[64];
-    snprintf(words, sizeof words, "the %s ended with status %d", is_sender ? "producer" : "consumer", child_status);
-    if (!is_sender) rd_display_line(&hand->display, words);
-    return child_status;
-  }
+  bool good = code == RD_CODE_OK || code == RD_CODE_CLOSED;
+  if (hand->signal != 0) die_of(hand->signal);
+  if (is_sender && hand->child_told && code == RD_CODE_ABORTED) return rd_child_status(&hand->child);
+  if (!is_sender && hand->child.exited && good) return consumer_status(hand);
   if (code == RD_CODE_CLOSED) die_of(SIGPIPE);
   return rd_code_status(code);
+}
+
+static int consumer_status(struct by_hand *hand) {
+  int status = rd_child_status(&hand->child);
+  char words[64];
+  snprintf(words, sizeof words, "the consumer ended with status %d", status);
+  if (status != 0) rd_display_line(&hand->display, words);
+  return status;
 }
 
 static _Noreturn void die_of(int signal_number) {

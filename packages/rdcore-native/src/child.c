@@ -7,11 +7,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, int report_fd, pid_t parent);
+static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, int report_fd);
 static bool hear_of_exec(struct rd_child *child, int report_fd, const char *name, struct rd_error *error);
 
 bool rd_child_start(struct rd_child *child, char *const *command, bool produces, struct rd_error *error) {
@@ -29,9 +28,8 @@ bool rd_child_start(struct rd_child *child, char *const *command, bool produces,
   RD_AUTO_CLOSE int report = report_fds[0];
   RD_AUTO_CLOSE int report_theirs = report_fds[1];
   rd_pipe_grow(ours);
-  pid_t parent = getpid();
   pid_t pid = fork();
-  if (pid == 0) become(command, produces ? 1 : 0, theirs, report_theirs, parent);
+  if (pid == 0) become(command, produces ? 1 : 0, theirs, report_theirs);
   if (pid < 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", command[0]);
     return false;
@@ -64,15 +62,13 @@ int rd_child_status(const struct rd_child *child) {
 }
 
 // Only calls that are safe between fork and exec.
-static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, int report_fd, pid_t parent) {
+static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, int report_fd) {
   sigset_t none;
   sigemptyset(&none);
   setpgid(0, 0);
   signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  bool orphan = getppid() != parent; // it died before we asked to be told
-  if (!orphan && dup2(pipe_fd, stdio_fd) >= 0) execvp(command[0], command);
+  if (dup2(pipe_fd, stdio_fd) >= 0) execvp(command[0], command);
   int number = errno;
   rd_write_all(report_fd, &number, sizeof number);
   _exit(127);

@@ -14,19 +14,19 @@
 #define LIFE_FD 0
 #define PIPE_FD 1
 
-static _Noreturn void watch(pid_t consumer, int life_fd, int pipe_fd);
+static _Noreturn void watch(pid_t leader, int life_fd, int pipe_fd);
 
-bool rd_guard_start(struct rd_guard *guard, pid_t consumer, int pipe_fd, struct rd_error *error) {
+bool rd_guard_start(struct rd_guard *guard, pid_t leader, int pipe_fd, struct rd_error *error) {
   int life_fds[2];
   pid_t pid = -1;
   if (pipe2(life_fds, O_CLOEXEC) == 0) {
     pid = fork();
-    if (pid == 0) watch(consumer, life_fds[0], pipe_fd);
+    if (pid == 0) watch(leader, life_fds[0], pipe_fd);
     close(life_fds[0]);
     if (pid < 0) close(life_fds[1]);
   }
   if (pid < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start the consumer's guard");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start a guard");
     return false;
   }
   *guard = (struct rd_guard){.pid = pid, .life_fd = life_fds[1]};
@@ -42,17 +42,15 @@ void rd_guard_release(struct rd_guard *guard) {
 }
 
 // In a group and session of its own: what ends us from a terminal does not end it.
-static _Noreturn void watch(pid_t consumer, int life_fd, int pipe_fd) {
-  struct rd_consumer group = rd_consumer_of(consumer);
+static _Noreturn void watch(pid_t leader, int life_fd, int pipe_fd) {
   setsid();
-  prctl(PR_SET_NAME, "rdrecv-guard");
+  prctl(PR_SET_NAME, "rd-guard");
   for (int number = SIGHUP; number <= SIGTERM; number++) signal(number, SIG_IGN);
-  // Nothing but these two: in front of everything else, so that it can be closed in one call.
-  int life = fcntl(life_fd, F_DUPFD_CLOEXEC, 3), pipe_end = fcntl(pipe_fd, F_DUPFD_CLOEXEC, 3);
-  int pid_fd = group.pid_fd >= 0 ? fcntl(group.pid_fd, F_DUPFD_CLOEXEC, 3) : -1;
+  // Nothing but these two, in front of everything else, which is then closed in one call.
+  int life = fcntl(life_fd, F_DUPFD_CLOEXEC, 3), pipe_end = pipe_fd >= 0 ? fcntl(pipe_fd, F_DUPFD_CLOEXEC, 3) : life;
   if (life < 0 || pipe_end < 0 || dup2(life, LIFE_FD) < 0 || dup2(pipe_end, PIPE_FD) < 0) _exit(1);
-  group.pid_fd = pid_fd >= 0 ? dup2(pid_fd, 2) : -1;
-  close_range(3, ~0U, 0);
+  close_range(2, ~0U, 0);
+  struct rd_consumer group = rd_consumer_of(leader);
   char word;
   if (rd_read_some(LIFE_FD, &word, 1) != 1) rd_consumer_kill(&group, KILL_MS);
   _exit(0);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peers that die, stall or guess, and consumers that leave.
+
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { KEY, type Program, useBench } from '../support/programs.ts';
+
+const OTHER_KEY = 'cd'.repeat(32);
+
+describe('rdsend and rdrecv when something goes wrong', () => {
+  const bench = useBench();
+
+  it('turn a wrong key away, and a stranger, and go on waiting', async () => {
+    const receiver = bench.rdrecv(['0', KEY]);
+    const port = await receiver.port();
+    const stranger = connect(port, '127.0.0.1');
+    const turnedAway = new Promise((resolve) => stranger.on('error', () => {}).on('close', resolve));
+    stranger.write('GET / HTTP/1.0\r\n\r\n'.repeat(10));
+    await turnedAway;
+    const guess = await bench.rdsend(['127.0.0.1', `${port}`, OTHER_KEY, '/dev/null']).ended;
+    expect(guess.status).to.equal(4);
+    expect((await bench.rdsend(['127.0.0.1', `${port}`, KEY, '/dev/null']).ended).status).to.equal(0);
+    const received = await receiver.ended;
+    expect(received.status).to.equal(0);
+    expect(received.stderr.match(/turned away/g)).to.have.length(2);
+  });
+
+  it('are not kept from each other by a hundred silent connectors', async () => {
+    const receiver = bench.rdrecv(['0', KEY]);
+    const port = await receiver.port();
+    const crowd = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+    await Promise.all(crowd.map((socket) => once(socket, 'connect')));
+    expect((await bench.rdsend(['127.0.0.1', `${port}`, KEY, '/dev/null']).ended).status).to.equal(0);
+    expect((await receiver.ended).status).to.equal(0);
+    for (const socket of crowd) socket.destroy();
+  });
+
+  it('find the right address among those of a name', async () => {
+    const receiver = bench.rdrecv(['--bind', '127.0.0.1', '0', KEY]);
+    const port = `${await receiver.port()}`;
+    expect((await bench.rdsend(['localhost', port, KEY, '/dev/null']).ended).status).to.equal(0);
+    expect((await receiver.ended).status).to.equal(0);
+  });
+
+  it('name the host that has no address', async () => {
+    const { status, stderr } = await bench.rdsend(['no.such.host.invalid', '1', KEY, '/dev/null']).ended;
+    expect(status).to.equal(3);
+    expect(stderr).to.match(/^rdsend: .*no\.such\.host\.invalid/);
+  });
+
+  it('a receiver waits no longer than it is told', async () => {
+    const { status, stderr } = await bench.rdrecv(['--connect-timeout', '0.3', '0', KEY]).ended;
+    expect(status).to.equal(3);
+    expect(stderr).to.include('nobody came');
+  });
+
+  it('a sender that is killed is a lost peer, not an end of file', async () => {
+    const { sender, receiver } = await connected();
+    sender.child.kill('SIGKILL');
+    expect((await receiver.ended).status).to.equal(5);
+  });
+
+  it('a receiver that is killed ends the sender', async () => {
+    const { sender, receiver } = await connected();
+    receiver.child.kill('SIGKILL');
+    expect((await sender.ended).status).to.equal(5);
+  });
+
+  for (const stopped of ['sender', 'receiver'] as const)
+    it(`a stopped ${stopped} is a stall`, async () => {
+      const { sender, receiver } = await connected(['--stall-timeout', '2']);
+      const [victim, survivor] = stopped === 'sender' ? [sender, receiver] : [receiver, sender];
+      victim.child.kill('SIGSTOP');
+      const { status, stderr } = await survivor.ended;
+      expect(status).to.equal(5);
+      expect(stderr).to.match(/nothing came from .* for 2 s/);
+      victim.child.kill('SIGCONT');
+      expect((await victim.ended).status).to.equal(5);
+    });
+
+  it('being stopped oneself is no stall of the peer', async () => {
+    const started = Date.now();
+    const { sender, receiver } = await connected(['--stall-timeout', '5']);
+    sender.child.kill('SIGSTOP');
+    receiver.child.kill('SIGSTOP');
+    await eventually(() => expect(Date.now() - started).to.be.at.least(6000));
+    receiver.child.kill('SIGCONT');
+    sender.child.kill('SIGCONT');
+    sender.child.stdin?.end('end');
+    expect((await sender.ended).status).to.equal(0);
+    expect((await receiver.ended).stdout.toString()).to.equal('beginend');
+  });
+
+  it('a consumer that does not read is no stall', async () => {
+    const receiver = bench.bash(`rdrecv --stall-timeout 2 0 ${KEY} | { sleep 4; wc -c; }`);
+    const sender = bench.bash(
+      `head -c 30M /dev/zero | rdsend --stall-timeout 2 127.0.0.1 ${await receiver.port()} ${KEY}`,
+    );
+    expect((await sender.ended).status).to.equal(0);
+    expect((await receiver.ended).stdout.toString().trim()).to.equal(`${30 * 1024 * 1024}`);
+  });
+
+  it('a consumer that closes ends both by SIGPIPE, as in a local pipe', async () => {
+    const receiver = bench.bash(`rdrecv 0 ${KEY} | head -c 5; exit \${PIPESTATUS[0]}`);
+    const sender = bench.bash(`yes | rdsend 127.0.0.1 ${await receiver.port()} ${KEY}; exit \${PIPESTATUS[1]}`);
+    const [sent, received] = await Promise.all([sender.ended, receiver.ended]);
+    expect([sent.status, received.status, sent.stderr]).to.deep.equal([141, 141, '']);
+    expect(received.stdout.toString()).to.equal('y\ny\ny');
+  });
+
+  for (const kind of ['pipe', 'socket'] as const)
+    it(`a consumer that leaves an idle stream (${kind}) ends both`, async () => {
+      const receiver =
+        kind === 'pipe' ? bench.bash(`rdrecv 0 ${KEY} | head -c 5; exit \${PIPESTATUS[0]}`) : bench.rdrecv(['0', KEY]);
+      const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
+      sender.child.stdin?.write('hello');
+      if (kind === 'socket') await once(receiver.child.stdout ?? expect.fail(), 'data');
+      receiver.child.stdout?.destroy();
+      expect((await sender.ended).signal).to.equal('SIGPIPE');
+      const { status, signal } = await receiver.ended;
+      expect(kind === 'pipe' ? status : signal).to.equal(kind === 'pipe' ? 141 : 'SIGPIPE');
+    });
+
+  it('a signal is told to the other side', async () => {
+    const { sender, receiver } = await connected();
+    sender.child.kill('SIGTERM');
+    expect((await sender.ended).signal).to.equal('SIGTERM');
+    const { status, stderr } = await receiver.ended;
+    expect(status).to.equal(9);
+    expect(stderr).to.include('ended by SIGTERM');
+  });
+
+  it('an output that somebody made non-blocking is waited for', async () => {
+    const nonBlocking = 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK); exec @ARGV';
+    const receiver = bench.bash(`perl -e '${nonBlocking}' rdrecv 0 ${KEY} | { sleep 1; wc -c; }`);
+    const sender = bench.bash(`head -c 20M /dev/zero | rdsend 127.0.0.1 ${await receiver.port()} ${KEY}`);
+    expect((await sender.ended).status).to.equal(0);
+    expect((await receiver.ended).stdout.toString().trim()).to.equal(`${20 * 1024 * 1024}`);
+  });
+
+  /** Two that are connected and have carried one word; the sender's input stays open. */
+  async function connected(options: readonly string[] = []): Promise<{ sender: Program; receiver: Program }> {
+    const receiver = bench.rdrecv([...options, '0', KEY]);
+    const sender = bench.rdsend([...options, '127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
+    sender.child.stdin?.write('begin');
+    await once(receiver.child.stdout ?? expect.fail(), 'data');
+    return { sender, receiver };
+  }
+});

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as sources and sinks.
+
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { needsRoot } from '../support/needs.ts';
+import { type Ended, KEY, useBench } from '../support/programs.ts';
+
+describe('rdsend and rdrecv read and write files', () => {
+  const bench = useBench();
+  const target = bench.path('d/target');
+  const text = 'line\n'.repeat(100_000);
+
+  beforeEach(() => {
+    execFileSync('rm', ['-rf', bench.path('d')]);
+    mkdirSync(bench.path('d'));
+    writeFileSync(bench.path('in'), text);
+  });
+
+  it('a new file gets what the umask allows', async () => {
+    await delivered(target);
+    expect(statSync(target).mode & 0o777).to.equal(0o666 & ~process.umask());
+  });
+
+  it('a replaced file keeps mode and owner', async function () {
+    needsRoot(this);
+    writeFileSync(target, 'old');
+    execFileSync('chown', ['1234:4321', target]);
+    execFileSync('chmod', ['4640', target]);
+    await delivered(target);
+    const { mode, uid, gid } = statSync(target);
+    expect({ mode: mode & 0o7777, uid, gid }).to.deep.equal({ mode: 0o4640, uid: 1234, gid: 4321 });
+  });
+
+  it('symbolic links are followed, also one that leads to nothing yet', async () => {
+    mkdirSync(bench.path('d/elsewhere'));
+    symlinkSync('elsewhere/real', target);
+    await delivered(target);
+    await delivered(target);
+    expect(lstatSync(target).isSymbolicLink()).to.equal(true);
+    expect(readFileSync(bench.path('d/elsewhere/real'), 'utf8')).to.equal(text);
+    expect(readdirSync(bench.path('d/elsewhere'))).to.deep.equal(['real']);
+  });
+
+  it('a fifo is written and read in place', async () => {
+    execFileSync('mkfifo', [bench.path('d/in'), target]);
+    const reader = bench.bash('cat d/target');
+    const writer = bench.bash('cat in > d/in');
+    const { sent, received } = await transfer('d/in', target);
+    expect([sent.status, received.status]).to.deep.equal([0, 0]);
+    expect((await reader.ended).stdout.toString()).to.equal(text);
+    expect((await writer.ended).status).to.equal(0);
+    expect(lstatSync(target).isFIFO()).to.equal(true);
+  });
+
+  it('an empty stream opens and ends a fifo, too', async () => {
+    execFileSync('mkfifo', [target]);
+    const reader = bench.bash('cat d/target');
+    const { sent, received } = await transfer('/dev/null', target);
+    expect([sent.status, received.status]).to.deep.equal([0, 0]);
+    expect((await reader.ended).stdout.length).to.equal(0);
+  });
+
+  it('a full disk ends both, with words', async () => {
+    const { sent, received } = await transfer('in', '/dev/full');
+    expect(received.status).to.equal(7);
+    expect(received.stderr).to.match(/cannot write \/dev\/full: no space left on device\n$/);
+    expect(sent.status).to.equal(9);
+    expect(sent.stderr).to.match(/^rdsend: .*no space left on device\n$/);
+  });
+
+  it('a source that cannot be read is no empty stream', async () => {
+    const missing = await bench.rdsend(['127.0.0.1', '1', KEY, 'missing']).ended;
+    expect(missing.status).to.equal(6);
+    expect(missing.stderr).to.equal('rdsend: cannot read missing: no such file or directory\n');
+    expect((await bench.rdsend(['127.0.0.1', '1', KEY, '/']).ended).status).to.equal(6);
+  });
+
+  it('a read error is no end of file: the sink stays untouched', async () => {
+    writeFileSync(target, 'old');
+    // Reading a process's memory at 0 gives EIO.
+    const { sent, received } = await transfer('/proc/self/mem', target);
+    expect(sent.status).to.equal(6);
+    expect(sent.stderr).to.match(/input\/output error/);
+    expect(received.status).to.equal(9);
+    expectUntouched();
+  });
+
+  it('a sink that cannot be written ends before anybody connects', async () => {
+    expect((await bench.rdrecv(['0', KEY, 'd']).ended).status).to.equal(7);
+    expect((await bench.rdrecv(['0', KEY, 'missing/target']).ended).status).to.equal(7);
+  });
+
+  for (const victim of ['sender', 'receiver'] as const)
+    it(`a killed ${victim} leaves the old file, and nothing else`, async () => {
+      writeFileSync(target, 'old');
+      const receiver = bench.rdrecv(['-v', '0', KEY, target]);
+      const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
+      sender.child.stdin?.write(text);
+      await eventually(() => expect(bytesReadBy(sender.pid)).to.be.at.least(text.length));
+      (victim === 'sender' ? sender : receiver).child.kill('SIGKILL');
+      const survivor = await (victim === 'sender' ? receiver : sender).ended;
+      expect(survivor.status).to.equal(5);
+      expectUntouched();
+    });
+
+  async function delivered(sink: string): Promise<void> {
+    const { sent, received } = await transfer('in', sink);
+    expect([sent.status, received.status, sent.stderr]).to.deep.equal([0, 0, '']);
+    expect(readFileSync(sink, 'utf8')).to.equal(text);
+  }
+
+  async function transfer(source: string, sink: string): Promise<{ readonly sent: Ended; readonly received: Ended }> {
+    const receiver = bench.rdrecv(['0', KEY, sink]);
+    const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY, source]);
+    const [sent, received] = await Promise.all([sender.ended, receiver.ended]);
+    return { sent, received };
+  }
+
+  function expectUntouched(): void {
+    expect(readdirSync(bench.path('d'))).to.deep.equal(['target']);
+    expect(readFileSync(target, 'utf8')).to.equal('old');
+  }
+});
+
+/** rchar of proc(5): what it has read so far. */
+function bytesReadBy(pid: number): number {
+  const io = `/proc/${pid}/io`;
+  return existsSync(io) ? Number(/^rchar: (\d+)/.exec(readFileSync(io, 'utf8'))?.[1] ?? 0) : 0;
+}
