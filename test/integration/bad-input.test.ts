@@ -38,7 +38,7 @@ describe('a host that cannot be used', () => {
     hosts: [
       { name: 'refused', client: ['Port 1'] },
       { name: 'stranger', client: ['UserKnownHostsFile /dev/null'] },
-      { name: 'locked', client: ['IdentityFile /dev/null'] },
+      { name: 'locked', server: ['AuthorizedKeysFile none'] },
       { name: 'impostor', client: ['HostKeyAlias h1'] },
     ],
   });
