@@ -9,7 +9,7 @@ export function summaryLines(report: Report): readonly string[] {
   return [
     bandwidthLine(report),
     ...formatTable(report.hops.map((hop) => hopCells(hop))),
-    ...report.hops.flatMap((hop) => hop.notes.map((note) => `${hop.from}→${hop.to}: ${printable(note)}`)),
+    ...report.hops.flatMap((hop) => hop.notes.map((note) => `${nameOf(hop)}: ${printable(note)}`)),
     ...formatTable(report.stages.map(stageCells)),
     ...slowestLine(report),
   ];
@@ -26,23 +26,27 @@ function bandwidthLine({ hops, seconds }: Report): string {
 }
 
 function hopCells(hop: HopReport): readonly string[] {
-  const cipher = hop.cipher === 'none' ? 'not encrypted' : hop.cipher;
-  const how = hop.result === 'not_connected' ? 'not connected' : `${hop.transport} ${cipher}`;
   const waits = `waited ${inSeconds(hop.inputMs)} for input, ${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
-  return [
-    `${hop.from}→${hop.to}`,
-    how,
-    hop.result.replace('_', ' '),
-    formatBytes(hop.bytes),
-    formatRate(hop.bytesPerSecond),
-    waits,
-  ];
+  const result = hop.result.replace('_', ' ');
+  return [nameOf(hop), carrierOf(hop), result, formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), waits];
+}
+
+/** A link to a file or to the user's own descriptor may stay on one host. */
+function nameOf({ from, to }: HopReport): string {
+  return from === to ? `within ${from}` : `${from}→${to}`;
+}
+
+function carrierOf({ transport, cipher, result, from, to }: HopReport): string {
+  if (result === 'not_connected') return '';
+  if (from === to && cipher === 'none') return transport;
+  return `${transport} ${cipher === 'none' ? 'not encrypted' : cipher}`;
 }
 
 function stageCells(stage: StageReport): readonly string[] {
-  const cpu = `user ${inSeconds(stage.userMs)}, system ${inSeconds(stage.systemMs)}`;
-  const memory = formatBytes(stage.maxRssKib * 1024);
-  return [`stage ${stage.stage}`, stage.host, endOf(stage), cpu, memory, shorten(stage.command, 60)];
+  const { userMs, systemMs, maxRssKib } = stage;
+  const usage =
+    maxRssKib === 0 ? '' : `user ${inSeconds(userMs)}, system ${inSeconds(systemMs)}, ${formatBytes(maxRssKib * 1024)}`;
+  return [`stage ${stage.stage}`, stage.host, endOf(stage), usage, shorten(stage.command, 60)];
 }
 
 function endOf({ state, code, signal }: StageReport): string {

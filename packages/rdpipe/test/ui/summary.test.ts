@@ -11,8 +11,8 @@ describe('summary', () => {
     expect(summaryLines(report({ hops: [hopReport({ bytesPerSecond: 2_872_000_000 })] }))).to.deep.equal([
       'Bandwidth 2.872 GB/s (3.0 GiB in 1.5 s)',
       'h1→h2  tcp aes-256-gcm  delivered  3.0 GiB  2.872 GB/s  waited 0.1 s for input, 0.9 s for the network, 0.2 s for output',
-      'stage 1  h1  succeeded  user 1.5 s, system 0.2 s  2.0 MiB  produce',
-      'stage 2  h2  succeeded  user 1.5 s, system 0.2 s  2.0 MiB  consume',
+      'stage 1  h1  succeeded  user 1.5 s, system 0.2 s, 2.0 MiB  produce',
+      'stage 2  h2  succeeded  user 1.5 s, system 0.2 s, 2.0 MiB  consume',
       'Slowest: the network between h1 and h2',
     ]);
   });
@@ -37,9 +37,17 @@ describe('summary', () => {
         ],
       }),
     );
-    expect(lines[1]).to.match(/^h1→h2 {2}not connected {6}not connected/);
+    expect(lines[1]).to.match(/^h1→h2 {21}not connected {2}3.0 GiB/);
     expect(lines[2]).to.match(/^h2→h3 {2}tcp not encrypted {2}closed/);
     expect(lines[3]).to.equal('h1→h2: 10.0.0.2:4: refused␇ (address of ssh)');
+  });
+
+  it('shows links that stay on a host, and files, without what they have not', () => {
+    const file = stageReport({ command: '> out', userMs: 0, systemMs: 0, maxRssKib: 0 });
+    const within = hopReport({ from: 'h1', to: 'h1', transport: 'local', cipher: 'none' });
+    const [, hop = '', stage] = summaryLines(report({ hops: [within], stages: [file] }));
+    expect(hop).to.match(/^within h1 {2}local {2}delivered {2}/);
+    expect(stage).to.equal('stage 1  h1  succeeded    > out');
   });
 
   const ENDS: readonly (readonly [Parameters<typeof stageReport>[0], string])[] = [
