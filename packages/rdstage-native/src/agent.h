@@ -3,7 +3,7 @@
 #ifndef RD_STAGE_AGENT_H
 #define RD_STAGE_AGENT_H
 
-#include "control.h"
+#include "control_line.h"
 #include "loop.h"
 
 #include <stdint.h>

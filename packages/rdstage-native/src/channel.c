@@ -2,7 +2,7 @@
 #include "channel.h"
 
 #include "cleanup.h"
-#include "guard.h"
+#include "guard_words.h"
 #include "io.h"
 #include "memory.h"
 

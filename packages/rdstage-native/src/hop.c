@@ -40,7 +40,7 @@ struct hop *hop_create(struct agent *agent, const struct prepare_spec *prepare, 
 void hop_destroy(struct hop *hop) {
   if (!hop) return;
   word_destroy(hop->word);
-  program_destroy(hop->program);
+  hop_program_destroy(hop->program);
   free(hop);
 }
 
@@ -50,7 +50,7 @@ void hop_open(struct hop *hop, int data_fd, int adopt_fd) {
   hop->adopt_fd = adopt_fd;
   if (!hop->file) {
     if (start(hop, &error))
-      program_tell(hop->program, json_pack("{s:s}", "op", "ready"));
+      hop_program_tell(hop->program, json_pack("{s:s}", "op", "ready"));
     else
       fail(hop, &error);
     return;
@@ -61,20 +61,20 @@ void hop_open(struct hop *hop, int data_fd, int adopt_fd) {
 }
 
 void hop_listen(struct hop *hop) {
-  if (can_hear(hop)) program_tell(hop->program, json_pack("{s:s}", "op", "listen"));
+  if (can_hear(hop)) hop_program_tell(hop->program, json_pack("{s:s}", "op", "listen"));
 }
 
 void hop_dial(struct hop *hop, json_t *addresses) {
-  if (can_hear(hop)) program_tell(hop->program, json_pack("{s:s,s:O}", "op", "dial", "addresses", addresses));
+  if (can_hear(hop)) hop_program_tell(hop->program, json_pack("{s:s,s:O}", "op", "dial", "addresses", addresses));
 }
 
 void hop_consumer(struct hop *hop, pid_t pid) {
-  if (can_hear(hop)) program_tell(hop->program, json_pack("{s:s,s:i}", "op", "consumer", "pid", (int)pid));
+  if (can_hear(hop)) hop_program_tell(hop->program, json_pack("{s:s,s:i}", "op", "consumer", "pid", (int)pid));
 }
 
 void hop_commit(struct hop *hop, int status) {
   if (can_hear(hop) && !hop->aborted)
-    program_tell(hop->program, json_pack("{s:s,s:i}", "op", "commit", "status", status));
+    hop_program_tell(hop->program, json_pack("{s:s,s:i}", "op", "commit", "status", status));
 }
 
 void hop_abort(struct hop *hop, const char *reason) {
@@ -83,19 +83,19 @@ void hop_abort(struct hop *hop, const char *reason) {
   word_destroy(hop->word);
   hop->word = NULL;
   if (!hop->program) hop->over = true;
-  if (can_hear(hop)) program_tell(hop->program, json_pack("{s:s,s:s}", "op", "abort", "reason", reason));
+  if (can_hear(hop)) hop_program_tell(hop->program, json_pack("{s:s,s:s}", "op", "abort", "reason", reason));
 }
 
 void hop_release(struct hop *hop) {
-  if (hop->program) program_tell(hop->program, json_pack("{s:s}", "op", "release"));
+  if (hop->program) hop_program_tell(hop->program, json_pack("{s:s}", "op", "release"));
 }
 
 pid_t hop_pid(const struct hop *hop) {
-  return hop->program && !hop->over ? program_pid(hop->program) : -1;
+  return hop->program && !hop->over ? hop_program_pid(hop->program) : -1;
 }
 
 void hop_drain(struct hop *hop) {
-  if (hop->program) program_drain(hop->program);
+  if (hop->program) hop_program_drain(hop->program);
 }
 
 bool hop_child_ended(struct hop *hop, pid_t pid, int status) {
@@ -134,9 +134,9 @@ static void on_path(void *context, const char *path, const struct rd_error *why)
 }
 
 static bool start(struct hop *hop, struct rd_error *error) {
-  struct program_setup setup = {
+  struct hop_program_setup setup = {
       .end = hop->end, .data_fd = hop->data_fd, .adopt_fd = hop->adopt_fd, .function = on_event, .context = hop};
-  hop->program = program_start(hop->agent, &setup, error);
+  hop->program = hop_program_start(hop->agent, &setup, error);
   if (!hop->program) return false;
   tell_open(hop);
   return true;
@@ -146,19 +146,20 @@ static void tell_open(struct hop *hop) {
   const struct link_spec *link = hop->link;
   const struct prepare_spec *prepare = hop->prepare;
   json_t *bind = link->bind ? json_string(link->bind) : json_null();
-  program_tell(hop->program,
-               json_pack("{s:s,s:s,s:s,s:I,s:b,s:I,s:I,s:I,s:o,s:[i,i]}", "op", "open", "key", link->key, "run",
-                         prepare->run, "hop", (json_int_t)link->number, "encrypt", (int)link->encrypt, "buffer",
-                         (json_int_t)link->buffer_bytes, "connect_timeout_ms", (json_int_t)prepare->connect_timeout_ms,
-                         "stall_timeout_ms", (json_int_t)prepare->stall_timeout_ms, "bind", bind, "ports",
-                         link->ports[0], link->ports[1]));
+  hop_program_tell(hop->program, json_pack("{s:s,s:s,s:s,s:I,s:b,s:I,s:I,s:I,s:o,s:[i,i]}", "op", "open", "key",
+                                           link->key, "run", prepare->run, "hop", (json_int_t)link->number, "encrypt",
+                                           (int)link->encrypt, "buffer", (json_int_t)link->buffer_bytes,
+                                           "connect_timeout_ms", (json_int_t)prepare->connect_timeout_ms,
+                                           "stall_timeout_ms", (json_int_t)prepare->stall_timeout_ms, "bind", bind,
+                                           "ports", link->ports[0], link->ports[1]));
 }
 
 static void tell_file(struct hop *hop, const char *path) {
   size_t bytes = strlen(path), text_bytes = 2 * bytes + 1;
   char *text = memory_new(text_bytes, 1);
   rd_hex_encode((const unsigned char *)path, bytes, text, text_bytes);
-  program_tell(hop->program, json_pack("{s:s,s:s,s:b}", "op", "file", "path", text, "append", (int)hop->file->append));
+  hop_program_tell(hop->program,
+                   json_pack("{s:s,s:s,s:b}", "op", "file", "path", text, "append", (int)hop->file->append));
   free(text);
 }
 
@@ -200,8 +201,8 @@ static void on_ready(struct hop *hop) {
   if (hop->adopt_fd < 0)
     become_ready(hop);
   else
-    program_tell(hop->program,
-                 json_pack("{s:s,s:i,s:b}", "op", "adopt", "fd", PROGRAM_ADOPT_FD, "dialler", hop->end == HOP_SEND));
+    hop_program_tell(hop->program, json_pack("{s:s,s:i,s:b}", "op", "adopt", "fd", HOP_PROGRAM_ADOPT_FD, "dialler",
+                                             hop->end == HOP_SEND));
 }
 
 static void become_ready(struct hop *hop) {
@@ -239,7 +240,7 @@ static void finish(struct hop *hop, const struct link_end_event *ended) {
 
 // Without a last word. When we had told it to end, that is no failure of its own.
 static void die(struct hop *hop, int status) {
-  const char *name = program_name(hop->end);
+  const char *name = hop_program_name(hop->end);
   struct rd_error error;
   if (WIFSIGNALED(status))
     rd_error_set(&error, RD_CODE_INTERNAL, "%s was killed by signal %d", name, WTERMSIG(status));

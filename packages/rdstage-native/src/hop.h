@@ -4,7 +4,7 @@
 #define RD_STAGE_HOP_H
 
 #include "agent.h"
-#include "program.h"
+#include "hop_program.h"
 #include "word.h"
 
 struct hop;
@@ -27,7 +27,7 @@ struct hop {
   struct hop_handler handler;
   int data_fd, adopt_fd; // until the program runs; borrowed
   struct word *word;
-  struct program *program;
+  struct hop_program *program;
   bool ready;    // it may be told to listen or dial; of a local link: it is joined to its other end
   bool aborted;  // by us: what it does then is our doing
   bool finished; // said its last word

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "leash.h"
 
-#include "child.h"
 #include "cleanup.h"
 #include "io.h"
 #include "process_tree.h"
+#include "spawn.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ static bool told_to_end(int signal_fd);
 
 bool leash_run(char **command, int *status, struct rd_error *error) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  RD_AUTO_CLOSE int signal_fd = child_signals(error);
+  RD_AUTO_CLOSE int signal_fd = spawn_signals(error);
   if (signal_fd < 0) return false;
   pid_t pid = start(command, error);
   if (pid < 0) return false;
@@ -36,21 +36,21 @@ bool leash_run(char **command, int *status, struct rd_error *error) {
 }
 
 static pid_t start(char **command, struct rd_error *error) {
-  RD_AUTO_CLOSE int null_fd = child_null_device(error);
+  RD_AUTO_CLOSE int null_fd = spawn_null_device(error);
   if (null_fd < 0) return -1;
-  struct child child = {
+  struct spawning spawning = {
       .file = command[0],
       .arguments = command,
       .fds = {null_fd, STDOUT_FILENO, STDERR_FILENO},
       .fd_count = 3,
-      .group = CHILD_GROUP_SESSION,
+      .group = SPAWN_GROUP_SESSION,
   };
-  return child_start(&child, error);
+  return spawn(&spawning, error);
 }
 
 static void wait_for_end(pid_t pid, int signal_fd) {
   struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
-  while (!child_is_dead(pid)) {
+  while (!spawn_is_dead(pid)) {
     if (poll(polled, 2, -1) < 0 && errno != EINTR) return;
     if (polled[0].revents && input_has_ended()) return;
     if (polled[1].revents && told_to_end(signal_fd)) return;

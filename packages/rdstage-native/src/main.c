@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdstage: the agent of one host. Two processes, each of which ends everything when it loses the other.
-#include "child.h"
+#include "agent_options.h"
 #include "cleanup.h"
 #include "guardian.h"
 #include "leash.h"
-#include "options.h"
+#include "spawn.h"
 #include "supervisor.h"
 
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 
 #define STATUS_USAGE 2
 
-static int agent(const struct options *options);
-static int guard(const struct options *options, pid_t supervisor, int guard_fd);
-static int leash(const struct options *options);
+static int agent(const struct agent_options *options);
+static int guard(const struct agent_options *options, pid_t supervisor, int guard_fd);
+static int leash(const struct agent_options *options);
 static void ignore_terminal_signals(void);
 static bool fill_standard_descriptors(void);
 static int fail(const struct rd_error *error, int status);
@@ -30,15 +30,15 @@ static const char help[] = "usage: rdstage --agent --nonce NONCE [--user-stdin F
                            "rdpipe starts it on every host; see rdstage(1).\n";
 
 int main(int argc, char **argv) {
-  struct options options;
+  struct agent_options options;
   struct rd_error error;
   if (!fill_standard_descriptors()) return EXIT_FAILURE;
-  if (!options_parse(argc, argv, &options, &error)) {
+  if (!agent_options_parse(argc, argv, &options, &error)) {
     fail(&error, STATUS_USAGE);
     fputs(help, stderr);
     return STATUS_USAGE;
   }
-  if (!child_protect_descriptors(&error)) return fail(&error, EXIT_FAILURE);
+  if (!spawn_protect_descriptors(&error)) return fail(&error, EXIT_FAILURE);
   signal(SIGPIPE, SIG_IGN);
   switch (options.mode) {
   case OPTIONS_AGENT:
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
   return EXIT_FAILURE;
 }
 
-static int agent(const struct options *options) {
+static int agent(const struct agent_options *options) {
   struct rd_error error;
   int ends[2];
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -76,12 +76,12 @@ static int agent(const struct options *options) {
 }
 
 // The guardian lets go of everything whose end somebody may wait for.
-static int guard(const struct options *options, pid_t supervisor, int guard_fd) {
+static int guard(const struct agent_options *options, pid_t supervisor, int guard_fd) {
   struct rd_error error;
   ignore_terminal_signals();
   if (options->user_stdin >= 0) close(options->user_stdin);
   if (options->user_stdout >= 0) close(options->user_stdout);
-  int null_fd = child_null_device(&error);
+  int null_fd = spawn_null_device(&error);
   if (null_fd >= 0) {
     dup2(null_fd, STDIN_FILENO);
     dup2(null_fd, STDOUT_FILENO);
@@ -90,7 +90,7 @@ static int guard(const struct options *options, pid_t supervisor, int guard_fd) 
   return guardian_watch(supervisor, guard_fd);
 }
 
-static int leash(const struct options *options) {
+static int leash(const struct agent_options *options) {
   struct rd_error error;
   int status;
   if (!leash_run(options->command, &status, &error)) return fail(&error, 127);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stage.h"
 
-#include "child.h"
 #include "cleanup.h"
 #include "event.h"
 #include "memory.h"
+#include "spawn.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ void stage_stop(struct stage *stage) {
 }
 
 void stage_mark_stopped(struct stage *stage) {
-  if (stage->state == STAGE_RUNNING && !child_is_dead(stage->pid)) stage->stopped = true;
+  if (stage->state == STAGE_RUNNING && !spawn_is_dead(stage->pid)) stage->stopped = true;
 }
 
 static pid_t execute(struct stage *stage, int in_fd, int out_fd, struct rd_error *error) {
@@ -101,14 +101,14 @@ static pid_t execute(struct stage *stage, int in_fd, int out_fd, struct rd_error
   char option[] = "-c", pipefail[] = "pipefail", set[] = "-o";
   char *plain[] = {stage->spec->shell, option, script, NULL};
   char *bash[] = {stage->spec->shell, set, pipefail, option, script, NULL};
-  struct child child = {
+  struct spawning spawning = {
       .file = stage->spec->shell,
       .arguments = is_bash(stage->spec->shell) ? bash : plain,
       .fds = {in_fd, out_fd, error_fd},
       .fd_count = 3,
-      .group = CHILD_GROUP_OWN,
+      .group = SPAWN_GROUP_OWN,
   };
-  return child_start(&child, error);
+  return spawn(&spawning, error);
 }
 
 // A shell would take a command that begins like an option for one.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor.h"
 
-#include "child.h"
 #include "cleanup.h"
 #include "ending.h"
 #include "event.h"
-#include "guard.h"
+#include "guard_words.h"
 #include "hello.h"
 #include "lease.h"
 #include "process_tree.h"
 #include "segment.h"
+#include "spawn.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -35,7 +35,8 @@ struct supervisor {
   int status;
 };
 
-static bool set_up(struct supervisor *supervisor, const struct options *options, int guard_fd, struct rd_error *error);
+static bool set_up(struct supervisor *supervisor, const struct agent_options *options, int guard_fd,
+                   struct rd_error *error);
 static void greet(struct supervisor *supervisor, const char *nonce, pid_t guardian);
 static bool run(struct supervisor *supervisor, struct rd_error *error);
 static void reap(struct supervisor *supervisor);
@@ -55,7 +56,7 @@ static void give_up(struct supervisor *supervisor, enum rd_code code, const char
 static void end(struct supervisor *supervisor, const char *reason);
 static void on_ended(void *context);
 
-int supervisor_run(const struct options *options, pid_t guardian, int guard_fd) {
+int supervisor_run(const struct agent_options *options, pid_t guardian, int guard_fd) {
   struct supervisor supervisor = {.status = EXIT_FAILURE, .signal_fd = -1};
   struct rd_error error;
   if (!set_up(&supervisor, options, guard_fd, &error)) {
@@ -71,11 +72,12 @@ int supervisor_run(const struct options *options, pid_t guardian, int guard_fd) 
   return supervisor.status;
 }
 
-static bool set_up(struct supervisor *supervisor, const struct options *options, int guard_fd, struct rd_error *error) {
+static bool set_up(struct supervisor *supervisor, const struct agent_options *options, int guard_fd,
+                   struct rd_error *error) {
   struct agent *agent = &supervisor->agent;
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  agent->null_fd = child_null_device(error);
-  supervisor->signal_fd = child_signals(error);
+  agent->null_fd = spawn_null_device(error);
+  supervisor->signal_fd = spawn_signals(error);
   if (agent->null_fd < 0 || supervisor->signal_fd < 0) return false;
   agent->guard_fd = guard_fd;
   agent->user_stdin = options->user_stdin;

@@ -3,12 +3,12 @@
 #ifndef RD_STAGE_SUPERVISOR_H
 #define RD_STAGE_SUPERVISOR_H
 
-#include "options.h"
+#include "agent_options.h"
 
 #include <sys/types.h>
 
 // Runs until rdpipe says `finish`, or until everything was ended. `guardian` is the parent, `guard_fd` this process's
 // end of the socket between both. The exit status of the agent: 0 after `finish`.
-int supervisor_run(const struct options *options, pid_t guardian, int guard_fd);
+int supervisor_run(const struct agent_options *options, pid_t guardian, int guard_fd);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "word.h"
 
-#include "child.h"
 #include "cleanup.h"
 #include "io.h"
 #include "memory.h"
+#include "spawn.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -103,14 +103,14 @@ static pid_t start_shell(struct agent *agent, const char *text, int out_fd, int 
   snprintf(script, script_bytes, "%s%s%s", before, text, after);
   char shell[] = "sh", option[] = "-c";
   char *arguments[] = {shell, option, script, NULL};
-  struct child child = {
+  struct spawning spawning = {
       .file = "/bin/sh",
       .arguments = arguments,
       .fds = {agent->null_fd, out_fd, error_fd},
       .fd_count = 3,
-      .group = CHILD_GROUP_OWN,
+      .group = SPAWN_GROUP_OWN,
   };
-  return child_start(&child, error);
+  return spawn(&spawning, error);
 }
 
 static void on_output(void *context, short ready) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guard.h"
+#include "guard_words.h"
 
 #include "cleanup.h"
 

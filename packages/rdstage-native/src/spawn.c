@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "child.h"
+#include "spawn.h"
 
 #include "cleanup.h"
 #include "io.h"
@@ -14,41 +14,41 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static _Noreturn void become(const struct child *child, int report_fd);
+static _Noreturn void become(const struct spawning *spawning, int report_fd);
 static void reset_signals(void);
-static void join_group(enum child_group group);
-static bool place_descriptors(const struct child *child);
+static void join_group(enum spawn_group group);
+static bool place_descriptors(const struct spawning *spawning);
 
-pid_t child_start(const struct child *child, struct rd_error *error) {
+pid_t spawn(const struct spawning *spawning, struct rd_error *error) {
   int report[2];
   if (pipe2(report, O_CLOEXEC)) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", child->file);
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", spawning->file);
     return -1;
   }
   RD_AUTO_CLOSE int report_read = report[0];
   RD_AUTO_CLOSE int report_write = report[1];
   pid_t pid = fork();
-  if (pid == 0) become(child, report_write);
+  if (pid == 0) become(spawning, report_write);
   if (pid < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", child->file);
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", spawning->file);
     return -1;
   }
-  if (child->group == CHILD_GROUP_OWN) setpgid(pid, pid); // the child does so too: whoever is first
+  if (spawning->group == SPAWN_GROUP_OWN) setpgid(pid, pid); // the child does so too: whoever is first
   rd_cleanup_fd(&report_write);
   int failure = 0;
   if (rd_read_some(report_read, &failure, sizeof failure) != (ssize_t)sizeof failure) return pid;
   while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
   errno = failure;
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", child->file);
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", spawning->file);
   return -1;
 }
 
-bool child_is_dead(pid_t pid) {
+bool spawn_is_dead(pid_t pid) {
   siginfo_t info = {0};
   return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid;
 }
 
-int child_signals(struct rd_error *error) {
+int spawn_signals(struct rd_error *error) {
   sigset_t heard;
   sigemptyset(&heard);
   sigaddset(&heard, SIGCHLD);
@@ -61,7 +61,7 @@ int child_signals(struct rd_error *error) {
   return fd;
 }
 
-bool child_protect_descriptors(struct rd_error *error) {
+bool spawn_protect_descriptors(struct rd_error *error) {
   DIR *folder = opendir("/proc/self/fd");
   if (!folder) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot read /proc/self/fd");
@@ -75,40 +75,40 @@ bool child_protect_descriptors(struct rd_error *error) {
   return true;
 }
 
-int child_null_device(struct rd_error *error) {
+int spawn_null_device(struct rd_error *error) {
   int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot open /dev/null");
   return fd;
 }
 
-static _Noreturn void become(const struct child *child, int report_fd) {
-  join_group(child->group);
-  int report = fcntl(report_fd, F_DUPFD_CLOEXEC, (int)CHILD_MAX_FDS);
-  if (report >= 0 && place_descriptors(child)) {
+static _Noreturn void become(const struct spawning *spawning, int report_fd) {
+  join_group(spawning->group);
+  int report = fcntl(report_fd, F_DUPFD_CLOEXEC, (int)SPAWN_MAX_FDS);
+  if (report >= 0 && place_descriptors(spawning)) {
     reset_signals();
-    execvp(child->file, child->arguments);
+    execvp(spawning->file, spawning->arguments);
   }
   int failure = errno;
   rd_write_all(report >= 0 ? report : report_fd, &failure, sizeof failure);
   _exit(127);
 }
 
-static void join_group(enum child_group group) {
-  if (group == CHILD_GROUP_OWN) setpgid(0, 0);
-  if (group == CHILD_GROUP_SESSION) {
+static void join_group(enum spawn_group group) {
+  if (group == SPAWN_GROUP_OWN) setpgid(0, 0);
+  if (group == SPAWN_GROUP_SESSION) {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
   }
 }
 
 // First out of the way, then to their places: a descriptor may stand where another belongs.
-static bool place_descriptors(const struct child *child) {
-  int moved[CHILD_MAX_FDS];
-  for (size_t i = 0; i < child->fd_count; i++) {
-    moved[i] = fcntl(child->fds[i], F_DUPFD_CLOEXEC, (int)CHILD_MAX_FDS);
+static bool place_descriptors(const struct spawning *spawning) {
+  int moved[SPAWN_MAX_FDS];
+  for (size_t i = 0; i < spawning->fd_count; i++) {
+    moved[i] = fcntl(spawning->fds[i], F_DUPFD_CLOEXEC, (int)SPAWN_MAX_FDS);
     if (moved[i] < 0) return false;
   }
-  for (size_t i = 0; i < child->fd_count; i++)
+  for (size_t i = 0; i < spawning->fd_count; i++)
     if (dup2(moved[i], (int)i) < 0) return false;
   return true;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "program.h"
+#include "hop_program.h"
 
-#include "child.h"
 #include "cleanup.h"
 #include "json_lines.h"
 #include "memory.h"
+#include "spawn.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -17,22 +17,23 @@
 
 #define AGENT_FD 3
 
-struct program {
+struct hop_program {
   pid_t pid;
   struct rd_json_lines *lines;
   struct watch *watch; // NULL: it says nothing any more
-  program_function *function;
+  hop_program_function *function;
   void *context;
 };
 
 static bool find_program(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error);
-static pid_t execute(struct agent *agent, const struct program_setup *setup, int agent_fd, struct rd_error *error);
+static pid_t execute(struct agent *agent, const struct hop_program_setup *setup, int agent_fd, struct rd_error *error);
 static void on_ready(void *context, short ready);
-static void hand_over(struct program *program, json_t *event);
-static void close_ear(struct program *program, bool broken);
-static void watch_again(struct program *program);
+static void hand_over(struct hop_program *program, json_t *event);
+static void close_ear(struct hop_program *program, bool broken);
+static void watch_again(struct hop_program *program);
 
-struct program *program_start(struct agent *agent, const struct program_setup *setup, struct rd_error *error) {
+struct hop_program *hop_program_start(struct agent *agent, const struct hop_program_setup *setup,
+                                      struct rd_error *error) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a socket pair");
@@ -44,33 +45,33 @@ struct program *program_start(struct agent *agent, const struct program_setup *s
   if (pid < 0) return NULL;
   struct rd_json_lines *lines = rd_json_lines_create(rd_take_fd(&ours), error);
   if (!lines) return NULL; // the program sees its socket closed, and ends
-  struct program *program = memory_new(1, sizeof *program);
-  *program = (struct program){.pid = pid, .lines = lines, .function = setup->function, .context = setup->context};
+  struct hop_program *program = memory_new(1, sizeof *program);
+  *program = (struct hop_program){.pid = pid, .lines = lines, .function = setup->function, .context = setup->context};
   program->watch = loop_watch(agent->loop, rd_json_lines_poll(lines).fd, POLLIN, on_ready, program);
   return program;
 }
 
-void program_destroy(struct program *program) {
+void hop_program_destroy(struct hop_program *program) {
   if (!program) return;
   watch_end(&program->watch);
   rd_json_lines_destroy(program->lines);
   free(program);
 }
 
-pid_t program_pid(const struct program *program) {
+pid_t hop_program_pid(const struct hop_program *program) {
   return program->pid;
 }
 
-const char *program_name(enum hop_end end) {
+const char *hop_program_name(enum hop_end end) {
   return end == HOP_SEND ? "rdsend" : "rdrecv";
 }
 
-void program_tell(struct program *program, json_t *message) {
+void hop_program_tell(struct hop_program *program, json_t *message) {
   rd_json_lines_put(program->lines, message, false);
   watch_again(program);
 }
 
-void program_drain(struct program *program) {
+void hop_program_drain(struct hop_program *program) {
   struct rd_error why;
   json_t *event;
   int got = 0;
@@ -79,22 +80,22 @@ void program_drain(struct program *program) {
   watch_again(program);
 }
 
-static pid_t execute(struct agent *agent, const struct program_setup *setup, int agent_fd, struct rd_error *error) {
+static pid_t execute(struct agent *agent, const struct hop_program_setup *setup, int agent_fd, struct rd_error *error) {
   char path[PATH_MAX], number[8];
   if (!find_program(setup->end, path, sizeof path, error)) return -1;
   snprintf(number, sizeof number, "%d", AGENT_FD);
   char name[8], option[] = "--agent-fd";
-  snprintf(name, sizeof name, "%s", program_name(setup->end));
+  snprintf(name, sizeof name, "%s", hop_program_name(setup->end));
   char *arguments[] = {name, option, number, NULL};
   bool sends = setup->end == HOP_SEND;
-  struct child child = {
+  struct spawning spawning = {
       .file = path,
       .arguments = arguments,
       .fds = {sends ? setup->data_fd : agent->null_fd, sends ? agent->null_fd : setup->data_fd, STDERR_FILENO, agent_fd,
               setup->adopt_fd},
       .fd_count = setup->adopt_fd < 0 ? 4 : 5,
   };
-  return child_start(&child, error);
+  return spawn(&spawning, error);
 }
 
 // Beside this program, in dynamic/ first: the build that can use what the host has.
@@ -109,19 +110,19 @@ static bool find_program(enum hop_end end, char *path, size_t path_bytes, struct
   here[length] = '\0';
   *strrchr(here, '/') = '\0';
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], program_name(end));
+    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], hop_program_name(end));
     if (written > 0 && (size_t)written < path_bytes && access(path, X_OK) == 0) return true;
   }
-  rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", program_name(end), here);
+  rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", hop_program_name(end), here);
   return false;
 }
 
 static void on_ready(void *context, short ready) {
   (void)ready;
-  program_drain(context);
+  hop_program_drain(context);
 }
 
-static void hand_over(struct program *program, json_t *event) {
+static void hand_over(struct hop_program *program, json_t *event) {
   if (json_is_string(json_object_get(event, "event")))
     program->function(program->context, event);
   else
@@ -130,11 +131,11 @@ static void hand_over(struct program *program, json_t *event) {
 }
 
 // What that means is told by its exit. One of our own programs that speaks nonsense is broken: it exits now.
-static void close_ear(struct program *program, bool broken) {
+static void close_ear(struct hop_program *program, bool broken) {
   if (broken) kill(program->pid, SIGKILL);
   watch_end(&program->watch);
 }
 
-static void watch_again(struct program *program) {
+static void watch_again(struct hop_program *program) {
   if (program->watch) watch_change(program->watch, rd_json_lines_poll(program->lines).events);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's line to rdpipe: requests come in, events go out, and neither ever makes the loop wait.
-#ifndef RD_STAGE_CONTROL_H
-#define RD_STAGE_CONTROL_H
+#ifndef RD_STAGE_CONTROL_LINE_H
+#define RD_STAGE_CONTROL_LINE_H
 
 #include "loop.h"
 #include "request.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "control.h"
+#include "control_line.h"
 
 #include "event.h"
 #include "io.h"

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting one process: its descriptors, its signals, its group.
-#ifndef RD_STAGE_CHILD_H
-#define RD_STAGE_CHILD_H
+#ifndef RD_STAGE_SPAWN_H
+#define RD_STAGE_SPAWN_H
 
 #include "error.h"
 
 #include <stddef.h>
 #include <sys/types.h>
 
-#define CHILD_MAX_FDS 5u
+#define SPAWN_MAX_FDS 5u
 
-enum child_group {
-  CHILD_GROUP_OURS,
-  CHILD_GROUP_OWN,     // a process group of its own
-  CHILD_GROUP_SESSION, // a session of its own, and SIGKILL when the thread that started it ends
+enum spawn_group {
+  SPAWN_GROUP_OURS,
+  SPAWN_GROUP_OWN,     // a process group of its own
+  SPAWN_GROUP_SESSION, // a session of its own, and SIGKILL when the thread that started it ends
 };
 
-struct child {
+struct spawning {
   const char *file;       // a path, or a name looked up in PATH
   char *const *arguments; // argv, NULL at the end
-  int fds[CHILD_MAX_FDS]; // the child's descriptors 0, 1, 2, …; all others are closed
+  int fds[SPAWN_MAX_FDS]; // the child's descriptors 0, 1, 2, …; all others are closed
   size_t fd_count;
-  enum child_group group;
+  enum spawn_group group;
 };
 
 // Starts it with default signals, an empty mask, and this process's environment and directory. Its pid, or -1
 // (RD_CODE_INTERNAL) when it could not be started or executed; nothing is left then.
-pid_t child_start(const struct child *child, struct rd_error *error);
+pid_t spawn(const struct spawning *spawning, struct rd_error *error);
 
 // A child of ours that has ended and was not waited for yet.
-bool child_is_dead(pid_t pid);
+bool spawn_is_dead(pid_t pid);
 
 // A descriptor on which SIGCHLD, SIGTERM, SIGINT and SIGHUP are read from now on, close-on-exec and non-blocking, or
 // -1.
-int child_signals(struct rd_error *error);
+int spawn_signals(struct rd_error *error);
 
 // Marks every descriptor above 2 close-on-exec: what was inherited must not reach a command. Call once, early.
-bool child_protect_descriptors(struct rd_error *error);
+bool spawn_protect_descriptors(struct rd_error *error);
 
 // A null-device descriptor, close-on-exec, or -1.
-int child_null_device(struct rd_error *error);
+int spawn_null_device(struct rd_error *error);
 
 #endif

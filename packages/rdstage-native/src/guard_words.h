@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the supervisor tells its guardian: which pipe ends to hold, so that no consumer sees an end of file when the
 // supervisor dies, and that all went as it should.
-#ifndef RD_STAGE_GUARD_H
-#define RD_STAGE_GUARD_H
+#ifndef RD_STAGE_GUARD_WORDS_H
+#define RD_STAGE_GUARD_WORDS_H
 
 #include "error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options.h"
+#include "agent_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,11 +13,11 @@
 enum { OPTION_AGENT = 256, OPTION_NONCE, OPTION_STDIN, OPTION_STDOUT, OPTION_LEASH };
 
 static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
-static bool check(int argc, char **argv, struct options *options, struct rd_error *error);
+static bool check(int argc, char **argv, struct agent_options *options, struct rd_error *error);
 static bool check_nonce(const char *nonce, struct rd_error *error);
 static bool usage(struct rd_error *error, const char *words);
 
-bool options_parse(int argc, char **argv, struct options *options, struct rd_error *error) {
+bool agent_options_parse(int argc, char **argv, struct agent_options *options, struct rd_error *error) {
   static const struct option names[] = {
       {"agent", no_argument, NULL, OPTION_AGENT},
       {"nonce", required_argument, NULL, OPTION_NONCE},
@@ -28,7 +28,7 @@ bool options_parse(int argc, char **argv, struct options *options, struct rd_err
       {"help", no_argument, NULL, 'h'},
       {NULL, 0, NULL, 0},
   };
-  *options = (struct options){.mode = OPTIONS_HELP, .user_stdin = -1, .user_stdout = -1};
+  *options = (struct agent_options){.mode = OPTIONS_HELP, .user_stdin = -1, .user_stdout = -1};
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, "+Vh", names, NULL)) != -1;) {
     switch (option) {
@@ -70,7 +70,7 @@ static bool take_descriptor(const char *text, int *fd, struct rd_error *error) {
   return true;
 }
 
-static bool check(int argc, char **argv, struct options *options, struct rd_error *error) {
+static bool check(int argc, char **argv, struct agent_options *options, struct rd_error *error) {
   options->command = argv + optind;
   if (options->mode == OPTIONS_LEASH) return optind < argc || usage(error, "--leash needs a command");
   if (options->mode != OPTIONS_AGENT) return usage(error, "it is started by rdpipe, with --agent");

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's command line.
+#ifndef RD_STAGE_AGENT_OPTIONS_H
+#define RD_STAGE_AGENT_OPTIONS_H
+
+#include "error.h"
+
+enum agent_options_mode { OPTIONS_AGENT, OPTIONS_LEASH, OPTIONS_VERSION, OPTIONS_HELP };
+
+struct agent_options {
+  enum agent_options_mode mode;
+  const char *nonce;
+  int user_stdin, user_stdout; // -1: not given
+  char **command;              // of a leash
+};
+
+// Everything points into `argv`. RD_CODE_USAGE when it makes no sense.
+bool agent_options_parse(int argc, char **argv, struct agent_options *options, struct rd_error *error);
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A running rdsend or rdrecv and the socket between it and us (docs/protocol.md, section 3).
+#ifndef RD_STAGE_HOP_PROGRAM_H
+#define RD_STAGE_HOP_PROGRAM_H
+
+#include "agent.h"
+
+#include <sys/types.h>
+
+// Every object that the program says; borrowed.
+typedef void hop_program_function(void *context, json_t *event);
+
+struct hop_program_setup {
+  enum hop_end end; // which program
+  int data_fd;      // its input or output; borrowed
+  int adopt_fd;     // a connected socket for it, which it gets as HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
+  hop_program_function *function;
+  void *context;
+};
+
+#define HOP_PROGRAM_ADOPT_FD 4
+
+struct hop_program;
+// NULL (RD_CODE_INTERNAL) when it cannot be started.
+struct hop_program *hop_program_start(struct agent *agent, const struct hop_program_setup *setup,
+                                      struct rd_error *error);
+// Closes the socket. A program that still runs then ends by itself. NULL-safe.
+void hop_program_destroy(struct hop_program *program);
+
+pid_t hop_program_pid(const struct hop_program *program);
+const char *hop_program_name(enum hop_end end);
+// Queues one object and gives up the reference.
+void hop_program_tell(struct hop_program *program, json_t *message);
+// Takes everything that it has said so far.
+void hop_program_drain(struct hop_program *program);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's command line.
+#include "agent_options.h"
+#include "test.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ARGUMENTS_MAX 16
+
+static struct agent_options options;
+
+static bool parses(const char *line) {
+  static char text[512];
+  char *argv[ARGUMENTS_MAX] = {NULL};
+  int argc = 0;
+  struct rd_error error;
+  snprintf(text, sizeof text, "rdstage %s", line);
+  for (char *word = strtok(text, " "); word && argc < ARGUMENTS_MAX - 1; word = strtok(NULL, " ")) argv[argc++] = word;
+  optind = 0; // begin anew
+  bool parsed = agent_options_parse(argc, argv, &options, &error);
+  return CHECK(parsed || error.code == RD_CODE_USAGE) && parsed;
+}
+
+int main(void) {
+  CHECK(parses("--agent --nonce a-1") && options.mode == OPTIONS_AGENT && strcmp(options.nonce, "a-1") == 0);
+  CHECK(options.user_stdin == -1 && options.user_stdout == -1);
+  CHECK(!parses("--agent") && !parses("--agent --nonce") && !parses("--agent --nonce x y") && !parses(""));
+  CHECK(!parses("--agent --nonce a\tb"));
+  CHECK(!parses("--agent --nonce x --user-stdin 0") && !parses("--agent --nonce x --user-stdout 3x"));
+  CHECK(!parses("--agent --nonce x --user-stdin 9999"));
+  CHECK(parses("--leash sh -c x") && options.mode == OPTIONS_LEASH && strcmp(options.command[1], "-c") == 0);
+  CHECK(!parses("--leash") && !parses("--other") && !parses("word"));
+  CHECK(parses("-V") && options.mode == OPTIONS_VERSION);
+  CHECK(parses("--help") && options.mode == OPTIONS_HELP);
+  return test_end("rdstage agent_options");
+}

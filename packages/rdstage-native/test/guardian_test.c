@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words between supervisor and guardian, and what the guardian does when they stop.
+#include "cleanup.h"
+#include "guard_words.h"
+#include "guardian.h"
+#include "process_tree.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+static struct rd_error error;
+
+static void test_words(void) {
+  int ends[2], ours[2], fd;
+  struct guard_message message;
+  REQUIRE(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) && !pipe(ours));
+  CHECK(guard_hold(ends[0], 7, ours[1], &error) && guard_release(ends[0], 7, &error));
+  CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_HOLD && message.hold == 7);
+  CHECK(fd > 2 && (fcntl(fd, F_GETFD) & FD_CLOEXEC) && write(fd, "x", 1) == 1);
+  rd_cleanup_fd(&fd);
+  CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_RELEASE && fd == -1);
+  CHECK(guard_finished(ends[0], &error));
+  close(ends[0]);
+  CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_FINISHED);
+  CHECK(guard_receive(ends[1], &message, &fd) == 0 && fd == -1);
+  CHECK(!guard_finished(ends[1], &error) && error.code == RD_CODE_INTERNAL);
+  close(ends[1]);
+  close(ours[0]);
+  close(ours[1]);
+}
+
+struct agent_ends {
+  pid_t guardian;
+  int stdin_fd; // what a consumer would read
+};
+
+// A guardian above a supervisor that holds `stdin_fd`'s other end, starts a sleeper, and ends by `last_words`.
+static struct agent_ends start_agent(void (*last_words)(int guard_fd)) {
+  int ours[2];
+  REQUIRE(!pipe2(ours, O_CLOEXEC));
+  pid_t guardian = fork();
+  if (guardian == 0) {
+    int ends[2];
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) _exit(99);
+    pid_t supervisor = fork();
+    if (supervisor == 0) {
+      close(ends[0]);
+      if (!guard_hold(ends[1], 1, ours[1], &error)) _exit(98);
+      close(ours[1]);
+      if (fork() == 0) {
+        close(ends[1]);
+        for (;;) pause(); // reads ours[0]
+      }
+      last_words(ends[1]);
+      _exit(0);
+    }
+    close(ours[0]);
+    close(ours[1]);
+    close(ends[1]);
+    _exit(guardian_watch(supervisor, ends[0]));
+  }
+  close(ours[1]);
+  return (struct agent_ends){guardian, ours[0]};
+}
+
+static void say_nothing(int guard_fd) {
+  (void)guard_fd;
+}
+
+static void release_and_finish(int guard_fd) {
+  guard_release(guard_fd, 1, &error);
+  guard_finished(guard_fd, &error);
+}
+
+static void finish_only(int guard_fd) {
+  guard_finished(guard_fd, &error);
+}
+
+// How many processes of ours live.
+static size_t living(void) {
+  struct process_list list;
+  REQUIRE(process_list_below(getpid(), &list, &error));
+  size_t count = list.count;
+  process_list_clear(&list);
+  return count;
+}
+
+static int exit_status(pid_t pid) {
+  int status;
+  REQUIRE(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+static bool sees_end_of_file(int fd) {
+  struct pollfd polled = {.fd = fd, .events = POLLIN};
+  return poll(&polled, 1, 0) == 1 && (polled.revents & POLLHUP);
+}
+
+static void wait_until_living(size_t count) {
+  while (living() != count) poll(NULL, 0, 5); // the suite's time limit ends this
+}
+
+static void test_supervisor_that_died(void) {
+  struct agent_ends agent = start_agent(say_nothing);
+  CHECK(exit_status(agent.guardian) == EXIT_FAILURE);
+  CHECK(living() == 1); // the sleeper is dead; since we read the pipe too, its holder has stayed behind
+  CHECK(!sees_end_of_file(agent.stdin_fd));
+  close(agent.stdin_fd);
+  wait_until_living(0);
+}
+
+static void test_supervisor_that_finished(void) {
+  struct agent_ends agent = start_agent(release_and_finish);
+  CHECK(exit_status(agent.guardian) == EXIT_SUCCESS);
+  CHECK(living() == 1); // the sleeper, a daemon now
+  CHECK(sees_end_of_file(agent.stdin_fd));
+  close(agent.stdin_fd);
+  CHECK(tree_end(getpid(), 5000));
+}
+
+static void test_hold_that_stays_behind(void) {
+  struct agent_ends agent = start_agent(finish_only);
+  CHECK(exit_status(agent.guardian) == EXIT_SUCCESS);
+  CHECK(living() == 2); // the sleeper, and who holds its input open
+  CHECK(!sees_end_of_file(agent.stdin_fd));
+  close(agent.stdin_fd);
+  CHECK(tree_end(getpid(), 5000));
+}
+
+int main(void) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  signal(SIGPIPE, SIG_IGN);
+  alarm(60);
+  test_words();
+  test_supervisor_that_died();
+  test_supervisor_that_finished();
+  test_hold_that_stays_behind();
+  return test_end("rdstage guardian");
+}

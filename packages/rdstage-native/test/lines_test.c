@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines over real pipes and sockets: bounds, order, and never waiting.
+#include "io.h"
+#include "lines.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 10
+
+static char heard[256];
+
+static bool hear(void *context, const char *line, size_t bytes) {
+  (void)context;
+  strncat(heard, line, bytes);
+  strcat(heard, "|");
+  return strcmp(line, "stop") != 0;
+}
+
+// What the reader makes of these pieces; `heard` holds the lines.
+static enum lines_state read_pieces(const char *const *pieces, struct rd_error *error) {
+  int ends[2];
+  REQUIRE(!pipe(ends));
+  struct line_reader *reader = line_reader_create(ends[0], LINE_MAX_BYTES);
+  enum lines_state state = LINES_MORE;
+  *heard = '\0';
+  for (; *pieces && state == LINES_MORE; pieces++) {
+    REQUIRE(rd_write_all(ends[1], *pieces, strlen(*pieces)));
+    state = line_reader_take(reader, hear, NULL, error);
+  }
+  close(ends[1]);
+  if (state == LINES_MORE) state = line_reader_take(reader, hear, NULL, error);
+  line_reader_destroy(reader);
+  close(ends[0]);
+  return state;
+}
+
+static void test_reading(void) {
+  struct rd_error error;
+  CHECK(read_pieces((const char *[]){"one\ntwo\nth", "ree\n", "rest", NULL}, &error) == LINES_END);
+  CHECK(strcmp(heard, "one|two|three|") == 0);
+  CHECK(read_pieces((const char *[]){"\n\n1234567890\n", NULL}, &error) == LINES_END);
+  CHECK(strcmp(heard, "||1234567890|") == 0);
+  CHECK(read_pieces((const char *[]){"a\nstop\nb\n", NULL}, &error) == LINES_FAILED);
+  CHECK(strcmp(heard, "a|stop|") == 0);
+}
+
+static void test_long_lines(void) {
+  struct rd_error error;
+  CHECK(read_pieces((const char *[]){"a\n12345678901\nb\n", NULL}, &error) == LINES_FAILED);
+  CHECK(strcmp(heard, "a|") == 0 && error.code == RD_CODE_USAGE);
+  CHECK(read_pieces((const char *[]){"12345678", "901", NULL}, &error) == LINES_FAILED);
+  CHECK(*heard == '\0' && strcmp(error.message, "a line is longer than 10 bytes") == 0);
+}
+
+static void test_writing_order(void) {
+  int ends[2];
+  char text[64] = "";
+  REQUIRE(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+  struct line_writer *writer = line_writer_create(ends[0]);
+  line_writer_add(writer, "one", 3);
+  line_writer_add(writer, "two", 3);
+  line_writer_add_first(writer, "zero", 4);
+  CHECK(line_writer_first_is(writer, "zero") && !line_writer_first_is(writer, "zer"));
+  CHECK(line_writer_queued_bytes(writer) == 13);
+  CHECK(line_writer_flush(writer) && line_writer_queued_bytes(writer) == 0);
+  CHECK(read(ends[1], text, sizeof text) == 13 && strcmp(text, "zero\none\ntwo\n") == 0);
+  CHECK(!line_writer_first_is(writer, "zero"));
+  close(ends[1]);
+  line_writer_add(writer, "x", 1);
+  CHECK(!line_writer_flush(writer));
+  line_writer_destroy(writer);
+  close(ends[0]);
+}
+
+// A blocking pipe takes what it can, a line that has begun is finished before a first one, and nothing ever waits.
+static void test_writing_to_a_full_pipe(void) {
+  static char line[100000];
+  static char got[300000];
+  int ends[2];
+  REQUIRE(!pipe(ends));
+  memset(line, 'a', sizeof line);
+  struct line_writer *writer = line_writer_create(ends[1]);
+  line_writer_add(writer, line, sizeof line);
+  struct pollfd polled = {.fd = ends[1], .events = POLLOUT};
+  while (poll(&polled, 1, 0) == 1) REQUIRE(line_writer_flush(writer));
+  size_t left = line_writer_queued_bytes(writer);
+  CHECK(left > 0 && left < sizeof line);
+  line_writer_add_first(writer, "urgent", 6);
+  CHECK(line_writer_first_is(writer, "urgent"));
+  size_t total = 0;
+  while (total < sizeof line + 1 + 7) {
+    total += (size_t)read(ends[0], got + total, sizeof got - total);
+    while (line_writer_queued_bytes(writer) && poll(&polled, 1, 0) == 1) REQUIRE(line_writer_flush(writer));
+  }
+  CHECK(memcmp(got, line, sizeof line) == 0 && memcmp(got + sizeof line, "\nurgent\n", 8) == 0);
+  CHECK(!(fcntl(ends[1], F_GETFL) & O_NONBLOCK));
+  line_writer_destroy(writer);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+int main(void) {
+  signal(SIGPIPE, SIG_IGN);
+  test_reading();
+  test_long_lines();
+  test_writing_order();
+  test_writing_to_a_full_pipe();
+  return test_end("rdstage lines");
+}

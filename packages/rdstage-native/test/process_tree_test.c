@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding and ending real processes.
+#include "process_tree.h"
+#include "test.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct rd_error error;
+
+static void reap_all(void) {
+  while (waitpid(-1, NULL, 0) > 0) continue;
+}
+
+static _Noreturn void sleep_for_ever(void) {
+  signal(SIGTERM, SIG_IGN);
+  for (;;) pause();
+}
+
+// A child; in it, `depth` generations below, each in a session of its own. All say that they run by a byte.
+static pid_t start_tree(int depth, bool lose_parents) {
+  int ready[2];
+  REQUIRE(!pipe(ready));
+  pid_t pid = fork();
+  if (pid == 0) {
+    for (int i = 0; i < depth; i++) {
+      if (write(ready[1], "x", 1) != 1) _exit(1);
+      pid_t below = fork();
+      if (below == 0) setsid();
+      if (below != 0 && lose_parents && i > 0) _exit(0);
+      if (below != 0) sleep_for_ever();
+    }
+    if (write(ready[1], "x", 1) != 1) _exit(1);
+    sleep_for_ever();
+  }
+  close(ready[1]);
+  for (int i = 0; i <= depth; i++) {
+    char byte;
+    REQUIRE(read(ready[0], &byte, 1) == 1);
+  }
+  close(ready[0]);
+  return pid;
+}
+
+static size_t count_below(pid_t root) {
+  struct process_list list;
+  REQUIRE(process_list_below(root, &list, &error));
+  size_t count = list.count;
+  process_list_clear(&list);
+  return count;
+}
+
+static void test_finds_every_generation(void) {
+  pid_t pid = start_tree(3, false);
+  CHECK(count_below(getpid()) == 4);
+  CHECK(count_below(pid) == 3);
+  CHECK(tree_end(getpid(), 5000));
+  reap_all();
+  CHECK(count_below(getpid()) == 0);
+}
+
+static void test_finds_orphans(void) {
+  start_tree(3, true);
+  while (count_below(getpid()) > 2) poll(NULL, 0, 5); // two have exited, or are about to
+  CHECK(count_below(getpid()) == 2);
+  CHECK(tree_end(getpid(), 5000));
+  reap_all();
+}
+
+static void test_group_is_not_its_parent(void) {
+  struct process_list list;
+  pid_t pid = fork();
+  if (pid == 0) sleep_for_ever();
+  setpgid(pid, pid);
+  REQUIRE(process_list_group(pid, &list, &error));
+  CHECK(list.count == 1 && list.items[0].pid == pid && list.items[0].group == pid);
+  process_list_clear(&list);
+  struct tree_sweep sweep = {.root = pid, .is_group = true};
+  CHECK(tree_sweep(&sweep, &error) == 1);
+  int status;
+  CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  CHECK(tree_sweep(&sweep, &error) == 0);
+}
+
+static void test_spares(void) {
+  pid_t spared = start_tree(0, false), other = start_tree(0, false);
+  struct tree_sweep sweep = {.root = getpid(), .spared = {spared}, .spared_count = 1};
+  CHECK(tree_sweep(&sweep, &error) == 1);
+  CHECK(waitpid(other, NULL, 0) == other);
+  CHECK(tree_sweep(&sweep, &error) == 0);
+  CHECK(waitpid(spared, NULL, WNOHANG) == 0);
+  CHECK(!kill(spared, SIGKILL) && waitpid(spared, NULL, 0) == spared);
+}
+
+static char state_of(pid_t pid) {
+  struct process_list list;
+  REQUIRE(process_list_group(pid, &list, &error));
+  char state = '?';
+  for (size_t i = 0; i < list.count; i++)
+    if (list.items[i].pid == pid) state = list.items[i].state;
+  process_list_clear(&list);
+  return state;
+}
+
+static void test_freezes_and_thaws(void) {
+  pid_t pid = start_tree(0, false);
+  struct tree_sweep everything = {.root = getpid()};
+  CHECK(tree_freeze(&everything, &error));
+  CHECK(waitpid(pid, NULL, WUNTRACED) == pid);
+  CHECK(state_of(pid) == 'T');
+  CHECK(tree_thaw(getpid(), &error));
+  CHECK(waitpid(pid, NULL, WCONTINUED) == pid);
+  CHECK(state_of(pid) != 'T');
+  CHECK(tree_end(getpid(), 5000));
+  reap_all();
+}
+
+static void test_command_line(void) {
+  char text[64];
+  pid_t pid = fork();
+  if (pid == 0) {
+    execl("/bin/sh", "sh", "-c", "sleep 1000; exit", "a\tb", NULL);
+    _exit(127);
+  }
+  do process_command(pid, text, sizeof text);
+  while (strncmp(text, "sh ", 3) != 0 && waitpid(pid, NULL, WNOHANG) == 0);
+  CHECK(strcmp(text, "sh -c sleep 1000; exit a?b") == 0);
+  CHECK(tree_end(getpid(), 5000));
+  reap_all();
+  process_command(pid, text, sizeof text);
+  CHECK(*text == '\0');
+}
+
+int main(void) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  test_finds_every_generation();
+  test_finds_orphans();
+  test_group_is_not_its_parent();
+  test_spares();
+  test_freezes_and_thaws();
+  test_command_line();
+  return test_end("rdstage process_tree");
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoding of what rdpipe asks.
+#include "request.h"
+#include "test.h"
+
+#include <string.h>
+
+#define HEAD "\"op\":\"prepare\",\"segment\":1,\"run\":\"r\",\"lenient\":false,\"lease_ms\":1000,"
+#define TIMES "\"connect_timeout_ms\":1,\"stall_timeout_ms\":2,"
+#define COMMAND                                                                                                        \
+  "{\"stage\":1,\"kind\":\"command\",\"command\":\"6c73\",\"shell\":\"sh\",\"ok\":[0,3],\"in\":0,\"out\":1}"
+#define HOP "{\"link\":1,\"kind\":\"hop\",\"end\":\"send\",\"key\":\"ab\",\"source\":\"stage\",\"encrypt\":true,"
+#define HOP_END "\"buffer\":4096,\"bind\":\"10.0.0.1\",\"ports\":[5,9]}"
+#define NULL_IN "{\"link\":0,\"kind\":\"null\"}"
+
+static struct rd_error error;
+
+static bool decodes(const char *line, struct request *request) {
+  return request_decode(line, strlen(line), request, &error);
+}
+
+static bool refuses(const char *line) {
+  struct request request;
+  if (!decodes(line, &request)) return error.code == RD_CODE_USAGE;
+  request_clear(&request);
+  return false;
+}
+
+static bool refuses_segment(const char *stages, const char *links) {
+  char line[4096];
+  snprintf(line, sizeof line, "{" HEAD TIMES "\"stages\":[%s],\"links\":[%s]}", stages, links);
+  return refuses(line);
+}
+
+static void test_simple_requests(void) {
+  struct request request;
+  CHECK(decodes("{\"op\":\"ping\"}", &request) && request.op == REQUEST_PING);
+  CHECK(decodes("{\"op\":\"go\",\"segment\":7}", &request) && request.segment == 7);
+  CHECK(decodes("{\"op\":\"stderr_ack\",\"stage\":2,\"bytes\":65536}", &request));
+  CHECK(request.stage == 2 && request.bytes == 65536);
+  CHECK(decodes("{\"op\":\"abort\",\"reason\":\"a\\u0007b\"}", &request) && strcmp(request.reason, "a?b") == 0);
+  CHECK(decodes("{\"op\":\"listen\",\"link\":3,\"end\":\"recv\"}", &request));
+  CHECK(request.link == 3 && request.end == HOP_RECV);
+}
+
+static void test_dial(void) {
+  struct request request;
+  const char *line = "{\"op\":\"dial\",\"link\":1,\"end\":\"send\",\"addresses\":[{\"host\":\"::1\",\"port\":9}]}";
+  REQUIRE(decodes(line, &request));
+  CHECK(request.end == HOP_SEND && json_array_size(request.addresses) == 1);
+  request_clear(&request);
+  CHECK(refuses("{\"op\":\"dial\",\"link\":1,\"end\":\"send\",\"addresses\":[]}"));
+  CHECK(refuses("{\"op\":\"dial\",\"link\":1,\"end\":\"up\",\"addresses\":[1]}"));
+}
+
+static void test_nonsense(void) {
+  static const char *const lines[] = {
+      "",
+      "x",
+      "[]",
+      "{}",
+      "{\"op\":5}",
+      "{\"op\":\"fly\"}",
+      "{\"op\":\"ping\",\"op\":\"go\"}",
+      "{\"op\":\"go\"}",
+      "{\"op\":\"go\",\"segment\":0}",
+      "{\"op\":\"go\",\"segment\":\"1\"}",
+      "{\"op\":\"go\",\"segment\":4294967296}",
+      "{\"op\":\"stderr_ack\",\"stage\":1,\"bytes\":-1}",
+      "{\"op\":\"abort\"}",
+      "{\"op\":\"prepare\"}",
+      "{\"op\":\"ping\"} {",
+  };
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) CHECK(refuses(lines[i]));
+}
+
+static void test_prepare(void) {
+  struct request request;
+  REQUIRE(decodes("{" HEAD TIMES "\"stages\":[" COMMAND "],\"links\":[" NULL_IN "," HOP HOP_END "]}", &request));
+  const struct prepare_spec *prepare = request.prepare;
+  REQUIRE(prepare && prepare->stage_count == 1 && prepare->link_count == 2);
+  const struct stage_spec *stage = prepare->stages;
+  CHECK(stage->kind == STAGE_COMMAND && strcmp(stage->text, "ls") == 0 && strcmp(stage->shell, "sh") == 0);
+  CHECK(stage->ok[0] && stage->ok[3] && !stage->ok[1]);
+  const struct link_spec *link = prepare_link_of(prepare, stage, HOP_SEND);
+  REQUIRE(link == &prepare->links[1]);
+  CHECK(link->kind == LINK_HOP && link->end == HOP_SEND && link->source == PARTY_STAGE && link->encrypt);
+  CHECK(strcmp(link->key, "ab") == 0 && strcmp(link->bind, "10.0.0.1") == 0);
+  CHECK(link->buffer_bytes == 4096 && link->ports[0] == 5 && link->ports[1] == 9);
+  CHECK(prepare_link_of(prepare, stage, HOP_RECV) == &prepare->links[0]);
+  CHECK(prepare_stage_of(prepare, 1, HOP_SEND) == stage && !prepare_stage_of(prepare, 1, HOP_RECV));
+  CHECK(prepare->lease_ms == 1000 && prepare->connect_timeout_ms == 1 && prepare->stall_timeout_ms == 2);
+  request_clear(&request);
+}
+
+static void test_prepare_that_does_not_fit(void) {
+  const char *sink = "{\"stage\":2,\"kind\":\"sink\",\"word\":\"66\",\"append\":false,\"in\":1}";
+  const char *pipe = NULL_IN ",{\"link\":1,\"kind\":\"pipe\"}";
+  const char *local =
+      "{\"link\":1,\"kind\":\"local\",\"key\":\"ab\",\"source\":\"stage\",\"sink\":\"stage\",\"buffer\":1}";
+  char both[1024];
+  CHECK(refuses_segment(COMMAND, NULL_IN));                             // no output
+  CHECK(refuses_segment(COMMAND, pipe));                                // nobody reads the pipe
+  CHECK(refuses_segment("", local));                                    // nothing to join
+  CHECK(refuses_segment(COMMAND "," COMMAND, NULL_IN "," HOP HOP_END)); // two stages on one end
+  snprintf(both, sizeof both, "%s,%s", COMMAND, sink);
+  CHECK(refuses_segment(both, pipe)); // a file does not read a pipe
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5]}"));
+  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6\",\"out\":1}", local));    // half a byte
+  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6600\",\"out\":1}", local)); // a NUL
+  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"dream\",\"out\":1}", local));
+  CHECK(refuses_segment("5", local));
+  CHECK(refuses_segment(COMMAND, "{\"link\":0,\"kind\":\"rope\"}"));
+}
+
+int main(void) {
+  test_simple_requests();
+  test_dial();
+  test_nonsense();
+  test_prepare();
+  test_prepare_that_does_not_fit();
+  return test_end("rdstage request");
+}
