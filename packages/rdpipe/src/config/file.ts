@@ -13,6 +13,7 @@ import {
   readPlain,
   readPorts,
   readSeconds,
+  readStallTimeout,
   readTransport,
 } from '../parse/values.ts';
 
@@ -111,7 +112,7 @@ const DEFAULTS = v.strictObject(
     stderr: v.optional(readBy((text) => readChoice(STDERR_MODES, text))),
     progress: v.optional(readBy((text) => readChoice(PROGRESS_MODES, text))),
     'connect-timeout': v.optional(readBy(readSeconds)),
-    'stall-timeout': v.optional(readBy(readSeconds)),
+    'stall-timeout': v.optional(readBy(readStallTimeout)),
     lease: v.optional(readBy(readSeconds)),
     timeout: v.optional(readBy(readSeconds)),
     ssh: v.optional(readBy((text) => readChoice(SSH_MODES, text))),

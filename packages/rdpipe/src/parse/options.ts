@@ -10,6 +10,7 @@ import {
   readPorts,
   readSeconds,
   readSize,
+  readStallTimeout,
   readStatuses,
   readTransport,
 } from './values.ts';
@@ -146,7 +147,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   { long: '--size', value: 'BYTES', help: 'expected size of the stream, for percentage and ETA', read: readSize },
   { long: '--json', help: 'events as JSON lines on stderr in place of all text' },
   { long: '--connect-timeout', value: 'S', help: 'seconds to connect (default: 10)', read: readSeconds },
-  { long: '--stall-timeout', value: 'S', help: 'seconds of a silent peer (default: 60)', read: readSeconds },
+  { long: '--stall-timeout', value: 'S', help: 'seconds of a silent peer (default: 60)', read: readStallTimeout },
   {
     long: '--lease',
     value: 'S',

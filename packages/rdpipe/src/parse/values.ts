@@ -40,6 +40,15 @@ export function readSeconds(text: string): number {
   return Math.round(seconds * 1000);
 }
 
+/** rdsend and rdrecv take no less: a PING could not be answered in time. */
+const STALL_TIMEOUT_MIN_MS = 2000;
+
+export function readStallTimeout(text: string): number {
+  const milliseconds = readSeconds(text);
+  if (milliseconds < STALL_TIMEOUT_MIN_MS) throw new UsageError(`'${text}' is too short (2 seconds at least)`);
+  return milliseconds;
+}
+
 /** `7000` or `7000-7010`. */
 export function readPorts(text: string): readonly [number, number] {
   const [, low, high] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];

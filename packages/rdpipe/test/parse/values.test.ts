@@ -8,6 +8,7 @@ import {
   readPorts,
   readSeconds,
   readSize,
+  readStallTimeout,
   readStatuses,
   readTransport,
 } from '../../src/parse/values.ts';
@@ -46,6 +47,7 @@ describe('values', () => {
     ['seconds', readSeconds, '0', "'0' is not a number of seconds (more than 0, at most 2000000)"],
     ['seconds', readSeconds, '1e3', "'1e3' is not a number of seconds (more than 0, at most 2000000)"],
     ['seconds', readSeconds, '2000001', "'2000001' is not a number of seconds (more than 0, at most 2000000)"],
+    ['stall timeout', readStallTimeout, '1.9', "'1.9' is too short (2 seconds at least)"],
     ['ports', readPorts, '0', "'0' is not a port or a range of ports (1 to 65535, 7000-7010)"],
     ['ports', readPorts, '65536', "'65536' is not a port or a range of ports (1 to 65535, 7000-7010)"],
     ['ports', readPorts, '1-', "'1-' is not a port or a range of ports (1 to 65535, 7000-7010)"],
@@ -70,6 +72,7 @@ describe('values', () => {
     expect(readBuffer('64K')).to.equal(65536);
     expect(readSeconds('0.5')).to.equal(500);
     expect(readSeconds('10')).to.equal(10_000);
+    expect(readStallTimeout('2')).to.equal(2000);
     expect(readPorts('7000')).to.deep.equal([7000, 7000]);
     expect(readPorts('7000-7010')).to.deep.equal([7000, 7010]);
     expect(readStatuses('0,1,255')).to.deep.equal([0, 1, 255]);
