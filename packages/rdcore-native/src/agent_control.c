@@ -69,7 +69,7 @@ static bool next_order(struct rd_control *control, struct rd_order *order) {
 static bool agent_lost(struct agent_control *agent, const struct rd_error *error, struct rd_order *order) {
   if (agent->lost) return false;
   agent->lost = true;
-  *order = (struct rd_order){.type = RD_ORDER_LOST};
+  *order = (struct rd_order){.type = RD_ORDER_LOST, .code = error->code};
   snprintf(order->words, sizeof order->words, "%.255s", error->message);
   return true;
 }

@@ -25,7 +25,7 @@ enum rd_order_type {
   RD_ORDER_COMMIT,   // status: the producer ended well
   RD_ORDER_ABORT,    // code, words
   RD_ORDER_RELEASE,  // the consumer is dead: the output may be closed
-  RD_ORDER_LOST,     // nobody commands us any more
+  RD_ORDER_LOST,     // code, words: nobody commands us any more
 };
 
 struct rd_settings {

@@ -35,12 +35,8 @@ void rd_hop_end_clear(struct rd_hop_end *hop_end) {
 }
 
 bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, struct rd_error *error) {
-  if (order->type == RD_ORDER_ABORT) {
+  if (order->type == RD_ORDER_ABORT || order->type == RD_ORDER_LOST) {
     rd_error_set(error, order->code, "%s", order->words);
-    return false;
-  }
-  if (order->type == RD_ORDER_LOST) {
-    rd_error_set(error, RD_CODE_ABORTED, "%s", order->words);
     return false;
   }
   if (order->type == RD_ORDER_OPEN) return open_hop_end(hop_end, &order->settings, error);

@@ -16,6 +16,7 @@
 struct receiver {
   struct rd_hop_end hop_end;
   struct rd_consumer consumer;
+  bool alone;               // nobody is left to give orders
   struct rd_sink *sink;     // NULL: not told yet
   int output_fd;            // -1: the sink is a file
   int watch_fd;             // -1: a reader that goes away does not show
@@ -58,7 +59,7 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   rd_hop_end_farewell(&receiver.hop_end, &end);
   clear(&receiver);
   rd_hop_end_finish(&receiver.hop_end, &end);
-  if (end.code != RD_CODE_OK && end.code != RD_CODE_CLOSED) wait_for_release(&receiver);
+  if (end.code != RD_CODE_OK && end.code != RD_CODE_CLOSED && !receiver.alone) wait_for_release(&receiver);
   rd_consumer_forget(&receiver.consumer);
   return end.code;
 }
@@ -99,6 +100,7 @@ static bool obey_one(struct receiver *receiver, const struct rd_order *order, st
   case RD_ORDER_RELEASE:
     return true;
   case RD_ORDER_LOST:
+    receiver->alone = true;
     // Before anything else, and before its input can end. Once it ended well there is nothing to hide from it.
     if (receiver->done_at_ms == 0) rd_consumer_kill(&receiver->consumer, KILL_MS);
     return rd_hop_end_obey(&receiver->hop_end, order, error);

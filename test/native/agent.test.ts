@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// rdsend and rdrecv as rdstage drives them (docs/protocol.md, section 3).
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { AgentSocket, type Message } from '../support/agent-socket.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Ended, KEY, type Program, useBench } from '../support/programs.ts';
+
+const OPEN = {
+  key: KEY,
+  run: 'a-run',
+  hop: 1,
+  encrypt: true,
+  buffer: 8 << 20,
+  connect_timeout_ms: 5000,
+  stall_timeout_ms: 5000,
+  bind: '127.0.0.1',
+  ports: [0, 0],
+};
+
+interface Commanded {
+  readonly program: Program;
+  readonly agent: AgentSocket;
+}
+
+describe('rdsend and rdrecv under an agent', () => {
+  const bench = useBench();
+
+  it('carry a stream to its end', async () => {
+    const { sender, receiver } = await connected();
+    expect(await sender.agent.heard('connected')).to.include({ transport: 'tcp', cipher: 'aes-256-gcm' });
+    sender.program.child.stdin?.end('hello');
+    sender.agent.tell('commit', { status: 5 });
+    expect(await receiver.agent.heard('end')).to.include({ bytes: 5, status: 5 });
+    for (const { agent, program } of [sender, receiver]) {
+      expect((await program.ended).status).to.equal(0);
+      expect(await agent.heard('finished')).to.deep.equal(ending('delivered', 0, 'ok', '', 5));
+      expect(agent.events.at(-2)).to.include({ event: 'counters', bytes: 5 });
+    }
+    expect((await receiver.program.ended).stdout.toString()).to.equal('hello');
+    expect(receiver.agent.names()).to.deep.equal(['ready', 'listening', 'connected', 'end', 'finished']);
+  });
+
+  it('are told counters 4 times a second', async () => {
+    const { sender } = await connected();
+    const counters = () => sender.agent.events.filter(({ event }) => event === 'counters').length;
+    const before = counters();
+    const started = Date.now();
+    await eventually(() => expect(counters()).to.be.at.least(before + 4));
+    expect(Date.now() - started).to.be.within(700, 2500);
+  });
+
+  it('do not take the end of the input for the end of the stream', async () => {
+    const { sender, receiver } = await connected();
+    sender.program.child.stdin?.end('hello');
+    await once(receiver.program.child.stdout ?? expect.fail(), 'data');
+    await eventually(() => expect(Number(lastCounters(receiver).bytes)).to.equal(5));
+    expect(receiver.agent.names()).not.to.include('end');
+    sender.agent.tell('commit', { status: 0 });
+    await receiver.agent.heard('end');
+  });
+
+  it('abort: the output stays open until it is released', async () => {
+    const { sender, receiver } = await connected();
+    sender.program.child.stdin?.write('hello');
+    sender.agent.tell('abort', { reason: 'stage 1 exited 1' });
+    expect(await sender.agent.heard('finished')).to.include({ result: 'aborted', status: 9, code: 'aborted' });
+    expect((await sender.program.ended).status).to.equal(9);
+    const finished = await receiver.agent.heard('finished');
+    expect(finished).to.include({ result: 'aborted', status: 9 });
+    expect(finished.message).to.include('stage 1 exited 1');
+    expect(isOpen(receiver)).to.equal(true);
+    receiver.agent.tell('release');
+    expect((await receiver.program.ended).status).to.equal(9);
+  });
+
+  it('a lost peer: the output stays open until it is released', async () => {
+    const { sender, receiver } = await connected();
+    sender.program.child.kill('SIGKILL');
+    expect(await receiver.agent.heard('finished')).to.include({ result: 'failed', status: 5, code: 'peer_lost' });
+    expect(isOpen(receiver)).to.equal(true);
+    receiver.agent.tell('release');
+    expect((await receiver.program.ended).status).to.equal(5);
+  });
+
+  it('a lost agent: the consumer is killed before its input ends', async () => {
+    const receiver = command('rdrecv', ['ignore', 'pipe', 'pipe', 'pipe']);
+    const consumer = spawn('sh', ['-c', 'cat > seen; touch committed'], {
+      cwd: bench.folder,
+      detached: true,
+      stdio: [receiver.program.child.stdout, 'ignore', 'ignore'],
+    });
+    receiver.program.child.stdout?.destroy(); // ours; the consumer's is its own
+    const gone = once(consumer, 'close');
+    const sender = await joined(receiver);
+    receiver.agent.tell('consumer', { pid: consumer.pid });
+    sender.program.child.stdin?.write('half');
+    await eventually(() =>
+      expect(existsSync(bench.path('seen')) && readFileSync(bench.path('seen'), 'utf8')).to.equal('half'),
+    );
+    receiver.agent.hangUp();
+    expect((await receiver.program.ended).status).to.equal(9);
+    expect((await gone)[1]).to.equal('SIGKILL');
+    expect(existsSync(bench.path('committed'))).to.equal(false);
+    expect((await sender.program.ended).status).to.equal(9);
+  });
+
+  it('a lost agent of the sender is an abort', async () => {
+    const { sender, receiver } = await connected();
+    sender.program.child.stdin?.end('hello');
+    sender.agent.hangUp();
+    expect((await sender.program.ended).status).to.equal(9);
+    expect(await receiver.agent.heard('finished')).to.include({ result: 'aborted' });
+  });
+
+  it('a consumer that closes', async () => {
+    const { sender, receiver } = await connected();
+    receiver.program.child.stdout?.destroy();
+    for (const { agent, program } of [sender, receiver]) {
+      expect((await program.ended).signal).to.equal('SIGPIPE');
+      expect(await agent.heard('finished')).to.include({ result: 'closed', status: 141, code: 'closed' });
+    }
+  });
+
+  it('a dial that fails is told, and another may follow', async () => {
+    const receiver = command('rdrecv');
+    const sender = command('rdsend');
+    receiver.agent.tell('open', OPEN);
+    receiver.agent.tell('ready');
+    sender.agent.tell('open', OPEN);
+    sender.agent.tell('dial', { addresses: [{ host: '127.0.0.1', port: 1 }] });
+    expect(await sender.agent.heard('dial_failed')).to.deep.equal({
+      event: 'dial_failed',
+      code: 'cannot_connect',
+      message: '127.0.0.1:1: connection refused',
+    });
+    // The other way round: the receiver dials.
+    sender.agent.tell('listen');
+    const { port } = await sender.agent.heard('listening');
+    receiver.agent.tell('dial', {
+      addresses: [
+        { host: '127.0.0.1', port: 1 },
+        { host: '127.0.0.1', port },
+      ],
+    });
+    await finishWell(sender, receiver);
+  });
+
+  it('a hop with another key, or of another run, does not authenticate', async () => {
+    for (const other of [{ key: 'cd'.repeat(32) }, { run: 'another' }, { hop: 2 }]) {
+      const receiver = command('rdrecv');
+      receiver.agent.tell('open', OPEN);
+      receiver.agent.tell('listen');
+      const sender = command('rdsend');
+      sender.agent.tell('open', { ...OPEN, ...other });
+      sender.agent.tell('dial', {
+        addresses: [{ host: '127.0.0.1', port: (await receiver.agent.heard('listening')).port }],
+      });
+      expect(await sender.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
+      expect(receiver.agent.names()).to.deep.equal(['listening']);
+    }
+  });
+
+  it('files: a source tells its size, a sink is replaced', async () => {
+    writeFileSync(bench.path('in'), 'x'.repeat(100_000));
+    writeFileSync(bench.path('out'), 'old');
+    const { sender } = await files('out', false);
+    expect(await sender.agent.heard('size')).to.include({ bytes: 100_000 });
+    sender.agent.tell('commit', { status: 0 });
+    expect((await sender.program.ended).status).to.equal(0);
+    expect(readFileSync(bench.path('out'), 'utf8')).to.equal('x'.repeat(100_000));
+  });
+
+  it('append: kept when the stream ends well', async () => {
+    writeFileSync(bench.path('in'), 'new');
+    writeFileSync(bench.path('log'), 'old');
+    const { sender } = await files('log', true);
+    sender.agent.tell('commit', { status: 0 });
+    expect((await sender.program.ended).status).to.equal(0);
+    expect(readFileSync(bench.path('log'), 'utf8')).to.equal('oldnew');
+  });
+
+  it('append: cut back when it does not, but for what others appended', async () => {
+    writeFileSync(bench.path('in'), 'new');
+    writeFileSync(bench.path('log'), 'old');
+    await abortedAppend('log', () => {});
+    expect(readFileSync(bench.path('log'), 'utf8')).to.equal('old');
+    await abortedAppend('log', () => appendFileSync(bench.path('log'), 'theirs'));
+    expect(readFileSync(bench.path('log'), 'utf8')).to.equal('oldnewtheirs');
+    await abortedAppend('fresh', () => {});
+    expect(existsSync(bench.path('fresh'))).to.equal(false);
+  });
+
+  it('nonsense ends them, with words', async () => {
+    for (const line of [
+      'nonsense',
+      '[]',
+      '{"op":"fly"}',
+      '{"op":"open","key":"ab"}',
+      `{"op":"${'x'.repeat(70_000)}"}`,
+    ]) {
+      const { agent, program } = command('rdsend');
+      agent.sendLine(line);
+      expect(await agent.heard('finished'), line).to.include({ result: 'failed', code: 'internal' });
+      expect((await program.ended).status).to.equal(10);
+    }
+  });
+
+  it('silence of the agent before open is its loss when it ends', async () => {
+    const { agent, program } = command('rdrecv');
+    agent.hangUp();
+    expect((await program.ended).status).to.equal(9);
+  });
+
+  function command(
+    name: 'rdsend' | 'rdrecv',
+    stdio: ('ignore' | 'pipe')[] = ['pipe', 'pipe', 'pipe', 'pipe'],
+  ): Commanded {
+    const program = bench[name](['--agent-fd', '3'], stdio);
+    return { program, agent: new AgentSocket(program) };
+  }
+
+  /** Both, connected, with standard input and output. */
+  async function connected(): Promise<{ sender: Commanded; receiver: Commanded }> {
+    const receiver = command('rdrecv');
+    return { sender: await joined(receiver), receiver };
+  }
+
+  async function joined(receiver: Commanded): Promise<Commanded> {
+    const sender = command('rdsend');
+    for (const { agent } of [sender, receiver]) {
+      agent.tell('open', OPEN);
+      agent.tell('ready');
+    }
+    await connect(sender, receiver);
+    return sender;
+  }
+
+  async function connect(sender: Commanded, receiver: Commanded): Promise<void> {
+    receiver.agent.tell('listen');
+    const { port } = await receiver.agent.heard('listening');
+    sender.agent.tell('dial', { addresses: [{ host: '127.0.0.1', port }] });
+    await Promise.all([sender.agent.heard('connected'), receiver.agent.heard('connected')]);
+  }
+
+  async function finishWell(sender: Commanded, receiver: Commanded): Promise<void> {
+    sender.agent.tell('ready');
+    sender.program.child.stdin?.end('hello');
+    sender.agent.tell('commit', { status: 0 });
+    const [sent, received]: Ended[] = await Promise.all([sender.program.ended, receiver.program.ended]);
+    expect([sent?.status, received?.status, received?.stdout.toString()]).to.deep.equal([0, 0, 'hello']);
+  }
+
+  async function files(sink: string, append: boolean): Promise<{ sender: Commanded; receiver: Commanded }> {
+    const receiver = command('rdrecv');
+    const sender = command('rdsend');
+    for (const { agent } of [sender, receiver]) agent.tell('open', OPEN);
+    sender.agent.tell('file', { path: hex(bench.path('in')), append: false });
+    receiver.agent.tell('file', { path: hex(bench.path(sink)), append });
+    await Promise.all([sender.agent.heard('ready'), receiver.agent.heard('ready')]);
+    await connect(sender, receiver);
+    return { sender, receiver };
+  }
+
+  async function abortedAppend(sink: string, meanwhile: () => void): Promise<void> {
+    const { sender, receiver } = await files(sink, true);
+    await eventually(() => expect(readFileSync(bench.path(sink), 'utf8')).to.match(/new$/));
+    meanwhile();
+    sender.agent.tell('abort', { reason: 'enough' });
+    expect(await receiver.agent.heard('finished')).to.include({ result: 'aborted' });
+    receiver.agent.tell('release');
+    expect((await receiver.program.ended).status).to.equal(9);
+  }
+});
+
+function ending(result: string, status: number, code: string, message: string, bytes: number): Message {
+  return { event: 'finished', result, status, code, message, bytes };
+}
+
+function lastCounters({ agent }: Commanded): Message {
+  return agent.events.filter(({ event }) => event === 'counters').at(-1) ?? {};
+}
+
+/** Has its output not ended yet? */
+function isOpen({ program }: Commanded): boolean {
+  return program.child.stdout?.readableEnded === false && program.child.exitCode === null;
+}
+
+function hex(text: string): string {
+  return Buffer.from(text).toString('hex');
+}
