@@ -26,6 +26,8 @@ type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
 export interface DriverOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** Run as this user and group. */
+  readonly user?: number;
   /** Beside --agent and --nonce; descriptors from 3 on are `extraStdio`. */
   readonly args?: readonly string[];
   readonly extraStdio?: readonly ('pipe' | number)[];
@@ -50,6 +52,7 @@ export class AgentDriver {
     const child = spawn(AGENT, ['--agent', '--nonce', NONCE, ...(options.args ?? [])], {
       env: options.env ?? process.env,
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...(options.user === undefined ? {} : { uid: options.user, gid: options.user }),
       stdio: ['pipe', 'pipe', 'inherit', ...(options.extraStdio ?? [])],
     });
     if (child.stdin === null || child.stdout === null) throw new Error('the agent has no pipes');

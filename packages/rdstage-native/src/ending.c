@@ -101,7 +101,8 @@ static bool receivers_are_over(const struct ending *ending) {
 
 static bool sweep_is_over(struct ending *ending, int64_t within_ms) {
   struct rd_error ignored;
-  return tree_sweep(&ending->sweep, &ignored) <= 0 || rd_now_ms() - ending->began_ms >= within_ms;
+  ssize_t left = tree_sweep(&ending->sweep, &ignored);
+  return left < 0 || tree_sweep_is_over(&ending->sweep, left) || rd_now_ms() - ending->began_ms >= within_ms;
 }
 
 static void spare_programs(struct ending *ending) {

@@ -3,6 +3,7 @@
 
 #include "io.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 
@@ -21,10 +22,15 @@ ssize_t tree_sweep(struct tree_sweep *sweep, struct rd_error *error) {
   if (!tree_freeze(sweep, error)) return -1;
   struct process_list list;
   if (!list_tree(sweep, &list, error)) return -1;
+  sweep->refused = 0;
   for (size_t i = 0; i < list.count; i++) kill_one(sweep, list.items[i].pid);
   ssize_t count = (ssize_t)list.count;
   process_list_clear(&list);
   return count;
+}
+
+bool tree_sweep_is_over(const struct tree_sweep *sweep, ssize_t left) {
+  return left == 0 || (left > 0 && (size_t)left == sweep->refused);
 }
 
 bool tree_freeze(const struct tree_sweep *sweep, struct rd_error *error) {
@@ -52,7 +58,7 @@ bool tree_end(pid_t root, int64_t limit_ms) {
   int64_t until_ms = rd_now_ms() + limit_ms;
   while (rd_now_ms() < until_ms) {
     ssize_t left = tree_sweep(&sweep, &error);
-    if (left == 0) return true;
+    if (tree_sweep_is_over(&sweep, left)) return left == 0;
     poll(NULL, 0, SWEEP_EVERY_MS);
   }
   return false;
@@ -89,8 +95,8 @@ static size_t stop_running(const struct process_list *list) {
 static void kill_one(struct tree_sweep *sweep, pid_t pid) {
   if (process_is_foreign(pid) && rd_now_ms() - sweep->began_ms < FOREIGN_GRACE_MS)
     ask_once(sweep, pid);
-  else
-    kill(pid, SIGKILL);
+  else if (kill(pid, SIGKILL) && errno == EPERM)
+    sweep->refused++;
 }
 
 static void ask_once(struct tree_sweep *sweep, pid_t pid) {

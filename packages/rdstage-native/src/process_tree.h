@@ -19,7 +19,11 @@ struct tree_sweep {
   int64_t began_ms;
   pid_t asked[64]; // foreign processes that were sent TERM
   size_t asked_count;
+  size_t refused; // in the last pass: processes that may not be killed
 };
+
+// Nothing more can be done: after a pass that found `left` processes.
+bool tree_sweep_is_over(const struct tree_sweep *sweep, ssize_t left);
 
 // One pass: SIGSTOP to all, then SIGKILL to all; foreign ones get TERM, and KILL 2 s after the first pass. Returns how
 // many there were: 0 is the end. -1 when /proc cannot be read.
@@ -30,8 +34,8 @@ bool tree_freeze(const struct tree_sweep *sweep, struct rd_error *error);
 // SIGCONT to everything below.
 bool tree_thaw(pid_t root, struct rd_error *error);
 
-// For a process that has nothing else to do: sweeps until nothing lives or `limit_ms` have passed. True when nothing
-// lives; its children are still to be waited for.
+// For a process that has nothing else to do: sweeps until nothing that may be killed lives, or `limit_ms` have
+// passed. True when nothing lives; its children are still to be waited for.
 bool tree_end(pid_t root, int64_t limit_ms);
 
 #endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes of another user, as sudo starts them: the agent, which is not root here, asks them to end before it kills, and
+// what it may not signal it names, and never lets see an end of file.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { pipeline } from '../support/agent-driver.ts';
+import { useAgents } from '../support/agent-test.ts';
+import { eventually } from '../support/eventually.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
+
+const NOBODY = 65534;
+
+/** Set-uid root. `asked`: may still be signalled by who started it, and does as sudo does when told to end; `root`: may not. */
+const BECOME = `
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+static void on_term(int number) { (void)number; _exit(creat("told", 0644) < 0); }
+int main(int argc, char **argv) {
+  (void)argc;
+  if (strcmp(argv[1], "root") == 0 && setresuid(0, 0, 0)) return 99;
+  if (strcmp(argv[1], "root") == 0) return execv(argv[2], argv + 2);
+  signal(SIGTERM, on_term);
+  if (creat("seen", 0644) < 0) return 98;
+  for (;;) pause();
+}
+`;
+
+describe('a process of another user', () => {
+  const agents = useAgents();
+  let tools = '';
+
+  before(function () {
+    needsRoot(this);
+    needsTool(this, 'gcc');
+    tools = mkdtempSync(join(tmpdir(), 'rdstage-become-'));
+    chmodSync(tools, 0o755);
+    writeFileSync(join(tools, 'become.c'), BECOME);
+    execFileSync('gcc', ['-o', join(tools, 'become'), join(tools, 'become.c')]);
+    chmodSync(join(tools, 'become'), 0o4755);
+  });
+
+  after(() => {
+    if (tools !== '') rmSync(tools, { recursive: true });
+  });
+
+  beforeEach(() => chownSync(agents.folder, NOBODY, NOBODY));
+
+  it('is asked to end before it is killed', async () => {
+    const agent = await agents.start({ user: NOBODY });
+    await agent.run(pipeline(`exec ${tools}/become asked`));
+    await agents.says('seen', '');
+    await agent.abort();
+    expect(agents.has('told')).to.equal(true);
+    expect(agent.all('left_behind')).to.deep.equal([]);
+  });
+
+  it('is named when it cannot be ended, and its input stays open although the agent has gone', async () => {
+    const agent = await agents.start({ user: NOBODY });
+    const consumer = `${tools}/become root /bin/sh -c 'cat > seen; touch committed'`;
+    await agent.run(pipeline('echo part; sleep 1000', `exec ${consumer}`));
+    await agents.says('seen', 'part\n');
+    await agent.abort();
+    const left = agent.all('left_behind');
+    expect(left.map(({ command }) => command)).to.have.members(['/bin/sh -c cat > seen; touch committed', 'cat']);
+    expect(agents.has('committed')).to.equal(false);
+    const holder = agents.processes().filter(({ pid }) => !left.some((one) => one.pid === pid));
+    expect(holder.map(({ program }) => program)).to.deep.equal(['rdstage']);
+    for (const { pid } of left) process.kill(pid, 'SIGKILL'); // the shell is the first of them
+    await agents.expectNothingLeft();
+    expect(agents.has('committed')).to.equal(false);
+  });
+
+  it('keeps its input open when the agent is killed', async () => {
+    const agent = await agents.start({ user: NOBODY });
+    const consumer = `${tools}/become root /bin/sh -c 'cat > seen; touch committed'`;
+    await agent.run(pipeline('echo part; sleep 1000', `exec ${consumer}`));
+    await agents.says('seen', 'part\n');
+    const consumers = agents.processes().filter(({ command }) => command === 'cat' || command.startsWith('/bin/sh'));
+    process.kill(agent.supervisor, 'SIGKILL');
+    await agent.exited;
+    await eventually(() => expect(agents.processes()).to.have.length(3));
+    expect(agents.has('committed')).to.equal(false);
+    for (const { pid } of consumers) process.kill(pid, 'SIGKILL');
+    await agents.expectNothingLeft();
+    expect(agents.has('committed')).to.equal(false);
+  });
+});
