@@ -45,7 +45,7 @@ describe('standard input', () => {
     running.write('one\n');
     await running.printed('one\n');
     running.write('nil\ntwo\n');
-    await running.printed('two\n');
+    await running.printed('one\ntwo\n');
     running.closeInput();
     succeeded(await running.result, 'one\ntwo\n');
   });

@@ -1,4 +1,5 @@
 /** The program. Descriptors 0 and 1 are made safe before anything is loaded that might touch them. */
+import { setMaxListeners } from 'node:events';
 import { readRawArgv } from '../parse/raw-argv.ts';
 import { failureText } from '../ui/failure.ts';
 import { protectPayload } from '../ui/protect-payload.ts';
@@ -8,6 +9,8 @@ import { writeAll } from '../ui/terminal.ts';
 const IGNORED_SIGNALS = 'RDPIPE_IGNORED_SIGNALS';
 
 protectPayload();
+// As many wait for a run's one signal as it has hosts and hops: no leak that node would have to warn of.
+setMaxListeners(0);
 process.on('uncaughtException', (error) => {
   writeAll(2, Buffer.from(failureText(error)));
   process.exit(125);

@@ -71,7 +71,7 @@ async function startAgents(
   const starts = [...sessions.all].map(async ([id, session]) => {
     const host = hosts.find((candidate) => sessions.idOf(candidate) === id) ?? THIS_MACHINE;
     const agent = await startAgent(session, {
-      agentPath: forHost(settings.agent, host),
+      agentPath: id === LOCAL ? undefined : forHost(settings.agent, host), // this machine has its own
       sudo: forHost(settings.sudo, host),
       leaseMs: settings.leaseMs,
       startTimeoutMs: settings.connectTimeoutMs,
