@@ -26,8 +26,11 @@ static int fail(const struct rd_error *error, int status);
 
 static const char help[] = "usage: rdstage --agent --nonce NONCE [--user-stdin FD] [--user-stdout FD]\n"
                            "       rdstage --leash COMMAND [ARGUMENT...]\n"
-                           "       rdstage --version\n"
-                           "rdpipe starts it on every host; see rdstage(1).\n";
+                           "\n"
+                           "rdpipe starts it on every host; see rdstage(1).\n"
+                           "\n"
+                           "  -V, --version   print the version\n"
+                           "  -h, --help      print this\n";
 
 int main(int argc, char **argv) {
   struct agent_options options;
