@@ -33,12 +33,16 @@ export function sessionError(destination: Destination, code: SessionErrorCode, r
  * another try. A jump host that cannot reach its target looks the same from here, hence the second look.
  */
 export function isDroppedBeforeLogin(log: string): boolean {
-  if (/open failed|forwarding failed|forwarding request failed|permission denied|too many authentication/i.test(log))
-    return false;
-  return /kex_exchange_identification: (read: )?connection (closed|reset)|^connection (closed|reset) by .* port \d+/im.test(
-    log,
-  );
+  return !NOT_DROPPED.test(log) && DROPPED.some((expression) => expression.test(log));
 }
+
+const NOT_DROPPED = /open failed|forwarding (request )?failed|permission denied|too many authentication/i;
+
+const DROPPED = [
+  /connect to host \S+ port \d+: connection reset/i,
+  /kex_exchange_identification: (read: )?connection (closed|reset)/i,
+  /^connection (closed|reset) by .* port \d+/im,
+];
 
 interface Pattern {
   readonly expression: RegExp;

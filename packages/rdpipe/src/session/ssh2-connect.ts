@@ -59,7 +59,9 @@ export async function dialDirectly(route: Route, signal: AbortSignal): Promise<D
   if (outcome === undefined) return socket;
   socket.destroy();
   signal.throwIfAborted();
-  throw dialError(route, outcome);
+  throw (outcome as NodeJS.ErrnoException).code === 'ECONNRESET'
+    ? new DroppedError('reset')
+    : dialError(route, outcome);
 }
 
 async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Context): Promise<Client> {

@@ -1,5 +1,5 @@
 /** Sessions without a system's ssh: the ssh2 package in this process. */
-import type { Duplex } from 'node:stream';
+import { type Duplex, PassThrough, type Readable } from 'node:stream';
 import type { Client, ClientChannel } from 'ssh2';
 import type { SessionError } from '../model/errors.ts';
 import { settlesWithin } from './abort.ts';
@@ -82,13 +82,21 @@ function channelOf(stream: ClientChannel): Channel {
   });
   return {
     stdin: stream,
-    stdout: stream,
+    stdout: readSide(stream),
     stderr: stream.stderr,
     closed: new Promise((resolve) => {
       stream.once('close', () => resolve(status));
     }),
     kill: () => void stream.destroy(),
   };
+}
+
+/** Apart from the write side, so that a reader who stops reading closes nothing; what still comes is dropped. */
+function readSide(stream: ClientChannel): Readable {
+  const side = new PassThrough();
+  stream.pipe(side);
+  side.on('error', () => {}).once('close', () => void stream.resume());
+  return side;
 }
 
 function forwardOut(client: Client, target: Route): Promise<Duplex> {

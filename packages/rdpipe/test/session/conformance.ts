@@ -1,0 +1,126 @@
+/** What every kind of session keeps to. One suite, run over each. */
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { eventually } from '../../../../test/support/eventually.ts';
+import type { Channel, HostSession } from '../../src/session/host-session.ts';
+
+const NEVER = new AbortController().signal;
+
+/** `open` gives a new session each time, on this very machine; whoever opens it closes it. */
+export function itConforms(open: () => Promise<HostSession>): void {
+  let session: HostSession;
+
+  beforeEach(async () => {
+    session = await open();
+  });
+  afterEach(() => session.close());
+
+  it('carries every byte both ways', async () => {
+    const data = Buffer.concat([Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)), randomBytes(4 << 20)]);
+    const channel = await session.openShell(NEVER);
+    await startScript(channel, 'exec cat');
+    const received = digestOf(channel.stdout);
+    channel.stdin.end(data);
+    expect(await received).to.equal(createHash('sha256').update(data).digest('hex'));
+  });
+
+  it('keeps standard error apart', async () => {
+    const channel = await session.openShell(NEVER);
+    channel.stdin.end('echo out; echo err >&2\n');
+    const [out, err] = await Promise.all([textOf(channel.stdout), textOf(channel.stderr)]);
+    expect({ out, err }).to.deep.equal({ out: 'out\n', err: 'err\n' });
+  });
+
+  it('has no terminal on any of the three', async () => {
+    const channel = await session.openShell(NEVER);
+    channel.stdin.end('for fd in 0 1 2; do test -t $fd && echo $fd is one; done; echo done\n');
+    expect(await textOf(channel.stdout)).to.equal('done\n');
+  });
+
+  it('tells when a channel has closed, and how', async () => {
+    const channel = await session.openShell(NEVER);
+    channel.stdout.resume();
+    channel.stdin.end('exit 7\n');
+    expect(await channel.closed).to.deep.equal({ code: 7, signal: null });
+    expect(session.failure()).to.equal(undefined);
+  });
+
+  it('carries eight channels at once', async () => {
+    const numbers = [1, 2, 3, 4, 5, 6, 7, 8];
+    const channels = await Promise.all(numbers.map(() => session.openShell(NEVER)));
+    const answers = channels.map((channel) => textOf(channel.stdout));
+    for (const [index, channel] of channels.entries()) channel.stdin.end(`echo ${index + 1}\n`);
+    expect(await Promise.all(answers)).to.deep.equal(numbers.map((number) => `${number}\n`));
+  });
+
+  it('kills one channel, and a process there that watches its input ends', async () => {
+    const other = await session.openShell(NEVER);
+    const channel = await session.openShell(NEVER);
+    const pid = await startScript(channel, 'cat');
+    channel.kill();
+    await channel.closed;
+    await eventually(() => expect(isAlive(pid)).to.equal(false));
+    other.stdin.end('echo alive\n');
+    expect(await textOf(other.stdout)).to.equal('alive\n');
+  });
+
+  it('may be killed twice, and after its end', async () => {
+    const channel = await session.openShell(NEVER);
+    channel.kill();
+    channel.kill();
+    await channel.closed;
+    channel.kill();
+  });
+
+  it('ends every channel when it closes', async () => {
+    const channels = await Promise.all([session.openShell(NEVER), session.openShell(NEVER)]);
+    const pids = await Promise.all(channels.map((channel) => startScript(channel, 'cat')));
+    await session.close();
+    await Promise.all(channels.map((channel) => channel.closed));
+    await eventually(() => expect(pids.filter(isAlive)).to.deep.equal([]));
+    await session.close();
+  });
+
+  it('opens no channel for a run that was given up', async () => {
+    const reason = new Error('given up');
+    const outcome = await session.openShell(AbortSignal.abort(reason)).catch((error: unknown) => error);
+    expect(outcome).to.equal(reason);
+  });
+
+  it('lets a channel be closed whose output nobody reads', async () => {
+    const channel = await session.openShell(NEVER);
+    channel.stdin.end('while echo y; do :; done\n');
+    channel.kill();
+    await channel.closed;
+  });
+}
+
+/** Runs a script and waits until the far end does so: before that a shell could swallow what follows. Its shell's pid. */
+export async function startScript(channel: Channel, script: string): Promise<number> {
+  const [line] = await Promise.all([
+    new Promise<Buffer>((resolve) => channel.stdout.once('data', resolve)),
+    channel.stdin.write(`{ echo $$; ${script}; }\n`),
+  ]);
+  return Number(line.toString());
+}
+
+function isAlive(pid: number): boolean {
+  return existsSync(`/proc/${pid}`);
+}
+
+export async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function digestOf(stream: Readable): Promise<string> {
+  const hash = createHash('sha256');
+  return new Promise((resolve, reject) => {
+    stream.on('data', (chunk: Buffer) => hash.update(chunk));
+    stream.on('end', () => resolve(hash.digest('hex')));
+    stream.on('error', reject);
+  });
+}

@@ -1,0 +1,43 @@
+/** Real sshd's for the tests of sessions, and what opening a session takes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type HostSpec, type SshHosts, startSshHosts } from '../../../../test/support/sshd.ts';
+import type { HostRef } from '../../src/model/pipeline.ts';
+import type { SessionSettings } from '../../src/session/settings.ts';
+
+export interface TestHosts extends SshHosts {
+  readonly folder: string;
+}
+
+export async function startTestHosts(specs: readonly HostSpec[]): Promise<TestHosts> {
+  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+  const hosts = await startSshHosts(folder, specs);
+  return {
+    ...hosts,
+    folder,
+    async close() {
+      await hosts.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+export function settingsFor(hosts: SshHosts, changes: Partial<SessionSettings> = {}): SessionSettings {
+  return {
+    client: 'openssh',
+    configFile: hosts.configFile,
+    options: [],
+    connectTimeoutMs: 15_000,
+    silenceMs: 60_000,
+    leash: [join(import.meta.dirname, '../fixtures/leash')],
+    askpass: '/bin/false',
+    emit: () => {},
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+export function hostRef(name: string, user?: string): HostRef {
+  return { name, user, label: user === undefined ? name : `${user}@${name}` };
+}
