@@ -7,8 +7,11 @@ import { failed, succeeded } from '../support/shell.ts';
 describe('the exit status', () => {
   const lab = useLab();
 
-  it("is a stage's own", async () =>
-    failed(await lab.sh("rdpipe h1:'exit 3' h2:cat"), 3, /stage 1 \(h1: exit 3\) exited 3; stage 2 was stopped/));
+  it("is a stage's own", async () => {
+    const waits = `while ! [ -e ${lab.folder}/runs ]; do sleep 0.01; done; exit 3`;
+    const result = await lab.sh(`rdpipe h1:'${waits}' h2:'touch ${lab.folder}/runs; cat'`);
+    failed(result, 3, /stage 1 \(h1: while.*\) exited 3; stage 2 was stopped/);
+  });
 
   for (const status of [1, 2, 124, 125, 126, 255]) {
     it(`passes ${status} of a stage through`, async () =>
