@@ -93,6 +93,7 @@ async function runPlan(
     isFinishing = true;
     if (!(await endAgents(agents, { op: 'finish' }, heardAll))) record.fail(notEnded(plan));
   } catch (error) {
+    isFinishing = true;
     if (!failed.signal.aborted) record.fail({ kind: 'error', error: asRdpipeError(error) });
     const reason = makeReport(plan, record.state, settings.lenient, 0).message ?? 'the run failed';
     emit({ kind: 'stopping', reason });
