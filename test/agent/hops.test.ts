@@ -8,9 +8,15 @@ import { expect } from 'chai';
 import type { AgentLink, AgentStage, LinkSink, LinkSource } from '../../packages/rdpipe/src/model/protocol.ts';
 import { type AgentDriver, command, hex, prepare } from '../support/agent-driver.ts';
 import { useAgents } from '../support/agent-test.ts';
+import { eventually } from '../support/eventually.ts';
+
+type Prepare = ReturnType<typeof prepare>;
 
 const NULL_IN = { link: 0, kind: 'null' } as const;
+const NULL_OUT = { link: 2, kind: 'null' } as const;
 const BUFFER = 1 << 20;
+/** Once its consumer has seen the part. */
+const FAILING = 'echo part; while [ ! -s seen ]; do sleep 0.05; done; exit 3';
 /** Larger than all buffers on the way. */
 const MANY_BYTES = 30_000_000;
 
@@ -21,7 +27,7 @@ describe('a local link', () => {
     const bytes = randomBytes(MANY_BYTES);
     writeFileSync(join(agents.folder, 'given'), bytes);
     const agent = await agents.start();
-    const links = [local(1, 'stage', 'stage'), { link: 2, kind: 'null' as const }];
+    const links = [local(1, 'stage', 'stage'), NULL_OUT];
     await agent.run(prepare([source(1, 'given'), command(2, 'cat > arrived')], links));
     await agent.finish();
     expect(await agent.event('size')).to.deep.include({ link: 1, bytes: MANY_BYTES });
@@ -65,9 +71,37 @@ describe('a local link', () => {
     expect((await output).join('')).to.equal('from the user');
   });
 
+  it('appends', async () => {
+    writeFileSync(join(agents.folder, 'log'), 'one\n');
+    const agent = await agents.start();
+    const stages = [command(1, 'echo two'), { ...sink(2, 'log'), append: true }];
+    await agent.run(prepare(stages, [NULL_IN, local(1, 'stage', 'stage')]));
+    await agent.finish();
+    expect(agents.read('log')).to.equal('one\ntwo\n');
+  });
+
+  it('ends well when its consumer wants no more of a file', async () => {
+    const agent = await agents.start();
+    const links = [local(1, 'stage', 'stage'), NULL_OUT];
+    await agent.run(prepare([source(1, '/dev/zero'), command(2, 'head -c 10 > seen')], links));
+    await agent.finish();
+    for (const end of ['send', 'recv'] as const) expect(await endOf(agent, 1, end)).to.include({ result: 'closed' });
+    expect(agents.read('seen')).to.equal('\0'.repeat(10));
+  });
+
+  it('says that a file cannot be written, and does not blame its producer', async () => {
+    const agent = await agents.start();
+    const stages = [command(1, 'exec cat /dev/zero'), sink(2, '/dev/full')];
+    await agent.run(prepare(stages, [NULL_IN, local(1, 'stage', 'stage')]));
+    await agent.event('segment_ended');
+    expect(await endOf(agent, 1, 'recv')).to.include({ result: 'failed', code: 'sink_unwritable' });
+    expect(await agent.event('exited')).to.include({ stage: 1, consumer_closed: true });
+    await agent.abort();
+  });
+
   it('says which file cannot be read, and runs nothing', async () => {
     const agent = await agents.start();
-    const links = [local(1, 'stage', 'stage'), { link: 2, kind: 'null' as const }];
+    const links = [local(1, 'stage', 'stage'), NULL_OUT];
     agent.send(prepare([source(1, 'missing'), command(2, 'touch committed')], links));
     expect(await agent.event('failed')).to.include({ stage: 1, code: 'source_unreadable' });
     await agent.abort();
@@ -92,7 +126,7 @@ describe('a local link', () => {
   it('kills its consumer when rdrecv or rdsend is killed', async () => {
     for (const program of ['rdrecv', 'rdsend']) {
       const agent = await agents.start();
-      const links = [local(1, 'stage', 'stage'), { link: 2, kind: 'null' as const }];
+      const links = [local(1, 'stage', 'stage'), NULL_OUT];
       const name = `${program}-seen`;
       await agent.run(
         prepare([source(1, '/dev/zero'), command(2, `head -c 9 > ${name}; cat; touch committed`)], links),
@@ -130,6 +164,52 @@ describe('a hop', () => {
     expect(await from.event('connected')).to.include({ link: 1, end: 'send', transport: 'tcp', cipher: 'none' });
   });
 
+  it('is dialled by its receiver as well, and encrypted when asked for', async () => {
+    const [from, to] = [await agents.start(), await agents.start()];
+    const encrypted = { ...hop(1, 'send'), encrypt: true } as AgentLink;
+    from.send(prepare([command(1, 'echo hi')], [NULL_IN, encrypted]));
+    to.send(prepare([command(2, 'cat > seen')], [{ ...hop(1, 'recv'), encrypt: true } as AgentLink, NULL_OUT]));
+    await Promise.all([from.event('prepared'), to.event('prepared')]);
+    from.send({ op: 'listen', link: 1, end: 'send' });
+    const { port } = await from.event('listening');
+    to.send({ op: 'dial', link: 1, end: 'recv', addresses: [{ host: '127.0.0.1', port }] });
+    expect((await to.event('connected')).cipher).to.be.oneOf(['aes-256-gcm', 'chacha20-poly1305']);
+    await from.event('connected');
+    for (const agent of [from, to]) agent.send({ op: 'go', segment: 1 });
+    await Promise.all([from.finish(), to.finish()]);
+    expect(agents.read('seen')).to.equal('hi\n');
+  });
+
+  it('outlives a suspension that is longer than its stall timeout', async () => {
+    const producer = 'echo part; while [ ! -e more ]; do sleep 0.05; done; echo rest';
+    const { from, to } = await connect(producer, 'cat > seen', { stall_timeout_ms: 2000, lease_ms: 1000 });
+    await agents.says('seen', 'part\n');
+    for (const agent of [from, to]) agent.send({ op: 'suspend' });
+    const lifeSigns = () => Math.min(from.all('alive').length, to.all('alive').length);
+    const before = lifeSigns();
+    await eventually(() => expect(lifeSigns()).to.be.greaterThan(before + 15)); // 200 ms apart
+    for (const agent of [from, to]) agent.send({ op: 'resume' });
+    writeFileSync(join(agents.folder, 'more'), '');
+    await Promise.all([from.finish(), to.finish()]);
+    expect(agents.read('seen')).to.equal('part\nrest\n');
+  });
+
+  it('gives no end of file when its peer is lost, also when the run is lenient', async () => {
+    const { from, to } = await connect('echo part; sleep 1000', undefined, { lenient: true });
+    await agents.says('seen', 'part\n');
+    process.kill(agents.processes().find(({ program }) => program === 'rdsend')?.pid ?? 0, 'SIGKILL');
+    expect(await endOf(to, 1, 'recv')).to.include({ result: 'failed', code: 'peer_lost' });
+    expect(await to.event('exited')).to.include({ signal: 9, stopped: true });
+    await Promise.all([from.abort(), to.abort()]);
+    expect(agents.has('committed')).to.equal(false);
+  });
+
+  it('gives an end of file after a failure when the run is lenient', async () => {
+    const { from, to } = await connect('echo all; exit 3', undefined, { lenient: true });
+    await Promise.all([from.finish(), to.finish()]);
+    expect(agents.has('committed')).to.equal(true);
+  });
+
   it('says when it cannot be connected, and lives on', async () => {
     const from = await agents.start();
     from.send(prepare([command(1, 'true')], [NULL_IN, hop(1, 'send')]));
@@ -142,7 +222,7 @@ describe('a hop', () => {
   });
 
   it('gives no end of file when its producer fails', async () => {
-    const { from, to } = await connect('echo part; while [ ! -s seen ]; do sleep 0.05; done; exit 3');
+    const { from, to } = await connect(FAILING);
     expect(await endOf(to, 1, 'recv')).to.include({ result: 'aborted', code: 'aborted' });
     expect(await to.event('exited')).to.include({ stage: 2, signal: 9, stopped: true });
     await Promise.all([from.abort(), to.abort()]);
@@ -153,7 +233,8 @@ describe('a hop', () => {
     const [from, to] = [await agents.start(), await agents.start()];
     const stages = [command(2, 'cat'), command(3, 'cat > seen; touch committed')];
     const links = [hop(1, 'recv'), { link: 2, kind: 'pipe' as const }, { link: 3, kind: 'null' as const }];
-    await join2(from, to, 'echo part; while [ ! -s seen ]; do sleep 0.05; done; exit 3', prepare(stages, links));
+    const failing = prepare([command(1, FAILING)], [NULL_IN, hop(1, 'send')]);
+    await joinUp(from, to, failing, prepare(stages, links));
     await to.event('segment_ended');
     expect(to.all('exited').map(({ stopped }) => stopped)).to.deep.equal([true, true]);
     await Promise.all([from.abort(), to.abort()]);
@@ -210,23 +291,33 @@ describe('a hop', () => {
   });
 
   /** Two agents joined by link 1, their commands started. */
-  async function connect(producer: string, consumer = 'cat > seen; touch committed') {
+  async function connect(
+    producer: string,
+    consumer = 'cat > seen; touch committed',
+    more: Parameters<typeof prepare>[2] = {},
+  ): Promise<Ends> {
     const [from, to] = [await agents.start(), await agents.start()];
-    await join2(from, to, producer, prepare([command(2, consumer)], [hop(1, 'recv'), { link: 2, kind: 'null' }]));
+    const first = prepare([command(1, producer)], [NULL_IN, hop(1, 'send')], more);
+    await joinUp(from, to, first, prepare([command(2, consumer)], [hop(1, 'recv'), NULL_OUT], more));
     return { from, to };
   }
-
-  async function join2(from: AgentDriver, to: AgentDriver, producer: string, second: ReturnType<typeof prepare>) {
-    from.send(prepare([command(1, producer)], [NULL_IN, hop(1, 'send')]));
-    to.send(second);
-    await Promise.all([from.event('prepared'), to.event('prepared')]);
-    to.send({ op: 'listen', link: 1, end: 'recv' });
-    const { port } = await to.event('listening');
-    from.send({ op: 'dial', link: 1, end: 'send', addresses: [{ host: '127.0.0.1', port }] });
-    await Promise.all([from.event('connected'), to.event('connected')]);
-    for (const agent of [from, to]) agent.send({ op: 'go', segment: 1 });
-  }
 });
+
+interface Ends {
+  readonly from: AgentDriver;
+  readonly to: AgentDriver;
+}
+
+async function joinUp(from: AgentDriver, to: AgentDriver, first: Prepare, second: Prepare): Promise<void> {
+  from.send(first);
+  to.send(second);
+  await Promise.all([from.event('prepared'), to.event('prepared')]);
+  to.send({ op: 'listen', link: 1, end: 'recv' });
+  const { port } = await to.event('listening');
+  from.send({ op: 'dial', link: 1, end: 'send', addresses: [{ host: '127.0.0.1', port }] });
+  await Promise.all([from.event('connected'), to.event('connected')]);
+  for (const agent of [from, to]) agent.send({ op: 'go', segment: 1 });
+}
 
 const KEY = randomBytes(32).toString('hex');
 

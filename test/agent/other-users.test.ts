@@ -76,18 +76,20 @@ describe('a process of another user', () => {
     expect(agents.has('committed')).to.equal(false);
   });
 
-  it('keeps its input open when the agent is killed', async () => {
-    const agent = await agents.start({ user: NOBODY });
-    const consumer = `${tools}/become root /bin/sh -c 'cat > seen; touch committed'`;
-    await agent.run(pipeline('echo part; sleep 1000', `exec ${consumer}`));
-    await agents.says('seen', 'part\n');
-    const consumers = agents.processes().filter(({ command }) => command === 'cat' || command.startsWith('/bin/sh'));
-    process.kill(agent.supervisor, 'SIGKILL');
-    await agent.exited;
-    await eventually(() => expect(agents.processes()).to.have.length(3));
-    expect(agents.has('committed')).to.equal(false);
-    for (const { pid } of consumers) process.kill(pid, 'SIGKILL');
-    await agents.expectNothingLeft();
-    expect(agents.has('committed')).to.equal(false);
-  });
+  for (const victim of ['guardian', 'supervisor'] as const) {
+    it(`keeps its input open when the ${victim} is killed`, async () => {
+      const agent = await agents.start({ user: NOBODY });
+      const consumer = `${tools}/become root /bin/sh -c 'cat > seen; touch committed'`;
+      await agent.run(pipeline('echo part; sleep 1000', `exec ${consumer}`));
+      await agents.says('seen', 'part\n');
+      const consumers = agents.processes().filter(({ command }) => command === 'cat' || command.startsWith('/bin/sh'));
+      process.kill(agent[victim], 'SIGKILL');
+      await agent.closed;
+      await eventually(() => expect(agents.processes()).to.have.length(3)); // they, and who holds on
+      expect(agents.has('committed')).to.equal(false);
+      for (const { pid } of consumers) process.kill(pid, 'SIGKILL'); // the shell is the first of them
+      await agents.expectNothingLeft();
+      expect(agents.has('committed')).to.equal(false);
+    });
+  }
 });

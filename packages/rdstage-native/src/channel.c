@@ -46,6 +46,12 @@ void channel_destroy(struct channel *channel) {
   free(channel);
 }
 
+void channel_hand_over(struct channel *channel, struct holds *holds) {
+  watch_end(&channel->watch);
+  rd_cleanup_fd(&channel->read_fd);
+  if (channel->hold && channel->write_fd >= 0) holds_add(holds, channel->hold, rd_take_fd(&channel->write_fd));
+}
+
 int channel_read_end(const struct channel *channel) {
   return channel->read_fd;
 }

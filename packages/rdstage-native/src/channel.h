@@ -5,6 +5,7 @@
 #define RD_STAGE_CHANNEL_H
 
 #include "agent.h"
+#include "holds.h"
 
 typedef void channel_function(void *context);
 
@@ -13,6 +14,8 @@ struct channel;
 struct channel *channel_create(struct agent *agent, bool guarded, struct rd_error *error);
 // Closes what is still open here. Where somebody still reads, the guardian goes on holding the writing end.
 void channel_destroy(struct channel *channel); // NULL-safe
+// Without a guardian: hands a guarded writing end that is still held over to `holds`.
+void channel_hand_over(struct channel *channel, struct holds *holds);
 
 int channel_read_end(const struct channel *channel);  // borrowed; -1 after channel_reader_started()
 int channel_write_end(const struct channel *channel); // borrowed; -1 after channel_release()

@@ -124,6 +124,10 @@ void link_release(struct link *link) {
   if (link->recv) hop_release(link->recv);
 }
 
+void link_hand_over(struct link *link, struct holds *holds) {
+  if (link->drain) channel_hand_over(link->drain, holds);
+}
+
 static bool is_read(void *context) {
   const struct link *link = context;
   if (link->feed) return channel_is_read(link->feed);

@@ -4,9 +4,9 @@
 #define RD_STAGE_LINK_H
 
 #include "agent.h"
+#include "holds.h"
 #include "hop.h"
 
-struct channel;
 struct link;
 struct stage;
 
@@ -39,5 +39,7 @@ void link_go(struct link *link);
 void link_abort(struct link *link, const char *reason);
 // Every consumer is dead: ends may be closed.
 void link_release(struct link *link);
+// See channel_hand_over().
+void link_hand_over(struct link *link, struct holds *holds);
 
 #endif

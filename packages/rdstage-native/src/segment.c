@@ -138,6 +138,10 @@ void segment_close_stderr(struct segment *segment) {
     if (segment->stages[i]->relay) stderr_relay_close(segment->stages[i]->relay);
 }
 
+void segment_hand_over(struct segment *segment, struct holds *holds) {
+  for (size_t i = 0; i < segment->link_count; i++) link_hand_over(segment->links[i], holds);
+}
+
 size_t segment_programs(const struct segment *segment, enum hop_end end, pid_t *pids, size_t most) {
   size_t count = 0;
   for (size_t i = 0; i < segment->link_count && count < most; i++) {

@@ -4,6 +4,7 @@
 #define RD_STAGE_SEGMENT_H
 
 #include "agent.h"
+#include "holds.h"
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -29,6 +30,7 @@ void segment_abort(struct segment *segment, const char *reason);
 bool segment_ends_are_over(const struct segment *segment, enum hop_end end);
 void segment_release(struct segment *segment);
 void segment_close_stderr(struct segment *segment);
+void segment_hand_over(struct segment *segment, struct holds *holds); // see channel_hand_over()
 // Pids of its programs of that end, at most `most`.
 size_t segment_programs(const struct segment *segment, enum hop_end end, pid_t *pids, size_t most);
 

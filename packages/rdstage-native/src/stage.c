@@ -84,7 +84,6 @@ void stage_stop(struct stage *stage) {
     stage->state = STAGE_ENDED;
     tell_output(stage, false, 128 + SIGKILL);
   }
-  if (stage->state != STAGE_RUNNING) return; // its pid may be somebody else's by now
   stage_mark_stopped(stage);
   kill_all(stage);
 }
@@ -175,9 +174,9 @@ static void on_nudge(void *context) {
 // Again and again: what it started may start more, and may have to be asked first.
 static void kill_all(void *context) {
   struct stage *stage = context;
-  struct rd_error ignored; // without /proc there is still the group
+  if (stage->state != STAGE_RUNNING) return; // its pid may be somebody else's by now
+  struct rd_error ignored;                   // without /proc there is still the group
   ssize_t left = tree_sweep(&stage->sweep, &ignored);
   if (left < 0) kill(-stage->pid, SIGKILL);
-  if (left != 0 && stage->state == STAGE_RUNNING)
-    loop_timer(stage->agent->loop, &stage->kill_again, KILL_AGAIN_MS, kill_all, stage);
+  if (left != 0) loop_timer(stage->agent->loop, &stage->kill_again, KILL_AGAIN_MS, kill_all, stage);
 }

@@ -40,6 +40,7 @@ static bool set_up(struct supervisor *supervisor, const struct agent_options *op
 static void greet(struct supervisor *supervisor, const char *nonce, pid_t guardian);
 static bool run(struct supervisor *supervisor, struct rd_error *error);
 static void reap(struct supervisor *supervisor);
+static void hold_on(struct supervisor *supervisor);
 static void tear_down(struct supervisor *supervisor);
 static void on_request(void *context, struct request *request);
 static void obey(struct supervisor *supervisor, struct request *request);
@@ -66,7 +67,7 @@ int supervisor_run(const struct agent_options *options, pid_t guardian, int guar
   greet(&supervisor, options->nonce, guardian);
   if (run(&supervisor, &error)) {
     control_flush(supervisor.agent.control, LAST_WORDS_WITHIN_MS);
-    guard_finished(guard_fd, &error);
+    if (!guard_finished(guard_fd, &error)) hold_on(&supervisor);
   }
   tear_down(&supervisor);
   return supervisor.status;
@@ -114,6 +115,13 @@ static void reap(struct supervisor *supervisor) {
   for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;)
     if (supervisor->segment) segment_child_ended(supervisor->segment, pid, status, &usage);
   ending_look(&supervisor->ending);
+}
+
+// Without a guardian it is for us to hold what must not see an end of file.
+static void hold_on(struct supervisor *supervisor) {
+  struct holds holds = {0};
+  if (supervisor->segment) segment_hand_over(supervisor->segment, &holds);
+  holds_leave_behind(&holds);
 }
 
 static void tear_down(struct supervisor *supervisor) {
