@@ -1,4 +1,5 @@
 /** Starts an agent on a host, or here. */
+import { existsSync } from 'node:fs';
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { printable } from '../model/text.ts';
@@ -56,6 +57,7 @@ function startLocally(session: HostSession, { agentPath, sudo, userDescriptors }
       'this copy of rdpipe holds no programs for the CPU of this machine',
     );
   }
+  if (!existsSync(agent)) throw notThereError(session.label, agent);
   const nonce = newNonce();
   const command = [...(sudo ? ['sudo', '-n', '--'] : []), agent, '--agent', '--nonce', nonce];
   const channel = userDescriptors
@@ -93,9 +95,15 @@ function bundleFor(label: string, bundles: Bundles, { os, cpu }: Missing): Bundl
 }
 
 function missingError(label: string, { agentPath }: AgentOptions, { os, cpu }: Missing): SessionError {
-  const reason =
-    agentPath === undefined
-      ? `its copy does not stay where it was put (${printable(`${os} on ${cpu}`)})`
-      : `no program ${printable(agentPath)} is there`;
+  if (agentPath !== undefined) return notThereError(label, agentPath);
+  const reason = `its copy is not found again (${printable(`${os} on ${cpu}`)})`;
   return new SessionError('no_agent', label, `cannot start the agent on ${label}: ${reason}`);
+}
+
+function notThereError(label: string, path: string): SessionError {
+  return new SessionError(
+    'no_agent',
+    label,
+    `cannot start the agent on ${label}: no program ${printable(path)} is there`,
+  );
 }

@@ -12,7 +12,12 @@ import { LineTooLongError } from './lines.ts';
 const LONGEST_END_MS = 10_000;
 
 /** The agent behind a channel whose greeting was heard. */
-export function createAgent(conversation: Conversation, hello: AgentHello, leaseMs: number): Agent {
+export function createAgent(
+  conversation: Conversation,
+  hello: AgentHello,
+  leaseMs: number,
+  longestEndMs = LONGEST_END_MS,
+): Agent {
   const { session, channel } = conversation;
   const write = (request: AgentRequest) => {
     if (channel.stdin.writable) channel.stdin.write(`${JSON.stringify(request)}\n`);
@@ -33,7 +38,7 @@ export function createAgent(conversation: Conversation, hello: AgentHello, lease
     async close() {
       lease.stop();
       channel.stdin.end();
-      await settlesWithin(channel.closed, LONGEST_END_MS);
+      await settlesWithin(channel.closed, longestEndMs);
       channel.kill();
     },
   };

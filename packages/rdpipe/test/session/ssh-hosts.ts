@@ -10,9 +10,13 @@ export interface TestHosts extends SshHosts {
   readonly folder: string;
 }
 
-export async function startTestHosts(specs: readonly HostSpec[]): Promise<TestHosts> {
+/** `environment` is set in every session. */
+export async function startTestHosts(
+  specs: readonly HostSpec[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestHosts> {
   const folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
-  const hosts = await startSshHosts(folder, specs);
+  const hosts = await startSshHosts(folder, specs, environment);
   return {
     ...hosts,
     folder,

@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { needsFile, needsRoot, needsTool } from '../../../../test/support/needs.ts';
+import { SessionError } from '../../src/model/errors.ts';
+import type { RunEvent } from '../../src/model/events.ts';
+import type { Agent } from '../../src/native/agent.ts';
+import { type AgentOptions, startAgent } from '../../src/native/agent-client.ts';
+import { loadBundles } from '../../src/native/bundle.ts';
+import { installationRoot } from '../../src/native/installation-root.ts';
+import { THIS_PLATFORM } from '../../src/native/locate.ts';
+import type { HostSession } from '../../src/session/host-session.ts';
+import { openSessions, type Sessions } from '../../src/session/open.ts';
+import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session/ssh-hosts.ts';
+
+describe('an agent that is not on its host yet', () => {
+  let hosts: TestHosts;
+  let sessions: Sessions | undefined;
+  let folder: string;
+  const agents: Agent[] = [];
+  const told: RunEvent[] = [];
+
+  before(async function () {
+    needsFile(this, '/usr/sbin/sshd');
+    needsFile(this, join(installationRoot(), 'build/static/rdstage'));
+    needsTool(this, 'ssh', 'ssh-keygen');
+  });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    told.length = 0;
+  });
+  afterEach(async () => {
+    await Promise.all(agents.splice(0).map((agent) => agent.close()));
+    await sessions?.close();
+    await hosts?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** One host whose sessions have this environment. */
+  const connect = async (environment: Readonly<Record<string, string>>): Promise<HostSession> => {
+    hosts = await startTestHosts([{ name: 'h1' }], environment);
+    sessions = await openSessions([hostRef('h1')], settingsFor(hosts));
+    const session = sessions.all.get('1');
+    if (session === undefined) throw new Error('no session');
+    return session;
+  };
+  const start = async (session: HostSession, changes: Partial<AgentOptions> = {}): Promise<Agent> => {
+    const agent = await startAgent(session, {
+      agentPath: undefined,
+      sudo: false,
+      leaseMs: 60_000,
+      startTimeoutMs: 10_000,
+      userDescriptors: false,
+      emit: (event) => told.push(event),
+      signal: new AbortController().signal,
+      ...changes,
+    });
+    agents.push(agent);
+    return agent;
+  };
+  const copies = () => told.filter((event) => event.kind === 'deploying').length;
+  const homePlace = () => join(folder, '.cache/rdpipe');
+  const runPlace = () => join(folder, 'run/rdpipe');
+  const environment = () => ({ HOME: folder, XDG_RUNTIME_DIR: join(folder, 'run') });
+  const digest = async () => (await loadBundles()).get(THIS_PLATFORM)?.digest ?? '';
+
+  it('is copied once, whole, for us alone', async () => {
+    const session = await connect(environment());
+    expect((await start(session)).hello.ssh_connection).to.match(/^127\.0\.0\.1 /);
+    await start(session);
+    expect(copies()).to.equal(1);
+    expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
+    const version = join(homePlace(), await digest());
+    expect(readdirSync(version).sort()).to.deep.equal(['dynamic', 'rdrecv', 'rdsend', 'rdstage']);
+    expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdrecv', 'rdsend']);
+    for (const path of [homePlace(), version, join(version, 'rdstage')])
+      expect(statSync(path).mode & 0o777).to.equal(0o700);
+  });
+
+  it('is copied by two at once without harm', async () => {
+    const session = await connect(environment());
+    await Promise.all([start(session), start(session)]);
+    expect(copies()).to.equal(2);
+    expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
+  });
+
+  it('is found behind a .bashrc that prints', async function () {
+    needsTool(this, 'bash');
+    writeFileSync(join(folder, '.bashrc'), 'echo Welcome; printf "no newline"\n');
+    await start(await connect(environment()));
+    expect(existsSync(join(homePlace(), await digest(), 'rdstage'))).to.equal(true);
+  });
+
+  it('goes to another place where the first cannot be written', async () => {
+    mkdirSync(join(folder, 'run'));
+    await start(await connect({ ...environment(), HOME: '/dev/null' }));
+    expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
+    expect(
+      told.some((event) => event.kind === 'log' && /^h1: \/dev\/null\/\.cache\/rdpipe: /.test(event.message)),
+    ).to.equal(true);
+  });
+
+  it('goes to another place where programs may not run', async function () {
+    needsRoot(this);
+    mkdirSync(join(folder, 'run'));
+    mkdirSync(join(folder, '.cache'));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'noexec', 'rdpipe-test', join(folder, '.cache')]);
+    try {
+      const session = await connect(environment());
+      await start(session);
+      await start(session);
+      expect(copies()).to.equal(1);
+      expect(readdirSync(homePlace())).to.deep.equal([]);
+    } finally {
+      execFileSync('umount', [join(folder, '.cache')]);
+    }
+    expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
+    expect(told).to.deep.include({
+      kind: 'log',
+      message: `h1: ${homePlace()}: programs may not run there (noexec?)`,
+    });
+  });
+
+  for (const [what, prepare] of [
+    ['a link', (place: string, other: string) => symlinkSync(other, place)],
+    ['open to others', (place: string) => mkdirSync(place, { mode: 0o755 })],
+    ['a file', (place: string) => writeFileSync(place, '')],
+  ] as const) {
+    it(`trusts no place that is ${what}`, async () => {
+      mkdirSync(join(folder, 'run'));
+      mkdirSync(join(folder, '.cache'));
+      mkdirSync(join(folder, 'other'), { mode: 0o700 });
+      prepare(homePlace(), join(folder, 'other'));
+      await start(await connect(environment()));
+      expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
+      expect(readdirSync(join(folder, 'other'))).to.deep.equal([]);
+    });
+  }
+
+  it('trusts no version of somebody else', async () => {
+    const session = await connect(environment());
+    const version = join(homePlace(), await digest());
+    mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
+    mkdirSync(version, { mode: 0o777 });
+    chmodSync(version, 0o777);
+    writeFileSync(join(version, 'rdstage'), `#!/bin/sh\n: >${folder}/trap\n`, { mode: 0o755 });
+    await start(session);
+    expect(existsSync(join(folder, 'trap'))).to.equal(false);
+    expect(statSync(version).mode & 0o777).to.equal(0o700);
+  });
+
+  it('takes versions away that nobody used for 30 days, and no others', async () => {
+    const session = await connect(environment());
+    const age = (name: string, days: number) => {
+      const path = join(homePlace(), name);
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      writeFileSync(join(path, 'rdstage'), '');
+      const time = Date.now() / 1000 - days * 86400;
+      utimesSync(path, time, time);
+    };
+    mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
+    age('old', 40);
+    age('recent', 20);
+    await start(session);
+    expect(readdirSync(homePlace()).sort()).to.deep.equal([await digest(), 'recent'].sort());
+  });
+
+  it('counts as used whenever it is started', async () => {
+    const session = await connect(environment());
+    await start(session);
+    const version = join(homePlace(), await digest());
+    utimesSync(version, 1, 1);
+    await start(session);
+    expect(statSync(version).mtimeMs).to.be.greaterThan(Date.now() - 3_600_000);
+  });
+
+  it('is not copied where there is no build for the CPU', async () => {
+    fakeProgram('uname', 'case $1 in -s) echo Linux ;; -m) echo riscv64 ;; esac');
+    const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
+    const error = await start(session).catch((failure: unknown) => failure);
+    expect(error).to.be.instanceOf(SessionError).with.property('code', 'no_agent');
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/^there is no build of the agent for h1, which is Linux on riscv64 \(builds: /);
+    expect(existsSync(homePlace())).to.equal(false);
+  });
+
+  it('says of every place why it will not do', async () => {
+    fakeProgram('mkdir', 'echo "mkdir: cannot create directory: Read-only file system" >&2; exit 1');
+    fakeProgram('id', `echo ${randomUUID()}`);
+    const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
+    const error = await start(session).catch((failure: unknown) => failure);
+    expect(error).to.have.property('code', 'no_agent');
+    expect(error)
+      .to.have.property('message')
+      .that.matches(
+        /^cannot copy the agent to h1: \S+\/\.cache\/rdpipe: .*Read-only file system; \S+\/run\/rdpipe: .*Read-only.*; \/var\/tmp\/rdpipe-\S+: .*Read-only.* \(--agent PATH /,
+      );
+  });
+
+  it('is run by sudo where that is asked for', async () => {
+    fakeProgram('sudo', `echo "$*" >${join(folder, 'sudo-arguments')}; shift 2; exec "$@"`);
+    await start(await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` }), { sudo: true });
+    expect(execFileSync('cat', [join(folder, 'sudo-arguments')], { encoding: 'utf8' })).to.match(
+      /^-n -- \S+\/rdstage --agent --nonce [0-9a-f]{32}\n$/,
+    );
+  });
+
+  it('fails with what sudo says', async () => {
+    fakeProgram('sudo', 'echo "sudo: a password is required" >&2; exit 1');
+    const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
+    const error = await start(session, { sudo: true }).catch((failure: unknown) => failure);
+    expect(error).to.have.property('message', 'cannot start the agent on h1: sudo: a password is required');
+  });
+
+  it('is not copied where --agent names one', async () => {
+    const session = await connect(environment());
+    await start(session, { agentPath: join(installationRoot(), 'build/static/rdstage') });
+    symlinkSync(join(installationRoot(), 'build/static/rdstage'), join(folder, "it's mine"));
+    await start(session, { agentPath: "~/it's mine" });
+    expect(copies()).to.equal(0);
+    const error = await start(session, { agentPath: '/nowhere/rdstage' }).catch((failure: unknown) => failure);
+    expect(error).to.have.property('message', 'cannot start the agent on h1: no program /nowhere/rdstage is there');
+  });
+
+  function fakeProgram(name: string, script: string): void {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+});

@@ -1,0 +1,34 @@
+/** Agents that do what a test wants of them: small shell scripts that get their nonce as a real one does. */
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentHello } from '../../src/model/protocol.ts';
+
+export const HELLO: AgentHello = {
+  v: 1,
+  version: '0.1.0',
+  os: 'Linux',
+  cpu: 'x86_64',
+  boot_id: '0c3f3c1b-0000-0000-0000-000000000000',
+  net_ns: 4026531840,
+  uid: 1000,
+  user: 'ann',
+  hostname: 'h1',
+  pid: 123,
+  ssh_connection: null,
+  aes: true,
+};
+
+/** The script may use `hello`, which prints the first line, and `say MESSAGE`. */
+export function writeFakeAgent(folder: string, script: string, hello: object = HELLO): string {
+  const path = join(folder, 'agent');
+  const lines = [
+    '#!/bin/sh',
+    'nonce=$3',
+    `hello() { printf 'rdstage/1 %s %s\\n' "$nonce" '${JSON.stringify(hello)}'; }`,
+    `say() { printf '%s\\n' "$1"; }`,
+    script,
+  ];
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
