@@ -131,9 +131,10 @@ static bool decode_address(const json_t *value, struct rd_address *address) {
 static bool decode_adopt(json_t *message, struct rd_order *order) {
   json_int_t fd;
   if (!get_number(json_object_get(message, "fd"), 3, INT_MAX, &fd)) return false;
-  order->fd = (int)fd;
+  struct rd_error ignored;
+  order->transport = rd_tcp_adopt((int)fd, &ignored);
   order->dialler = json_is_true(json_object_get(message, "dialler"));
-  return true;
+  return order->transport != NULL;
 }
 
 static bool decode_consumer(json_t *message, struct rd_order *order) {

@@ -7,7 +7,8 @@
 
 #include <jansson.h>
 
-// Decodes one message, and wipes a key in it. False: it is unknown or malformed.
+// Decodes one message, and wipes a key in it; for `adopt` it takes the descriptor over. False: it is unknown, malformed
+// or cannot be followed.
 bool rd_agent_order_decode(json_t *message, struct rd_order *order, struct rd_error *error);
 
 #endif

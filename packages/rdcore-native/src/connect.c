@@ -96,9 +96,8 @@ bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addres
   return true;
 }
 
-bool rd_connect_adopt(struct rd_connect *connect, int fd, bool dialler, struct rd_error *error) {
-  struct rd_transport *transport = rd_tcp_adopt(fd, error);
-  if (transport == NULL) return false;
+bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+                      struct rd_error *error) {
   connect->adopted =
       add_knock(connect, transport, dialler, true, rd_now_ms() + connect->config.connect_timeout_ms, error);
   return connect->adopted;

@@ -45,8 +45,8 @@ bool rd_connect_listen(struct rd_connect *connect, uint16_t *port, struct rd_err
 // many, or none.
 bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addresses, size_t count,
                      struct rd_error *error);
-// Takes over a connected socket (also when it fails); `dialler`: this end is the TLS client.
-bool rd_connect_adopt(struct rd_connect *connect, int fd, bool dialler, struct rd_error *error);
+// Takes over a connection that exists already (also when it fails); `dialler`: this end is the TLS client.
+bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool dialler, struct rd_error *error);
 
 // Goes on as far as it can: 1 the connection is in *connection, 0 not yet, -1 the last of the dials failed
 // (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialling again is possible.

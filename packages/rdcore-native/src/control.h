@@ -20,7 +20,7 @@ enum rd_order_type {
   RD_ORDER_READY,    // fd: the source or sink is this descriptor
   RD_ORDER_LISTEN,   //
   RD_ORDER_DIAL,     // addresses
-  RD_ORDER_ADOPT,    // fd, dialler
+  RD_ORDER_ADOPT,    // transport (handed over), dialler
   RD_ORDER_CONSUMER, // pid: leads the process group that reads our output
   RD_ORDER_COMMIT,   // status: the producer ended well
   RD_ORDER_ABORT,    // code, words
@@ -48,6 +48,7 @@ struct rd_order {
   char path[PATH_MAX];
   bool append;
   int fd;
+  struct rd_transport *transport;
   bool dialler;
   pid_t pid;
   uint32_t status;

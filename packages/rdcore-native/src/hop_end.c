@@ -42,13 +42,14 @@ bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, s
   if (order->type == RD_ORDER_OPEN) return open_hop_end(hop_end, &order->settings, error);
   if (hop_end->connection != NULL) return true; // another way to connect, on its way when this one was found
   if (hop_end->connect == NULL) {
+    rd_transport_destroy(order->transport);
     rd_error_set(error, RD_CODE_USAGE, "an order came before open");
     return false;
   }
   if (order->type == RD_ORDER_LISTEN) return listen_now(hop_end, error);
   bool begun = order->type == RD_ORDER_DIAL
                    ? rd_connect_dial(hop_end->connect, order->addresses, order->address_count, error)
-                   : rd_connect_adopt(hop_end->connect, order->fd, order->dialler, error);
+                   : rd_connect_adopt(hop_end->connect, order->transport, order->dialler, error);
   if (!begun) tell_dial_failed(hop_end, error);
   return true;
 }

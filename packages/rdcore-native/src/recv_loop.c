@@ -28,6 +28,7 @@ struct receiver {
   bool end_received;
   uint32_t producer_status;
   int64_t done_at_ms; // 0: DONE was not sent yet
+  bool delivered;     // and the control was told
   bool over;
 };
 
@@ -45,10 +46,12 @@ static bool speak(struct receiver *receiver, struct rd_error *error);
 static void collect(struct receiver *receiver);
 static bool acknowledge(struct receiver *receiver, struct rd_error *error);
 static bool send_done(struct receiver *receiver, struct rd_error *error);
+static void deliver(struct receiver *receiver);
 static void close_output(struct receiver *receiver);
 static enum rd_wait what_for(struct receiver *receiver);
 static bool wait(struct receiver *receiver, struct rd_error *error);
 static void wait_for_release(struct receiver *receiver);
+static bool stop_writing(struct receiver *receiver);
 static void clear(struct receiver *receiver);
 
 enum rd_code rd_recv_loop(struct rd_control *control) {
@@ -57,6 +60,11 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   rd_hop_end_init(&receiver.hop_end, RD_ROLE_RECEIVER, control);
   if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
   rd_hop_end_farewell(&receiver.hop_end, &end);
+  // What was written whole is delivered, whatever came after: a lost connection, or an abort that was too late.
+  if (stop_writing(&receiver)) {
+    end = (struct rd_error){.code = RD_CODE_OK};
+    deliver(&receiver);
+  }
   clear(&receiver);
   rd_hop_end_finish(&receiver.hop_end, &end);
   if (end.code != RD_CODE_OK && end.code != RD_CODE_CLOSED && !receiver.alone) wait_for_release(&receiver);
@@ -140,11 +148,8 @@ static bool begin(struct receiver *receiver, struct rd_error *error) {
   return true;
 }
 
-// Once DONE was sent, a connection that ends is as good as BYE.
 static bool converse(struct receiver *receiver, struct rd_error *error) {
-  if (hear(receiver, error) && (receiver->over || speak(receiver, error))) return true;
-  receiver->over = receiver->done_at_ms > 0 && error->code == RD_CODE_PEER_LOST;
-  return receiver->over;
+  return hear(receiver, error) && (receiver->over || speak(receiver, error));
 }
 
 static bool hear(struct receiver *receiver, struct rd_error *error) {
@@ -179,7 +184,8 @@ static bool take_frame(struct receiver *receiver, const struct rd_arrival *arriv
 }
 
 static bool take_data(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
-  if (receiver->end_received || arrival->frame.offset != receiver->received)
+  bool fits = arrival->bytes <= receiver->hop_end.slot_bytes;
+  if (!fits || receiver->end_received || arrival->frame.offset != receiver->received)
     return rd_hop_end_out_of_place(arrival, error);
   receiver->received += arrival->bytes;
   return rd_writer_put(receiver->writer, arrival, error);
@@ -234,13 +240,20 @@ static bool send_done(struct receiver *receiver, struct rd_error *error) {
   int sent = rd_connection_send(receiver->hop_end.connection, RD_FRAME_DONE, receiver->consumed, NULL, 0, error);
   if (sent <= 0) return sent == 0;
   receiver->done_at_ms = rd_now_ms();
-  close_output(receiver);
-  struct rd_event event = {.type = RD_EVENT_END, .bytes = receiver->consumed, .status = receiver->producer_status};
-  receiver->hop_end.control->ops->tell(receiver->hop_end.control, &event);
+  deliver(receiver);
   return true;
 }
 
-// The reader sees the end of the stream. The descriptor's number is not left for others to take.
+// The reader sees the end of the stream. Once.
+static void deliver(struct receiver *receiver) {
+  if (receiver->delivered) return;
+  receiver->delivered = true;
+  close_output(receiver);
+  struct rd_event event = {.type = RD_EVENT_END, .bytes = receiver->consumed, .status = receiver->producer_status};
+  receiver->hop_end.control->ops->tell(receiver->hop_end.control, &event);
+}
+
+// The descriptor's number is not left for others to take.
 static void close_output(struct receiver *receiver) {
   if (receiver->output_fd < 0) return;
   RD_AUTO_CLOSE int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -283,9 +296,18 @@ static void wait_for_release(struct receiver *receiver) {
   }
 }
 
+// Was everything written, and the sink committed?
+static bool stop_writing(struct receiver *receiver) {
+  struct rd_error ignored;
+  if (receiver->writer == NULL || !rd_writer_stop(receiver->writer)) return false;
+  collect(receiver);
+  return rd_writer_state(receiver->writer, &ignored) == RD_WRITER_COMMITTED;
+}
+
 static void clear(struct receiver *receiver) {
   // A thread that hangs in the system keeps what it uses: the sink, and frames in the connection's memory.
-  if (!rd_writer_destroy(receiver->writer)) return;
+  if (receiver->writer != NULL && !rd_writer_stop(receiver->writer)) return;
+  rd_writer_destroy(receiver->writer);
   rd_sink_destroy(receiver->sink);
   rd_hop_end_clear(&receiver->hop_end);
 }

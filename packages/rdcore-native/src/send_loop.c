@@ -33,7 +33,6 @@ static bool obey(struct sender *sender, struct rd_error *error);
 static bool obey_one(struct sender *sender, const struct rd_order *order, struct rd_error *error);
 static bool take_source(struct sender *sender, struct rd_source *source);
 static bool begin(struct sender *sender, struct rd_error *error);
-static bool check_grant(const struct rd_hello *grant, struct rd_error *error);
 static bool converse(struct sender *sender, struct rd_error *error);
 static bool speak(struct sender *sender, struct rd_error *error);
 static bool hear(struct sender *sender, struct rd_error *error);
@@ -114,21 +113,12 @@ static bool begin(struct sender *sender, struct rd_error *error) {
   const struct rd_connection *connection = sender->hop_end.connection;
   if (sender->reader != NULL || connection == NULL || sender->source == NULL) return true;
   const struct rd_agreement *agreement = rd_connection_agreement(connection);
-  if (!check_grant(&agreement->peer, error)) return false;
   rd_credit_init(&sender->credit, agreement->peer.slots);
   sender->chunk_bytes = agreement->peer.slot_bytes;
   sender->ring = rd_ring_create(sender->hop_end.settings.buffer_bytes, error);
   if (sender->ring == NULL) return false;
   sender->reader = rd_reader_create(sender->source, sender->ring, !agreement->sealed, error);
   return sender->reader != NULL;
-}
-
-static bool check_grant(const struct rd_hello *grant, struct rd_error *error) {
-  bool good = grant->slots > 0 && grant->slot_bytes > 0 && grant->slot_bytes <= RD_SLOT_MAX_BYTES;
-  if (!good)
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the receiver grants %u slots of %u bytes", grant->slots,
-                 grant->slot_bytes);
-  return good;
 }
 
 // When the connection breaks, what the peer said last tells more than that it broke.

@@ -31,7 +31,6 @@ static bool has_work(const struct rd_writer *writer);
 static bool write_frame(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error);
 static bool finish(struct rd_writer *writer, struct rd_error *error);
 static void set_state(struct rd_writer *writer, enum rd_writer_state state, const struct rd_error *error);
-static void free_writer(struct rd_writer *writer);
 
 struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_error *error) {
   struct rd_writer *writer = calloc(1, sizeof *writer);
@@ -51,19 +50,26 @@ struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_
   if (takes_digest && writer->event_fd >= 0) writer->digest = rd_digest_create(error);
   bool made = writer->event_fd >= 0 && (!takes_digest || writer->digest != NULL);
   if (made && rd_worker_start(&writer->worker, write_all, writer, error)) return writer;
-  free_writer(writer);
+  rd_writer_destroy(writer);
   return NULL;
 }
 
-bool rd_writer_destroy(struct rd_writer *writer) {
-  if (writer == NULL) return true;
+bool rd_writer_stop(struct rd_writer *writer) {
   pthread_mutex_lock(&writer->lock);
   atomic_store(&writer->stop, true);
   pthread_cond_signal(&writer->changed);
   pthread_mutex_unlock(&writer->lock);
-  if (!rd_worker_stop(&writer->worker)) return false;
-  free_writer(writer);
-  return true;
+  return rd_worker_stop(&writer->worker);
+}
+
+void rd_writer_destroy(struct rd_writer *writer) {
+  if (writer == NULL) return;
+  rd_cleanup_fd(&writer->event_fd);
+  pthread_cond_destroy(&writer->changed);
+  pthread_mutex_destroy(&writer->lock);
+  rd_digest_destroy(writer->digest);
+  free(writer->queue);
+  free(writer);
 }
 
 void rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink) {
@@ -187,13 +193,4 @@ static void set_state(struct rd_writer *writer, enum rd_writer_state state, cons
   if (state == RD_WRITER_FAILED) writer->error = *error;
   pthread_mutex_unlock(&writer->lock);
   eventfd_write(writer->event_fd, 1);
-}
-
-static void free_writer(struct rd_writer *writer) {
-  rd_cleanup_fd(&writer->event_fd);
-  pthread_cond_destroy(&writer->changed);
-  pthread_mutex_destroy(&writer->lock);
-  rd_digest_destroy(writer->digest);
-  free(writer->queue);
-  free(writer);
 }

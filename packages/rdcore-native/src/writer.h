@@ -14,9 +14,10 @@ enum rd_writer_state { RD_WRITER_WRITING, RD_WRITER_COMMITTED, RD_WRITER_FAILED 
 struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_error *error);
 // From now on it writes. The sink stays the caller's.
 void rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink);
-// Stops the thread. False: it hangs in the system; nothing was freed, and neither the sink nor the frames may be.
-// NULL-safe.
-bool rd_writer_destroy(struct rd_writer *writer);
+// Stops the thread. False: it hangs in the system; then neither the writer, the sink nor the frames may be freed.
+bool rd_writer_stop(struct rd_writer *writer);
+// After rd_writer_stop(). NULL-safe.
+void rd_writer_destroy(struct rd_writer *writer);
 
 // Hands over a DATA frame. False: there are more than the slots allow (RD_CODE_DATA_DAMAGED).
 bool rd_writer_put(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop in a thread of its own, commanded by a script: orders are given at once, a failed dial is answered by an
+// abort, and the end by a release.
+#ifndef RD_SCRIPT_CONTROL_H
+#define RD_SCRIPT_CONTROL_H
+
+#include "control.h"
+#include "io.h"
+#include "test.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define SCRIPT_ORDERS_MOST 8u
+
+struct script {
+  struct rd_control control;
+  struct rd_order *orders;
+  unsigned order_count, next;
+  bool release;
+  bool aborts;
+  enum rd_code (*loop)(struct rd_control *);
+  pthread_t thread;
+  // What was told.
+  bool connected;
+  bool ended;
+  struct rd_error end;
+  uint64_t bytes;
+  uint32_t status;
+  enum rd_code code;
+};
+
+static inline struct pollfd script_poll(const struct rd_control *control) {
+  (void)control;
+  return (struct pollfd){.fd = -1};
+}
+
+static inline bool script_next(struct rd_control *control, struct rd_order *order) {
+  struct script *script = (struct script *)control;
+  if (script->release || script->aborts) {
+    *order = (struct rd_order){.type = script->release ? RD_ORDER_RELEASE : RD_ORDER_ABORT, .code = RD_CODE_ABORTED};
+    script->release = script->aborts = false;
+    return true;
+  }
+  if (script->next == script->order_count) return false;
+  *order = script->orders[script->next++];
+  return true;
+}
+
+static inline void script_tell(struct rd_control *control, const struct rd_event *event) {
+  struct script *script = (struct script *)control;
+  if (event->type == RD_EVENT_CONNECTED) script->connected = true;
+  if (event->type == RD_EVENT_DIAL_FAILED) script->aborts = true;
+  if (event->type == RD_EVENT_END) script->ended = true, script->status = event->status;
+  if (event->type != RD_EVENT_FINISHED) return;
+  script->end = *event->error;
+  script->bytes = event->bytes;
+  script->release = true;
+}
+
+static const struct rd_control_ops script_ops = {script_poll, script_next, script_tell};
+
+static inline struct rd_settings script_settings(enum rd_encrypt encrypt, size_t buffer_bytes) {
+  struct rd_settings settings = {
+      .run = "test",
+      .hop = 1,
+      .encrypt = encrypt,
+      .buffer_bytes = buffer_bytes,
+      .connect_timeout_ms = 10000,
+      .stall_timeout_ms = 20000,
+  };
+  memset(settings.key, 7, sizeof settings.key);
+  return settings;
+}
+
+static inline void script_init(struct script *script, enum rd_code (*loop)(struct rd_control *)) {
+  *script = (struct script){.control = {&script_ops}, .loop = loop};
+  script->orders = calloc(SCRIPT_ORDERS_MOST, sizeof *script->orders);
+  REQUIRE(script->orders != NULL);
+}
+
+// The next order of the script, to be filled in.
+static inline struct rd_order *script_add(struct script *script, enum rd_order_type type) {
+  REQUIRE(script->order_count < SCRIPT_ORDERS_MOST);
+  struct rd_order *order = &script->orders[script->order_count++];
+  order->type = type;
+  order->fd = -1;
+  return order;
+}
+
+static inline void *script_run(void *context) {
+  struct script *script = context;
+  script->code = script->loop(&script->control);
+  return NULL;
+}
+
+static inline void script_start(struct script *script) {
+  REQUIRE(pthread_create(&script->thread, NULL, script_run, script) == 0);
+}
+
+static inline void script_join(struct script *script) {
+  REQUIRE(pthread_join(script->thread, NULL) == 0);
+  free(script->orders);
+}
+
+#endif
