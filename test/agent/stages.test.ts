@@ -168,6 +168,15 @@ describe("a stage's standard error", () => {
     expect(agents.has('seen')).to.equal(false);
   });
 
+  it('comes before the end of its stage', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('echo last words >&2; exit 3'));
+    await agent.finish();
+    const names = agent.events.map(({ event }) => event);
+    expect(names.indexOf('exited')).to.be.greaterThan(names.lastIndexOf('stderr')).and.greaterThan(0);
+    expect(agent.stderrOf(1)).to.equal('last words\n');
+  });
+
   it('comes before the end that was asked for', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('echo last words >&2; touch said; sleep 1000'));

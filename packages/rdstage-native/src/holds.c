@@ -2,12 +2,14 @@
 #include "holds.h"
 
 #include "memory.h"
+#include "process_list.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 static void forget(struct holds *holds, size_t index);
+static bool run_goes_on(void);
 static void drop_unread(struct holds *holds);
 static _Noreturn void stay(struct holds *holds);
 
@@ -36,13 +38,23 @@ void holds_clear(struct holds *holds) {
 
 void holds_leave_behind(struct holds *holds) {
   drop_unread(holds);
-  if (holds->count && fork() == 0) stay(holds);
+  if (holds->count && run_goes_on() && fork() == 0) stay(holds);
   holds_clear(holds);
 }
 
 static void forget(struct holds *holds, size_t index) {
   close(holds->items[index].fd);
   holds->items[index] = holds->items[--holds->count];
+}
+
+// A reader that is none of ours, as a daemon is to which a command passed its input, would otherwise wait for ever.
+static bool run_goes_on(void) {
+  struct process_list list;
+  struct rd_error ignored;
+  if (!process_list_below(getpid(), &list, &ignored)) return true;
+  bool goes_on = list.count > 0;
+  process_list_clear(&list);
+  return goes_on;
 }
 
 static void drop_unread(struct holds *holds) {

@@ -18,8 +18,8 @@ void holds_add(struct holds *holds, uint32_t number, int fd); // takes `fd`
 void holds_drop(struct holds *holds, uint32_t number);
 // Closes everything; zeros are a valid beginning.
 void holds_clear(struct holds *holds);
-// Where somebody still reads, another process stays behind and holds on until nobody does: this one must end, or its
-// session would not. Closes everything here.
+// Where a process of the run that could not be ended still reads, another process stays behind and holds on until
+// nobody does: this one must end, or its session would not. Closes everything here.
 void holds_leave_behind(struct holds *holds);
 
 #endif

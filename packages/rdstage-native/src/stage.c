@@ -67,6 +67,7 @@ void stage_reaped(struct stage *stage, int status, const struct rusage *usage) {
                               .stopped = stage->stopped,
                               .consumer_closed = stage->consumer_closed,
                               .usage = *usage};
+  stderr_relay_take(stage->relay); // its last words come before its end
   control_tell(stage->agent->control, event_exited(&exited));
   // Where nobody reads any more it makes no difference how it ended.
   if (!stage->consumer_closed) tell_output(stage, ended_well(stage, status), shell_status(status));

@@ -66,8 +66,12 @@ bool stderr_relay_is_idle(const struct stderr_relay *relay) {
   return !relay->watch || poll(&polled, 1, 0) == 0;
 }
 
-void stderr_relay_close(struct stderr_relay *relay) {
+void stderr_relay_take(struct stderr_relay *relay) {
   while (relay->watch && pass_on(relay) == PASSED) continue;
+}
+
+void stderr_relay_close(struct stderr_relay *relay) {
+  stderr_relay_take(relay);
   watch_end(&relay->watch);
   rd_cleanup_fd(&relay->fd);
 }

@@ -19,7 +19,9 @@ void stderr_relay_acknowledge(struct stderr_relay *relay, uint64_t bytes);
 bool stderr_relay_has_ended(const struct stderr_relay *relay);
 // Nothing is left to pass on for now, and nothing waits to be acknowledged before it goes.
 bool stderr_relay_is_idle(const struct stderr_relay *relay);
-// Passes on what is there and may go, and reads no more.
+// Passes on what is there and may go.
+void stderr_relay_take(struct stderr_relay *relay);
+// The same, and reads no more.
 void stderr_relay_close(struct stderr_relay *relay);
 
 #endif

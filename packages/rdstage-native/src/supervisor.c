@@ -29,6 +29,7 @@ struct supervisor {
   struct segment *segment; // NULL: none yet
   struct lease lease;
   struct ending ending;
+  struct watch *guardian_watch;
   int signal_fd;
   bool children_changed;
   bool over;
@@ -87,7 +88,7 @@ static bool set_up(struct supervisor *supervisor, const struct agent_options *op
   struct control_handler handler = {.request = on_request, .lost = on_lost, .context = supervisor};
   agent->control = control_create(agent->loop, STDIN_FILENO, STDOUT_FILENO, &handler);
   loop_watch(agent->loop, supervisor->signal_fd, POLLIN, on_signal, supervisor);
-  loop_watch(agent->loop, guard_fd, POLLIN, on_guardian_gone, supervisor);
+  supervisor->guardian_watch = loop_watch(agent->loop, guard_fd, POLLIN, on_guardian_gone, supervisor);
   return true;
 }
 
@@ -236,7 +237,9 @@ static void on_lease_expired(void *context) {
 // The socket is never written to by the guardian: it is readable when it is closed.
 static void on_guardian_gone(void *context, short ready) {
   (void)ready;
-  give_up(context, RD_CODE_INTERNAL, "the agent's guardian was killed");
+  struct supervisor *supervisor = context;
+  watch_end(&supervisor->guardian_watch);
+  give_up(supervisor, RD_CODE_INTERNAL, "the agent's guardian was killed");
 }
 
 static void on_signal(void *context, short ready) {
