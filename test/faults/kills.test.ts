@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One process of a run dies of SIGKILL: the run fails with one line, no consumer takes a cut-off stream for a whole one,
 // and nothing is left.
+import { readlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
@@ -50,7 +51,25 @@ describe('a run', () => {
     expect(result.status).to.equal(137);
     expect(result.stderr).to.match(/^rdpipe: stage 2 \(h2: exec cat\).*SIGKILL.*stage 1 was stopped/);
   });
+
+  it('does not wait for a reader that is none of its processes, as zfs-fuse is', async () => {
+    const running = lab.start("exec rdpipe h1:'echo begun; sleep 1000' h2:'echo $; exec cat'");
+    await running.printed('');
+    const pid = await eventually(() => catOf(lab.processes()));
+    const outsider = lab.start(`exec cat < /proc/${pid}/fd/0`, { env: { RDPIPE_TEST_MARK: 'none' } });
+    await eventually(() => expect(readlinkSync(`/proc/${outsider.pid}/exe`)).to.match(/cat$/));
+    kill(lab.processes().find((process) => process.pid === pid));
+    expect((await running.result).status).to.equal(137);
+    await lab.expectNothingLeft();
+    expect((await outsider.result).status).to.equal(0);
+  });
 });
+
+function catOf(processes: readonly MarkedProcess[]): number {
+  const pid = processes.find((process) => process.program === 'cat')?.pid;
+  if (pid === undefined) throw new Error('cat does not run yet');
+  return pid;
+}
 
 function kill(victim: MarkedProcess | undefined): void {
   if (victim === undefined) throw new Error('the process to kill is not there');

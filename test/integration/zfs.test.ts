@@ -52,12 +52,12 @@ describe('zfs send | zfs recv', () => {
     this.timeout(60_000);
     const { from, to } = zfs;
     await lab.sh(`head -c 64M /dev/urandom > ${from.folder}/data/more; zfs snapshot ${from.name}/data@three`);
-    const before = await lab.sh(`zfs list -Hp -t all -o name,guid -r ${to.name}`);
+    const before = await lab.sh(`zfs get -Hp -r guid ${to.name}`);
     const sender = `zfs send -i @two ${from.name}/data@three | head -c 20M; kill -9 $$`;
     const broken = await lab.sh(`rdpipe h1:'${sender}' h2:'zfs recv -F -u ${to.name}/data'`);
     expect(broken.status).to.equal(137);
     expect(broken.stderr).to.match(/^rdpipe: stage 1 .*SIGKILL.*stage 2 was stopped/m);
-    const after = await lab.sh(`zfs list -Hp -t all -o name,guid -r ${to.name}`);
+    const after = await lab.sh(`zfs get -Hp -r guid ${to.name}`);
     expect(after.text).to.equal(before.text).and.to.include('@two');
   });
 

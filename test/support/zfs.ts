@@ -30,7 +30,7 @@ export async function startZfs(): Promise<Zfs> {
     from,
     to,
     close: async () => {
-      for (const pool of [from, to]) execFileSync('zpool', ['destroy', '-f', pool.name]);
+      for (const pool of [from, to]) await eventually(() => destroyPool(pool));
       if (daemon !== undefined) await endDaemon(daemon);
       rmSync(scratch, { recursive: true });
     },
@@ -71,4 +71,9 @@ function createPool(scratch: string, role: string): ZfsPool {
   truncateSync(disk, POOL_BYTES);
   execFileSync('zpool', ['create', '-o', 'cachefile=none', '-m', folder, name, disk], { stdio: 'ignore' });
   return { name, folder };
+}
+
+/** Refused while a send that was cut off still reads. */
+function destroyPool(pool: ZfsPool): void {
+  execFileSync('zpool', ['destroy', '-f', pool.name], { stdio: 'ignore' });
 }
