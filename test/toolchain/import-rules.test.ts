@@ -15,7 +15,7 @@ const FORBIDDEN: readonly Import[] = [
   ['model/pipeline.ts', '../plan/plan.ts'],
   ['model/pipeline.ts', 'node:fs'],
   ['parse/stage.ts', '../config/file.ts'],
-  ['config/file.ts', '../parse/argv.ts'],
+  ['config/file.ts', '../session/open.ts'],
   ['plan/plan.ts', '../session/openssh.ts'],
   ['session/openssh.ts', '../native/deploy.ts'],
   ['native/deploy.ts', '../run/run.ts'],
@@ -33,6 +33,7 @@ const FORBIDDEN: readonly Import[] = [
 const ALLOWED: readonly Import[] = [
   ['model/plan.ts', './pipeline.ts'],
   ['parse/argv.ts', 'commander'],
+  ['config/file.ts', '../parse/values.ts'],
   ['plan/route.ts', '../model/plan.ts'],
   ['session/ssh2.ts', 'ssh2'],
   ['native/deploy.ts', '../session/host-session.ts'],
