@@ -8,6 +8,7 @@ import { LOCAL } from '../plan/facts.ts';
 import { needsLocal } from '../plan/segments.ts';
 import { openSessions, type Sessions } from '../session/open.ts';
 import type { SessionSettings } from '../session/settings.ts';
+import { controllingTerminal } from '../session/terminal.ts';
 
 /** What becomes of the user's own standard input and output. */
 export interface UserStreams {
@@ -40,7 +41,8 @@ export async function openHosts(
   const written = pipeline.stages.map((stage) => stage.host);
   const hosts = needsLocal(pipeline, streams) ? [...written, THIS_MACHINE] : written;
   emit({ kind: 'connecting', hosts: [...new Set(hosts.map((host) => host.label))] });
-  const sessions = await openSessions(hosts, { ...sessionSettings(settings), ...installation, emit, signal });
+  const wanted = { ...sessionSettings(settings), ...installation, emit, signal };
+  const sessions = await openSessions(hosts, wanted, controllingTerminal());
   try {
     return { sessions, agents: await startAgents(hosts, sessions, settings, emit, signal) };
   } catch (error) {

@@ -17,7 +17,7 @@ import type { SessionSettings } from './settings.ts';
 import { readSshConfig } from './ssh-config.ts';
 import { hasSsh } from './ssh-program.ts';
 import type { Ssh2Session } from './ssh2.ts';
-import { controllingTerminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface Sessions {
   /** By id, in the order in which the hosts were first met: `1`, `2`, …, and `local`. */
@@ -33,14 +33,19 @@ const CONNECTS_AT_A_TIME = 8;
 const LOCAL: SessionId = 'local';
 
 /**
- * Opens what the hosts need, in parallel, each jump host once and first. The first failure ends the others.
+ * Opens what the hosts need, in parallel, each jump host once and first. The first failure ends the others. Questions are
+ * put to the terminal; without one ssh is told not to ask.
  * @throws SessionError of the first host that failed; the signal's reason when it was aborted.
  */
-export async function openSessions(hosts: readonly HostRef[], settings: SessionSettings): Promise<Sessions> {
+export async function openSessions(
+  hosts: readonly HostRef[],
+  settings: SessionSettings,
+  terminal: Terminal | undefined,
+): Promise<Sessions> {
   const failed = new AbortController();
   const inner = { ...settings, signal: AbortSignal.any([settings.signal, failed.signal]) };
   const dir = await makePrivateDir();
-  const prompter = await createPrompter({ ...inner, dir: dir.path, terminal: controllingTerminal() });
+  const prompter = await createPrompter({ ...inner, dir: dir.path, terminal });
   const limit = createLimit(CONNECTS_AT_A_TIME);
   const context = { settings: inner, dir: dir.path, prompter, limit };
   const connector = createClient(context);

@@ -143,5 +143,5 @@ function isEchoed(question: AskpassQuestion): boolean {
 
 /** A server chooses some of these words: none of them may move the cursor. */
 function lines(text: string): string {
-  return text.split('\n').map(printable).join('\r\n');
+  return text.split('\n').map(printable).join('\n');
 }

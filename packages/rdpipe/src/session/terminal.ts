@@ -27,7 +27,7 @@ async function askOn(path: string, text: string, echo: boolean, signal: AbortSig
   try {
     return await readLine(input, echo ? show : () => {}, signal);
   } finally {
-    show('\r\n');
+    show('\n');
     input.setRawMode(false);
     input.destroy();
   }

@@ -53,7 +53,7 @@ describe('an agent that is not on its host yet', () => {
   /** One host whose sessions have this environment. */
   const connect = async (environment: Readonly<Record<string, string>>): Promise<HostSession> => {
     hosts = await startTestHosts([{ name: 'h1' }], environment);
-    sessions = await openSessions([hostRef('h1')], settingsFor(hosts));
+    sessions = await openSessions([hostRef('h1')], settingsFor(hosts), undefined);
     const session = sessions.all.get('1');
     if (session === undefined) throw new Error('no session');
     return session;

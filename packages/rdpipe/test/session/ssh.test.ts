@@ -39,6 +39,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       const sessions = await openSessions(
         names.map((name) => hostRef(name)),
         settingsFor(hosts, { client, ...changes }),
+        undefined,
       );
       opened.push(sessions);
       return sessions;
@@ -67,7 +68,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
     it('is shared by hosts that ssh resolves alike', async () => {
       const { username } = userInfo();
       const all = [hostRef('h1'), hostRef('h1', username), hostRef('h2')];
-      const sessions = await openSessions(all, settingsFor(hosts, { client }));
+      const sessions = await openSessions(all, settingsFor(hosts, { client }), undefined);
       opened.push(sessions);
       expect(all.map((host) => sessions.idOf(host))).to.deep.equal(['1', '1', '2']);
     });

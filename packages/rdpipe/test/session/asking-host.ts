@@ -1,0 +1,53 @@
+/** An ssh server in this process that asks whoever comes for secrets, and runs `sh` for them. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import ssh2, { type AuthContext, type ServerChannel } from 'ssh2';
+
+export interface AskingHost {
+  readonly port: number;
+  /** Its line for known_hosts. */
+  readonly knownHosts: string;
+  close(): void;
+}
+
+/** Lets in who knows the password and then the code, as a bastion with a second factor does. */
+export async function startAskingHost(password: string, code: string): Promise<AskingHost> {
+  const hostKey = ssh2.utils.generateKeyPairSync('ed25519');
+  const server = new ssh2.Server({ hostKeys: [hostKey.private] }, (connection) => {
+    let knowsPassword = false;
+    connection.on('error', () => {});
+    connection.on('authentication', (context) => {
+      if (context.method === 'password' && context.password === password) {
+        knowsPassword = true;
+        // The types know one argument, the protocol a second: this one was right, and it is not enough.
+        (context.reject as (left: string[], partial: boolean) => void)(['keyboard-interactive'], true);
+      } else if (context.method === 'keyboard-interactive' && knowsPassword) askForCode(context, code);
+      else context.reject([knowsPassword ? 'keyboard-interactive' : 'password']);
+    });
+    connection.on('session', (accept) => {
+      accept().on('exec', (acceptExec, _reject, { command }) => runCommand(acceptExec(), command));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { port, knownHosts: `[127.0.0.1]:${port} ${hostKey.public}\n`, close: () => void server.close() };
+}
+
+function askForCode(context: Extract<AuthContext, { method: 'keyboard-interactive' }>, code: string): void {
+  context.prompt([{ prompt: 'Code \x1b[2J: ', echo: false }], '', 'The second factor', (answers) => {
+    if (answers?.[0] === code) context.accept();
+    else context.reject(['keyboard-interactive']);
+  });
+}
+
+function runCommand(channel: ServerChannel, command: string): void {
+  const child = spawn('sh', ['-c', command], { stdio: ['pipe', 'pipe', 'ignore'] });
+  channel.pipe(child.stdin).on('error', () => {});
+  child.stdout.pipe(channel, { end: false });
+  child.on('close', (status) => {
+    channel.exit(status ?? 1);
+    channel.end();
+  });
+}
