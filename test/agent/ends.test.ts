@@ -213,6 +213,19 @@ describe('a run that is ended', () => {
   }
 });
 
+describe('a segment that is not accepted', () => {
+  const agents = useAgents();
+
+  it("wants the user's descriptors, which the agent does not have", async () => {
+    for (const kind of ['stdin', 'stdout'] as const) {
+      const agent = await agents.start();
+      agent.send(prepare([], [{ link: 0, kind }]));
+      expect((await agent.event('failed')).message).to.match(/a descriptor that it does not have$/);
+      await agent.event('ended');
+    }
+  });
+});
+
 describe('a suspended run', () => {
   const agents = useAgents();
 

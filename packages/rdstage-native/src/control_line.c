@@ -21,7 +21,8 @@ struct control {
   struct line_reader *reader;
   struct line_writer *writer;
   struct watch *readable, *writable;
-  bool lost;
+  bool lost; // and the handler knows
+  bool gone; // nothing can be told any more
 };
 
 static void on_readable(void *context, short ready);
@@ -58,7 +59,7 @@ void control_listen(struct control *control) {
 }
 
 void control_tell_line(struct control *control, const char *line) {
-  if (control->lost) return;
+  if (control->gone) return;
   line_writer_add(control->writer, line, strlen(line));
   watch_writing(control);
 }
@@ -79,14 +80,14 @@ void control_tell_if_idle(struct control *control, json_t *event) {
 void control_tell_alive(struct control *control) {
   static const char line[] = "{\"event\":\"alive\"}";
   // With so much waiting that it cannot have been taken, the last one still waits too.
-  if (control->lost || line_writer_first_is(control->writer, line)) return;
+  if (control->gone || line_writer_first_is(control->writer, line)) return;
   line_writer_add_first(control->writer, line, sizeof line - 1);
   watch_writing(control);
 }
 
 void control_flush(struct control *control, int64_t limit_ms) {
   int64_t until_ms = rd_now_ms() + limit_ms;
-  while (!control->lost && line_writer_queued_bytes(control->writer) > 0) {
+  while (!control->gone && line_writer_queued_bytes(control->writer) > 0) {
     int64_t left_ms = until_ms - rd_now_ms();
     if (left_ms <= 0 || rd_wait_fd(control->out_fd, POLLOUT, (int)left_ms) <= 0) return;
     if (!line_writer_flush(control->writer)) return;
@@ -104,7 +105,6 @@ static void on_readable(void *context, short ready) {
     lose(control, RD_CODE_ABORTED, "rdpipe has gone");
     break;
   case LINES_FAILED:
-    watch_change(control->readable, WATCH_NOTHING);
     if (!control->lost) lose(control, RD_CODE_USAGE, error.message);
     break;
   }
@@ -133,13 +133,14 @@ static void on_writable(void *context, short ready) {
   if (!line_writer_queued_bytes(control->writer)) watch_change(control->writable, 0);
 }
 
-// What was sent nonsense may still be told so; who has gone may not.
+// Who sent nonsense may still be told so; who has gone may not.
 static void lose(struct control *control, enum rd_code code, const char *words) {
-  if (control->lost) return;
   watch_change(control->readable, WATCH_NOTHING);
+  if (code == RD_CODE_ABORTED) control->gone = true;
+  if (control->lost) return;
+  control->lost = true;
   struct rd_error why;
   rd_error_set(&why, code, "%s", words);
-  control->lost = code == RD_CODE_ABORTED;
   control->handler.lost(control->handler.context, &why);
 }
 

@@ -46,6 +46,7 @@ static void tear_down(struct supervisor *supervisor);
 static void on_request(void *context, struct request *request);
 static void obey(struct supervisor *supervisor, struct request *request);
 static bool prepare(struct supervisor *supervisor, struct request *request, struct rd_error *error);
+static bool has_user_descriptors(const struct agent *agent, const struct prepare_spec *prepare);
 static bool ask_segment(struct supervisor *supervisor, const struct request *request, struct rd_error *error);
 static bool finish(struct supervisor *supervisor, struct rd_error *error);
 static void suspend(struct supervisor *supervisor);
@@ -138,6 +139,7 @@ static void tear_down(struct supervisor *supervisor) {
 
 static void on_request(void *context, struct request *request) {
   struct supervisor *supervisor = context;
+  if (supervisor->over) return;
   lease_renew(&supervisor->lease);
   if (supervisor->ending.phase == ENDING_NOT || request->op == REQUEST_STDERR_ACK) obey(supervisor, request);
 }
@@ -180,10 +182,23 @@ static bool prepare(struct supervisor *supervisor, struct request *request, stru
     rd_error_set(error, RD_CODE_USAGE, "the agent was given a segment before the last one had ended");
     return false;
   }
+  if (!has_user_descriptors(&supervisor->agent, request->prepare)) {
+    rd_error_set(error, RD_CODE_USAGE, "the agent was given a link to a descriptor that it does not have");
+    return false;
+  }
   segment_destroy(supervisor->segment);
   lease_set(&supervisor->lease, request->prepare->lease_ms);
   supervisor->segment = segment_create(&supervisor->agent, request->prepare);
   request->prepare = NULL;
+  return true;
+}
+
+static bool has_user_descriptors(const struct agent *agent, const struct prepare_spec *prepare) {
+  for (size_t i = 0; i < prepare->link_count; i++) {
+    const struct link_spec *link = &prepare->links[i];
+    if (agent->user_stdin < 0 && (link->kind == LINK_STDIN || link->source == PARTY_USER)) return false;
+    if (agent->user_stdout < 0 && (link->kind == LINK_STDOUT || link->sink == PARTY_USER)) return false;
+  }
   return true;
 }
 
@@ -259,7 +274,7 @@ static void on_signal(void *context, short ready) {
 
 // Something that rdpipe did not ask for ends the run here.
 static void give_up(struct supervisor *supervisor, enum rd_code code, const char *reason) {
-  if (supervisor->ending.phase != ENDING_NOT) return;
+  if (supervisor->over || supervisor->ending.phase != ENDING_NOT) return;
   control_tell(supervisor->agent.control, event_failed(0, code, reason));
   end(supervisor, reason);
 }
