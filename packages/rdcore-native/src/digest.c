@@ -5,6 +5,10 @@
 #include <string.h>
 #include <xxhash.h>
 
+// Takes the widest vectors that this CPU has, twice as fast. Only some builds of the library have it.
+extern XXH_errorcode XXH3_128bits_update_dispatch(XXH3_state_t *state, const void *bytes, size_t count)
+    __attribute__((weak));
+
 struct rd_digest {
   XXH3_state_t *state;
 };
@@ -22,7 +26,10 @@ struct rd_digest *rd_digest_create(struct rd_error *error) {
 }
 
 void rd_digest_update(struct rd_digest *digest, const unsigned char *bytes, size_t count) {
-  XXH3_128bits_update(digest->state, bytes, count);
+  if (XXH3_128bits_update_dispatch != NULL)
+    XXH3_128bits_update_dispatch(digest->state, bytes, count);
+  else
+    XXH3_128bits_update(digest->state, bytes, count);
 }
 
 void rd_digest_value(const struct rd_digest *digest, unsigned char out[RD_DIGEST_BYTES]) {
