@@ -33,7 +33,7 @@ export function destinationOf(host: HostRef, choice: SshChoice): Destination {
  * their -o; `before` are the jumps that lead to it.
  */
 export function jumpDestination(word: string, before: readonly string[], configFile: string | undefined): Destination {
-  const plain = word.replace(/^ssh:\/\//, '');
+  const plain = word.replace(/^ssh:\/\//, '').replace(/\/$/, '');
   const at = plain.lastIndexOf('@');
   const { name, port } = splitPort(plain.slice(at + 1));
   return {
@@ -60,16 +60,20 @@ export function destinationArguments(destination: Destination): string[] {
 }
 
 /** What a user types to see for themselves. */
-export function checkCommand(destination: Destination): string {
-  const { configFile, options, user, port, name } = destination;
-  return [
+export function checkCommand({ configFile, options, user, port, name }: Destination): string {
+  const words = [
     'ssh',
     ...(configFile === undefined ? [] : ['-F', configFile]),
     ...options.flatMap((option) => ['-o', option]),
     ...(port === undefined ? [] : ['-p', port]),
     user === undefined ? name : `${user}@${name}`,
     'true',
-  ].join(' ');
+  ];
+  return words.map(quoteWord).join(' ');
+}
+
+function quoteWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function splitPort(text: string): { readonly name: string; readonly port: string | undefined } {

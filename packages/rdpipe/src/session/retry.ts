@@ -8,6 +8,7 @@ export async function retry<T>(
   job: () => Promise<T>,
   passes: (error: unknown) => boolean,
   signal: AbortSignal,
+  firstPauseMs = FIRST_PAUSE_MS,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -15,7 +16,7 @@ export async function retry<T>(
     } catch (error) {
       if (attempt === MOST_ATTEMPTS || !passes(error) || signal.aborted) throw error;
     }
-    const pauseMs = FIRST_PAUSE_MS * 2 ** (attempt - 1);
+    const pauseMs = firstPauseMs * 2 ** (attempt - 1);
     await delay(pauseMs * (0.5 + Math.random()), undefined, { signal });
   }
 }

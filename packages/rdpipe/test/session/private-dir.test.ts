@@ -1,0 +1,39 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { makePrivateDir } from '../../src/session/private-dir.ts';
+
+describe('the private directory', () => {
+  let runtimeDir: string;
+
+  beforeEach(() => {
+    runtimeDir = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+  });
+  afterEach(() => rmSync(runtimeDir, { recursive: true }));
+
+  it('is ours alone, and goes with all that is in it', async () => {
+    const dir = await makePrivateDir(runtimeDir);
+    expect(dirname(dir.path)).to.equal(runtimeDir);
+    expect(statSync(dir.path).mode & 0o777).to.equal(0o700);
+    writeFileSync(join(dir.path, 'log'), '');
+    await dir.remove();
+    expect(readdirSync(runtimeDir)).to.deep.equal([]);
+    await dir.remove();
+  });
+
+  for (const [what, base] of [
+    ['is not there', '/nowhere/run'],
+    ['is not set', undefined],
+    ['makes socket paths too long', `/tmp/${'x'.repeat(80)}`],
+    ['is a path that a shell would split', '/tmp/a b'],
+    ['is a path that ssh would expand', '/tmp/%h'],
+  ] as const) {
+    it(`is in /tmp where XDG_RUNTIME_DIR ${what}`, async () => {
+      const dir = await makePrivateDir(base ?? '');
+      expect(dirname(dir.path)).to.equal('/tmp');
+      await dir.remove();
+      expect(existsSync(dir.path)).to.equal(false);
+    });
+  }
+});
