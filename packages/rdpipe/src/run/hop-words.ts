@@ -19,11 +19,14 @@ export function wayOf(connection: HopConnection): string {
   return won.candidate.way === 'forward' ? won.candidate.why : `${targetOf(won)}, ${won.candidate.why}`;
 }
 
-/** What the report says of a hop beside its numbers: ways that were refused, and a detour through ssh. */
+/** What the report says of a hop beside its numbers: ways that did not do, and a detour through ssh. */
 export function notesOf(connection: HopConnection): string[] {
-  const refusals = connection.tries.map(refusalOf).filter((words) => words !== undefined);
-  const isDetour = winner(connection)?.candidate.way === 'forward';
-  return refusals.length === 0 && !isDetour ? [] : [...refusals, `connected by ${wayOf(connection)}`];
+  const won = winner(connection);
+  const before = connection.tries.slice(0, won === undefined ? 0 : connection.tries.indexOf(won));
+  const failed = before.map((way) => refusalOf(way) ?? `${targetOf(way)}: no answer (${way.candidate.why})`);
+  return failed.length === 0 && won?.candidate.way !== 'forward'
+    ? []
+    : [...failed, `connected by ${wayOf(connection)}`];
 }
 
 function winner({ tries, ends }: HopConnection): Try | undefined {

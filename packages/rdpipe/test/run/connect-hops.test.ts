@@ -42,8 +42,10 @@ describe('connectHops', () => {
   it('adds the next way when the first one has not answered for a quarter of the time', async () => {
     const agents = fakeAgents(answers({ send: 'silence', recv: 'accept' }), 200);
     const [connection] = await connect(agents, [DIRECT, REVERSE]);
-    expect(wayOf(connection)).to.equal('10.0.0.1:41000, receiver dials');
-    expect(notesOf(connection)).to.deep.equal([]);
+    expect(notesOf(connection)).to.deep.equal([
+      '10.0.0.2:42000: no answer (address of ssh)',
+      'connected by 10.0.0.1:41000, receiver dials',
+    ]);
   });
 
   it('dials a forward through ssh, and notes the detour', async () => {
