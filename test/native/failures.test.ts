@@ -2,7 +2,7 @@
 // Peers that die, stall or guess, and consumers that leave.
 
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { KEY, type Program, useBench } from '../support/programs.ts';
@@ -48,6 +48,25 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     const { status, stderr } = await bench.rdsend(['no.such.host.invalid', '1', KEY, '/dev/null']).ended;
     expect(status).to.equal(3);
     expect(stderr).to.match(/^rdsend: .*no\.such\.host\.invalid/);
+  });
+
+  it('say so when somebody else answers', async () => {
+    const stranger = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2p1\r\n')).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(stranger, 'listening');
+    const { port } = stranger.address() as AddressInfo;
+    const { status, stderr } = await bench.rdsend(['127.0.0.1', `${port}`, KEY, '/dev/null']).ended;
+    stranger.close();
+    expect(status).to.equal(3);
+    expect(stderr).to.match(/^rdsend: 127\.0\.0\.1:/);
+  });
+
+  it('listen nowhere else than they are told', async () => {
+    const { status, stderr } = await bench.rdrecv(['--bind', '192.0.2.1', '0', KEY]).ended;
+    expect(status).to.equal(3);
+    expect(stderr).to.equal('rdrecv: cannot listen on 192.0.2.1: cannot assign requested address\n');
   });
 
   it('a receiver waits no longer than it is told', async () => {

@@ -64,7 +64,8 @@ struct rd_control *rd_by_hand_create(const struct rd_options *options, const uns
   hand->guard = RD_NO_GUARD;
   hand->signal_fd = -1;
   rd_display_init(&hand->display, options);
-  if (open_signals(hand, error)) return &hand->control;
+  const char *bind_host = options->settings.bind_host;
+  if ((bind_host[0] == '\0' || rd_tcp_is_here(bind_host, error)) && open_signals(hand, error)) return &hand->control;
   rd_by_hand_destroy(&hand->control);
   return NULL;
 }

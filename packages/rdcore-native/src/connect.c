@@ -169,8 +169,8 @@ static void note_failure(struct rd_connect *connect, const char *where, const st
   size_t used = strnlen(sum->message, sizeof sum->message - 1);
   snprintf(sum->message + used, sizeof sum->message - used, "%s%s%s%s", used > 0 ? "; " : "",
            where != NULL ? where : "", where != NULL ? ": " : "", error->message);
-  if (sum->code == RD_CODE_OK || error->code == RD_CODE_KEY_REFUSED) sum->code = error->code;
-  if (sum->code == RD_CODE_PEER_LOST) sum->code = RD_CODE_CANNOT_CONNECT;
+  if (error->code == RD_CODE_KEY_REFUSED) sum->code = RD_CODE_KEY_REFUSED;
+  if (sum->code == RD_CODE_OK) sum->code = RD_CODE_CANNOT_CONNECT; // whatever was there, it was not our peer
 }
 
 static void accept_connectors(struct rd_connect *connect) {

@@ -134,6 +134,15 @@ static uint16_t bound_port(int fd) {
   return ntohs(((struct sockaddr_in6 *)(void *)&bound.address)->sin6_port);
 }
 
+bool rd_tcp_is_here(const char *host, struct rd_error *error) {
+  struct rd_endpoint endpoint;
+  if (rd_endpoint_find(host, 0, &endpoint, 1, error) == 0) return false;
+  RD_AUTO_CLOSE int fd = socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  bool is_here = fd >= 0 && bind(fd, (const struct sockaddr *)&endpoint.address, endpoint.bytes) == 0;
+  if (!is_here) rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen on %s", host);
+  return is_here;
+}
+
 static int listener_poll_fd(const struct rd_connector *connector) {
   return listener_of(connector)->fd;
 }
