@@ -24,9 +24,8 @@ export function notesOf(connection: HopConnection): string[] {
   const won = winner(connection);
   const before = connection.tries.slice(0, won === undefined ? 0 : connection.tries.indexOf(won));
   const failed = before.map((way) => refusalOf(way) ?? `${targetOf(way)}: no answer (${way.candidate.why})`);
-  return failed.length === 0 && won?.candidate.way !== 'forward'
-    ? []
-    : [...failed, `connected by ${wayOf(connection)}`];
+  if (won?.candidate.way === 'forward') return [...failed, won.candidate.why];
+  return failed.length === 0 ? [] : [...failed, `connected by ${wayOf(connection)}`];
 }
 
 function winner({ tries, ends }: HopConnection): Try | undefined {

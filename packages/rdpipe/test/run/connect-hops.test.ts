@@ -53,7 +53,7 @@ describe('connectHops', () => {
     const [connection] = await connect(agents, [FORWARD]);
     const dial = agents.sent.at(-1)?.request;
     expect(dial).to.deep.include({ op: 'dial', addresses: [{ unix: '/tmp/x/forward' }] });
-    expect(notesOf(connection)).to.deep.equal(['connected by forwarded through ssh']);
+    expect(notesOf(connection)).to.deep.equal(['forwarded through ssh']);
   });
 
   it('tells an end to listen once, though two ways lead to it', async () => {

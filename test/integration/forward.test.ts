@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host that no address leads to, as this machine to it: its server runs in a network of its own, which has nothing but a
+// loopback device, and is spoken to through a pipe.
+import { expect } from 'chai';
+import { useLab } from '../support/lab.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
+import { succeeded } from '../support/shell.ts';
+
+describe('a host that only ssh reaches', () => {
+  const lab = useLab();
+
+  before(function () {
+    needsRoot(this);
+    needsTool(this, 'unshare', 'ip');
+  });
+
+  it('has its hops forwarded through ssh, encrypted, and the report says so', async () => {
+    const { text, status, stderr } = await lab.sh(`echo hi | rdpipe -v ${cutOff()} h1:'tr a-z A-Z'`);
+    expect({ text, status }, stderr).to.deep.equal({ text: 'HI\n', status: 0 });
+    for (const hop of ['this machine→h1', 'h1→this machine']) {
+      expect(stderr).to.match(new RegExp(`^${hop} +tcp aes-256-gcm +delivered`, 'm'));
+      expect(stderr).to.match(new RegExp(`^${hop}: forwarded through ssh$`, 'm'));
+    }
+  });
+
+  it('takes more than fits into a socket', async () =>
+    succeeded(await lab.sh(`head -c 20M /dev/zero | rdpipe ${cutOff()} h1:cat | wc -c`), `${20 * 1024 * 1024}\n`));
+
+  it('cannot have a hop to another one, which is said', async () => {
+    const { status, stderr } = await lab.sh(`rdpipe ${cutOff()} h1:'touch ${lab.folder}/ran' h2:cat`);
+    expect(status).to.equal(125);
+    expect(stderr).to.match(/^rdpipe: no address is known .*h1.*h2.*--data/);
+    expect(await lab.list()).not.to.include('ran');
+  });
+
+  /** ssh's %n is the alias, after which the server's configuration is named. */
+  function cutOff(): string {
+    const server = `exec /usr/sbin/sshd -i -f ${lab.homes}/%n.sshd_config`;
+    return `-o ProxyCommand="unshare -n sh -c 'ip link set lo up; ${server}'"`;
+  }
+});
