@@ -20,7 +20,7 @@ const PARTS = [
     budgetMinutes: 2,
     steps: () => [...suites('address,undefined', 'asan'), ...suites('thread', 'tsan')],
   },
-  { name: 'integration', budgetMinutes: 5, steps: () => [mocha('test/agent'), mocha('test/integration')] },
+  { name: 'integration', budgetMinutes: 5, steps: integration },
   { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/faults')] },
   { name: 'full', budgetMinutes: 60, steps: () => [mocha('test/full')], long: true },
 ];
@@ -65,13 +65,18 @@ function checks() {
   return [...kinds.map((kind) => command('npm', 'run', '--silent', `check:${kind}`)), mocha('test/toolchain')];
 }
 
+/** These tests mostly wait for ssh: several files at a time. */
+function integration() {
+  return [mocha('test/native'), mocha('test/agent'), mocha('test/integration', '--parallel', '--jobs', '3')];
+}
+
 /** A step that only succeeds or fails: one test. */
 function command(...argv) {
   return async (deadline) => ((await run(argv, deadline)) ? one('passed') : one('failed'));
 }
 
 /** Every `*.test.ts` below a folder. A mocha that died without its counts has failed. */
-function mocha(folder) {
+function mocha(folder, ...options) {
   return async (deadline) => {
     const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-test-counts-'));
     const file = join(scratch, 'counts.json');
@@ -80,6 +85,7 @@ function mocha(folder) {
       '--forbid-only',
       '--reporter',
       'scripts/mocha-reporter.mjs',
+      ...options,
       `${folder}/**/*.test.ts`,
     ];
     const succeeded = await run(argv, deadline, { MOCHA_COUNTS: file });
