@@ -3,7 +3,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -11,6 +11,8 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { MARK_VARIABLE, processesWith } from '../support/processes.ts';
+
+type Demo = ChildProcessByStdio<null, Readable, Readable>;
 
 const PROGRAM = join(import.meta.dirname, '../../bin/rdpipe');
 
@@ -34,13 +36,20 @@ describe('rdpipe demo', function () {
   });
 
   it('runs a pipeline between two hosts of its own, then 2 GiB with a report', async () => {
-    const demo = start();
-    const [stdout, stderr] = await Promise.all([text(demo.stdout), text(demo.stderr), once(demo, 'close')]);
-    expect(demo.exitCode, stderr).to.equal(0);
-    expect(stdout).to.equal('IH\n');
-    expect(stderr).to.contain("$ echo hi | rdpipe h1:'tr a-z A-Z' h2:rev\n");
-    expect(stderr).to.contain('h2: 2147483648\n');
-    expect(stderr).to.match(/^Bandwidth \d/m);
+    await shows(start());
+  });
+
+  it('does the same where there is no ssh', async () => {
+    const programs = mkdtempSync(join(tmpdir(), 'rdpipe-test-path-'));
+    try {
+      for (const name of readdirSync('/usr/bin')) {
+        if (!name.startsWith('ssh')) symlinkSync(join('/usr/bin', name), join(programs, name));
+      }
+      if (!existsSync(join(programs, 'node'))) symlinkSync(process.execPath, join(programs, 'node'));
+      await shows(start({ PATH: programs }));
+    } finally {
+      rmSync(programs, { recursive: true });
+    }
   });
 
   for (const [signal, status] of [
@@ -56,14 +65,23 @@ describe('rdpipe demo', function () {
     });
   }
 
+  async function shows(demo: Demo): Promise<void> {
+    const [stdout, stderr] = await Promise.all([text(demo.stdout), text(demo.stderr), once(demo, 'close')]);
+    expect(demo.exitCode, stderr).to.equal(0);
+    expect(stdout).to.equal('IH\n');
+    expect(stderr).to.contain("$ echo hi | rdpipe h1:'tr a-z A-Z' h2:rev\n");
+    expect(stderr).to.contain('h2: 2147483648\n');
+    expect(stderr).to.match(/^Bandwidth \d/m);
+  }
+
   function commands(): string {
     return processesWith(mark)
       .map(({ command }) => command)
       .join('\n');
   }
 
-  function start(): ChildProcessByStdio<null, Readable, Readable> {
-    const env = { ...process.env, [MARK_VARIABLE]: mark, TMPDIR: folder };
+  function start(environment: NodeJS.ProcessEnv = {}): Demo {
+    const env = { ...process.env, [MARK_VARIABLE]: mark, TMPDIR: folder, ...environment };
     return spawn(PROGRAM, ['demo'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   }
 });

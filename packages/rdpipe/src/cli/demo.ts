@@ -67,8 +67,8 @@ async function runPipelines(runner: Runner, config: string): Promise<number> {
   say("two throwaway hosts are up: h1 and h2\n\n$ echo hi | rdpipe h1:'tr a-z A-Z' h2:rev\n");
   const first = await runner.run(['-F', config, 'h1:tr a-z A-Z', 'h2:rev'], 'hi\n');
   if (first !== 0) return first;
-  say("\n$ rdpipe -v h1:'yes | head -c 2G' h2:'wc -c >&2'\n");
-  return runner.run(['-F', config, '-v', 'h1:yes | head -c 2G', 'h2:wc -c >&2']);
+  say("\n$ rdpipe -v h1:'head -c 2G /dev/zero' h2:'wc -c >&2'\n");
+  return runner.run(['-F', config, '-v', 'h1:head -c 2G /dev/zero', 'h2:wc -c >&2']);
 }
 
 /** On standard error, like all text: standard output is the pipeline's. */
