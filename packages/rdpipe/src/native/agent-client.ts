@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { printable } from '../model/text.ts';
+import { anySignal } from '../session/abort.ts';
 import { startChild } from '../session/child-channel.ts';
 import type { HostSession } from '../session/host-session.ts';
 import type { Agent } from './agent.ts';
@@ -69,13 +70,14 @@ function startLocally(session: HostSession, { agentPath, sudo, userDescriptors }
 /** Nothing but the script is sent before the agent's first line: a shell may read ahead, and would swallow it. */
 async function bootstrap(conversation: Conversation, options: AgentOptions): Promise<Greeting> {
   const { session, channel, nonce } = conversation;
+  const signal = anySignal(options.signal);
   const bundles = await loadBundles();
   const digests = new Map([...bundles].map(([platform, bundle]) => [platform, bundle.digest]));
   const script = bootstrapScript({ nonce, digests, agentPath: options.agentPath, sudo: options.sudo });
   channel.stdin.write(script);
   const greeting = await greet(conversation, options);
   if (greeting.kind === 'hello' || options.agentPath !== undefined) return greeting;
-  await deploy(session, bundleFor(session.label, bundles, greeting), options);
+  await deploy(session, bundleFor(session.label, bundles, greeting), { ...options, signal });
   channel.stdin.write(script);
   return greet(conversation, options);
 }

@@ -1,8 +1,10 @@
 /** The programs of one platform as they are copied to a host, and the name of the directory that they make there. */
-import { createHash } from 'node:crypto';
+import { webcrypto } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
 import { locateBuilds, type NativeBuild, type Platform } from './locate.ts';
 
 export interface BundleFile {
@@ -10,6 +12,8 @@ export interface BundleFile {
   readonly name: string;
   readonly content: Buffer;
   readonly sha256: string;
+  /** The content by gzip, made when it is first asked for. */
+  compressed(): Promise<Buffer>;
 }
 
 export interface Bundle {
@@ -40,7 +44,7 @@ async function readBundle({ staticDir, dynamicDir }: NativeBuild): Promise<Bundl
   const dynamicOnes = dynamicDir === undefined ? [] : await readPrograms(dynamicDir, 'dynamic/');
   const others = [...staticOnes, ...dynamicOnes];
   const list = [agent, ...others].map(({ name, sha256 }) => `${sha256}  ${name}\n`);
-  return { digest: sha256Of(list.join('')), agent, others };
+  return { digest: await sha256Of(Buffer.from(list.join(''))), agent, others };
 }
 
 function readPrograms(folder: string, prefix: string): Promise<BundleFile[]> {
@@ -49,10 +53,25 @@ function readPrograms(folder: string, prefix: string): Promise<BundleFile[]> {
 }
 
 async function readProgram(folder: string, name: string, prefix: string): Promise<BundleFile> {
-  const content = await readFile(join(folder, name));
-  return { name: `${prefix}${name}`, content, sha256: sha256Of(content) };
+  return bundleFile(`${prefix}${name}`, await readFile(join(folder, name)));
 }
 
-function sha256Of(data: string | Buffer): string {
-  return createHash('sha256').update(data).digest('hex');
+export async function bundleFile(name: string, content: Buffer): Promise<BundleFile> {
+  let compressed: Promise<Buffer> | undefined;
+  return {
+    name,
+    content,
+    sha256: await sha256Of(content),
+    compressed() {
+      compressed ??= compress(content, { level: constants.Z_BEST_SPEED });
+      return compressed;
+    },
+  };
+}
+
+const compress = promisify(gzip);
+
+/** In a thread of its own: programs have megabytes, and ssh is to be heard meanwhile. */
+async function sha256Of(data: Buffer): Promise<string> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', data)).toString('hex');
 }

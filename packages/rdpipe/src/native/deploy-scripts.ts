@@ -59,8 +59,9 @@ if [ -x "$version/rdstage" ]; then say ok; else say failed "$version: $reason"; 
 function acceptFile({ name, content, sha256 }: BundleFile): string {
   return `file=$folder/${name}
 mkdir -p -- "\${file%/*}"
-say ready
-reason=$(cat 2>&1 >"$file") || fail "$reason"
+if command -v gzip >/dev/null; then unpack='gzip -dc'; else unpack=cat; fi
+say ready $unpack
+reason=$($unpack 2>&1 >"$file") || fail "$reason"
 chmod 700 "$file"
 sum=$({ sha256sum <"$file" || shasum -a 256 <"$file" || openssl dgst -sha256 -r <"$file"; } 2>/dev/null)
 case $sum in

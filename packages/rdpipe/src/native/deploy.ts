@@ -7,7 +7,7 @@ import { createLimit } from '../session/limit.ts';
 import type { Bundle, BundleFile } from './bundle.ts';
 import { acceptAgentScript, acceptFileScript, putInPlaceScript } from './deploy-scripts.ts';
 import { PLACES } from './places.ts';
-import { runScript } from './remote-script.ts';
+import { type Payload, runScript } from './remote-script.ts';
 
 interface DeployOptions {
   readonly emit: Emit;
@@ -43,13 +43,17 @@ async function deployTo(
   { agent, others, digest }: Bundle,
   { signal }: DeployOptions,
 ): Promise<string | undefined> {
-  const accepted = await runScript(session, acceptAgentScript(place, agent), agent.content, signal);
+  const accepted = await runScript(session, acceptAgentScript(place, agent), payloadOf(agent), signal);
   if (!accepted.ok) return printable(accepted.words);
   const folder = accepted.words;
   const limit = createLimit(COPIES_AT_A_TIME);
-  const copy = (file: BundleFile) => runScript(session, acceptFileScript(folder, file), file.content, signal);
+  const copy = (file: BundleFile) => runScript(session, acceptFileScript(folder, file), payloadOf(file), signal);
   const copied = await Promise.all(others.map((file) => limit(signal, () => copy(file))));
   const complaint = copied.find(({ ok }) => !ok);
   const installed = complaint ?? (await runScript(session, putInPlaceScript(place, folder, digest), undefined, signal));
   return installed.ok ? undefined : printable(installed.words);
+}
+
+function payloadOf(file: BundleFile): Payload {
+  return async (unpack) => (unpack.startsWith('gzip') ? file.compressed() : file.content);
 }

@@ -7,15 +7,18 @@ export interface Answer {
   readonly words: string;
 }
 
+/** What a script reads from its standard input, in the form that it said to be ready for. */
+export type Payload = (form: string) => Promise<Buffer>;
+
 /**
  * Runs a script on a channel of its own. It calls `say ok WORDS` or `say failed WORDS` as its last act. With a payload it
- * calls `say ready` before it reads that from its standard input: a shell reads ahead, and would swallow it.
+ * calls `say ready FORM` before it reads that from its standard input: a shell reads ahead, and would swallow it.
  * @throws SessionError when the channel closes without an answer; the signal's reason.
  */
 export async function runScript(
   session: HostSession,
   script: string,
-  payload: Buffer | undefined,
+  payload: Payload | undefined,
   signal: AbortSignal,
 ): Promise<Answer> {
   const conversation = converse(session, await session.openShell(signal));
@@ -26,7 +29,7 @@ export async function runScript(
     channel.stdin.write(wrap(script, nonce));
     const first = await nextSaid(conversation);
     if (first.verb !== 'ready') return answerOf(first);
-    channel.stdin.end(payload);
+    channel.stdin.end(await payload?.(first.words));
     return answerOf(await nextSaid(conversation));
   } catch (error) {
     signal.throwIfAborted();

@@ -1,3 +1,12 @@
+import { setMaxListeners } from 'node:events';
+
+/** A signal that aborts with the first of these, and that any number may listen to. */
+export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
+  const signal = AbortSignal.any([...signals]);
+  setMaxListeners(0, signal);
+  return signal;
+}
+
 /** Resolves when the signal aborts; never rejects. */
 export function whenAborted(signal: AbortSignal): Promise<'aborted'> {
   return new Promise((resolve) => {

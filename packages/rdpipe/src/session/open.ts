@@ -2,6 +2,7 @@
 import { SessionError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
+import { anySignal } from './abort.ts';
 import { type Connector, createConnector } from './connector.ts';
 import { destinationOf } from './destination.ts';
 import type { HostSession } from './host-session.ts';
@@ -43,7 +44,7 @@ export async function openSessions(
   terminal: Terminal | undefined,
 ): Promise<Sessions> {
   const failed = new AbortController();
-  const inner = { ...settings, signal: AbortSignal.any([settings.signal, failed.signal]) };
+  const inner = { ...settings, signal: anySignal(settings.signal, failed.signal) };
   const dir = await makePrivateDir();
   const prompter = await createPrompter({ ...inner, dir: dir.path, terminal });
   const limit = createLimit(CONNECTS_AT_A_TIME);

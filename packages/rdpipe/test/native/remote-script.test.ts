@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { bundleFile } from '../../src/native/bundle.ts';
 import { acceptFileScript } from '../../src/native/deploy-scripts.ts';
 import { runScript } from '../../src/native/remote-script.ts';
 import { createLocalSession } from '../../src/session/local.ts';
@@ -19,11 +20,16 @@ describe('a script on a host', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   after(() => session.close());
 
-  const fileOf = (content: Buffer, sha256 = createHash('sha256').update(content).digest('hex')) => ({
-    name: 'dynamic/program',
-    content,
-    sha256,
-  });
+  const copy = async (sent: Buffer, announced = sent, before = '') => {
+    const file = await bundleFile('dynamic/program', announced);
+    const other = await bundleFile('', sent);
+    return runScript(
+      session,
+      `${before}\n${acceptFileScript(folder, file)}`,
+      async (form) => (form.startsWith('gzip') ? other.compressed() : sent),
+      NEVER,
+    );
+  };
 
   it('answers, whatever else is printed', async () => {
     expect(await runScript(session, 'echo noise; printf more; say ok two words', undefined, NEVER)).to.deep.equal({
@@ -47,25 +53,30 @@ describe('a script on a host', () => {
     expect(outcome).to.equal(signal.reason);
   });
 
-  it('takes a file in, byte for byte', async () => {
-    const content = Buffer.concat([Buffer.from('say ok\nexit\n'), Buffer.alloc(1 << 20, 0xff)]);
-    const answer = await runScript(session, acceptFileScript(folder, fileOf(content)), content, NEVER);
-    expect(answer.ok).to.equal(true);
-    expect(readFileSync(join(folder, 'dynamic/program')).equals(content)).to.equal(true);
-    expect(statSync(join(folder, 'dynamic/program')).mode & 0o777).to.equal(0o700);
-  });
+  for (const [how, before] of [
+    ['compressed', ''],
+    ['as it is, where there is no gzip', 'command() { return 1; }'],
+  ] as const) {
+    it(`takes a file in, byte for byte, ${how}`, async () => {
+      const content = Buffer.concat([Buffer.from('say ok\nexit\n'), randomBytes(1 << 20)]);
+      expect(await copy(content, content, before)).to.deep.equal({ ok: true, words: '' });
+      expect(readFileSync(join(folder, 'dynamic/program')).equals(content)).to.equal(true);
+      expect(statSync(join(folder, 'dynamic/program')).mode & 0o777).to.equal(0o700);
+    });
+  }
 
   it('takes no file in that was damaged on its way', async () => {
-    const script = acceptFileScript(folder, fileOf(Buffer.from('good')));
-    const answer = await runScript(session, script, Buffer.from('evil'), NEVER);
-    expect(answer).to.deep.equal({ ok: false, words: `${folder}: the copy is not whole` });
+    expect(await copy(Buffer.from('evil'), Buffer.from('good'))).to.deep.equal({
+      ok: false,
+      words: `${folder}: the copy is not whole`,
+    });
     expect(existsSync(folder)).to.equal(false);
   });
 
   it('compares sizes where no program computes digests', async () => {
-    const without = `sha256sum() { return 127; }; shasum() { return 127; }; openssl() { return 127; }`;
-    const script = `${without}\n${acceptFileScript(folder, fileOf(Buffer.from('good')))}`;
-    expect((await runScript(session, script, Buffer.from('good'), NEVER)).ok).to.equal(true);
-    expect((await runScript(session, script, Buffer.from('short'), NEVER)).ok).to.equal(false);
+    const without = 'sha256sum() { return 127; }; shasum() { return 127; }; openssl() { return 127; }';
+    const good = Buffer.from('good');
+    expect((await copy(good, good, without)).ok).to.equal(true);
+    expect((await copy(Buffer.from('short'), good, without)).ok).to.equal(false);
   });
 });
