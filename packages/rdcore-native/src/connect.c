@@ -165,6 +165,7 @@ static void dial_failed(struct rd_connect *connect, struct dial *dial, int numbe
 
 // Adds to the words; a refused key is worth more than an address that did not answer.
 static void note_failure(struct rd_connect *connect, const char *where, const struct rd_error *error) {
+  if (where != NULL && strncmp(error->message, where, strlen(where)) == 0) where = NULL; // it names it itself
   struct rd_error *sum = &connect->dial_error;
   size_t used = strnlen(sum->message, sizeof sum->message - 1);
   snprintf(sum->message + used, sizeof sum->message - used, "%s%s%s%s", used > 0 ? "; " : "",

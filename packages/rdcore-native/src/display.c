@@ -15,6 +15,7 @@
 static enum rd_progress choose_progress(const struct rd_options *options);
 static void show_json(const struct rd_event *event);
 static void show_text(struct rd_display *display, const struct rd_event *event);
+static void turned_away(struct rd_display *display, const struct rd_event *event);
 static void connected(struct rd_display *display, const struct rd_event *event);
 static void progress(struct rd_display *display, const struct rd_event *event);
 static void finished(struct rd_display *display, const struct rd_event *event);
@@ -70,7 +71,7 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
     if (options->port == 0 || options->verbose) say(display, "listening on port %u", event->port);
     return;
   case RD_EVENT_TURNED_AWAY:
-    if (!options->quiet) say(display, "turned away %s: %s", event->peer, event->error->message);
+    if (!options->quiet) turned_away(display, event);
     return;
   case RD_EVENT_CONNECTED:
     connected(display, event);
@@ -88,6 +89,12 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
   default:
     return;
   }
+}
+
+static void turned_away(struct rd_display *display, const struct rd_event *event) {
+  const char *why = event->error->message;
+  bool is_named = strncmp(why, event->peer, strlen(event->peer)) == 0;
+  say(display, "turned away: %s%s%s", is_named ? "" : event->peer, is_named ? "" : ": ", why);
 }
 
 static void connected(struct rd_display *display, const struct rd_event *event) {
