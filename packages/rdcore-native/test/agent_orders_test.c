@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's messages as orders: what is right, and everything that is not.
+#include "agent_orders.h"
+
+#include "test.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define OPEN_BEGIN "{\"op\":\"open\",\"key\":\"" KEY "\",\"run\":\"r\",\"hop\":1,\"encrypt\":true,"
+#define OPEN_TIMES "\"connect_timeout_ms\":1,\"stall_timeout_ms\":2000,"
+
+static struct rd_order order;
+
+static bool decode(const char *text) {
+  json_error_t where;
+  struct rd_error error = {.code = RD_CODE_OK};
+  json_t *message = json_loads(text, 0, &where);
+  REQUIRE(message != NULL);
+  bool good = rd_agent_order_decode(message, &order, &error);
+  CHECK(good == (error.code == RD_CODE_OK));
+  json_decref(message);
+  return good;
+}
+
+static void test_open(void) {
+  CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":\"::1\",\"ports\":[4000,4010]}"));
+  const struct rd_settings *settings = &order.settings;
+  CHECK(order.type == RD_ORDER_OPEN && settings->key[1] == 0x11 && settings->key[31] == 0xff);
+  CHECK(strcmp(settings->run, "r") == 0 && settings->hop == 1 && settings->encrypt == RD_ENCRYPT_ALWAYS);
+  CHECK(settings->buffer_bytes == 65536 && settings->connect_timeout_ms == 1 && settings->stall_timeout_ms == 2000);
+  CHECK(strcmp(settings->bind_host, "::1") == 0 && settings->port_low == 4000 && settings->port_high == 4010);
+  CHECK(!settings->retry_refused);
+  CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":null,\"ports\":[0,0]}"));
+  CHECK(order.settings.bind_host[0] == '\0');
+}
+
+static void test_key_is_wiped(void) {
+  struct rd_error error;
+  json_t *message = json_pack("{s:s, s:s}", "op", "open", "key", KEY);
+  CHECK(!rd_agent_order_decode(message, &order, &error));
+  CHECK(json_string_value(json_object_get(message, "key"))[0] == '\0');
+  json_decref(message);
+}
+
+static void test_others(void) {
+  CHECK(decode("{\"op\":\"file\",\"path\":\"2f00ff\",\"append\":true}") == false);
+  CHECK(decode("{\"op\":\"file\",\"path\":\"2fff0a\",\"append\":true}"));
+  CHECK(strcmp(order.path, "/\xff\n") == 0 && order.append);
+  CHECK(decode("{\"op\":\"ready\"}") && order.type == RD_ORDER_READY);
+  CHECK(decode("{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5},{\"unix\":\"/run/x\"}]}"));
+  CHECK(order.address_count == 2 && order.addresses[0].port == 5 && order.addresses[1].port == 0);
+  CHECK(decode("{\"op\":\"consumer\",\"pid\":77}") && order.pid == 77);
+  CHECK(decode("{\"op\":\"commit\",\"status\":255}") && order.status == 255);
+  CHECK(decode("{\"op\":\"abort\",\"reason\":\"why\"}") && order.code == RD_CODE_ABORTED);
+  CHECK(strcmp(order.words, "why") == 0);
+  CHECK(decode("{\"op\":\"release\"}") && order.type == RD_ORDER_RELEASE);
+  CHECK(decode("{\"op\":\"listen\"}") && order.type == RD_ORDER_LISTEN);
+}
+
+static void test_adopt(void) {
+  int fds[2];
+  char text[64];
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+  snprintf(text, sizeof text, "{\"op\":\"adopt\",\"fd\":%d,\"dialler\":true}", fds[0]);
+  CHECK(decode(text) && order.dialler && order.transport != NULL);
+  rd_transport_destroy(order.transport);
+  CHECK(fcntl(fds[0], F_GETFD) < 0); // it was taken over
+  close(fds[1]);
+}
+
+static void test_nonsense(void) {
+  static const char *const texts[] = {
+      "{}",
+      "{\"op\":1}",
+      "{\"op\":\"fly\"}",
+      "{\"op\":\"open\"}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65535}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":1e9}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":7}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"ports\":[5,4]}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"ports\":[0,65536]}",
+      OPEN_BEGIN "\"buffer\":65536,\"connect_timeout_ms\":1,\"stall_timeout_ms\":1999}",
+      OPEN_BEGIN "\"buffer\":65536,\"connect_timeout_ms\":0,\"stall_timeout_ms\":2000}",
+      "{\"op\":\"file\",\"path\":\"\"}",
+      "{\"op\":\"file\",\"path\":\"2\"}",
+      "{\"op\":\"file\",\"path\":7}",
+      "{\"op\":\"dial\",\"addresses\":[]}",
+      "{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":0}]}",
+      "{\"op\":\"dial\",\"addresses\":[{\"unix\":\"relative\"}]}",
+      "{\"op\":\"dial\",\"addresses\":[7]}",
+      "{\"op\":\"adopt\",\"fd\":2}",
+      "{\"op\":\"consumer\",\"pid\":1}",
+      "{\"op\":\"consumer\",\"pid\":-5}",
+      "{\"op\":\"commit\"}",
+      "{\"op\":\"commit\",\"status\":-1}",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    if (!CHECK(!decode(texts[i]))) fprintf(stderr, "  %s\n", texts[i]);
+}
+
+static void test_too_many_addresses(void) {
+  json_t *addresses = json_array();
+  struct rd_error error;
+  for (unsigned i = 0; i <= RD_DIALS_MOST; i++)
+    json_array_append_new(addresses, json_pack("{s:s, s:i}", "host", "::1", "port", 1));
+  json_t *message = json_pack("{s:s, s:o}", "op", "dial", "addresses", addresses);
+  CHECK(!rd_agent_order_decode(message, &order, &error));
+  json_array_remove(addresses, 0);
+  CHECK(rd_agent_order_decode(message, &order, &error) && order.address_count == RD_DIALS_MOST);
+  json_decref(message);
+}
+
+int main(void) {
+  test_open();
+  test_key_is_wiped();
+  test_others();
+  test_adopt();
+  test_nonsense();
+  test_too_many_addresses();
+  return test_end("agent_orders");
+}

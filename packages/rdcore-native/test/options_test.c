@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command lines of rdsend and rdrecv.
+#include "options.h"
+
+#include "test.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define WORDS_MOST 16
+
+static char memory[WORDS_MOST][64];
+static char *argv[WORDS_MOST + 1];
+static struct rd_options options;
+static struct rd_error error;
+
+// Words up to a NULL.
+static bool parse(enum rd_role role, ...) {
+  va_list words;
+  int argc = 0;
+  argv[argc++] = strcpy(memory[0], "program");
+  va_start(words, role);
+  for (const char *word; (word = va_arg(words, const char *)) != NULL; argc++) argv[argc] = strcpy(memory[argc], word);
+  va_end(words);
+  argv[argc] = NULL;
+  error = (struct rd_error){.code = RD_CODE_OK};
+  return rd_options_parse(role, argc, argv, &options, &error);
+}
+
+#define SEND(...) parse(RD_ROLE_SENDER, __VA_ARGS__, (char *)NULL)
+#define RECV(...) parse(RD_ROLE_RECEIVER, __VA_ARGS__, (char *)NULL)
+
+static void test_words(void) {
+  CHECK(SEND("host", "7000", "secret") && options.mode == RD_MODE_BY_HAND);
+  CHECK(strcmp(options.host, "host") == 0 && options.port == 7000 && strcmp(options.key_text, "secret") == 0);
+  CHECK(options.file == NULL && options.command == NULL);
+  CHECK(options.settings.buffer_bytes == 8u << 20 && options.settings.connect_timeout_ms == 10000);
+  CHECK(options.settings.stall_timeout_ms == 60000 && options.settings.encrypt == RD_ENCRYPT_AUTO);
+  CHECK(RECV("0", "secret", "file") && options.port == 0 && strcmp(options.file, "file") == 0);
+  CHECK(options.settings.listen_timeout_ms == 0);
+  CHECK(RECV("-v", "7000", "secret", "--", "rev", "-v") && options.verbose);
+  CHECK(options.command != NULL && strcmp(options.command[0], "rev") == 0 && strcmp(options.command[1], "-v") == 0);
+  CHECK(options.command[2] == NULL && options.file == NULL);
+}
+
+static void test_key_is_wiped(void) {
+  CHECK(SEND("host", "7000", "secret") && strcmp(argv[3], "******") == 0);
+  CHECK(RECV("--buffer", "1M", "7000", "secret") && strcmp(argv[4], "******") == 0);
+  CHECK(!SEND("--bogus", "host", "no port", "secret") && strcmp(argv[4], "******") == 0);
+  CHECK(RECV("7000", "-") && strcmp(argv[2], "-") == 0);
+}
+
+static void test_values(void) {
+  CHECK(SEND("--buffer", "1.5M", "h", "1", "k") && options.settings.buffer_bytes == 3u << 19);
+  CHECK(SEND("--buffer", "64KiB", "h", "1", "k") && options.settings.buffer_bytes == 64u << 10);
+  CHECK(SEND("--buffer", "100000", "h", "1", "k") && options.settings.buffer_bytes == 100000);
+  CHECK(SEND("--encrypt", "always", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_ALWAYS);
+  CHECK(SEND("--connect-timeout", "0.5", "h", "1", "k") && options.settings.connect_timeout_ms == 500);
+  CHECK(RECV("--connect-timeout", "2", "1", "k") && options.settings.listen_timeout_ms == 2000);
+  CHECK(RECV("--bind", "::1", "1", "k") && strcmp(options.settings.bind_host, "::1") == 0);
+  CHECK(SEND("--progress", "plain", "--json", "-q", "h", "1", "k") && options.progress == RD_PROGRESS_PLAIN);
+  CHECK(options.json && options.quiet);
+  CHECK(SEND("--key-fd", "5", "h", "1", "-") && options.key_fd == 5);
+}
+
+static void test_modes(void) {
+  CHECK(SEND("--agent-fd", "3") && options.mode == RD_MODE_AGENT && options.agent_fd == 3);
+  CHECK(SEND("-h") && options.mode == RD_MODE_HELP);
+  CHECK(RECV("--version") && options.mode == RD_MODE_VERSION);
+}
+
+static void test_mistakes(void) {
+  static const char *const values[][2] = {
+      {"--buffer", "63K"},      {"--buffer", "2G"},          {"--buffer", "8X"},         {"--buffer", ""},
+      {"--buffer", "nan"},      {"--encrypt", "sometimes"},  {"--progress", "fast"},     {"--transport", "rdma"},
+      {"--transport", "quic"},  {"--stall-timeout", "1.9"},  {"--stall-timeout", "inf"}, {"--stall-timeout", "5s"},
+      {"--key-fd", "-1"},       {"--key-fd", "99999999999"}, {"--connect-timeout", "0"}, {"--connect-timeout", "nan"},
+      {"--bogus", "--verbose"},
+  };
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+    CHECK(!RECV(values[i][0], values[i][1], "1", "k"));
+    CHECK(error.code == RD_CODE_USAGE && error.message[0] != '\0');
+  }
+  CHECK(!SEND("h", "1"));
+  CHECK(!SEND("h", "0", "k"));
+  CHECK(!SEND("h", "65536", "k"));
+  CHECK(!SEND("h", "1x", "k"));
+  CHECK(!SEND("h", "1", ""));
+  CHECK(!SEND("h", "1", "k", "--"));
+  CHECK(!SEND("h", "1", "k", "one", "two"));
+  CHECK(!SEND("h", "1", "k", "-v"));
+  CHECK(!SEND("--bind", "::1", "h", "1", "k"));
+  CHECK(!SEND("--buffer"));
+}
+
+static void test_help_fits(void) {
+  for (int role = RD_ROLE_SENDER; role <= RD_ROLE_RECEIVER; role++) {
+    const char *line = rd_options_help((enum rd_role)role);
+    for (const char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) CHECK(end - line < 80);
+    CHECK(*line == '\0');
+  }
+}
+
+int main(void) {
+  test_words();
+  test_key_is_wiped();
+  test_values();
+  test_modes();
+  test_mistakes();
+  test_help_fits();
+  return test_end("options");
+}
