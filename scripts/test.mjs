@@ -14,10 +14,10 @@ const OVERTIME_FACTOR = 3;
 const PARTS = [
   { name: 'setup', budgetMinutes: 4, steps: () => [command('node', 'scripts/setup.mjs', '--test')] },
   { name: 'check', budgetMinutes: 1, steps: checks },
-  { name: 'unit', budgetMinutes: 1, steps: () => [mocha('packages/rdpipe/test')] },
+  { name: 'unit', budgetMinutes: 1.5, steps: () => [mocha('packages/rdpipe/test')] },
   {
     name: 'native',
-    budgetMinutes: 2,
+    budgetMinutes: 1.5,
     steps: () => [...suites('address,undefined', 'asan'), ...suites('thread', 'tsan')],
   },
   { name: 'integration', budgetMinutes: 5, steps: integration },
