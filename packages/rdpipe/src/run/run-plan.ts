@@ -1,0 +1,105 @@
+import { RdpipeError, SessionError } from '../model/errors.ts';
+import type { Emit } from '../model/events.ts';
+import type { Plan, SessionId } from '../model/plan.ts';
+import type { Settings } from '../model/settings.ts';
+import type { Forward } from '../session/host-session.ts';
+import { firstCause } from './first-cause.ts';
+import { createInbox } from './inbox.ts';
+import { listenToAgents } from './listen-to-agents.ts';
+import type { OpenHosts } from './open-hosts.ts';
+import type { PrepareSettings } from './prepare-request.ts';
+import { createRecord } from './record.ts';
+import { runSegment, type SegmentContext } from './run-segment.ts';
+import type { Failure, RunState } from './state.ts';
+import { endAgents } from './teardown.ts';
+
+/**
+ * Runs a plan's segments on its hosts, or with `dryRun` none. What is known when everything has ended, on every host.
+ * Never rejects: what went wrong is among the failures.
+ */
+export async function runPlan(
+  plan: Plan,
+  settings: Settings,
+  hosts: OpenHosts,
+  emit: Emit,
+  userEnd: AbortSignal,
+): Promise<RunState> {
+  const agents = [...hosts.agents.values()];
+  const failed = new AbortController();
+  const record = createRecord(plan, settings.lenient, emit, (failure) => failed.abort(failure));
+  const inbox = createInbox();
+  const forwards: Forward[] = [];
+  let isEnding = false;
+  const heardAll = listenToAgents(hosts.agents, record, inbox, () => isEnding);
+  const onUserEnd = () => record.fail(failureOf(userEnd.reason));
+  userEnd.addEventListener('abort', onUserEnd);
+  try {
+    userEnd.throwIfAborted();
+    const context = { ...reach(plan, hosts, forwards), ...timing(plan, settings), inbox, emit, note: record.note };
+    if (!settings.dryRun) await runSegments(plan, context, failed.signal);
+    isEnding = true;
+    if (!(await endAgents(agents, { op: 'finish' }, heardAll))) record.fail(notEnded(plan));
+  } catch (error) {
+    isEnding = true;
+    if (!failed.signal.aborted) record.fail(failureOf(error));
+    const reason = firstCause(record.state, settings.lenient).message ?? 'the run failed';
+    emit({ kind: 'stopping', reason });
+    await endAgents(agents, { op: 'abort', reason }, heardAll);
+  } finally {
+    userEnd.removeEventListener('abort', onUserEnd);
+    await Promise.allSettled(forwards.map((forward) => forward.close()));
+  }
+  return record.state;
+}
+
+/** Segments follow one another. */
+async function runSegments(plan: Plan, context: SegmentContext, signal: AbortSignal): Promise<void> {
+  for (const segment of plan.segments) {
+    await runSegment(segment, context, signal);
+    signal.throwIfAborted();
+  }
+}
+
+/** How a segment reaches its agents and hosts. Forwards are kept: an ssh connection of the user's outlives the run. */
+function reach(
+  plan: Plan,
+  { sessions, agents }: OpenHosts,
+  forwards: Forward[],
+): Pick<SegmentContext, 'label' | 'send' | 'forward'> {
+  const labels = new Map(plan.sessions.map(({ id, label }) => [id, label]));
+  return {
+    label: (session: SessionId) => labels.get(session) ?? session,
+    send: (session, request) => agents.get(session)?.send(request),
+    async forward(session, host, port, signal) {
+      const forward = await sessions.all.get(session)?.forward(host, port, signal);
+      if (forward !== undefined) forwards.push(forward);
+      return forward;
+    },
+  };
+}
+
+function timing(plan: Plan, settings: Settings): { readonly timeoutMs: number; readonly settings: PrepareSettings } {
+  return {
+    timeoutMs: settings.connectTimeoutMs,
+    settings: {
+      run: plan.run,
+      lenient: settings.lenient,
+      lease_ms: settings.leaseMs,
+      connect_timeout_ms: settings.connectTimeoutMs,
+      stall_timeout_ms: settings.stallTimeoutMs,
+    },
+  };
+}
+
+function notEnded({ sessions }: Plan): Failure {
+  const hosts = sessions.map(({ label }) => label).join(', ');
+  const message = `not everything has ended on ${hosts}, though the pipeline is done`;
+  return { kind: 'error', error: new SessionError('agent_protocol', hosts, message) };
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof RdpipeError) return { kind: 'error', error };
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const internal = new RdpipeError('internal', 125, 'rdpipe', `internal error: ${message}`, { cause: error });
+  return { kind: 'error', error: internal };
+}
