@@ -15,6 +15,13 @@ export function whenAborted(signal: AbortSignal): Promise<'aborted'> {
   });
 }
 
+/** The promise's value, unless the signal aborts first. @throws the signal's reason */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  await Promise.race([promise, whenAborted(signal)]);
+  signal.throwIfAborted();
+  return promise;
+}
+
 /** Whether the promise settled within the time. */
 export async function settlesWithin(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

@@ -22,6 +22,13 @@ export function connectTimeoutError(destination: Destination, limitMs: number): 
   return sessionError(destination, 'unreachable', `no login within ${limitMs / 1000} s`);
 }
 
+/** A server that drops every connection before its login. */
+export function droppedError(destination: Destination): SessionError {
+  return sessionError(destination, 'unreachable', DROPPED_WORDS);
+}
+
+const DROPPED_WORDS = 'it closed the connection before the login, as servers do with too many at once';
+
 /** `cannot reach h2: connection refused on port 22 (ssh h2 true to check)`. */
 export function sessionError(destination: Destination, code: SessionErrorCode, reason: string): SessionError {
   const { label } = destination;
@@ -96,7 +103,7 @@ const CONNECT_PATTERNS: readonly Pattern[] = [
   {
     expression: /kex_exchange_identification|^connection (closed|reset) by/im,
     code: 'unreachable',
-    words: () => 'it closed the connection before the login, as servers do with too many at once',
+    words: () => DROPPED_WORDS,
   },
 ];
 

@@ -23,8 +23,9 @@ export interface HostSession {
   /** The host as the user wrote it. */
   readonly label: string;
   /**
-   * Opens a channel that runs `sh` there.
-   * @throws SessionError when the host cannot be reached, refuses us, or the channel is refused.
+   * Opens a channel that runs `sh` there. One that the host refuses is a SessionError, or a channel that closes at once and
+   * leaves its reason in `failure`: ssh learns of it too late.
+   * @throws SessionError when the connection is lost; the signal's reason.
    */
   openShell(signal: AbortSignal): Promise<Channel>;
   /**

@@ -4,11 +4,11 @@ import { basename, dirname, join } from 'node:path';
 import { settlesWithin, whenAborted } from './abort.ts';
 import { type ChildChannel, startChild } from './child-channel.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
+import { connectPatiently, DroppedError } from './dropped.ts';
 import { connectError, connectTimeoutError, isDroppedBeforeLogin } from './errors.ts';
 import type { Limit } from './limit.ts';
 import type { Asker, Prompter } from './prompts.ts';
 import type { Route } from './resolve.ts';
-import { retry } from './retry.ts';
 import type { SessionSettings } from './settings.ts';
 import { controlArguments, jumpOption, masterArguments } from './ssh-arguments.ts';
 import { readLog } from './ssh-log.ts';
@@ -43,18 +43,10 @@ let paths = 0;
 
 /** The user's own connection where one stands, else one of ours, through the jump host's. */
 export async function connectMaster(route: Route, via: Master | undefined, context: MasterContext): Promise<Master> {
-  const { signal } = context.settings;
   const users = await usersMaster(route, context);
   if (users) return users;
-  return context.limit(signal, () =>
-    retry(
-      () => startMaster(route, via, context),
-      (error) => error instanceof DroppedError,
-      signal,
-    ).catch((error: unknown) => {
-      throw error instanceof DroppedError ? error.cause : error;
-    }),
-  );
+  const connect = () => startMaster(route, via, context);
+  return connectPatiently(route.destination.label, connect, context.limit, context.settings);
 }
 
 async function usersMaster(route: Route, { dir, settings }: MasterContext): Promise<Master | undefined> {
@@ -72,9 +64,6 @@ async function usersMaster(route: Route, { dir, settings }: MasterContext): Prom
     close: async () => {},
   };
 }
-
-/** The connection was dropped before the login began: another try may do. */
-class DroppedError extends Error {}
 
 /** An ssh on its way to becoming a master. */
 interface Attempt {
@@ -98,7 +87,7 @@ async function startMaster(route: Route, via: Master | undefined, context: Maste
     return standing(attempt, context.dir);
   } catch (error) {
     await endChild(attempt.child);
-    throw asker.asked() || !isDroppedBeforeLogin(attempt.log()) ? error : new DroppedError('dropped', { cause: error });
+    throw asker.asked() || !isDroppedBeforeLogin(attempt.log()) ? error : new DroppedError(error);
   } finally {
     appeared.stop();
     deadline.stop();

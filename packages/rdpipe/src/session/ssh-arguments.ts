@@ -26,7 +26,7 @@ export function shellArguments(route: Route, controlPath: string, logPath: strin
   return [
     ...['-S', controlPath],
     ...['-E', logPath],
-    ...['-x', '-T', '-a'],
+    ...['-x', '-T'],
     ...values([...NEUTRAL, ...NEVER_CONNECTS, ...options]),
     ...destinationArguments(route.destination),
     'sh',

@@ -7,7 +7,8 @@ import { lostError, sessionError } from './errors.ts';
 import type { Channel, HostSession } from './host-session.ts';
 import type { Route } from './resolve.ts';
 import { sentEnvironment } from './ssh2-config.ts';
-import { connectClient, dialDirectly, type Ssh2Context } from './ssh2-connect.ts';
+import { connectClient, type Ssh2Context } from './ssh2-connect.ts';
+import { type Dial, dialByCommand, dialDirectly } from './ssh2-dial.ts';
 
 export interface Ssh2Session extends HostSession {
   /** A connection to a host that is reached through this one. */
@@ -22,8 +23,13 @@ export async function connectSsh2(
   via: Ssh2Session | undefined,
   context: Ssh2Context,
 ): Promise<Ssh2Session> {
-  const client = await connectClient(route, via ? (target) => via.dial(target) : dialDirectly, context);
+  const client = await connectClient(route, dialOf(route, via), context);
   return createSession(route, client);
+}
+
+function dialOf(route: Route, via: Ssh2Session | undefined): Dial {
+  if (via) return (target) => via.dial(target);
+  return (route.config.get('proxycommand')?.[0] ?? 'none') === 'none' ? dialDirectly : dialByCommand;
 }
 
 function createSession(route: Route, client: Client): Ssh2Session {

@@ -237,11 +237,11 @@ for (const client of ['openssh', 'ssh2'] as const) {
       const answers = person('s3cret', '4711');
       const terminal: Terminal = {
         async ask(...question) {
-          await delay(1500);
+          await delay(3000);
           return answers.ask(...question);
         },
       };
-      await open('h1', terminal, { options: toAskingHost(), connectTimeoutMs: 2500 });
+      await open('h1', terminal, { options: toAskingHost(), connectTimeoutMs: 5000 });
     });
 
     it('gets the passphrase of a key', async () => {

@@ -73,6 +73,27 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(all.map((host) => sessions.idOf(host))).to.deep.equal(['1', '1', '2']);
     });
 
+    it('goes through a ProxyCommand', async () => {
+      const relay = join(hosts.folder, 'relay.mjs');
+      writeFileSync(
+        relay,
+        `import { connect } from 'node:net';
+        const socket = connect(Number(process.argv[3]), process.argv[2]);
+        process.stdin.pipe(socket).pipe(process.stdout);`,
+      );
+      const options = [`ProxyCommand=${process.execPath} ${relay} %h %p`];
+      const address = hosts.hosts.get('h1')?.address;
+      expect(await run(await openOne('h1', { options }), 'echo $SSH_CONNECTION')).to.include(` ${address} `);
+    });
+
+    it('gives up on a target that its jump host cannot reach in time', async () => {
+      const silent = await listen(() => {});
+      const options = [`Port=${portOf(silent)}`, 'HostName=127.0.0.1'];
+      const error = await failureOf('h2', { options, connectTimeoutMs: 3000 });
+      silent.close();
+      expect(error.message).to.match(/^cannot reach h2: no login within 3 s/);
+    });
+
     it('runs nothing else and forwards nothing, whatever is configured', async () => {
       const options = [
         'RemoteCommand=echo wrong',
