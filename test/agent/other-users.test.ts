@@ -2,11 +2,11 @@
 // Processes of another user, as sudo starts them: the agent, which is not root here, asks them to end before it kills, and
 // what it may not signal it names, and never lets see an end of file.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pipeline } from '../support/agent-driver.ts';
+import { AGENT, pipeline } from '../support/agent-driver.ts';
 import { useAgents } from '../support/agent-test.ts';
 import { eventually } from '../support/eventually.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
@@ -40,6 +40,8 @@ describe('a process of another user', () => {
     needsTool(this, 'gcc');
     tools = mkdtempSync(join(tmpdir(), 'rdstage-become-'));
     chmodSync(tools, 0o755);
+    // The checkout may lie where another user may not go.
+    copyFileSync(AGENT, join(tools, 'rdstage'));
     writeFileSync(join(tools, 'become.c'), BECOME);
     execFileSync('gcc', ['-o', join(tools, 'become'), join(tools, 'become.c')]);
     chmodSync(join(tools, 'become'), 0o4755);
@@ -52,7 +54,7 @@ describe('a process of another user', () => {
   beforeEach(() => chownSync(agents.folder, NOBODY, NOBODY));
 
   it('is asked to end before it is killed', async () => {
-    const agent = await agents.start({ user: NOBODY });
+    const agent = await agents.start({ user: NOBODY, agent: join(tools, 'rdstage') });
     await agent.run(pipeline(`exec ${tools}/become asked`));
     await agents.says('seen', '');
     await agent.abort();
@@ -61,7 +63,7 @@ describe('a process of another user', () => {
   });
 
   it('is named when it cannot be ended, and its input stays open although the agent has gone', async () => {
-    const agent = await agents.start({ user: NOBODY });
+    const agent = await agents.start({ user: NOBODY, agent: join(tools, 'rdstage') });
     const consumer = `${tools}/become root /bin/sh -c 'cat > seen; touch committed'`;
     await agent.run(pipeline('echo part; sleep 1000', `exec ${consumer}`));
     await agents.says('seen', 'part\n');
@@ -78,7 +80,7 @@ describe('a process of another user', () => {
 
   for (const victim of ['guardian', 'supervisor'] as const) {
     it(`keeps its input open when the ${victim} is killed`, async () => {
-      const agent = await agents.start({ user: NOBODY });
+      const agent = await agents.start({ user: NOBODY, agent: join(tools, 'rdstage') });
       const consumer = `${tools}/become root /bin/sh -c 'cat > seen; touch committed'`;
       await agent.run(pipeline('echo part; sleep 1000', `exec ${consumer}`));
       await agents.says('seen', 'part\n');

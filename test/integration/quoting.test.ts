@@ -13,7 +13,7 @@ const COMMANDS: readonly string[] = [
   'echo \\ \\\\ \\\\\\ "\\\\" \'\\\'',
   'x=5; echo $x "$x" \'$x\' \\$x $((x * 2)) $(echo in) `echo back`',
   'echo $HOME_IS_UNSET "${none:-default}" ${#x}',
-  'echo * ? [a-z] {a,b} ~root',
+  'cd / && echo * ? [a-z]* {a,b} ~root',
   'printf "%s\\n" "a  b" a\tb "$(printf \'x\\ty\')"',
   'echo ünïcödé 日本語 🚀 "e\u0301" \u00a0',
   'for i in 1 2; do echo $i; done; if true; then echo yes; fi',

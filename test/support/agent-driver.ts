@@ -26,6 +26,8 @@ type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
 export interface DriverOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** The program to run; AGENT by default. */
+  readonly agent?: string;
   /** Run as this user and group. */
   readonly user?: number;
   /** Beside --agent and --nonce; descriptors from 3 on are `extraStdio`. */
@@ -49,7 +51,7 @@ export class AgentDriver {
 
   /** Starts an agent and waits for its first line. */
   static async start(options: DriverOptions = {}): Promise<AgentDriver> {
-    const child = spawn(AGENT, ['--agent', '--nonce', NONCE, ...(options.args ?? [])], {
+    const child = spawn(options.agent ?? AGENT, ['--agent', '--nonce', NONCE, ...(options.args ?? [])], {
       env: options.env ?? process.env,
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...(options.user === undefined ? {} : { uid: options.user, gid: options.user }),

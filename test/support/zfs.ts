@@ -47,8 +47,7 @@ function isRunning(): boolean {
 }
 
 async function startDaemon(): Promise<ChildProcess> {
-  mkdirSync('/var/run/zfs', { recursive: true });
-  mkdirSync('/etc/zfs', { recursive: true });
+  for (const folder of ['/var/run/zfs', '/run/lock', '/etc/zfs']) mkdirSync(folder, { recursive: true });
   const daemon = spawn('zfs-fuse', ['--no-daemon'], { stdio: 'ignore' });
   await eventually(() => {
     if (!isRunning()) throw new Error('zfs-fuse does not answer');
