@@ -22,6 +22,7 @@ const TEST_PACKAGES = [
   'clang-format',
   'ffmpeg',
   'fish',
+  'iproute2',
   'man-db',
   'openssh-server',
   'procps',
