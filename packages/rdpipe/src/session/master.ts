@@ -1,12 +1,13 @@
 /** One ssh connection that channels, forwards and jumps share. */
 import { existsSync, type FSWatcher, watch } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { settlesWithin, whenAborted } from './abort.ts';
 import { type ChildChannel, startChild } from './child-channel.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { connectPatiently, DroppedError } from './dropped.ts';
 import { connectError, connectTimeoutError, isDroppedBeforeLogin } from './errors.ts';
 import type { Limit } from './limit.ts';
+import type { PrivateDir } from './private-dir.ts';
 import type { Asker, Prompter } from './prompts.ts';
 import type { Route } from './resolve.ts';
 import type { SessionSettings } from './settings.ts';
@@ -31,15 +32,13 @@ export interface Master {
 export interface MasterContext {
   readonly settings: SessionSettings;
   /** Private to the run. */
-  readonly dir: string;
+  readonly dir: PrivateDir;
   readonly prompter: Prompter;
   /** How many connect at a time. */
   readonly limit: Limit;
 }
 
 const LONGEST_END_MS = 2000;
-
-let paths = 0;
 
 /** The user's own connection where one stands, else one of ours, through the jump host's. */
 export async function connectMaster(route: Route, via: Master | undefined, context: MasterContext): Promise<Master> {
@@ -57,7 +56,7 @@ async function usersMaster(route: Route, { dir, settings }: MasterContext): Prom
   settings.emit({ kind: 'log', message: `${route.destination.label}: uses the ssh connection that stands already` });
   return {
     controlPath,
-    newPath: (kind) => newPath(dir, kind),
+    newPath: dir.newPath,
     log: () => '',
     ended: new Promise(() => {}),
     lost: () => !existsSync(controlPath),
@@ -79,7 +78,7 @@ async function startMaster(route: Route, via: Master | undefined, context: Maste
   const { settings, prompter } = context;
   const deadline = startDeadline(settings.connectTimeoutMs);
   const asker = prompter.attach(route.destination.label, deadline);
-  const controlPath = newPath(context.dir, 'c');
+  const controlPath = context.dir.newPath('c');
   const appeared = watchFor(controlPath);
   const attempt = launch(route, via, controlPath, asker, context);
   try {
@@ -102,7 +101,7 @@ function launch(
   asker: Asker,
   { settings, dir }: MasterContext,
 ): Attempt {
-  const logPath = newPath(dir, 'log');
+  const logPath = dir.newPath('log');
   const options = [...asker.options, ...connectOptions(settings), ...(via ? [jumpOption(via.controlPath)] : [])];
   const command = [...settings.leash, 'ssh', ...masterArguments(route, controlPath, logPath, options)];
   const earlier = via?.log().length ?? 0;
@@ -138,7 +137,7 @@ async function login(
   }
 }
 
-function standing({ child, controlPath, log }: Attempt, dir: string): Master {
+function standing({ child, controlPath, log }: Attempt, dir: PrivateDir): Master {
   let closing = false;
   let gone = false;
   void child.closed.then(() => {
@@ -146,7 +145,7 @@ function standing({ child, controlPath, log }: Attempt, dir: string): Master {
   });
   return {
     controlPath,
-    newPath: (kind) => newPath(dir, kind),
+    newPath: dir.newPath,
     log,
     ended: child.closed,
     lost: () => gone && !closing,
@@ -162,11 +161,6 @@ async function endChild(child: ChildChannel): Promise<void> {
   child.stdin.end();
   await settlesWithin(child.closed, LONGEST_END_MS);
   child.kill();
-}
-
-function newPath(dir: string, kind: string): string {
-  paths += 1;
-  return join(dir, `${kind}${paths}`);
 }
 
 function connectOptions({ connectTimeoutMs, silenceMs }: SessionSettings): string[] {

@@ -46,9 +46,9 @@ export async function openSessions(
   const failed = new AbortController();
   const inner = { ...settings, signal: anySignal(settings.signal, failed.signal) };
   const dir = await makePrivateDir();
-  const prompter = await createPrompter({ ...inner, dir: dir.path, terminal });
+  const prompter = await createPrompter({ ...inner, dir, terminal });
   const limit = createLimit(CONNECTS_AT_A_TIME);
-  const context = { settings: inner, dir: dir.path, prompter, limit };
+  const context = { settings: inner, dir, prompter, limit };
   const connector = createClient(context);
   const close = async () => {
     prompter.close();

@@ -8,13 +8,23 @@ const PLAIN_PATH = /^\/[\w./-]*$/;
 
 export interface PrivateDir {
   readonly path: string;
+  /** A path in it that nobody has yet. */
+  newPath(kind: string): string;
   remove(): Promise<void>;
 }
 
 /** Makes a directory that only this user may enter, with a path short and plain enough for sockets. */
 export async function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Promise<PrivateDir> {
   const path = (await tryMake(runtimeDir)) ?? (await mkdtemp('/tmp/rdpipe-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+  let count = 0;
+  return {
+    path,
+    newPath(kind) {
+      count += 1;
+      return join(path, `${kind}${count}`);
+    },
+    remove: () => rm(path, { recursive: true, force: true }),
+  };
 }
 
 async function tryMake(base: string | undefined): Promise<string | undefined> {

@@ -1,12 +1,12 @@
 /** Puts the questions of ssh (passwords, codes, host keys) to the user, one at a time. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
 import type { Emit } from '../model/events.ts';
 import { printable } from '../model/text.ts';
 import { type AskpassQuestion, decodeQuestion, encodeAnswer, LONGEST_LINE_BYTES } from './askpass-protocol.ts';
 import type { Deadline } from './deadline.ts';
 import { createLimit } from './limit.ts';
+import type { PrivateDir } from './private-dir.ts';
 import type { Terminal } from './terminal.ts';
 
 /** One connection that may ask. */
@@ -32,8 +32,8 @@ export interface Prompter {
 }
 
 interface PrompterOptions {
-  /** Private directory for the socket. */
-  readonly dir: string;
+  /** For the socket. */
+  readonly dir: PrivateDir;
   /** The program that ssh runs for an answer. */
   readonly askpass: string;
   readonly terminal: Terminal | undefined;
@@ -41,58 +41,82 @@ interface PrompterOptions {
   readonly signal: AbortSignal;
 }
 
+/** What a question is put with: resolves when it was answered, one after another. */
+type Put = (label: string, text: string, echo: boolean, signal: AbortSignal) => Promise<string | undefined>;
+
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
   const { terminal } = options;
   if (terminal === undefined) return { attach: () => SILENT, close() {} };
 
   const askers = new Map<string, Asker>();
-  const oneAtATime = createLimit(1);
-  const path = join(options.dir, 'ask');
-  const server = await listen(path, (socket) => void answer(socket, askers));
-
-  const attach = (label: string, deadline: Deadline): Asker => {
-    const id = randomBytes(16).toString('hex');
-    let asked = false;
-    const asker: Asker = {
-      env: {
-        SSH_ASKPASS: options.askpass,
-        SSH_ASKPASS_REQUIRE: 'force',
-        // What an ssh before 8.4 wants to see before it runs the program.
-        DISPLAY: process.env.DISPLAY ?? ':',
-        RDPIPE_ASKPASS: path,
-        RDPIPE_ASKPASS_ID: id,
-      },
-      options: ['BatchMode=no'],
-      interactive: true,
-      asked: () => asked,
-      async ask(text, echo, withdrawn) {
-        const signal = AbortSignal.any([options.signal, withdrawn]);
-        asked = true;
-        deadline.pause();
-        try {
-          return await oneAtATime(signal, () => show(label, text, echo, signal));
-        } catch {
-          return undefined;
-        } finally {
-          deadline.resume();
-        }
-      },
-      release: () => void askers.delete(id),
-    };
-    askers.set(id, asker);
-    return asker;
+  const path = options.dir.newPath('ask');
+  const server = await listen(path, (socket) => {
+    answer(socket, askers).catch(() => socket.destroy());
+  });
+  const put = oneAtATime(terminal, options.emit);
+  return {
+    attach(label, deadline) {
+      const id = randomBytes(16).toString('hex');
+      const env = askpassEnvironment(options.askpass, path, id);
+      const asker = createAsker(label, deadline, env, put, options.signal, () => askers.delete(id));
+      askers.set(id, asker);
+      return asker;
+    },
+    close: () => void server.close(),
   };
+}
 
-  const show = async (label: string, text: string, echo: boolean, signal: AbortSignal) => {
-    options.emit({ kind: 'prompting', host: label, active: true });
-    try {
-      return await terminal.ask(`${label}: ${lines(text)}`, echo, signal);
-    } finally {
-      options.emit({ kind: 'prompting', host: label, active: false });
-    }
+function createAsker(
+  label: string,
+  deadline: Deadline,
+  env: Asker['env'],
+  put: Put,
+  runSignal: AbortSignal,
+  release: () => void,
+): Asker {
+  let asked = false;
+  return {
+    env,
+    options: ['BatchMode=no'],
+    interactive: true,
+    asked: () => asked,
+    async ask(text, echo, withdrawn) {
+      asked = true;
+      deadline.pause();
+      try {
+        return await put(label, text, echo, AbortSignal.any([runSignal, withdrawn]));
+      } catch {
+        return undefined;
+      } finally {
+        deadline.resume();
+      }
+    },
+    release,
   };
+}
 
-  return { attach, close: () => void server.close() };
+function askpassEnvironment(askpass: string, path: string, id: string): Record<string, string> {
+  return {
+    SSH_ASKPASS: askpass,
+    SSH_ASKPASS_REQUIRE: 'force',
+    // What an ssh before 8.4 wants to see before it runs the program.
+    DISPLAY: process.env.DISPLAY ?? ':',
+    RDPIPE_ASKPASS: path,
+    RDPIPE_ASKPASS_ID: id,
+  };
+}
+
+function oneAtATime(terminal: Terminal, emit: Emit): Put {
+  const limit = createLimit(1);
+  return (label, text, echo, signal) =>
+    limit(signal, async () => {
+      emit({ kind: 'prompting', host: label, active: true });
+      try {
+        return await terminal.ask(`${label}: ${lines(text)}`, echo, signal);
+      } finally {
+        emit({ kind: 'prompting', host: label, active: false });
+      }
+    });
 }
 
 /** Nobody is there: ssh is told not to ask at all. */

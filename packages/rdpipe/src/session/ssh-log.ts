@@ -1,10 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** What an ssh with `-E PATH` printed so far, apart from the output of what it runs. */
+const MOST_BYTES = 64 * 1024;
+
+/** The end of what an ssh with `-E PATH` printed so far, apart from the output of what it runs. */
 export function readLog(path: string): string {
+  let fd: number;
   try {
-    return readFileSync(path, 'utf8');
+    fd = openSync(path, 'r');
   } catch {
     return '';
+  }
+  try {
+    const buffer = Buffer.alloc(MOST_BYTES);
+    const length = readSync(fd, buffer, 0, MOST_BYTES, Math.max(0, fstatSync(fd).size - MOST_BYTES));
+    return buffer.toString('utf8', 0, length);
+  } finally {
+    closeSync(fd);
   }
 }

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -55,7 +56,7 @@ describe('a question', () => {
 
   const createWith = async (terminal: Terminal | undefined, signal = NEVER): Promise<Prompter> => {
     prompter = await createPrompter({
-      dir: dir.path,
+      dir,
       askpass: ASKPASS,
       terminal,
       signal,
@@ -100,6 +101,20 @@ describe('a question', () => {
     expect((await askpass(asker.env, 'Password: ')).status).to.equal(1);
     expect((await askpass({ ...asker.env, RDPIPE_ASKPASS_ID: 'guess' }, 'Password: ')).status).to.equal(1);
     expect(terminal.asked).to.deep.equal([]);
+  });
+
+  it('that is none does no harm', async () => {
+    const asker = (await createWith(person())).attach('h1', startDeadline(1000));
+    for (const text of ['', 'nonsense\n', '{}\n', `${'x'.repeat(1 << 17)}\n`]) {
+      const socket = connect(asker.env.RDPIPE_ASKPASS ?? '');
+      socket.on('error', () => {}).end(text);
+      await once(socket, 'close');
+    }
+    const socket = connect(asker.env.RDPIPE_ASKPASS ?? '');
+    await once(socket, 'connect');
+    socket.write('{');
+    socket.destroy();
+    expect(asker.asked()).to.equal(false);
   });
 
   it('waits for the one before it', async () => {
@@ -166,7 +181,7 @@ describe('a question', () => {
     const asker = (await createWith(undefined)).attach('h1', startDeadline(1000));
     expect(asker.options).to.deep.equal(['BatchMode=yes']);
     expect(await asker.ask('Password: ', false, NEVER)).to.equal(undefined);
-    expect(existsSync(join(dir.path, 'ask'))).to.equal(false);
+    expect(readdirSync(dir.path)).to.deep.equal([]);
   });
 });
 
