@@ -19,6 +19,7 @@ const BUILD_PACKAGES = [
   'openssh-client',
 ];
 const TEST_PACKAGES = [
+  'busybox',
   'clang-format',
   'ffmpeg',
   'fish',

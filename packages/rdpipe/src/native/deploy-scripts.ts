@@ -34,7 +34,8 @@ say ok`;
 }
 
 /**
- * Gives the complete directory its name. Somebody else may have done the same meanwhile: theirs is as good.
+ * Gives the complete directory its name. Somebody else may do the same at any moment: theirs is as good, and only one that was
+ * seen to be bad is taken away.
  * Programs that use libraries of the host stay only where they run. Versions that nobody used for 30 days go.
  */
 export function putInPlaceScript(place: string, folder: string, digest: string): string {
@@ -46,7 +47,7 @@ for program in rdsend rdrecv; do
   [ -f "$folder/dynamic/$program" ] || continue
   "$folder/dynamic/$program" --version >/dev/null 2>&1 || rm -rf -- "$folder/dynamic"
 done
-is_private "$version" && [ -x "$version/rdstage" ] || rm -rf -- "$version"
+if [ -e "$version" ] && ! { is_private "$version" && [ -x "$version/rdstage" ]; }; then rm -rf -- "$version"; fi
 [ -d "$version" ] || reason=$(mv -- "$folder" "$version" 2>&1)
 rm -rf -- "$folder" "$version/\${folder##*/}"
 for old in "$place"/*; do

@@ -27,6 +27,8 @@ import type { HostSession } from '../../src/session/host-session.ts';
 import { openSessions, type Sessions } from '../../src/session/open.ts';
 import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session/ssh-hosts.ts';
 
+const PROGRAMS = ['dynamic', 'rdrecv', 'rdsend', 'rdstage'];
+
 describe('an agent that is not on its host yet', () => {
   let hosts: TestHosts;
   let sessions: Sessions | undefined;
@@ -85,17 +87,27 @@ describe('an agent that is not on its host yet', () => {
     expect(copies()).to.equal(1);
     expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
     const version = join(homePlace(), await digest());
-    expect(readdirSync(version).sort()).to.deep.equal(['dynamic', 'rdrecv', 'rdsend', 'rdstage']);
+    expect(readdirSync(version).sort()).to.deep.equal(PROGRAMS);
     expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdrecv', 'rdsend']);
     for (const path of [homePlace(), version, join(version, 'rdstage')])
       expect(statSync(path).mode & 0o777).to.equal(0o700);
   });
 
-  it('is copied by two at once without harm', async () => {
-    const session = await connect(environment());
-    await Promise.all([start(session), start(session)]);
-    expect(copies()).to.equal(2);
-    expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
+  it('is copied by several at once without harm', async () => {
+    await connect(environment());
+    const more = await Promise.all(
+      [1, 2, 3, 4].map(() => openSessions([hostRef('h1')], settingsFor(hosts), undefined)),
+    );
+    try {
+      await Promise.all(more.flatMap(({ all }) => [...all.values()].map((session) => start(session))));
+      expect(copies()).to.equal(4);
+      expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
+      expect(existsSync(runPlace())).to.equal(false);
+      expect(readdirSync(join(homePlace(), await digest())).sort()).to.deep.equal(PROGRAMS);
+    } finally {
+      await Promise.all(agents.splice(0).map((agent) => agent.close()));
+      await Promise.all(more.map((opened) => opened.close()));
+    }
   });
 
   it('is found behind a .bashrc that prints', async function () {
