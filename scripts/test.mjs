@@ -9,12 +9,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const OVERTIME_FACTOR = 3;
+/** For tests that mostly wait for ssh. */
+const SIDE_BY_SIDE = ['--parallel', '--jobs', '3'];
 
 /** In the order in which they run. A part over its budget is told so; far over it, it is ended. */
 const PARTS = [
   { name: 'setup', budgetMinutes: 4, steps: () => [command('node', 'scripts/setup.mjs', '--test')] },
   { name: 'check', budgetMinutes: 1, steps: checks },
-  { name: 'unit', budgetMinutes: 1.5, steps: () => [mocha('packages/rdpipe/test')] },
+  { name: 'unit', budgetMinutes: 1.5, steps: () => [mocha('packages/rdpipe/test', ...SIDE_BY_SIDE)] },
   {
     name: 'native',
     budgetMinutes: 1.5,
@@ -65,9 +67,9 @@ function checks() {
   return [...kinds.map((kind) => command('npm', 'run', '--silent', `check:${kind}`)), mocha('test/toolchain')];
 }
 
-/** These tests mostly wait for ssh: several files at a time. */
+/** The programs by themselves, then everything together. */
 function integration() {
-  return [mocha('test/native'), mocha('test/agent'), mocha('test/integration', '--parallel', '--jobs', '3')];
+  return [mocha('test/native'), mocha('test/agent'), mocha('test/integration', ...SIDE_BY_SIDE)];
 }
 
 /** A step that only succeeds or fails: one test. */
