@@ -43,20 +43,21 @@ export async function openSessions(
   settings: SessionSettings,
   terminal: Terminal | undefined,
 ): Promise<Sessions> {
+  const client = chooseClient(settings.client);
   const failed = new AbortController();
   const inner = { ...settings, signal: anySignal(settings.signal, failed.signal) };
   const dir = await makePrivateDir();
   const prompter = await createPrompter({ ...inner, dir, terminal });
   const limit = createLimit(CONNECTS_AT_A_TIME);
-  const context = { settings: inner, dir, prompter, limit };
-  const connector = createClient(context);
+  const connector = createClient(client, { settings: inner, dir, prompter, limit });
+  const local = createLocalSession();
   const close = async () => {
     prompter.close();
-    await connector.close();
+    await Promise.all([connector.close(), local.close()]);
     await dir.remove();
   };
   try {
-    return { ...(await connectAll(hosts, connector, inner)), close };
+    return { ...(await connectAll(hosts, connector, local, inner)), close };
   } catch (error) {
     failed.abort(error);
     await close();
@@ -64,13 +65,17 @@ export async function openSessions(
   }
 }
 
-/** The system's ssh where it is wanted and there is one, else ssh2, which is loaded only then. */
-function createClient(context: MasterContext): Connector {
-  const { client } = context.settings;
-  if (client === 'openssh' && !hasSsh()) {
+/** The system's ssh where there is one and nothing else is asked for. */
+function chooseClient(wanted: SessionSettings['client']): 'openssh' | 'ssh2' {
+  if (wanted === 'openssh' && !hasSsh()) {
     throw new SessionError('unreachable', 'this machine', 'there is no ssh on this machine (--ssh ssh2 does without)');
   }
-  if (client === 'openssh' || (client === 'auto' && hasSsh())) {
+  return wanted === 'ssh2' || !hasSsh() ? 'ssh2' : 'openssh';
+}
+
+/** ssh2 is loaded only where it is used. */
+function createClient(client: 'openssh' | 'ssh2', context: MasterContext): Connector {
+  if (client === 'openssh') {
     return createConnector<OpensshSession>((route, via) => connectOpenssh(route, via, context));
   }
   return createConnector<Ssh2Session>(async (route, via) => {
@@ -82,13 +87,14 @@ function createClient(context: MasterContext): Connector {
 async function connectAll(
   hosts: readonly HostRef[],
   connector: Connector,
+  local: HostSession,
   settings: SessionSettings,
 ): Promise<Omit<Sessions, 'close'>> {
   const remote = hosts.filter((host) => host.name !== '');
   const routes = await resolveAll(remote, settings);
   const idByIdentity = numberIdentities(remote, routes);
   const all = await connectEach(routes, idByIdentity, connector);
-  if (remote.length < hosts.length) all.set(LOCAL, createLocalSession());
+  if (remote.length < hosts.length) all.set(LOCAL, local);
   const idOf = (host: HostRef): SessionId => {
     const route = routes.get(keyOf(host));
     const id = host.name === '' ? LOCAL : route && idByIdentity.get(route.identity);

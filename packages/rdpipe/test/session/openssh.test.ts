@@ -130,6 +130,7 @@ describe('the connection of the system’s ssh', () => {
     needsFile(this, agent ?? 'build/release/rdstage');
     const program = join(import.meta.dirname, 'hold-session.ts');
     const child = spawn(process.execPath, ['--import', 'tsx', program, hosts.configFile, 'h2', `${agent}`], {
+      env: { ...process.env, XDG_RUNTIME_DIR: folder },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [pid] = (await once(child.stdout, 'data')).map((chunk) => Number(String(chunk)));
