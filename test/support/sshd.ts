@@ -32,6 +32,7 @@ export interface SshHost {
 export interface SshHosts {
   readonly configFile: string;
   readonly hosts: ReadonlyMap<string, SshHost>;
+  /** Idempotent. */
   close(): Promise<void>;
 }
 
@@ -153,7 +154,7 @@ async function freePort(address: string): Promise<number> {
 async function endAll(servers: readonly ChildProcess[]): Promise<void> {
   await Promise.all(
     servers.map(async (server) => {
-      if (server.exitCode !== null) return;
+      if (server.exitCode !== null || server.signalCode !== null) return;
       const ended = once(server, 'exit');
       server.kill('SIGTERM');
       await ended;

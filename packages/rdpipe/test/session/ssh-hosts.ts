@@ -22,7 +22,7 @@ export async function startTestHosts(
     folder,
     async close() {
       await hosts.close();
-      rmSync(folder, { recursive: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

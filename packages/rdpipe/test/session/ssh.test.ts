@@ -138,7 +138,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
     });
 
     it('says that a host refuses the user, and asks only once', async () => {
-      const error = await failureOf('h1', { options: ['User=nobody'] });
+      const error = await failureOf('h1', { options: ['User=nobody-at-all'] });
       expect(error.code).to.equal('authentication');
       expect(error.message).to.match(/^cannot reach h1: permission denied/);
       const log = await eventually(() => {
