@@ -26,6 +26,8 @@ export interface Progress {
 export function createProgress(expectedBytes: number | undefined, now: () => number): Progress {
   let plan: Plan | undefined;
   let counted: readonly Counted[] = [];
+  // Files are opened while a segment is prepared, so their sizes come before it starts.
+  const sizes = new Map<number, number>();
   return {
     planned(made) {
       plan = made;
@@ -34,14 +36,13 @@ export function createProgress(expectedBytes: number | undefined, now: () => num
       counted = plan === undefined ? [] : startCounting(plan, number, expectedBytes);
     },
     sizeKnown({ link, bytes }) {
-      const hop = counted.find((candidate) => candidate.link === link);
-      if (hop !== undefined) hop.size = bytes;
+      sizes.set(link, bytes);
     },
     counted(event) {
       const hop = counted.find(({ link }) => link === event.link);
       if (hop !== undefined) take(hop, event, now());
     },
-    hops: () => counted.map((hop) => progressOf(hop, now())),
+    hops: () => counted.map((hop) => progressOf(hop, sizes.get(hop.link) ?? hop.expected, now())),
   };
 }
 
@@ -62,7 +63,7 @@ interface Waits {
 interface Counted {
   readonly link: number;
   readonly name: string;
-  size: number | undefined;
+  readonly expected: number | undefined;
   bytes: number;
   samples: readonly Sample[];
   /** Milliseconds waited so far, and those at the last look. */
@@ -77,7 +78,7 @@ function startCounting(plan: Plan, segment: number, expectedBytes: number | unde
   return hops.map((link, index) => ({
     link: link.number,
     name: nameOf(link, names),
-    size: index === 0 && segment === 1 ? expectedBytes : undefined,
+    expected: index === 0 && segment === 1 ? expectedBytes : undefined,
     bytes: 0,
     samples: [],
     waits: { input: 0, wire: 0, output: 0 },
@@ -108,8 +109,8 @@ function note(hop: Counted, what: keyof Waits, milliseconds: number): void {
   hop.waits[what] = milliseconds;
 }
 
-function progressOf(hop: Counted, now: number): HopProgress {
-  const { link, name, bytes, size } = hop;
+function progressOf(hop: Counted, size: number | undefined, now: number): HopProgress {
+  const { link, name, bytes } = hop;
   const bytesPerSecond = rateOf(hop, now);
   const left = size === undefined || size < bytes || bytesPerSecond === 0 ? undefined : (size - bytes) / bytesPerSecond;
   return { link, name, bytes, bytesPerSecond, waitsFor: longest(hop.recent), size, secondsLeft: left };

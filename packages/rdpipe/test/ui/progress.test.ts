@@ -81,6 +81,8 @@ describe('progress', () => {
     start(['h1:< f', 'h2:b']);
     progress.sizeKnown({ kind: 'size', link: 1, bytes: 4096 });
     progress.sizeKnown({ kind: 'size', link: 9, bytes: 1 });
+    // A file is opened, and its size told, before its segment starts.
+    progress.segmentStarted(1);
     at(1000, { bytes: 0 });
     at(2000, { bytes: 1024 });
     expect(progress.hops()[0]).to.include({ size: 4096, secondsLeft: 3 });
