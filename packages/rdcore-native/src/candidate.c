@@ -11,7 +11,10 @@
 struct rd_candidate {
   struct rd_transport *transport;
   struct rd_handshake *handshake;
+  enum rd_role role;
   int64_t until_ms;
+  bool authenticated;
+  struct rd_agreement agreement; // once authenticated
 
   // The one message on its way out; its memory is the transport's until it was released.
   unsigned char header[RD_HEADER_BYTES];
@@ -20,6 +23,9 @@ struct rd_candidate {
   uint64_t sent;
 };
 
+static int shake_hands(struct rd_candidate *candidate, struct rd_error *error);
+static int await_choice(struct rd_candidate *candidate, struct rd_error *error);
+static bool is_choice(struct rd_candidate *candidate, const struct rd_message *message, struct rd_error *error);
 static bool take_in(struct rd_candidate *candidate, struct rd_error *error);
 static bool put_out(struct rd_candidate *candidate, struct rd_error *error);
 static int send_payload(struct rd_candidate *candidate, struct rd_error *error);
@@ -34,6 +40,7 @@ struct rd_candidate *rd_candidate_create(struct rd_transport *transport, const s
     return NULL;
   }
   candidate->transport = transport;
+  candidate->role = role;
   candidate->until_ms = until_ms;
   candidate->handshake = rd_handshake_create(identity, role, dialler, mine, error);
   bool begun = candidate->handshake != NULL && (!dialler || rd_handshake_input(candidate->handshake, NULL, 0, error));
@@ -46,31 +53,30 @@ void rd_candidate_destroy(struct rd_candidate *candidate) {
   if (candidate == NULL) return;
   rd_transport_destroy(candidate->transport);
   rd_handshake_destroy(candidate->handshake);
+  rd_seal_destroy(candidate->agreement.outgoing);
+  rd_seal_destroy(candidate->agreement.incoming);
   free(candidate);
 }
 
 int rd_candidate_service(struct rd_candidate *candidate, struct rd_error *error) {
-  struct rd_error ignored;
-  if (!put_out(candidate, error)) return -1;
-  if (!take_in(candidate, error)) {
-    put_out(candidate, &ignored); // the alert that says why
-    return -1;
-  }
-  if (!put_out(candidate, error)) return -1;
-  bool out =
-      candidate->unsent_bytes == 0 && candidate->transport->ops->released(candidate->transport) == candidate->sent;
-  if (out && rd_handshake_complete(candidate->handshake)) return 1;
-  if (rd_now_ms() < candidate->until_ms) return 0;
-  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s did not answer the handshake in time", rd_candidate_peer(candidate));
+  int serviced = candidate->authenticated ? 1 : shake_hands(candidate, error);
+  if (serviced > 0 && candidate->role == RD_ROLE_RECEIVER) serviced = await_choice(candidate, error);
+  if (serviced != 0 || rd_now_ms() < candidate->until_ms) return serviced;
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s did not %s in time", rd_candidate_peer(candidate),
+               candidate->authenticated ? "use its connection" : "answer the handshake");
   return -1;
 }
 
-bool rd_candidate_take(struct rd_candidate *candidate, struct rd_transport **transport, struct rd_agreement *agreement,
-                       struct rd_error *error) {
-  if (!rd_handshake_take(candidate->handshake, agreement, error)) return false;
+bool rd_candidate_authenticated(const struct rd_candidate *candidate) {
+  return candidate->authenticated;
+}
+
+void rd_candidate_take(struct rd_candidate *candidate, struct rd_transport **transport,
+                       struct rd_agreement *agreement) {
   *transport = candidate->transport;
+  *agreement = candidate->agreement;
   candidate->transport = NULL;
-  return true;
+  candidate->agreement = (struct rd_agreement){.sealed = false};
 }
 
 int64_t rd_candidate_until_ms(const struct rd_candidate *candidate) {
@@ -84,6 +90,46 @@ struct pollfd rd_candidate_poll(const struct rd_candidate *candidate) {
 
 const char *rd_candidate_peer(const struct rd_candidate *candidate) {
   return candidate->transport->ops->peer_name(candidate->transport);
+}
+
+// 1 authenticated, 0 not yet, -1 failed.
+static int shake_hands(struct rd_candidate *candidate, struct rd_error *error) {
+  struct rd_error ignored;
+  if (!put_out(candidate, error)) return -1;
+  if (!take_in(candidate, error)) {
+    put_out(candidate, &ignored); // the alert that says why
+    return -1;
+  }
+  if (!put_out(candidate, error)) return -1;
+  bool out =
+      candidate->unsent_bytes == 0 && candidate->transport->ops->released(candidate->transport) == candidate->sent;
+  if (!out || !rd_handshake_complete(candidate->handshake)) return 0;
+  candidate->authenticated = rd_handshake_take(candidate->handshake, &candidate->agreement, error);
+  return candidate->authenticated ? 1 : -1;
+}
+
+// Takes one frame only: what follows it may need the memory for data.
+static int await_choice(struct rd_candidate *candidate, struct rd_error *error) {
+  struct rd_transport *transport = candidate->transport;
+  struct rd_message message;
+  int received = transport->ops->receive(transport, &message, error);
+  if (received <= 0) return received;
+  bool chosen = is_choice(candidate, &message, error);
+  transport->ops->give_back(transport, &message);
+  return chosen ? 1 : -1;
+}
+
+static bool is_choice(struct rd_candidate *candidate, const struct rd_message *message, struct rd_error *error) {
+  struct rd_frame frame;
+  unsigned char *payload;
+  size_t bytes;
+  if (!rd_frame_decode(message->data, message->bytes, &frame, error)) return false;
+  bool sealed = (frame.flags & RD_FLAG_SEALED) != 0;
+  if (frame.type != RD_FRAME_PING || !sealed || frame.epoch != candidate->agreement.peer.epoch) {
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent something else than its choice", rd_candidate_peer(candidate));
+    return false;
+  }
+  return rd_seal_open(candidate->agreement.incoming, message->data, message->bytes, &frame, &payload, &bytes, error);
 }
 
 // What arrives after the handshake is complete belongs to the connection and stays where it is.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection that has not proved its key yet: a transport in its handshake.
+// A connection that is not the hop's yet: a transport in its handshake and, at the receiver, one whose sender has not
+// chosen it yet (docs/protocol.md, section 1.2).
 #ifndef RD_CANDIDATE_H
 #define RD_CANDIDATE_H
 
@@ -16,11 +17,13 @@ struct rd_candidate *rd_candidate_create(struct rd_transport *transport, const s
                                          struct rd_error *error);
 void rd_candidate_destroy(struct rd_candidate *candidate); // NULL-safe
 
-// Goes on as far as it can without waiting: 1 authenticated, 0 not yet, -1 failed (the other side was told why).
+// Goes on as far as it can without waiting: 1 authenticated (at the receiver: and chosen, by a PING that is still to be
+// answered), 0 not yet, -1 failed (the other side was told why).
 int rd_candidate_service(struct rd_candidate *candidate, struct rd_error *error);
-// After 1: hands over the transport and what was agreed; the candidate is then empty.
-bool rd_candidate_take(struct rd_candidate *candidate, struct rd_transport **transport, struct rd_agreement *agreement,
-                       struct rd_error *error);
+// The peer holds the key.
+bool rd_candidate_authenticated(const struct rd_candidate *candidate);
+// After 1: hands over the transport and what was agreed; the candidate can then only be destroyed.
+void rd_candidate_take(struct rd_candidate *candidate, struct rd_transport **transport, struct rd_agreement *agreement);
 
 int64_t rd_candidate_until_ms(const struct rd_candidate *candidate);
 struct pollfd rd_candidate_poll(const struct rd_candidate *candidate);

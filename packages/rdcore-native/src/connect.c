@@ -22,7 +22,7 @@ struct dial {
   int64_t retry_at_ms; // 0: not waiting
 };
 
-// Somebody in the handshake. Ours: dialled or adopted, so that its failure is our failure.
+// Somebody who is not our peer yet. Ours: dialled or adopted, so that its failure is our failure.
 struct knock {
   struct rd_candidate *candidate;
   bool ours;
@@ -48,12 +48,15 @@ static void accept_connectors(struct rd_connect *connect);
 static void go_on_dialling(struct rd_connect *connect);
 static bool add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler, bool ours,
                       int64_t until_ms, struct rd_error *error);
+static void make_room(struct rd_connect *connect);
 static bool wants_sealed(const struct rd_connect *connect, const char *peer);
 static int service_knocks(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error);
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error);
 static void drop_knock(struct rd_connect *connect, size_t index);
 static struct rd_connection *make_connection(struct rd_connect *connect, size_t index, struct rd_error *error);
+static void choose(const struct rd_connect *connect, struct rd_connection *connection);
 static bool all_dials_failed(const struct rd_connect *connect);
+static bool somebody_authenticated(const struct rd_connect *connect);
 
 struct rd_connect *rd_connect_create(const struct rd_connect_config *config, struct rd_error *error) {
   struct rd_connect *connect = calloc(1, sizeof *connect);
@@ -180,7 +183,6 @@ static void accept_connectors(struct rd_connect *connect) {
   while (connect->listener != NULL) {
     int accepted = connect->listener->ops->accept(connect->listener, &transport, &error);
     if (accepted <= 0) return;
-    if (connect->knock_count == RD_CANDIDATES_MOST) drop_knock(connect, 0);
     // Out of memory for one connector is no reason to end the listener.
     add_knock(connect, transport, false, false, rd_now_ms() + CONNECTOR_MS, &error);
   }
@@ -221,12 +223,19 @@ static bool add_knock(struct rd_connect *connect, struct rd_transport *transport
       .slot_bytes = config->slot_bytes,
       .slots = config->slots,
   };
-  if (connect->knock_count == RD_CANDIDATES_MOST) drop_knock(connect, 0);
+  make_room(connect);
   struct rd_candidate *candidate =
       rd_candidate_create(transport, &config->identity, config->role, dialler, &mine, until_ms, error);
   if (candidate == NULL) return false;
   connect->knocks[connect->knock_count++] = (struct knock){candidate, ours};
   return true;
+}
+
+static void make_room(struct rd_connect *connect) {
+  if (connect->knock_count < RD_CANDIDATES_MOST) return;
+  size_t index = 0;
+  while (index + 1 < connect->knock_count && rd_candidate_authenticated(connect->knocks[index].candidate)) index++;
+  drop_knock(connect, index);
 }
 
 static bool wants_sealed(const struct rd_connect *connect, const char *peer) {
@@ -255,9 +264,11 @@ static int service_knocks(struct rd_connect *connect, struct rd_connection **con
 
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error) {
   const char *peer = rd_candidate_peer(connect->knocks[index].candidate);
+  // The sender closes those it does not choose, at any stage of the handshake.
+  bool not_chosen = error->code == RD_CODE_PEER_LOST && connect->knock_count > 1;
   if (connect->knocks[index].ours) {
     note_failure(connect, peer, error);
-  } else if (connect->config.turned_away != NULL && (connect->reported & 1u << error->code) == 0) {
+  } else if (connect->config.turned_away != NULL && !not_chosen && (connect->reported & 1u << error->code) == 0) {
     connect->reported |= 1u << error->code;
     connect->config.turned_away(connect->config.context, peer, error);
   }
@@ -275,12 +286,20 @@ static struct rd_connection *make_connection(struct rd_connect *connect, size_t 
   const struct rd_connect_config *config = &connect->config;
   struct rd_transport *transport = NULL;
   struct rd_agreement agreement;
-  struct rd_connection *connection = NULL;
-  if (rd_candidate_take(connect->knocks[index].candidate, &transport, &agreement, error))
-    connection =
-        rd_connection_create(transport, &agreement, config->slots, config->slot_bytes, config->stall_timeout_ms, error);
+  rd_candidate_take(connect->knocks[index].candidate, &transport, &agreement);
+  struct rd_connection *connection =
+      rd_connection_create(transport, &agreement, config->slots, config->slot_bytes, config->stall_timeout_ms, error);
   drop_knock(connect, index);
+  if (connection != NULL) choose(connect, connection);
   return connection;
+}
+
+// The sender's PING says that it has taken this connection; the receiver answers it as any other. Whether it went out
+// shows when the connection is used.
+static void choose(const struct rd_connect *connect, struct rd_connection *connection) {
+  struct rd_error ignored;
+  enum rd_frame_type type = connect->config.role == RD_ROLE_SENDER ? RD_FRAME_PING : RD_FRAME_PONG;
+  if (rd_connection_send(connection, type, 0, NULL, 0, &ignored) > 0) (void)rd_connection_flush(connection, &ignored);
 }
 
 static bool all_dials_failed(const struct rd_connect *connect) {
@@ -289,5 +308,11 @@ static bool all_dials_failed(const struct rd_connect *connect) {
     if (connect->dials[i].connector != NULL || connect->dials[i].retry_at_ms > 0) return false;
   for (size_t i = 0; i < connect->knock_count; i++)
     if (connect->knocks[i].ours) return false;
-  return true;
+  return !somebody_authenticated(connect);
+}
+
+static bool somebody_authenticated(const struct rd_connect *connect) {
+  for (size_t i = 0; i < connect->knock_count; i++)
+    if (rd_candidate_authenticated(connect->knocks[i].candidate)) return true;
+  return false;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From "listen", "dial" or "adopt" to an authenticated connection. Any number of them may go on at once; the first
-// connection that authenticates is the one, and everything else is closed. Nothing here blocks.
+// From "listen", "dial" or "adopt" to an authenticated connection. Any number of them may go on at once; the sender
+// takes the first connection that authenticates, the receiver the one its sender has taken, and everything else is
+// closed. Nothing here blocks.
 #ifndef RD_CONNECT_H
 #define RD_CONNECT_H
 
@@ -9,7 +10,7 @@
 #include <poll.h>
 
 #define RD_DIALS_MOST 32u      // addresses dialled at once
-#define RD_CANDIDATES_MOST 64u // connections in their handshake at once; a further one replaces the oldest
+#define RD_CANDIDATES_MOST 64u // candidates at once; a further one replaces the oldest that has not authenticated
 #define RD_CONNECT_POLLS_MOST (1u + RD_DIALS_MOST + RD_CANDIDATES_MOST)
 
 enum rd_encrypt {

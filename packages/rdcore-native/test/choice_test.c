@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several connections that authenticate at once: one survives, the same one at both ends, and nobody is told of the
+// others.
+#include "connect.h"
+#include "hand_peer.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SLOT_BYTES 16384u
+
+struct side {
+  enum rd_role role;
+  struct rd_connect *connect;
+  struct rd_address address; // of its listener
+  struct rd_connection *connection;
+  int failures;    // dials that were told to have failed
+  int turned_away; // connectors that were
+  struct rd_error failure;
+};
+
+static struct rd_error error;
+
+static void count_turned_away(void *context, const char *peer, const struct rd_error *why) {
+  (void)peer;
+  (void)why;
+  ((struct side *)context)->turned_away++;
+}
+
+static void open_side(struct side *side, enum rd_role role, int64_t connect_timeout_ms) {
+  bool receives = role == RD_ROLE_RECEIVER;
+  *side = (struct side){.role = role, .address = {.host = "127.0.0.1"}};
+  struct rd_connect_config config = {
+      .identity = hand_peer_identity(),
+      .role = role,
+      .encrypt = RD_ENCRYPT_NEVER,
+      .slot_bytes = receives ? SLOT_BYTES : 0,
+      .slots = receives ? 4 : 0,
+      .connect_timeout_ms = connect_timeout_ms,
+      .stall_timeout_ms = WAIT_MS,
+      .bind_host = "127.0.0.1",
+      .turned_away = count_turned_away,
+      .context = side,
+  };
+  side->connect = rd_connect_create(&config, &error);
+  REQUIRE(side->connect != NULL);
+}
+
+static void close_side(struct side *side) {
+  rd_connect_destroy(side->connect);
+  rd_connection_destroy(side->connection);
+}
+
+static void listen_at(struct side *side) {
+  REQUIRE(rd_connect_listen(side->connect, &side->address.port, &error));
+}
+
+static void dial(struct side *side, const struct side *other, size_t times) {
+  struct rd_address addresses[RD_DIALS_MOST];
+  for (size_t i = 0; i < times; i++) addresses[i] = other->address;
+  REQUIRE(rd_connect_dial(side->connect, addresses, times, &error));
+}
+
+static void service(struct side *side) {
+  if (side->connect == NULL) return;
+  int serviced = rd_connect_service(side->connect, &side->connection, &side->failure);
+  if (serviced < 0) side->failures++;
+  if (serviced <= 0) return;
+  rd_connect_destroy(side->connect);
+  side->connect = NULL;
+}
+
+static void wait_for(struct side *side) {
+  struct pollfd polls[RD_CONNECT_POLLS_MOST];
+  if (side->connect != NULL) poll(polls, rd_connect_polls(side->connect, polls), 100);
+}
+
+// Services one and the other in turn: what one says is heard by the other at once.
+static void in_turn(struct side *first, struct side *second) {
+  int64_t until_ms = rd_now_ms() + WAIT_MS;
+  while ((first->connect != NULL || second->connect != NULL) && rd_now_ms() < until_ms) {
+    service(first);
+    service(second);
+  }
+}
+
+static void *run_side(void *context) {
+  struct side *side = context;
+  int64_t until_ms = rd_now_ms() + WAIT_MS;
+  while (side->connect != NULL && rd_now_ms() < until_ms) {
+    service(side);
+    wait_for(side);
+  }
+  return NULL;
+}
+
+static void at_once(struct side *first, struct side *second) {
+  pthread_t thread;
+  REQUIRE(pthread_create(&thread, NULL, run_side, second) == 0);
+  run_side(first);
+  REQUIRE(pthread_join(thread, NULL) == 0);
+}
+
+static unsigned open_descriptors(void) {
+  unsigned count = 0;
+  DIR *folder = opendir("/proc/self/fd");
+  REQUIRE(folder != NULL);
+  while (readdir(folder) != NULL) count++;
+  closedir(folder);
+  return count;
+}
+
+// What one end sends on its connection is what the other receives on its own.
+static void check_joined(struct side *sender, struct side *receiver) {
+  struct rd_arrival arrival;
+  int received = 0;
+  REQUIRE(sender->connection != NULL && receiver->connection != NULL);
+  CHECK(strcmp(rd_connection_local(sender->connection), rd_connection_peer(receiver->connection)) == 0);
+  CHECK(strcmp(rd_connection_peer(sender->connection), rd_connection_local(receiver->connection)) == 0);
+  say(sender->connection, RD_FRAME_DATA, 0, "hello", 5);
+  while ((received = rd_connection_receive(receiver->connection, &arrival, &error)) == 0)
+    rd_wait_fd(rd_connection_poll_fd(receiver->connection), POLLIN, WAIT_MS);
+  CHECK(received == 1 && arrival.bytes == 5 && memcmp(arrival.payload, "hello", 5) == 0);
+  CHECK(sender->failures == 0 && receiver->failures == 0);
+  CHECK(sender->turned_away == 0 && receiver->turned_away == 0);
+}
+
+typedef void in_some_order(struct side *first, struct side *second);
+
+// `sends` and `receives`: how many times either dials the other's listener.
+static void connect_once(in_some_order *run, bool sender_first, size_t sends, size_t receives) {
+  struct side sender, receiver;
+  unsigned before = open_descriptors();
+  open_side(&sender, RD_ROLE_SENDER, WAIT_MS);
+  open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
+  if (receives > 0) listen_at(&sender);
+  if (sends > 0) listen_at(&receiver);
+  if (sends > 0) dial(&sender, &receiver, sends);
+  if (receives > 0) dial(&receiver, &sender, receives);
+  run(sender_first ? &sender : &receiver, sender_first ? &receiver : &sender);
+  check_joined(&sender, &receiver);
+  CHECK(open_descriptors() == before + 2);
+  close_side(&sender);
+  close_side(&receiver);
+}
+
+static void connect_in_all_ways(void) {
+  for (int round = 0; round < 100; round++) connect_once(at_once, round & 1, 1, 1);
+  for (int round = 0; round < 10; round++) connect_once(at_once, round & 1, 3, 3);
+  for (int first = 0; first < 2; first++) {
+    connect_once(in_turn, first, 1, 1);
+    connect_once(in_turn, first, 3, 2);
+    connect_once(in_turn, first, 1, 0); // who only listens need not dial
+    connect_once(in_turn, first, 0, 1);
+    connect_once(in_turn, first, 4, 0);
+    connect_once(in_turn, first, 0, 4);
+  }
+}
+
+// A receiver that has adopted one end; the other one.
+static struct rd_transport *adopt_one(struct side *receiver, int64_t connect_timeout_ms) {
+  int fds[2];
+  open_side(receiver, RD_ROLE_RECEIVER, connect_timeout_ms);
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+  REQUIRE(rd_connect_adopt(receiver->connect, rd_tcp_adopt(fds[0], &error), false, &error));
+  return rd_tcp_adopt(fds[1], &error);
+}
+
+static void *run_until_told(void *context) {
+  struct side *side = context;
+  while (side->connect != NULL && side->failures == 0 && side->turned_away == 0) {
+    service(side);
+    wait_for(side);
+  }
+  return NULL;
+}
+
+static void say_nothing(struct rd_connection *connection) {
+  struct rd_arrival arrival;
+  struct rd_error ignored;
+  while (rd_connection_receive(connection, &arrival, &ignored) == 0)
+    rd_wait_fd(rd_connection_poll_fd(connection), POLLIN, WAIT_MS);
+}
+
+static void close_at_once(struct rd_connection *connection) {
+  (void)connection;
+}
+
+static void begin_with_data(struct rd_connection *connection) {
+  say(connection, RD_FRAME_DATA, 0, "x", 1);
+}
+
+static void begin_with_bye(struct rd_connection *connection) {
+  say(connection, RD_FRAME_BYE, 0, NULL, 0);
+}
+
+// A sender that holds the key and does not choose: it is a failure when there is nobody else.
+static void not_chosen(void (*instead)(struct rd_connection *), int64_t connect_timeout_ms, const char *words) {
+  struct side receiver;
+  pthread_t thread;
+  struct rd_transport *transport = adopt_one(&receiver, connect_timeout_ms);
+  REQUIRE(pthread_create(&thread, NULL, run_until_told, &receiver) == 0);
+  struct rd_connection *connection = shake_hands(transport, RD_ROLE_SENDER, (struct rd_hello){0});
+  instead(connection);
+  rd_connection_destroy(connection);
+  REQUIRE(pthread_join(thread, NULL) == 0);
+  CHECK(receiver.failures == 1 && receiver.connection == NULL);
+  CHECK(receiver.failure.code == RD_CODE_CANNOT_CONNECT && strstr(receiver.failure.message, words) != NULL);
+  close_side(&receiver);
+}
+
+static struct rd_transport *knock_at(const struct side *side) {
+  struct rd_transport *transport = NULL;
+  struct rd_connector *connector = rd_tcp_dial(&side->address, &error);
+  REQUIRE(connector != NULL);
+  while (connector->ops->accept(connector, &transport, &error) == 0) continue;
+  REQUIRE(transport != NULL);
+  rd_connector_destroy(connector);
+  return transport;
+}
+
+// Whoever holds the key is not driven out by those who only knock.
+static void amid_a_crowd(void) {
+  struct side receiver;
+  struct rd_transport *crowd[2 * RD_CANDIDATES_MOST];
+  size_t count = sizeof crowd / sizeof crowd[0];
+  open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
+  listen_at(&receiver);
+  struct rd_candidate *candidate = begin_to_shake(knock_at(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
+  while (rd_candidate_service(candidate, &error) == 0) service(&receiver);
+  struct rd_connection *connection = take_connection(candidate);
+  for (size_t i = 0; i < count; i++) {
+    crowd[i] = knock_at(&receiver);
+    service(&receiver);
+  }
+  say(connection, RD_FRAME_PING, 0, NULL, 0);
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; receiver.connect != NULL && rd_now_ms() < until_ms;)
+    service(&receiver);
+  CHECK(receiver.connection != NULL && receiver.turned_away == 0);
+  for (size_t i = 0; i < count; i++) rd_transport_destroy(crowd[i]);
+  rd_connection_destroy(connection);
+  close_side(&receiver);
+}
+
+int main(void) {
+  connect_in_all_ways();
+  not_chosen(close_at_once, WAIT_MS, "closed the connection");
+  not_chosen(begin_with_data, WAIT_MS, "something else than its choice");
+  not_chosen(begin_with_bye, WAIT_MS, "something else than its choice");
+  not_chosen(say_nothing, 300, "did not use its connection in time");
+  amid_a_crowd();
+  return test_end("choice");
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A peer by hand: it holds the key, and says what a suite wants it to say.
+#ifndef RD_HAND_PEER_H
+#define RD_HAND_PEER_H
+
+#include "candidate.h"
+#include "connection.h"
+#include "io.h"
+#include "test.h"
+
+#include <string.h>
+
+#define WAIT_MS 20000
+
+static inline struct rd_identity hand_peer_identity(void) {
+  static unsigned char key[RD_KEY_BYTES];
+  memset(key, 7, sizeof key);
+  return (struct rd_identity){.key = key, .run = "test", .hop = 1};
+}
+
+// A sender dials.
+static inline struct rd_candidate *begin_to_shake(struct rd_transport *transport, enum rd_role role,
+                                                  struct rd_hello mine) {
+  struct rd_error error;
+  struct rd_identity identity = hand_peer_identity();
+  mine.version = RD_PROTOCOL_VERSION;
+  mine.epoch = 1;
+  struct rd_candidate *candidate =
+      rd_candidate_create(transport, &identity, role, role == RD_ROLE_SENDER, &mine, rd_now_ms() + WAIT_MS, &error);
+  REQUIRE(candidate != NULL);
+  return candidate;
+}
+
+// The connection, of a candidate that is done with; a sender has yet to choose it.
+static inline struct rd_connection *take_connection(struct rd_candidate *candidate) {
+  struct rd_error error;
+  struct rd_transport *transport;
+  struct rd_agreement agreement;
+  rd_candidate_take(candidate, &transport, &agreement);
+  rd_candidate_destroy(candidate);
+  struct rd_connection *connection = rd_connection_create(transport, &agreement, 8, 1 << 20, WAIT_MS, &error);
+  REQUIRE(connection != NULL);
+  return connection;
+}
+
+static inline struct rd_connection *shake_hands(struct rd_transport *transport, enum rd_role role,
+                                                struct rd_hello mine) {
+  struct rd_error error;
+  struct rd_candidate *candidate = begin_to_shake(transport, role, mine);
+  int serviced;
+  while ((serviced = rd_candidate_service(candidate, &error)) == 0) {
+    struct pollfd poll_for = rd_candidate_poll(candidate);
+    rd_wait_fd(poll_for.fd, poll_for.events, 100);
+  }
+  REQUIRE(serviced == 1);
+  return take_connection(candidate);
+}
+
+static inline void say(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset, const void *payload,
+                       size_t bytes) {
+  int sent;
+  struct rd_error ignored;
+  while ((sent = rd_connection_send(connection, type, offset, payload, bytes, &ignored)) == 0) continue;
+  // The other end may have had enough already.
+  if (sent > 0) (void)rd_connection_flush(connection, &ignored);
+}
+
+#endif
