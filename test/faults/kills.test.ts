@@ -5,7 +5,7 @@ import { readlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
-import type { MarkedProcess } from '../support/processes.ts';
+import { type MarkedProcess, signalProcess } from '../support/processes.ts';
 
 describe('a run', () => {
   const lab = useLab();
@@ -34,11 +34,11 @@ describe('a run', () => {
     const running = lab.start(`exec rdpipe ${options} h1:'echo begun; sleep 1000' ${consumer}`);
     await running.printed('begun\n');
     const silent = lab.processes().filter((process) => process.home === lab.host('h2').home);
-    for (const { pid } of silent) process.kill(pid, 'SIGSTOP');
+    for (const { pid } of silent) signalProcess(pid, 'SIGSTOP');
     const result = await running.result;
     expect(result.status).to.equal(125);
     expect(result.stderr).to.match(/^rdpipe: .*h2/);
-    for (const { pid } of silent) process.kill(pid, 'SIGCONT');
+    for (const { pid } of silent) signalProcess(pid, 'SIGCONT');
     await lab.expectNothingLeft();
     expect(await lab.list()).not.to.include('committed');
   });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
 import { needsTool } from './needs.ts';
-import { MARK_VARIABLE, processesWith } from './processes.ts';
+import { MARK_VARIABLE, processesWith, signalProcess } from './processes.ts';
 import { type Result, type Running, startShell } from './shell.ts';
 import { type HostSpec, type SshHost, type SshHosts, startSshHosts } from './sshd.ts';
 
@@ -114,21 +114,12 @@ export class Lab {
     try {
       await eventually(() => expect(this.processes()).to.deep.equal([]), NOTHING_LEFT_MS);
     } finally {
-      for (const { pid } of this.processes()) endProcess(pid);
+      for (const { pid } of this.processes()) signalProcess(pid, 'SIGKILL');
     }
   }
 
   async close(): Promise<void> {
     await this.#ssh?.close();
     if (existsSync(this.#base)) rmSync(this.#base, { recursive: true });
-  }
-}
-
-/** It may have ended meanwhile. */
-function endProcess(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -24,6 +24,15 @@ export function processesWith(mark: string): MarkedProcess[] {
     .map(describeProcess);
 }
 
+/** It may have ended meanwhile. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** Command line and environment of every process that may be read: where a secret would be seen. */
 export function visibleTexts(): string[] {
   return pids().flatMap((pid) => [readProc(pid, 'cmdline'), readProc(pid, 'environ')]);
