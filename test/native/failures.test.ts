@@ -72,7 +72,20 @@ describe('rdsend and rdrecv when something goes wrong', () => {
   it('a receiver waits no longer than it is told', async () => {
     const { status, stderr } = await bench.rdrecv(['--connect-timeout', '0.3', '0', KEY]).ended;
     expect(status).to.equal(3);
-    expect(stderr).to.include('nobody came');
+    expect(stderr).to.match(/\nrdrecv: nobody came in 0\.3 s \(--connect-timeout 0 waits for ever\)\n$/);
+  });
+
+  it('a receiver without a time limit takes whoever comes', async () => {
+    const receiver = bench.rdrecv(['--connect-timeout', '0', '0', KEY]);
+    const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY, '/dev/null']);
+    expect((await sender.ended).status).to.equal(0);
+    expect((await receiver.ended).status).to.equal(0);
+  });
+
+  it('a sender cannot try for ever', async () => {
+    const { status, stderr } = await bench.rdsend(['--connect-timeout', '0', '127.0.0.1', '1', KEY, '/dev/null']).ended;
+    expect(status).to.equal(2);
+    expect(stderr).to.match(/^rdsend: --connect-timeout is a number of seconds, at least 0\.001, not 0\n/);
   });
 
   it('a sender that is killed is a lost peer, not an end of file', async () => {

@@ -37,7 +37,7 @@ struct rd_settings {
   int64_t connect_timeout_ms;
   int64_t stall_timeout_ms;  // RD_STALL_TIMEOUT_LEAST_MS at least
   bool retry_refused;        // see connect.h
-  int64_t listen_timeout_ms; // a listener nobody came to ends; 0: no limit
+  int64_t listen_timeout_ms; // by hand: a listener nobody came to ends; 0: no limit
   char bind_host[256];       // empty: every address
   uint16_t port_low, port_high;
 };

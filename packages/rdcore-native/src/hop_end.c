@@ -200,8 +200,8 @@ static void tell_connected(struct rd_hop_end *hop_end) {
 
 static bool still_listening(const struct rd_hop_end *hop_end, struct rd_error *error) {
   if (hop_end->listen_until_ms == 0 || rd_now_ms() < hop_end->listen_until_ms) return true;
-  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "nobody came in %" PRId64 " s",
-               hop_end->settings.listen_timeout_ms / 1000);
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "nobody came in %g s (--connect-timeout 0 waits for ever)",
+               (double)hop_end->settings.listen_timeout_ms / 1000);
   return false;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECT_TIMEOUT_MS 10000
+#define CONNECT_TIMEOUT_MS 10000 // of a dial, and of a listener by hand
 #define STALL_TIMEOUT_MS 60000
 #define SECONDS_MOST 1000000.0
 
@@ -72,6 +72,7 @@ static bool parse_progress(struct rd_options *options, const char *text, struct 
 static bool parse_transport(const char *text, struct rd_error *error);
 static bool parse_encrypt(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_buffer(struct rd_options *options, const char *text, struct rd_error *error);
+static bool parse_connect_timeout(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_seconds(const char *name, const char *text, int64_t least_ms, int64_t *out_ms,
                           struct rd_error *error);
 static bool parse_descriptor(const char *name, const char *text, int *out, struct rd_error *error);
@@ -113,7 +114,7 @@ const char *rd_options_help(enum rd_role role) {
          "PORT 0 is a free port, which is printed on standard error.\n"
          "\n"
          "      --bind ADDRESS       listen there only (default: every address)\n"
-         "      --connect-timeout S  end when nobody came in S seconds (no limit)\n" OPTIONS_HELP;
+         "      --connect-timeout S  end when nobody came in S seconds (10; 0: no limit)\n" OPTIONS_HELP;
 }
 
 static void set_defaults(struct rd_options *options, enum rd_role role) {
@@ -125,6 +126,7 @@ static void set_defaults(struct rd_options *options, enum rd_role role) {
       .connect_timeout_ms = CONNECT_TIMEOUT_MS,
       .stall_timeout_ms = STALL_TIMEOUT_MS,
       .retry_refused = true,
+      .listen_timeout_ms = CONNECT_TIMEOUT_MS,
   };
 }
 
@@ -155,8 +157,7 @@ static bool parse_option(struct rd_options *options, int option, char *const *ar
   case OPTION_STALL:
     return parse_seconds("--stall-timeout", optarg, RD_STALL_TIMEOUT_LEAST_MS, &settings->stall_timeout_ms, error);
   case OPTION_CONNECT:
-    return parse_seconds("--connect-timeout", optarg, 1,
-                         is_sender ? &settings->connect_timeout_ms : &settings->listen_timeout_ms, error);
+    return parse_connect_timeout(options, optarg, error);
   case OPTION_KEY_FD:
     return parse_descriptor("--key-fd", optarg, &options->key_fd, error);
   case OPTION_AGENT_FD:
@@ -248,6 +249,15 @@ static bool parse_buffer(struct rd_options *options, const char *text, struct rd
   }
   rd_error_set(error, RD_CODE_USAGE, "--buffer is a size from 64K to 1G, not %s", text);
   return false;
+}
+
+static bool parse_connect_timeout(struct rd_options *options, const char *text, struct rd_error *error) {
+  struct rd_settings *settings = &options->settings;
+  bool is_sender = options->role == RD_ROLE_SENDER;
+  int64_t *timeout_ms = is_sender ? &settings->connect_timeout_ms : &settings->listen_timeout_ms;
+  if (is_sender || strcmp(text, "0") != 0) return parse_seconds("--connect-timeout", text, 1, timeout_ms, error);
+  *timeout_ms = 0; // a listener may wait for ever
+  return true;
 }
 
 static bool parse_seconds(const char *name, const char *text, int64_t least_ms, int64_t *out_ms,

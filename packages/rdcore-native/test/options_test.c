@@ -37,7 +37,7 @@ static void test_words(void) {
   CHECK(options.settings.buffer_bytes == 8u << 20 && options.settings.connect_timeout_ms == 10000);
   CHECK(options.settings.stall_timeout_ms == 60000 && options.settings.encrypt == RD_ENCRYPT_AUTO);
   CHECK(RECV("0", "secret", "file") && options.port == 0 && strcmp(options.file, "file") == 0);
-  CHECK(options.settings.listen_timeout_ms == 0);
+  CHECK(options.settings.listen_timeout_ms == 10000);
   CHECK(RECV("-v", "7000", "secret", "--", "rev", "-v") && options.verbose);
   CHECK(options.command != NULL && strcmp(options.command[0], "rev") == 0 && strcmp(options.command[1], "-v") == 0);
   CHECK(options.command[2] == NULL && options.file == NULL);
@@ -57,6 +57,7 @@ static void test_values(void) {
   CHECK(SEND("--encrypt", "always", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_ALWAYS);
   CHECK(SEND("--connect-timeout", "0.5", "h", "1", "k") && options.settings.connect_timeout_ms == 500);
   CHECK(RECV("--connect-timeout", "2", "1", "k") && options.settings.listen_timeout_ms == 2000);
+  CHECK(RECV("--connect-timeout", "0", "1", "k") && options.settings.listen_timeout_ms == 0);
   CHECK(RECV("--bind", "::1", "1", "k") && strcmp(options.settings.bind_host, "::1") == 0);
   CHECK(SEND("--progress", "plain", "--json", "-q", "h", "1", "k") && options.progress == RD_PROGRESS_PLAIN);
   CHECK(options.json && options.quiet);
@@ -74,13 +75,15 @@ static void test_mistakes(void) {
       {"--buffer", "63K"},      {"--buffer", "2G"},          {"--buffer", "8X"},         {"--buffer", ""},
       {"--buffer", "nan"},      {"--encrypt", "sometimes"},  {"--progress", "fast"},     {"--transport", "rdma"},
       {"--transport", "quic"},  {"--stall-timeout", "1.9"},  {"--stall-timeout", "inf"}, {"--stall-timeout", "5s"},
-      {"--key-fd", "-1"},       {"--key-fd", "99999999999"}, {"--connect-timeout", "0"}, {"--connect-timeout", "nan"},
+      {"--key-fd", "-1"},       {"--key-fd", "99999999999"}, {"--connect-timeout", "x"}, {"--connect-timeout", "nan"},
       {"--bogus", "--verbose"},
   };
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
     CHECK(!RECV(values[i][0], values[i][1], "1", "k"));
     CHECK(error.code == RD_CODE_USAGE && error.message[0] != '\0');
   }
+  CHECK(!SEND("--connect-timeout", "0", "h", "1", "k") && error.code == RD_CODE_USAGE);
+  CHECK(!RECV("--connect-timeout", "0.0001", "1", "k")); // not for ever
   CHECK(!SEND("h", "1"));
   CHECK(!SEND("h", "0", "k"));
   CHECK(!SEND("h", "65536", "k"));
