@@ -13,6 +13,7 @@
 
 #define CONNECTOR_MS 5000 // for the handshake of somebody who came to our listener
 #define RETRY_MS 200
+#define PAUSE_MS 100 // of a listener that could not take somebody
 
 // An address under dialling: a connector under way, or one that waits to be tried again. What came of it is a
 // candidate.
@@ -31,6 +32,7 @@ struct knock {
 struct rd_connect {
   struct rd_connect_config config;
   struct rd_connector *listener;
+  int64_t listen_again_at_ms; // 0: it does not pause
   struct dial dials[RD_DIALS_MOST];
   size_t dial_count; // 0: not dialling
   int64_t dial_until_ms;
@@ -120,7 +122,7 @@ int rd_connect_service(struct rd_connect *connect, struct rd_connection **connec
 
 size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) {
   size_t count = 0;
-  if (connect->listener != NULL)
+  if (connect->listener != NULL && connect->listen_again_at_ms == 0)
     polls[count++] = (struct pollfd){.fd = connect->listener->ops->poll_fd(connect->listener), .events = POLLIN};
   for (size_t i = 0; i < connect->dial_count; i++) {
     const struct rd_connector *connector = connect->dials[i].connector;
@@ -133,6 +135,8 @@ size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) 
 
 int rd_connect_timeout_ms(const struct rd_connect *connect) {
   int64_t soonest_ms = connect->dial_count > 0 ? connect->dial_until_ms : INT64_MAX;
+  if (connect->listen_again_at_ms > 0 && connect->listen_again_at_ms < soonest_ms)
+    soonest_ms = connect->listen_again_at_ms;
   for (size_t i = 0; i < connect->dial_count; i++) {
     int64_t retry_at_ms = connect->dials[i].retry_at_ms;
     if (retry_at_ms > 0 && retry_at_ms < soonest_ms) soonest_ms = retry_at_ms;
@@ -180,8 +184,12 @@ static void note_failure(struct rd_connect *connect, const char *where, const st
 static void accept_connectors(struct rd_connect *connect) {
   struct rd_error error;
   struct rd_transport *transport;
+  if (rd_now_ms() < connect->listen_again_at_ms) return;
+  connect->listen_again_at_ms = 0;
   while (connect->listener != NULL) {
     int accepted = connect->listener->ops->accept(connect->listener, &transport, &error);
+    // Out of descriptors or memory: whoever waits there would wake us again at once.
+    if (accepted < 0) connect->listen_again_at_ms = rd_now_ms() + PAUSE_MS;
     if (accepted <= 0) return;
     // Out of memory for one connector is no reason to end the listener.
     add_knock(connect, transport, false, false, rd_now_ms() + CONNECTOR_MS, &error);

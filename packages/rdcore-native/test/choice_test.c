@@ -5,7 +5,9 @@
 #include "hand_peer.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -244,6 +246,30 @@ static void amid_a_crowd(void) {
   close_side(&receiver);
 }
 
+// A listener out of descriptors rests, and takes whoever still waits when there are some again.
+static void out_of_descriptors(void) {
+  struct side receiver;
+  struct rlimit limit, none;
+  struct pollfd polls[RD_CONNECT_POLLS_MOST];
+  open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
+  listen_at(&receiver);
+  struct rd_candidate *candidate = begin_to_shake(knock_at(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
+  int next_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+  REQUIRE(next_fd >= 0 && close(next_fd) == 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  none = (struct rlimit){.rlim_cur = (rlim_t)next_fd, .rlim_max = limit.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  service(&receiver);
+  CHECK(receiver.failures == 0 && rd_connect_polls(receiver.connect, polls) == 0);
+  int rest_ms = rd_connect_timeout_ms(receiver.connect);
+  CHECK(rest_ms > 0 && rest_ms <= 1000);
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  poll(NULL, 0, rest_ms);
+  while (rd_candidate_service(candidate, &error) == 0) service(&receiver);
+  CHECK(rd_candidate_authenticated(candidate));
+  rd_candidate_destroy(candidate);
+  close_side(&receiver);
+}
+
 int main(void) {
   connect_in_all_ways();
   not_chosen(close_at_once, WAIT_MS, "closed the connection");
@@ -251,5 +277,6 @@ int main(void) {
   not_chosen(begin_with_bye, WAIT_MS, "something else than its choice");
   not_chosen(say_nothing, 300, "did not use its connection in time");
   amid_a_crowd();
+  out_of_descriptors();
   return test_end("choice");
 }
