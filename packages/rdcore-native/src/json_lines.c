@@ -38,6 +38,7 @@ void rd_json_lines_destroy(struct rd_json_lines *lines) {
   if (lines == NULL) return;
   rd_cleanup_fd(&lines->fd);
   explicit_bzero(lines->in, sizeof lines->in);
+  explicit_bzero(lines->out, sizeof lines->out);
   free(lines);
 }
 
@@ -58,12 +59,12 @@ int rd_json_lines_next(struct rd_json_lines *lines, json_t **object, struct rd_e
 }
 
 void rd_json_lines_put(struct rd_json_lines *lines, json_t *object, bool droppable) {
-  RD_AUTO_FREE char *text = json_dumps(object, JSON_COMPACT);
-  json_decref(object);
-  size_t bytes = text != NULL ? strlen(text) : 0;
   size_t most = droppable ? OUT_BUSY_BYTES : sizeof lines->out;
-  if (text == NULL || lines->lost || lines->out_bytes + bytes + 1 > most) return;
-  memcpy(lines->out + lines->out_bytes, text, bytes);
+  size_t room = lines->out_bytes < most ? most - lines->out_bytes : 0;
+  // Right into the buffer: a copy of the key would have to be wiped.
+  size_t bytes = json_dumpb(object, lines->out + lines->out_bytes, room, JSON_COMPACT);
+  json_decref(object);
+  if (bytes == 0 || bytes >= room || lines->lost) return;
   lines->out[lines->out_bytes + bytes] = '\n';
   lines->out_bytes += bytes + 1;
   write_out(lines);
@@ -114,5 +115,6 @@ static void write_out(struct rd_json_lines *lines) {
     if (written < 0) return;
     lines->out_bytes -= (size_t)written;
     memmove(lines->out, lines->out + written, lines->out_bytes);
+    explicit_bzero(lines->out + lines->out_bytes, (size_t)written);
   }
 }

@@ -20,8 +20,8 @@ void rd_json_lines_destroy(struct rd_json_lines *lines); // NULL-safe
 // that is too long. What was received is wiped.
 int rd_json_lines_next(struct rd_json_lines *lines, json_t **object, struct rd_error *error);
 
-// Queues a line and writes what it can (steals the reference). `droppable` ones are left out while more than a few
-// lines wait.
+// Queues a line and writes what it can (steals the reference); what was sent is wiped. `droppable` ones are left out
+// while more than a few lines wait.
 void rd_json_lines_put(struct rd_json_lines *lines, json_t *object, bool droppable);
 // Waits until everything is written, or the other side is gone, or `most_ms` have passed.
 void rd_json_lines_drain(struct rd_json_lines *lines, int most_ms);
