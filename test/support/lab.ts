@@ -46,6 +46,7 @@ export class Lab {
     this.#base = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
     mkdirSync(this.homes);
     mkdirSync(join(this.#base, 'bin'));
+    mkdirSync(join(this.#base, 'tmp'));
     this.#ssh = await startSshHosts(this.homes, specs, { [MARK_VARIABLE]: this.#mark });
     const wrapper = join(this.#base, 'bin/rdpipe');
     writeFileSync(wrapper, `#!/bin/sh\nexec '${ROOT}/bin/rdpipe' -F '${this.#ssh.configFile}' "$@"\n`);
@@ -88,7 +89,14 @@ export class Lab {
     options: { readonly stdin?: 'empty' | 'open'; readonly env?: NodeJS.ProcessEnv } = {},
   ): Running {
     const path = `${join(this.#base, 'bin')}:${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`;
-    const env = { PATH: path, HOME: this.homes, LANG: 'C.UTF-8', [MARK_VARIABLE]: this.#mark, ...options.env };
+    const env = {
+      PATH: path,
+      HOME: this.homes,
+      TMPDIR: join(this.#base, 'tmp'),
+      LANG: 'C.UTF-8',
+      [MARK_VARIABLE]: this.#mark,
+      ...options.env,
+    };
     return startShell(script, { cwd: this.folder, env, stdin: options.stdin ?? 'empty' });
   }
 

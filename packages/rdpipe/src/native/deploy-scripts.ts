@@ -2,7 +2,10 @@
 import type { BundleFile } from './bundle.ts';
 import { IS_PRIVATE, quoteForSh } from './places.ts';
 
-/** Makes a new directory in the place, takes the agent from standard input and tries it. Says the directory. */
+/**
+ * Makes a new directory in the place, takes the agent from standard input and tries it. Says the directory.
+ * Another run may make the place at the same moment.
+ */
 export function acceptAgentScript(place: string, agent: BundleFile): string {
   return `umask 077
 ${IS_PRIVATE}
@@ -11,7 +14,7 @@ place=${place}
 fail() { [ "$folder" ] && rm -rf -- "$folder"; say failed "\${place:-a place that is not set}: $*"; exit; }
 [ "$place" ] || fail 'no such variable'
 mkdir -p -- "\${place%/*}" 2>/dev/null
-[ -d "$place" ] || reason=$(mkdir -m 700 -- "$place" 2>&1) || fail "$reason"
+[ -d "$place" ] || reason=$(mkdir -m 700 -- "$place" 2>&1) || [ -d "$place" ] || fail "$reason"
 is_private "$place" || fail 'not a directory of ours that nobody else may enter'
 folder=$place/new-$nonce
 reason=$(mkdir -m 700 -- "$folder" 2>&1) || { bad=$reason folder= ; fail "$bad"; }

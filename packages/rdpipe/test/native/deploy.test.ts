@@ -110,6 +110,17 @@ describe('an agent that is not on its host yet', () => {
     }
   });
 
+  it('is copied where another run makes the place at the same moment', async () => {
+    const programs = join(folder, 'bin');
+    mkdirSync(programs);
+    const first = 'case "$*" in */.cache/rdpipe) PATH=/usr/bin:/bin mkdir "$@" ;; esac';
+    writeFileSync(join(programs, 'mkdir'), `#!/bin/sh\n${first}\nPATH=/usr/bin:/bin exec mkdir "$@"\n`, {
+      mode: 0o755,
+    });
+    await start(await connect({ ...environment(), PATH: `${programs}:/usr/bin:/bin` }));
+    expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
+  });
+
   it('is found behind a .bashrc that prints', async function () {
     needsTool(this, 'bash');
     writeFileSync(join(folder, '.bashrc'), 'echo Welcome; printf "no newline"\n');
