@@ -249,6 +249,21 @@ describe('a hop', () => {
     expect(await endOf(to, 1, 'recv')).to.include({ result: 'closed', code: 'closed' });
   });
 
+  it('still starts a producer whose consumer has gone before', async () => {
+    const [from, to] = [await agents.start(), await agents.start()];
+    const first = prepare([command(1, 'echo ran > ran; echo unread')], [NULL_IN, hop(1, 'send')]);
+    const second = prepare([command(2, 'true')], [hop(1, 'recv'), NULL_OUT]);
+    await joinUp(from, to, first, second, async () => {
+      to.send({ op: 'go', segment: 1 });
+      await endOf(from, 1, 'send');
+      from.send({ op: 'go', segment: 1 });
+    });
+    expect(await from.event('exited')).to.include({ stage: 1, consumer_closed: true });
+    for (const agent of [from, to]) await agent.finish();
+    expect(from.all('failed')).to.deep.equal([]);
+    expect(agents.read('ran')).to.equal('ran\n');
+  });
+
   it('does not blame a producer that its consumer left', async () => {
     const { from, to } = await connect('yes; exit 9', 'head -c 10 > seen');
     await Promise.all([from.finish(), to.finish()]);
@@ -308,7 +323,15 @@ interface Ends {
   readonly to: AgentDriver;
 }
 
-async function joinUp(from: AgentDriver, to: AgentDriver, first: Prepare, second: Prepare): Promise<void> {
+async function joinUp(
+  from: AgentDriver,
+  to: AgentDriver,
+  first: Prepare,
+  second: Prepare,
+  go: () => void | Promise<void> = () => {
+    for (const agent of [from, to]) agent.send({ op: 'go', segment: 1 });
+  },
+): Promise<void> {
   from.send(first);
   to.send(second);
   await Promise.all([from.event('prepared'), to.event('prepared')]);
@@ -316,7 +339,7 @@ async function joinUp(from: AgentDriver, to: AgentDriver, first: Prepare, second
   const { port } = await to.event('listening');
   from.send({ op: 'dial', link: 1, end: 'send', addresses: [{ host: '127.0.0.1', port }] });
   await Promise.all([from.event('connected'), to.event('connected')]);
-  for (const agent of [from, to]) agent.send({ op: 'go', segment: 1 });
+  await go();
 }
 
 const KEY = randomBytes(32).toString('hex');

@@ -110,6 +110,8 @@ void link_go(struct link *link) {
   if (link->consumer && link->consumer->state == STAGE_RUNNING && link->recv)
     hop_consumer(link->recv, link->consumer->pid);
   if (link->drain) channel_reader_started(link->drain, on_reader_gone, link);
+  // Not before: a reader that went away while others started already must find the producer's output still there.
+  if (link->feed && link->feed != link->drain) channel_reader_started(link->feed, on_reader_gone, link);
   if (link->send && !link->producer) hop_commit(link->send, 0); // a file or the user has no exit status
   if (link->spec->kind == LINK_STDOUT && link->producer)
     link->user_watch = loop_watch(link->agent->loop, link->agent->user_stdout, 0, on_user_gone, link);
@@ -167,7 +169,7 @@ static bool open_send(struct link *link, struct rd_error *error) {
     input = channel_read_end(link->feed);
   }
   hop_open(link->send, input, link->pair[0]);
-  if (link->feed) channel_reader_started(link->feed, on_reader_gone, link);
+  if (link->feed) channel_close_read_end(link->feed);
   return true;
 }
 
