@@ -1,12 +1,10 @@
-import type { SessionId } from '../model/plan.ts';
+import type { Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd } from '../model/protocol.ts';
 import type { EndState, Exited, Failure, LinkEnded, LinkState, RunState } from './state.ts';
 
 /** The state after one message of an agent, heard at `nowMs`. Pure. */
 export function collect(state: RunState, session: SessionId, event: AgentEvent, nowMs: number): RunState {
   switch (event.event) {
-    case 'started':
-      return changeStage(state, event.stage, { started: true });
     case 'exited':
       return exited(state, event);
     case 'connected':
@@ -36,6 +34,11 @@ export function collect(state: RunState, session: SessionId, event: AgentEvent, 
     default:
       return state;
   }
+}
+
+/** The segment's stages are told to start. One that is stopped before it could was stopped all the same. */
+export function begin(state: RunState, segment: Segment): RunState {
+  return segment.stages.reduce((before, { stage }) => changeStage(before, stage.number, { started: true }), state);
 }
 
 export function addFailure(state: RunState, failure: Failure): RunState {

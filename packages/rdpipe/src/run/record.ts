@@ -1,7 +1,7 @@
 import type { Emit } from '../model/events.ts';
-import type { Plan, SessionId } from '../model/plan.ts';
+import type { Plan, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
-import { addFailure, addNote, collect } from './collect.ts';
+import { addFailure, addNote, begin, collect } from './collect.ts';
 import { endsTheRun } from './first-cause.ts';
 import { toRunEvent } from './run-event.ts';
 import { type Failure, initialState, type RunState } from './state.ts';
@@ -9,6 +9,7 @@ import { type Failure, initialState, type RunState } from './state.ts';
 /** The run's memory: takes what the agents say, shows it, and tells of the first failure that ends the run. */
 export interface RunRecord {
   readonly state: RunState;
+  begin(segment: Segment): void;
   hear(session: SessionId, event: AgentEvent): void;
   fail(failure: Failure): void;
   note(link: number, words: string): void;
@@ -24,6 +25,10 @@ export function createRecord(plan: Plan, lenient: boolean, emit: Emit, onFatal: 
   return {
     get state() {
       return state;
+    },
+    begin(segment) {
+      become(begin(state, segment));
+      emit({ kind: 'segment_started', segment: segment.number });
     },
     hear(session, event) {
       const shown = toRunEvent(state.labels.get(session) ?? session, event);

@@ -35,7 +35,8 @@ export async function runPlan(
   userEnd.addEventListener('abort', onUserEnd);
   try {
     userEnd.throwIfAborted();
-    const context = { ...reach(plan, hosts, forwards), ...timing(plan, settings), inbox, emit, note: record.note };
+    const { begin, note } = record;
+    const context = { ...reach(plan, hosts, forwards), ...timing(plan, settings), inbox, emit, begin, note };
     if (!settings.dryRun) await runSegments(plan, context, failed.signal);
     isEnding = true;
     if (!(await endAgents(agents, { op: 'finish' }, heardAll))) record.fail(notEnded(plan));

@@ -9,6 +9,7 @@ import { makeKeys, type PrepareSettings, prepareRequest, sessionsOf } from './pr
 export interface SegmentContext extends HopPorts {
   readonly settings: PrepareSettings;
   readonly emit: Emit;
+  begin(segment: Segment): void;
   note(link: number, words: string): void;
 }
 
@@ -26,7 +27,7 @@ export async function runSegment(segment: Segment, context: SegmentContext, sign
   await prepared;
   await connectHops(hopsOf(segment), context, (connection) => tell(connection, context), signal);
   const ended = allSay(sessions, isEvent('segment_ended', segment.number), context, signal);
-  context.emit({ kind: 'segment_started', segment: segment.number });
+  context.begin(segment);
   for (const session of sessions) context.send(session, { op: 'go', segment: segment.number });
   await ended;
 }

@@ -9,6 +9,7 @@ export type LinkEnded = Extract<AgentEvent, { event: 'link_ended' }>;
 export interface StageState {
   readonly planned: PlannedStage;
   readonly host: string;
+  /** Its segment was told to start. */
   readonly started: boolean;
   readonly exit: Exited | undefined;
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Plan } from '../../src/model/plan.ts';
 import type { AgentEvent } from '../../src/model/protocol.ts';
 import type { HopReport, StageReport } from '../../src/model/report.ts';
-import { addNote, collect } from '../../src/run/collect.ts';
+import { addNote, begin, collect } from '../../src/run/collect.ts';
 import { makeReport } from '../../src/run/report.ts';
 import { initialState, type RunState } from '../../src/run/state.ts';
 import { connected, counters, exited, FILE_PLAN, linkEnded, linkFailed, PLAN } from './sample.ts';
@@ -14,7 +14,6 @@ describe('makeReport', () => {
     const report = reportOf(PLAN, [
       ['s1', connected(1, 'send'), 1000],
       ['s2', connected(1, 'recv'), 1001],
-      ['s1', { event: 'started', stage: 1, pid: 7 }],
       ['s1', exited(1)],
       ['s1', counters(1, 'send', { bytes: 4000, input_ms: 10, wire_ms: 900 })],
       ['s2', counters(1, 'recv', { bytes: 3000, output_ms: 600 })],
@@ -52,13 +51,11 @@ describe('makeReport', () => {
   });
 
   describe('stage', () => {
-    const started: Heard = ['s1', { event: 'started', stage: 1, pid: 7 }];
     const cases: readonly (readonly [string, readonly Heard[], StageReport['state']])[] = [
       ['that never ran', [], 'not_started'],
-      ['of which nothing more was heard', [started], 'stopped'],
       ['that we stopped', [['s1', exited(1, { signal: 9, stopped: true })]], 'stopped'],
       ['that failed', [['s1', exited(1, { code: 1 })]], 'failed'],
-      ['that ended well', [started, ['s1', exited(1)]], 'succeeded'],
+      ['that ended well', [['s1', exited(1)]], 'succeeded'],
       ['that SIGPIPE ended', [['s1', exited(1, { signal: 13, consumer_closed: true })]], 'consumer_closed'],
       ['that ended well though its reader had gone', [['s1', exited(1, { consumer_closed: true })]], 'succeeded'],
       ['that could not start', [['s1', { event: 'failed', stage: 1, code: 'internal', message: 'no' }]], 'failed'],
@@ -66,6 +63,13 @@ describe('makeReport', () => {
     for (const [name, heard, state] of cases) {
       it(`${name} is ${state}`, () => expect(reportOf(PLAN, heard).stages[0]?.state).to.equal(state));
     }
+  });
+
+  it('counts a stage as stopped that was told to start, and of which nothing more was heard', () => {
+    const [segment] = PLAN.segments;
+    if (segment === undefined) throw new Error('the sample has a segment');
+    const { stages } = makeReport(PLAN, begin(initialState(PLAN), segment), false, 12);
+    expect(stages.map(({ state }) => state)).to.deep.equal(stages.map(() => 'stopped'));
   });
 
   describe('file', () => {

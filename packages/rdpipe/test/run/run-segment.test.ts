@@ -70,7 +70,13 @@ function segment() {
 }
 
 function context(agents: ReturnType<typeof fakeAgents>, shown: RunEvent[]): SegmentContext {
-  return { ...agents, settings: SETTINGS, emit: (event) => shown.push(event), note: () => {} };
+  return {
+    ...agents,
+    settings: SETTINGS,
+    emit: (event) => shown.push(event),
+    begin: ({ number }) => shown.push({ kind: 'segment_started', segment: number }),
+    note: () => {},
+  };
 }
 
 async function run(answer: Answer) {
