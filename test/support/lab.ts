@@ -18,6 +18,8 @@ export const ROOT = join(import.meta.dirname, '../..');
 export interface LabOptions {
   /** Beside h1, h2, h3 and behind. */
   readonly hosts?: readonly HostSpec[];
+  /** For one command line, default a minute. */
+  readonly longestMs?: number;
 }
 
 const HOSTS: readonly HostSpec[] = [{ name: 'h1' }, { name: 'h2' }, { name: 'h3' }, { name: 'behind', jump: 'h1' }];
@@ -25,7 +27,7 @@ const NOTHING_LEFT_MS = 10_000;
 
 /** Starts the hosts before the tests of the describe() it stands in, and ends them after. */
 export function useLab(options: LabOptions = {}): Lab {
-  const lab = new Lab();
+  const lab = new Lab(options.longestMs ?? 60_000);
   before(async function () {
     needsTool(this, 'sshd', 'ssh', 'ssh-keygen');
     await lab.open([...HOSTS, ...(options.hosts ?? [])]);
@@ -38,9 +40,14 @@ export function useLab(options: LabOptions = {}): Lab {
 
 export class Lab {
   readonly #mark = randomUUID();
+  readonly #longestMs: number;
   #base = '';
   #tests = 0;
   #ssh: SshHosts | undefined;
+
+  constructor(longestMs: number) {
+    this.#longestMs = longestMs;
+  }
 
   async open(specs: readonly HostSpec[]): Promise<void> {
     this.#base = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
@@ -97,7 +104,7 @@ export class Lab {
       [MARK_VARIABLE]: this.#mark,
       ...options.env,
     };
-    return startShell(script, { cwd: this.folder, env, stdin: options.stdin ?? 'empty' });
+    return startShell(script, { cwd: this.folder, env, stdin: options.stdin ?? 'empty', longestMs: this.#longestMs });
   }
 
   read(name: string): Promise<Buffer> {

@@ -19,6 +19,8 @@ export interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   /** `empty` is /dev/null; `open` a pipe that stays open until closeInput(). */
   readonly stdin?: 'empty' | 'open';
+  /** The shell and its process group are killed after this time. */
+  readonly longestMs: number;
 }
 
 export interface Running {
@@ -32,8 +34,6 @@ export interface Running {
   kill(signal: NodeJS.Signals): void;
 }
 
-const LONGEST_MS = 60_000;
-
 export function startShell(script: string, options: ShellOptions): Running {
   const child = spawn('bash', ['-c', script], {
     cwd: options.cwd,
@@ -46,7 +46,7 @@ export function startShell(script: string, options: ShellOptions): Running {
   child.stdin?.on('error', ignoreClosedReader);
   return {
     pid: pidOf(child),
-    result: ended(child, stdout, stderr),
+    result: ended(child, stdout, stderr, options.longestMs),
     write: (text) => void child.stdin?.write(text),
     closeInput: () => void child.stdin?.end(),
     printed: async (text) => {
@@ -76,8 +76,13 @@ function collect(child: ChildProcess, name: 'stdout' | 'stderr'): Buffer[] {
   return chunks;
 }
 
-async function ended(child: ChildProcess, stdout: readonly Buffer[], stderr: readonly Buffer[]): Promise<Result> {
-  const timer = setTimeout(() => process.kill(-pidOf(child), 'SIGKILL'), LONGEST_MS);
+async function ended(
+  child: ChildProcess,
+  stdout: readonly Buffer[],
+  stderr: readonly Buffer[],
+  longestMs: number,
+): Promise<Result> {
+  const timer = setTimeout(() => process.kill(-pidOf(child), 'SIGKILL'), longestMs);
   const [status, signal] = await once(child, 'close');
   clearTimeout(timer);
   const output = Buffer.concat(stdout);
