@@ -40,7 +40,10 @@ bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, s
     return false;
   }
   if (order->type == RD_ORDER_OPEN) return open_hop_end(hop_end, &order->settings, error);
-  if (hop_end->connection != NULL) return true; // another way to connect, on its way when this one was found
+  if (hop_end->connection != NULL) { // another way to connect, on its way when this one was found
+    rd_transport_destroy(order->transport);
+    return true;
+  }
   if (hop_end->connect == NULL) {
     rd_transport_destroy(order->transport);
     rd_error_set(error, RD_CODE_USAGE, "an order came before open");
