@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The native programs. `make` builds build/release; see the variables for the other variants.
-#   make [STATIC=1] [SAN=address,undefined | SAN=thread] [V=1] [CFLAGS=…] [WERROR=1]
+#   make [STATIC=1] [SAN=address,undefined | SAN=thread] [VERBS=auto|yes|no] [V=1] [CFLAGS=…] [WERROR=1]
+#   VERBS: RDMA, whose libraries are opened when they are needed; only their headers must be there. auto: if they are
 #   make test       builds and runs the C suites        make headers   every header compiles alone
 #   make install    PREFIX (/usr/local), DESTDIR; after `npm run build`        make clean     removes build/
 PREFIX ?= /usr/local
@@ -21,12 +22,22 @@ LIBS := $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs libssl libcrypto l
 # The agent needs no crypto: it stays small.
 AGENT_LIBS := $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs jansson)
 
+# A static program cannot open libraries.
+VERBS ?= auto
+HAS_VERBS := $(if $(STATIC)$(filter no,$(VERBS)),,$(shell printf '\043include <rdma/rdma_cma.h>\n' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes))
+ifeq ($(VERBS)$(HAS_VERBS),yes)
+$(error VERBS=yes, but there is no rdma/rdma_cma.h: install librdmacm-dev and libibverbs-dev, or rdma-core-devel)
+endif
+
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)')
 
-CORE_SOURCES := $(wildcard packages/rdcore-native/src/*.c)
+CORE := packages/rdcore-native/src
+WITHOUT_VERBS := $(CORE)/verbs_none.c
+WITH_VERBS := $(filter-out $(WITHOUT_VERBS),$(wildcard $(CORE)/verbs_*.c $(CORE)/transport_verbs.c))
+CORE_SOURCES := $(filter-out $(if $(and $(HAS_VERBS),$(WITH_VERBS)),$(WITHOUT_VERBS),$(WITH_VERBS)),$(wildcard $(CORE)/*.c))
 CORE_OBJECTS := $(CORE_SOURCES:packages/%.c=$(OUT)/%.o)
-HEADERS := $(wildcard packages/*-native/src/*.h)
+HEADERS := $(filter-out $(if $(HAS_VERBS),,$(CORE)/verbs_%.h),$(wildcard packages/*-native/src/*.h))
 TEST_SOURCES := $(wildcard packages/*-native/test/*_test.c)
 TESTS := $(TEST_SOURCES:packages/%.c=$(OUT)/%)
 
@@ -57,10 +68,10 @@ $(OUT)/rdstage: $(call objects_of,rdstage) $(OUT)/librdcore.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(AGENT_LIBS)
 
-# A suite links its own package's objects, all but main.
+# A suite links its own package's objects, all but main, and the core.
 define suites_of
 $(OUT)/$(1)-native/test/%_test: $(OUT)/$(1)-native/test/%_test.o \
-  $(filter-out %/main.o $(CORE_OBJECTS),$(call objects_of,$(1))) $(OUT)/librdcore.a
+  $(filter-out %/main.o $(OUT)/rdcore-native/%,$(call objects_of,$(1))) $(OUT)/librdcore.a
 	$(call say,LD,$$@)
 	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS)
 endef

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The seam between the loops and the network: whole messages, in order, without loss while the connection lives.
-// Backends: transport_mem (tests), transport_tcp (any stream socket), later transport_verbs. Each exports constructors
+// Backends: transport_mem (tests), transport_tcp (any stream socket), transport_verbs (RDMA). Each exports constructors
 // only. Nothing here blocks; everything is called from one thread, the one that polls. One conformance suite runs over
 // all backends.
 #ifndef RD_TRANSPORT_H
@@ -26,12 +26,18 @@ struct rd_transport {
 
 // Every operation exists in every backend; what one cannot do it refuses in words.
 struct rd_transport_ops {
-  const char *name; // "tcp", "mem"
+  const char *name; // "tcp", "rdma", "mem"
 
   // Allocates receive memory: `slots` messages of up to RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES. Called once,
   // after authentication, when every message was given back and before receive() is called again; until then a
   // transport takes one message of RD_HANDSHAKE_MESSAGE_MAX_BYTES at a time.
   bool (*arm)(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
+
+  // How many bytes receive memory and enrolled memory can have together; SIZE_MAX: there is no limit of its own.
+  size_t (*memory_most_bytes)(const struct rd_transport *transport);
+  // Makes memory known from which much will be sent: a device sends it without a copy. It must stay until the transport
+  // is destroyed. What is not enrolled can be sent as well.
+  bool (*enroll)(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 
   // The descriptor to poll, and the events to poll it for now.
   int (*poll_fd)(const struct rd_transport *transport);
@@ -59,6 +65,7 @@ struct rd_transport_ops {
   // Words for reports: "10.0.0.1:40000". Owned by the transport.
   const char *(*local_name)(const struct rd_transport *transport);
   const char *(*peer_name)(const struct rd_transport *transport);
+  const char *(*device_name)(const struct rd_transport *transport); // "mlx5_0"; NULL: none
 
   void (*destroy)(struct rd_transport *transport); // NULL-safe through rd_transport_destroy()
 };
@@ -74,6 +81,8 @@ struct rd_connector {
 struct rd_address {
   char host[256]; // numeric IPv4 or IPv6 (with %zone), or a path when port is 0 and it begins with '/'; by hand a name
   uint16_t port;
+  bool rdma;
+  char from[256]; // of an RDMA dial: this machine's address, numeric; empty: the routing table decides
 };
 
 struct rd_connector_ops {
@@ -99,6 +108,16 @@ bool rd_tcp_is_here(const char *host, struct rd_error *error);
 struct rd_connector *rd_tcp_dial(const struct rd_address *address, struct rd_error *error);
 // Takes a connected stream socket (closes it on destroy, also when this fails).
 struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error);
+
+// verbs_connect.c, or verbs_none.c in a build without
+// ------------------------------------------------------------------ Can this process do RDMA? False: says what is
+// missing. The first call opens the libraries; nothing of this program may fork after it.
+bool rd_verbs_usable(struct rd_error *error);
+// As rd_tcp_listen() and rd_tcp_dial(), over RDMA. With `poll` what comes of it never sleeps: it is to be asked all the
+// time, and its descriptor tells of the connection's end only.
+struct rd_connector *rd_verbs_listen(const char *bind_host, uint16_t low, uint16_t high, bool poll, uint16_t *port,
+                                     struct rd_error *error);
+struct rd_connector *rd_verbs_dial(const struct rd_address *address, bool poll, struct rd_error *error);
 
 // transport_mem.c --------------------------------------------------------------------------------------------------
 // Faults that tests ask for; zero for none. They count what ends[0] sends, from 1.

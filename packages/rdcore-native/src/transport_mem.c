@@ -53,6 +53,8 @@ struct pair {
 };
 
 static bool mem_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
+static size_t mem_memory_most_bytes(const struct rd_transport *transport);
+static bool mem_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 static int mem_poll_fd(const struct rd_transport *transport);
 static short mem_poll_events(const struct rd_transport *transport);
 static int mem_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
@@ -61,6 +63,7 @@ static uint64_t mem_released(const struct rd_transport *transport);
 static int mem_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 static void mem_give_back(struct rd_transport *transport, const struct rd_message *message);
 static const char *mem_name(const struct rd_transport *transport);
+static const char *mem_device_name(const struct rd_transport *transport);
 static void mem_destroy(struct rd_transport *transport);
 
 static struct mem *mem_of(const struct rd_transport *transport);
@@ -81,6 +84,8 @@ static bool is_lost(struct pair *pair, struct rd_error *error);
 static const struct rd_transport_ops mem_ops = {
     .name = "mem",
     .arm = mem_arm,
+    .memory_most_bytes = mem_memory_most_bytes,
+    .enroll = mem_enroll,
     .poll_fd = mem_poll_fd,
     .poll_events = mem_poll_events,
     .send = mem_send,
@@ -90,6 +95,7 @@ static const struct rd_transport_ops mem_ops = {
     .give_back = mem_give_back,
     .local_name = mem_name,
     .peer_name = mem_name,
+    .device_name = mem_device_name,
     .destroy = mem_destroy,
 };
 
@@ -134,6 +140,16 @@ static bool mem_arm(struct rd_transport *transport, unsigned slots, size_t paylo
   if (!rd_slots_create(&armed, slots, payload_bytes, error)) return false;
   rd_slots_free(&mem->slots);
   mem->slots = armed;
+  return true;
+}
+
+static size_t mem_memory_most_bytes(const struct rd_transport *transport) {
+  (void)transport;
+  return SIZE_MAX;
+}
+
+static bool mem_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
+  (void)transport, (void)memory, (void)bytes, (void)error;
   return true;
 }
 
@@ -278,6 +294,11 @@ static void mem_give_back(struct rd_transport *transport, const struct rd_messag
 static const char *mem_name(const struct rd_transport *transport) {
   (void)transport;
   return "memory";
+}
+
+static const char *mem_device_name(const struct rd_transport *transport) {
+  (void)transport;
+  return NULL;
 }
 
 static void mem_destroy(struct rd_transport *transport) {

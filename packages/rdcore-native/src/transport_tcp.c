@@ -46,6 +46,8 @@ struct tcp {
 };
 
 static bool tcp_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
+static size_t tcp_memory_most_bytes(const struct rd_transport *transport);
+static bool tcp_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 static int tcp_poll_fd(const struct rd_transport *transport);
 static short tcp_poll_events(const struct rd_transport *transport);
 static int tcp_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
@@ -55,6 +57,7 @@ static int tcp_receive(struct rd_transport *transport, struct rd_message *messag
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message);
 static const char *tcp_local_name(const struct rd_transport *transport);
 static const char *tcp_peer_name(const struct rd_transport *transport);
+static const char *tcp_device_name(const struct rd_transport *transport);
 static void tcp_destroy(struct rd_transport *transport);
 
 static struct tcp *tcp_of(const struct rd_transport *transport);
@@ -74,6 +77,8 @@ static int explain_read(const struct tcp *tcp, ssize_t got, struct rd_error *err
 static const struct rd_transport_ops tcp_ops = {
     .name = "tcp",
     .arm = tcp_arm,
+    .memory_most_bytes = tcp_memory_most_bytes,
+    .enroll = tcp_enroll,
     .poll_fd = tcp_poll_fd,
     .poll_events = tcp_poll_events,
     .send = tcp_send,
@@ -83,6 +88,7 @@ static const struct rd_transport_ops tcp_ops = {
     .give_back = tcp_give_back,
     .local_name = tcp_local_name,
     .peer_name = tcp_peer_name,
+    .device_name = tcp_device_name,
     .destroy = tcp_destroy,
 };
 
@@ -149,6 +155,16 @@ static bool keep_begun_message(const struct tcp *tcp, struct rd_slots *slots, st
     return false;
   }
   memcpy(head_of(&armed, &(struct incoming){.slot = 0}), head_of(tcp, &tcp->current), tcp->current.bytes);
+  return true;
+}
+
+static size_t tcp_memory_most_bytes(const struct rd_transport *transport) {
+  (void)transport;
+  return SIZE_MAX;
+}
+
+static bool tcp_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
+  (void)transport, (void)memory, (void)bytes, (void)error;
   return true;
 }
 
@@ -330,6 +346,11 @@ static const char *tcp_local_name(const struct rd_transport *transport) {
 
 static const char *tcp_peer_name(const struct rd_transport *transport) {
   return tcp_of(transport)->peer;
+}
+
+static const char *tcp_device_name(const struct rd_transport *transport) {
+  (void)transport;
+  return NULL;
 }
 
 static void tcp_destroy(struct rd_transport *transport) {
