@@ -166,9 +166,9 @@ describe('a hop', () => {
 
   it('is dialled by its receiver as well, and encrypted when asked for', async () => {
     const [from, to] = [await agents.start(), await agents.start()];
-    const encrypted = { ...hop(1, 'send'), encrypt: true } as AgentLink;
+    const encrypted = { ...hop(1, 'send'), encrypt: 'always' } as AgentLink;
     from.send(prepare([command(1, 'echo hi')], [NULL_IN, encrypted]));
-    to.send(prepare([command(2, 'cat > seen')], [{ ...hop(1, 'recv'), encrypt: true } as AgentLink, NULL_OUT]));
+    to.send(prepare([command(2, 'cat > seen')], [{ ...hop(1, 'recv'), encrypt: 'always' } as AgentLink, NULL_OUT]));
     await Promise.all([from.event('prepared'), to.event('prepared')]);
     from.send({ op: 'listen', link: 1, end: 'send' });
     const { port } = await from.event('listening');
@@ -345,7 +345,7 @@ async function joinUp(
 const KEY = randomBytes(32).toString('hex');
 
 function hop(link: number, end: 'send' | 'recv'): AgentLink {
-  const common = { link, kind: 'hop', key: KEY, encrypt: false, buffer: BUFFER, bind: '127.0.0.1' } as const;
+  const common = { link, kind: 'hop', key: KEY, encrypt: 'never', buffer: BUFFER, bind: '127.0.0.1' } as const;
   if (end === 'send') return { ...common, ports: [0, 0], end, source: 'stage' };
   return { ...common, ports: [0, 0], end, sink: 'stage' };
 }

@@ -12,7 +12,7 @@ const OPEN = {
   key: KEY,
   run: 'a-run',
   hop: 1,
-  encrypt: true,
+  encrypt: 'always',
   buffer: 8 << 20,
   connect_timeout_ms: 5000,
   stall_timeout_ms: 5000,

@@ -14,6 +14,7 @@ struct op {
 
 static bool decode_open(json_t *message, struct rd_order *order);
 static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]);
+static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt);
 static bool decode_file(json_t *message, struct rd_order *order);
 static bool decode_ready(json_t *message, struct rd_order *order);
 static bool decode_dial(json_t *message, struct rd_order *order);
@@ -54,11 +55,11 @@ bool rd_agent_order_decode(json_t *message, struct rd_order *order, struct rd_er
 static bool decode_open(json_t *message, struct rd_order *order) {
   struct rd_settings *settings = &order->settings;
   const json_t *bind_host = json_object_get(message, "bind"), *ports = json_object_get(message, "ports");
-  const json_t *encrypt = json_object_get(message, "encrypt");
   json_int_t hop, buffer, low = 0, high = 0;
   bool good = decode_key(message, settings->key) &&
               get_text(json_object_get(message, "run"), settings->run, sizeof settings->run) &&
-              get_number(json_object_get(message, "hop"), 0, INT_MAX, &hop) && json_is_boolean(encrypt) &&
+              get_number(json_object_get(message, "hop"), 0, INT_MAX, &hop) &&
+              decode_encrypt(json_object_get(message, "encrypt"), &settings->encrypt) &&
               get_number(json_object_get(message, "buffer"), RD_BUFFER_LEAST_BYTES, RD_BUFFER_MOST_BYTES, &buffer);
   json_int_t connect_ms, stall_ms;
   good = good && get_number(json_object_get(message, "connect_timeout_ms"), 1, INT_MAX, &connect_ms) &&
@@ -70,7 +71,6 @@ static bool decode_open(json_t *message, struct rd_order *order) {
            get_number(json_array_get(ports, 1), low, UINT16_MAX, &high);
   if (!good) return false;
   settings->hop = (unsigned)hop;
-  settings->encrypt = json_is_true(encrypt) ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER;
   settings->buffer_bytes = (size_t)buffer;
   settings->connect_timeout_ms = connect_ms;
   settings->stall_timeout_ms = stall_ms;
@@ -87,6 +87,18 @@ static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]) {
   bool good = rd_hex_decode(text, digits, key, RD_KEY_BYTES, &count) && count == RD_KEY_BYTES;
   explicit_bzero(text, digits);
   return good;
+}
+
+static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt) {
+  static const char *const names[] = {
+      [RD_ENCRYPT_ALWAYS] = "always", [RD_ENCRYPT_NEVER] = "never", [RD_ENCRYPT_TCP] = "tcp"};
+  const char *text = json_string_value(value);
+  for (unsigned i = RD_ENCRYPT_ALWAYS; text != NULL && i <= RD_ENCRYPT_TCP; i++) {
+    if (strcmp(text, names[i]) != 0) continue;
+    *encrypt = (enum rd_encrypt)i;
+    return true;
+  }
+  return false;
 }
 
 static bool decode_file(json_t *message, struct rd_order *order) {

@@ -51,7 +51,8 @@ static void go_on_dialling(struct rd_connect *connect);
 static bool add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler, bool ours,
                       int64_t until_ms, struct rd_error *error);
 static void make_room(struct rd_connect *connect);
-static bool wants_sealed(const struct rd_connect *connect, const char *peer);
+static bool wants_sealed(enum rd_encrypt encrypt, const struct rd_transport *transport);
+static bool is_here(const char *peer);
 static int service_knocks(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error);
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error);
 static void drop_knock(struct rd_connect *connect, size_t index);
@@ -225,7 +226,7 @@ static bool add_knock(struct rd_connect *connect, struct rd_transport *transport
   const struct rd_connect_config *config = &connect->config;
   struct rd_hello mine = {
       .version = RD_PROTOCOL_VERSION,
-      .wants_sealed = wants_sealed(connect, transport->ops->peer_name(transport)),
+      .wants_sealed = wants_sealed(config->encrypt, transport),
       .wants_chacha = config->role == RD_ROLE_SENDER && !rd_cpu_has_aes(),
       .epoch = 1,
       .slot_bytes = config->slot_bytes,
@@ -246,12 +247,26 @@ static void make_room(struct rd_connect *connect) {
   drop_knock(connect, index);
 }
 
-static bool wants_sealed(const struct rd_connect *connect, const char *peer) {
-  if (connect->config.encrypt != RD_ENCRYPT_AUTO) return connect->config.encrypt == RD_ENCRYPT_ALWAYS;
+static bool wants_sealed(enum rd_encrypt encrypt, const struct rd_transport *transport) {
+  bool is_rdma = strcmp(transport->ops->name, "rdma") == 0;
+  switch (encrypt) {
+  case RD_ENCRYPT_AUTO:
+    return !is_rdma && !is_here(transport->ops->peer_name(transport));
+  case RD_ENCRYPT_ALWAYS:
+    return true;
+  case RD_ENCRYPT_NEVER:
+    return false;
+  case RD_ENCRYPT_TCP:
+    return !is_rdma;
+  }
+  return true;
+}
+
+static bool is_here(const char *peer) {
   static const char *const here[] = {"127.", "[::1]:", "[::ffff:127.", "/", "a local socket"};
   for (size_t i = 0; i < sizeof here / sizeof here[0]; i++)
-    if (strncmp(peer, here[i], strlen(here[i])) == 0) return false;
-  return true;
+    if (strncmp(peer, here[i], strlen(here[i])) == 0) return true;
+  return false;
 }
 
 static int service_knocks(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {

@@ -14,9 +14,10 @@
 #define RD_CONNECT_POLLS_MOST (1u + RD_DIALS_MOST + RD_CANDIDATES_MOST)
 
 enum rd_encrypt {
-  RD_ENCRYPT_AUTO, // sealed unless the peer's address is a loopback address or a path
+  RD_ENCRYPT_AUTO, // sealed over TCP, unless the peer's address is a loopback address or a path
   RD_ENCRYPT_ALWAYS,
-  RD_ENCRYPT_NEVER, // sealed only when the other end wants it
+  RD_ENCRYPT_NEVER, // as all that are not sealed: unless the other end wants it
+  RD_ENCRYPT_TCP,   // sealed over TCP, plain over RDMA
 };
 
 struct rd_connect_config {

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #define KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-#define OPEN_BEGIN "{\"op\":\"open\",\"key\":\"" KEY "\",\"run\":\"r\",\"hop\":1,\"encrypt\":true,"
+#define OPEN_WITHOUT_ENCRYPT "{\"op\":\"open\",\"key\":\"" KEY "\",\"run\":\"r\",\"hop\":1,"
+#define OPEN_BEGIN OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"always\","
 #define OPEN_TIMES "\"connect_timeout_ms\":1,\"stall_timeout_ms\":2000,"
 
 static struct rd_order order;
@@ -36,6 +37,10 @@ static void test_open(void) {
   CHECK(!settings->retry_refused);
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":null,\"ports\":[0,0]}"));
   CHECK(order.settings.bind_host[0] == '\0');
+  CHECK(decode(OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"never\"," OPEN_TIMES "\"buffer\":65536}"));
+  CHECK(order.settings.encrypt == RD_ENCRYPT_NEVER);
+  CHECK(decode(OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"tcp\"," OPEN_TIMES "\"buffer\":65536}"));
+  CHECK(order.settings.encrypt == RD_ENCRYPT_TCP);
 }
 
 static void test_key_is_wiped(void) {
@@ -78,6 +83,9 @@ static void test_nonsense(void) {
       "{\"op\":1}",
       "{\"op\":\"fly\"}",
       "{\"op\":\"open\"}",
+      OPEN_WITHOUT_ENCRYPT OPEN_TIMES "\"buffer\":65536}",
+      OPEN_WITHOUT_ENCRYPT "\"encrypt\":true," OPEN_TIMES "\"buffer\":65536}",
+      OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"auto\"," OPEN_TIMES "\"buffer\":65536}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65535}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":1e9}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":7}",

@@ -146,9 +146,9 @@ static void tell_open(struct hop *hop) {
   const struct link_spec *link = hop->link;
   const struct prepare_spec *prepare = hop->prepare;
   json_t *bind = link->bind ? json_string(link->bind) : json_null();
-  hop_program_tell(hop->program, json_pack("{s:s,s:s,s:s,s:I,s:b,s:I,s:I,s:I,s:o,s:[i,i]}", "op", "open", "key",
+  hop_program_tell(hop->program, json_pack("{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:o,s:[i,i]}", "op", "open", "key",
                                            link->key, "run", prepare->run, "hop", (json_int_t)link->number, "encrypt",
-                                           (int)link->encrypt, "buffer", (json_int_t)link->buffer_bytes,
+                                           link->encrypt, "buffer", (json_int_t)link->buffer_bytes,
                                            "connect_timeout_ms", (json_int_t)prepare->connect_timeout_ms,
                                            "stall_timeout_ms", (json_int_t)prepare->stall_timeout_ms, "bind", bind,
                                            "ports", link->ports[0], link->ports[1]));

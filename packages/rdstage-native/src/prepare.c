@@ -18,6 +18,7 @@ static bool decode_ok(const json_t *array, struct stage_spec *stage, struct rd_e
 static bool decode_links(json_t *array, struct prepare_spec *prepare, struct rd_error *error);
 static bool decode_link(json_t *object, struct link_spec *link, struct rd_error *error);
 static bool decode_hop(json_t *object, struct link_spec *link, struct rd_error *error);
+static bool decode_encrypt(const char *text, struct link_spec *link, struct rd_error *error);
 static bool decode_local(json_t *object, struct link_spec *link, struct rd_error *error);
 static bool decode_party(const char *text, enum link_party *party, struct rd_error *error);
 static char *text_from_hex(const char *digits);
@@ -184,22 +185,28 @@ static bool decode_link(json_t *object, struct link_spec *link, struct rd_error 
 }
 
 static bool decode_hop(json_t *object, struct link_spec *link, struct rd_error *error) {
-  const char *end, *key, *source = "null", *sink = "null";
-  int encrypt;
+  const char *end, *key, *encrypt, *source = "null", *sink = "null";
   json_int_t buffer;
   json_t *bind;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?s,s?s,s:b,s:I,s:o,s:[i,i]}", "end", &end, "key", &key, "source",
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?s,s?s,s:s,s:I,s:o,s:[i,i]}", "end", &end, "key", &key, "source",
                      &source, "sink", &sink, "encrypt", &encrypt, "buffer", &buffer, "bind", &bind, "ports",
                      &link->ports[0], &link->ports[1]))
     return nonsense(error, why.text);
   link->end = strcmp(end, "send") == 0 ? HOP_SEND : HOP_RECV;
   link->key = memory_copy(key, strlen(key));
-  link->encrypt = encrypt;
   link->buffer_bytes = buffer;
   if (json_is_string(bind)) link->bind = memory_copy(json_string_value(bind), json_string_length(bind));
   if (link->end == HOP_RECV && strcmp(end, "recv") != 0) return nonsense(error, "end is send or recv");
-  return decode_party(source, &link->source, error) && decode_party(sink, &link->sink, error);
+  return decode_encrypt(encrypt, link, error) && decode_party(source, &link->source, error) &&
+         decode_party(sink, &link->sink, error);
+}
+
+static bool decode_encrypt(const char *text, struct link_spec *link, struct rd_error *error) {
+  static const char *const words[] = {"always", "never", "tcp"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(text, words[i]) == 0) link->encrypt = words[i];
+  return link->encrypt || nonsense(error, "encrypt is always, never or tcp");
 }
 
 static bool decode_local(json_t *object, struct link_spec *link, struct rd_error *error) {
@@ -210,6 +217,7 @@ static bool decode_local(json_t *object, struct link_spec *link, struct rd_error
                      &buffer))
     return nonsense(error, why.text);
   link->key = memory_copy(key, strlen(key));
+  link->encrypt = "never";
   link->buffer_bytes = buffer;
   return decode_party(source, &link->source, error) && decode_party(sink, &link->sink, error);
 }

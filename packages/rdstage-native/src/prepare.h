@@ -35,8 +35,8 @@ struct link_spec {
   enum link_kind kind;
   enum hop_end end; // of a hop
   enum link_party source, sink;
-  char *key; // hexadecimal
-  bool encrypt;
+  char *key;           // hexadecimal
+  const char *encrypt; // "always", "never", "tcp"
   int64_t buffer_bytes;
   char *bind; // NULL: every address
   int ports[2];

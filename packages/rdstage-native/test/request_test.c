@@ -9,7 +9,8 @@
 #define TIMES "\"connect_timeout_ms\":1,\"stall_timeout_ms\":2,"
 #define COMMAND                                                                                                        \
   "{\"stage\":1,\"kind\":\"command\",\"command\":\"6c73\",\"shell\":\"sh\",\"ok\":[0,3],\"in\":0,\"out\":1}"
-#define HOP "{\"link\":1,\"kind\":\"hop\",\"end\":\"send\",\"key\":\"ab\",\"source\":\"stage\",\"encrypt\":true,"
+#define HOP_HEAD "{\"link\":1,\"kind\":\"hop\",\"end\":\"send\",\"key\":\"ab\",\"source\":\"stage\","
+#define HOP HOP_HEAD "\"encrypt\":\"tcp\","
 #define HOP_END "\"buffer\":4096,\"bind\":\"10.0.0.1\",\"ports\":[5,9]}"
 #define NULL_IN "{\"link\":0,\"kind\":\"null\"}"
 
@@ -84,7 +85,8 @@ static void test_prepare(void) {
   CHECK(stage->ok[0] && stage->ok[3] && !stage->ok[1]);
   const struct link_spec *link = prepare_link_of(prepare, stage, HOP_SEND);
   REQUIRE(link == &prepare->links[1]);
-  CHECK(link->kind == LINK_HOP && link->end == HOP_SEND && link->source == PARTY_STAGE && link->encrypt);
+  CHECK(link->kind == LINK_HOP && link->end == HOP_SEND && link->source == PARTY_STAGE);
+  CHECK(strcmp(link->encrypt, "tcp") == 0);
   CHECK(strcmp(link->key, "ab") == 0 && strcmp(link->bind, "10.0.0.1") == 0);
   CHECK(link->buffer_bytes == 4096 && link->ports[0] == 5 && link->ports[1] == 9);
   CHECK(prepare_link_of(prepare, stage, HOP_RECV) == &prepare->links[0]);
@@ -106,6 +108,8 @@ static void test_prepare_that_does_not_fit(void) {
   snprintf(both, sizeof both, "%s,%s", COMMAND, sink);
   CHECK(refuses_segment(both, pipe)); // a file does not read a pipe
   CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5]}"));
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":\"auto\"," HOP_END));
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":true," HOP_END));
   CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6\",\"out\":1}", local));    // half a byte
   CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6600\",\"out\":1}", local)); // a NUL
   CHECK(refuses_segment("{\"stage\":1,\"kind\":\"dream\",\"out\":1}", local));

@@ -41,11 +41,14 @@ export type AgentStage =
 export type LinkSource = 'stage' | 'stdin' | 'null';
 export type LinkSink = 'stage' | 'stdout' | 'null';
 
+/** `tcp`: encrypted over TCP, plain over RDMA. */
+export type LinkEncrypt = 'always' | 'never' | 'tcp';
+
 interface HopLinkBase {
   readonly link: number;
   readonly kind: 'hop';
   readonly key: string;
-  readonly encrypt: boolean;
+  readonly encrypt: LinkEncrypt;
   readonly buffer: number;
   readonly bind: string | null;
   readonly ports: readonly [number, number];

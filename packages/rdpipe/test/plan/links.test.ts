@@ -18,14 +18,14 @@ describe('links', () => {
     const segment = firstSegment(['h1:a', 'h2:b'], { stdin: 'send' });
     const both = { kind: 'hop', buffer: 8388608, ports: [0, 0] };
     expect(agentLinks(segment, LOCAL, KEYS)).to.deep.equal([
-      { ...both, link: 0, key: '0'.repeat(64), encrypt: true, end: 'send', source: 'stdin', bind: '10.0.0.9' },
+      { ...both, link: 0, key: '0'.repeat(64), encrypt: 'always', end: 'send', source: 'stdin', bind: '10.0.0.9' },
     ]);
     expect(agentLinks(segment, '1', KEYS)).to.deep.equal([
-      { ...both, link: 0, key: '0'.repeat(64), encrypt: true, end: 'recv', sink: 'stage', bind: '10.0.0.1' },
-      { ...both, link: 1, key: '1'.repeat(64), encrypt: true, end: 'send', source: 'stage', bind: '10.0.0.1' },
+      { ...both, link: 0, key: '0'.repeat(64), encrypt: 'always', end: 'recv', sink: 'stage', bind: '10.0.0.1' },
+      { ...both, link: 1, key: '1'.repeat(64), encrypt: 'always', end: 'send', source: 'stage', bind: '10.0.0.1' },
     ]);
     expect(agentLinks(segment, '2', KEYS)).to.deep.equal([
-      { ...both, link: 1, key: '1'.repeat(64), encrypt: true, end: 'recv', sink: 'stage', bind: '10.0.0.2' },
+      { ...both, link: 1, key: '1'.repeat(64), encrypt: 'always', end: 'recv', sink: 'stage', bind: '10.0.0.2' },
       { link: 2, kind: 'null' },
     ]);
     expect(agentLinks(segment, '3', KEYS)).to.deep.equal([]);
