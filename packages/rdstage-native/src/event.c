@@ -2,27 +2,24 @@
 #include "event.h"
 
 #include "hex.h"
+#include "json_made.h"
 #include "memory.h"
-#include "text.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
-static json_t *made(json_t *event);
-static json_t *clean_text(const char *text);
 static json_int_t time_ms(struct timeval time);
 
 json_t *event_plain(const char *name) {
-  return made(json_pack("{s:s}", "event", name));
+  return json_made(json_pack("{s:s}", "event", name));
 }
 
 json_t *event_segment(const char *name, unsigned segment) {
-  return made(json_pack("{s:s,s:I}", "event", name, "segment", (json_int_t)segment));
+  return json_made(json_pack("{s:s,s:I}", "event", name, "segment", (json_int_t)segment));
 }
 
 json_t *event_started(unsigned stage, pid_t pid) {
-  return made(json_pack("{s:s,s:I,s:i}", "event", "started", "stage", (json_int_t)stage, "pid", (int)pid));
+  return json_made(json_pack("{s:s,s:I,s:i}", "event", "started", "stage", (json_int_t)stage, "pid", (int)pid));
 }
 
 json_t *event_stderr(unsigned stage, const unsigned char *bytes, size_t count) {
@@ -31,47 +28,36 @@ json_t *event_stderr(unsigned stage, const unsigned char *bytes, size_t count) {
   rd_hex_encode(bytes, count, text, text_bytes);
   json_t *event = json_pack("{s:s,s:I,s:s}", "event", "stderr", "stage", (json_int_t)stage, "data", text);
   free(text);
-  return made(event);
+  return json_made(event);
 }
 
 json_t *event_failed(unsigned stage, enum rd_code code, const char *message) {
   json_t *number = stage ? json_integer((json_int_t)stage) : json_null();
-  return made(json_pack("{s:s,s:o,s:s,s:o}", "event", "failed", "stage", number, "code", rd_code_name(code), "message",
-                        clean_text(message)));
+  return json_made(json_pack("{s:s,s:o,s:s,s:o}", "event", "failed", "stage", number, "code", rd_code_name(code),
+                             "message", json_made_text(message)));
 }
 
 json_t *event_left_behind(pid_t pid, const char *command) {
-  return made(json_pack("{s:s,s:i,s:o}", "event", "left_behind", "pid", (int)pid, "command", clean_text(command)));
+  return json_made(
+      json_pack("{s:s,s:i,s:o}", "event", "left_behind", "pid", (int)pid, "command", json_made_text(command)));
 }
 
 json_t *event_exited(const struct exit_event *exited) {
   int status = exited->status;
   json_t *code = WIFEXITED(status) ? json_integer(WEXITSTATUS(status)) : json_null();
   json_t *signal = WIFSIGNALED(status) ? json_integer(WTERMSIG(status)) : json_null();
-  return made(json_pack("{s:s,s:I,s:o,s:o,s:b,s:b,s:I,s:I,s:I}", "event", "exited", "stage", (json_int_t)exited->stage,
-                        "code", code, "signal", signal, "stopped", (int)exited->stopped, "consumer_closed",
-                        (int)exited->consumer_closed, "user_ms", time_ms(exited->usage.ru_utime), "system_ms",
-                        time_ms(exited->usage.ru_stime), "max_rss_kib", (json_int_t)exited->usage.ru_maxrss));
+  return json_made(json_pack("{s:s,s:I,s:o,s:o,s:b,s:b,s:I,s:I,s:I}", "event", "exited", "stage",
+                             (json_int_t)exited->stage, "code", code, "signal", signal, "stopped", (int)exited->stopped,
+                             "consumer_closed", (int)exited->consumer_closed, "user_ms",
+                             time_ms(exited->usage.ru_utime), "system_ms", time_ms(exited->usage.ru_stime),
+                             "max_rss_kib", (json_int_t)exited->usage.ru_maxrss));
 }
 
 json_t *event_link_ended(int64_t link, enum hop_end end, const struct link_end_event *ended) {
-  return made(json_pack("{s:s,s:I,s:s,s:s,s:i,s:s,s:o,s:I}", "event", "link_ended", "link", (json_int_t)link, "end",
-                        hop_end_name(end), "result", ended->result, "status", ended->status, "code", ended->code,
-                        "message", clean_text(ended->message), "bytes", (json_int_t)ended->bytes));
-}
-
-static json_t *made(json_t *event) {
-  if (!event) abort(); // out of memory: see memory.h
-  return event;
-}
-
-static json_t *clean_text(const char *text) {
-  size_t bytes = strlen(text);
-  char *copy = memory_copy(text, bytes);
-  rd_text_clean(copy, bytes);
-  json_t *string = json_string(copy);
-  free(copy);
-  return string;
+  return json_made(json_pack("{s:s,s:I,s:s,s:s,s:i,s:s,s:o,s:I}", "event", "link_ended", "link", (json_int_t)link,
+                             "end", hop_end_name(end), "result", ended->result, "status", ended->status, "code",
+                             ended->code, "message", json_made_text(ended->message), "bytes",
+                             (json_int_t)ended->bytes));
 }
 
 static json_int_t time_ms(struct timeval time) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hello.h"
 
+#include "addresses.h"
 #include "cleanup.h"
-#include "io.h"
+#include "json_made.h"
+#include "memlock.h"
 #include "memory.h"
-#include "text.h"
+#include "sysfs.h"
 #include "wire.h"
 
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,24 +22,22 @@
 #include <sys/auxv.h>
 #endif
 
-static json_t *text_or_null(const char *text);
+static void add(json_t *facts, json_t *more);
+static json_t *program_facts(pid_t agent);
+static json_t *machine_facts(void);
+static json_t *network_facts(void);
 static json_t *boot_id(void);
 static json_int_t network_namespace(void);
 static const char *user_name(void);
 static bool has_aes(void);
 
 char *hello_line(const char *nonce, pid_t agent) {
-  struct utsname system = {0};
-  uname(&system);
-  RD_AUTO_FREE char *hello = NULL;
-  json_t *object =
-      json_pack("{s:i,s:s,s:o,s:o,s:o,s:I,s:I,s:o,s:o,s:i,s:o,s:b}", "v", (int)RD_PROTOCOL_VERSION, "version",
-                RD_VERSION, "os", text_or_null(system.sysname), "cpu", text_or_null(system.machine), "boot_id",
-                boot_id(), "net_ns", network_namespace(), "uid", (json_int_t)getuid(), "user",
-                text_or_null(user_name()), "hostname", text_or_null(system.nodename), "pid", (int)agent,
-                "ssh_connection", text_or_null(getenv("SSH_CONNECTION")), "aes", (int)has_aes());
-  if (object) hello = json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER);
-  json_decref(object);
+  json_t *facts = json_made(json_object());
+  add(facts, program_facts(agent));
+  add(facts, machine_facts());
+  add(facts, network_facts());
+  RD_AUTO_FREE char *hello = json_dumps(facts, JSON_COMPACT | JSON_PRESERVE_ORDER);
+  json_decref(facts);
   if (!hello) abort(); // out of memory: see memory.h
   size_t bytes = strlen(nonce) + strlen(hello) + 32;
   char *line = memory_new(bytes, 1);
@@ -46,19 +45,36 @@ char *hello_line(const char *nonce, pid_t agent) {
   return line;
 }
 
-static json_t *text_or_null(const char *text) {
-  if (!text) return json_null();
-  RD_AUTO_FREE char *copy = memory_copy(text, strlen(text));
-  rd_text_clean(copy, strlen(text));
-  return json_string(copy);
+static void add(json_t *facts, json_t *more) {
+  if (json_object_update(facts, more)) abort();
+  json_decref(more);
+}
+
+static json_t *program_facts(pid_t agent) {
+  return json_made(json_pack("{s:i,s:s,s:I,s:o,s:i,s:o}", "v", (int)RD_PROTOCOL_VERSION, "version", RD_VERSION, "uid",
+                             (json_int_t)getuid(), "user", json_made_text(user_name()), "pid", (int)agent,
+                             "ssh_connection", json_made_text(getenv("SSH_CONNECTION"))));
+}
+
+static json_t *machine_facts(void) {
+  struct utsname system = {0};
+  uname(&system);
+  return json_made(json_pack("{s:o,s:o,s:o,s:o,s:b}", "os", json_made_text(system.sysname), "cpu",
+                             json_made_text(system.machine), "boot_id", boot_id(), "hostname",
+                             json_made_text(system.nodename), "aes", (int)has_aes()));
+}
+
+static json_t *network_facts(void) {
+  int64_t memlock = memlock_limit();
+  return json_made(json_pack("{s:I,s:o,s:o,s:o,s:o}", "net_ns", network_namespace(), "memlock",
+                             memlock < 0 ? json_null() : json_integer(memlock), "rdma_lacks", json_null(), "addresses",
+                             addresses_json(), "rdma", json_made(json_array())));
 }
 
 static json_t *boot_id(void) {
-  char text[64] = "";
-  RD_AUTO_CLOSE int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (fd < 0 || rd_read_some(fd, text, sizeof text - 1) < 0) *text = '\0';
-  text[strcspn(text, "\n")] = '\0';
-  return text_or_null(text);
+  char text[64];
+  sysfs_line(text, sizeof text, "/proc/sys/kernel/random/boot_id");
+  return json_made_text(text);
 }
 
 static json_int_t network_namespace(void) {

@@ -15,7 +15,39 @@ export interface AgentHello {
   readonly pid: number;
   readonly ssh_connection: string | null;
   readonly aes: boolean;
+  /** Bytes; null: no limit. */
+  readonly memlock: number | null;
+  /** Why rdsend and rdrecv cannot do RDMA there though a port is active. */
+  readonly rdma_lacks: string | null;
+  readonly addresses: readonly HostAddress[];
+  readonly rdma: readonly RdmaPort[];
 }
+
+export interface HostAddress {
+  readonly address: string;
+  readonly prefix: number;
+  readonly interface: string;
+  readonly up: boolean;
+  readonly speed_mbps: number | null;
+  readonly kind: 'physical' | 'virtual' | 'bridge' | 'loopback';
+  readonly mtu: number;
+}
+
+export interface RdmaPort {
+  readonly device: string;
+  readonly port: number;
+  readonly state: 'active' | 'down' | 'init' | 'armed';
+  readonly rate_mbps: number;
+  readonly link_layer: 'ethernet' | 'infiniband';
+  readonly mtu: number | null;
+  /** Whose addresses lead to the port. */
+  readonly interface: string | null;
+  readonly numa: number | null;
+  /** Kinds of its usable GIDs, as the kernel names them: `RoCE v2`. */
+  readonly gids: readonly string[];
+}
+
+export type Transport = 'tcp' | 'rdma';
 
 export type HopEnd = 'send' | 'recv';
 

@@ -1,4 +1,5 @@
 /** The agent's messages, checked: a host is not trusted to keep to the protocol. */
+import { isIP } from 'node:net';
 import * as v from 'valibot';
 import type { AgentEvent, AgentHello } from '../model/protocol.ts';
 
@@ -22,6 +23,10 @@ function decode<Output>(schema: v.GenericSchema<unknown, Output>, line: Uint8Arr
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
+const ADDRESSES_MAX = 256;
+const PORTS_MAX = 64;
+const KINDS_OF_GIDS_MAX = 8;
+
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const End = v.picklist(['send', 'recv']);
 const Hex = v.pipe(v.string(), v.regex(/^(?:[0-9a-f]{2})*$/i));
@@ -40,6 +45,31 @@ const Code = v.picklist([
   'internal',
 ]);
 
+const Address = v.object({
+  address: v.pipe(
+    v.string(),
+    v.check((text) => isIP(text) !== 0),
+  ),
+  prefix: v.pipe(Count, v.maxValue(128)),
+  interface: v.string(),
+  up: v.boolean(),
+  speed_mbps: v.nullable(Count),
+  kind: v.picklist(['physical', 'virtual', 'bridge', 'loopback']),
+  mtu: Count,
+});
+
+const Port = v.object({
+  device: v.string(),
+  port: Count,
+  state: v.picklist(['active', 'down', 'init', 'armed']),
+  rate_mbps: Count,
+  link_layer: v.picklist(['ethernet', 'infiniband']),
+  mtu: v.nullable(Count),
+  interface: v.nullable(v.string()),
+  numa: v.nullable(Count),
+  gids: v.pipe(v.array(v.string()), v.maxLength(KINDS_OF_GIDS_MAX)),
+});
+
 const HelloSchema = v.object({
   v: Count,
   version: v.string(),
@@ -53,6 +83,10 @@ const HelloSchema = v.object({
   pid: Count,
   ssh_connection: v.nullable(v.string()),
   aes: v.boolean(),
+  memlock: v.nullable(Count),
+  rdma_lacks: v.nullable(v.string()),
+  addresses: v.pipe(v.array(Address), v.maxLength(ADDRESSES_MAX)),
+  rdma: v.pipe(v.array(Port), v.maxLength(PORTS_MAX)),
 }) satisfies v.GenericSchema<unknown, AgentHello>;
 
 const EventSchema = v.variant('event', [

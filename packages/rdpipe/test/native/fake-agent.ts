@@ -16,6 +16,10 @@ export const HELLO: AgentHello = {
   pid: 123,
   ssh_connection: null,
   aes: true,
+  memlock: null,
+  rdma_lacks: null,
+  addresses: [],
+  rdma: [],
 };
 
 /** The script may use `hello`, which prints the first line, and `say MESSAGE`. */

@@ -17,6 +17,10 @@ export function hello(machine: string, ssh: string | null): AgentHello {
     pid: 123,
     ssh_connection: ssh,
     aes: true,
+    memlock: null,
+    rdma_lacks: null,
+    addresses: [],
+    rdma: [],
   };
 }
 

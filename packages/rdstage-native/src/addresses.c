@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "addresses.h"
+
+#include "cleanup.h"
+#include "json_made.h"
+#include "sysfs.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#define ADDRESSES_MAX 256
+
+static void append(json_t *list, const struct ifaddrs *first, bool up, int any_socket);
+static const void *usable(const struct ifaddrs *entry);
+static bool is_up(const struct ifaddrs *entry);
+static json_t *describe(const struct ifaddrs *entry, const void *address, int any_socket);
+static void interface_name(const struct ifaddrs *entry, char name[IF_NAMESIZE]);
+static int prefix_of(const struct sockaddr *mask);
+static json_t *speed_mbps(const char *interface);
+static const char *kind_of(const struct ifaddrs *entry, const char *name);
+static int mtu_of(const char *interface, int any_socket);
+
+json_t *addresses_json(void) {
+  json_t *list = json_made(json_array());
+  struct ifaddrs *first = NULL;
+  if (getifaddrs(&first)) return list;
+  RD_AUTO_CLOSE int any_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (any_socket < 0) any_socket = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  append(list, first, true, any_socket);
+  append(list, first, false, any_socket);
+  freeifaddrs(first);
+  return list;
+}
+
+static void append(json_t *list, const struct ifaddrs *first, bool up, int any_socket) {
+  for (const struct ifaddrs *entry = first; entry && json_array_size(list) < ADDRESSES_MAX; entry = entry->ifa_next) {
+    const void *address = usable(entry);
+    if (address && is_up(entry) == up) json_made_append(list, describe(entry, address, any_socket));
+  }
+}
+
+// Its address as inet_ntop() wants it. NULL: not one of the Internet's, or one that holds on its own link only.
+static const void *usable(const struct ifaddrs *entry) {
+  if (!entry->ifa_addr || !entry->ifa_netmask) return NULL;
+  if (entry->ifa_addr->sa_family == AF_INET) {
+    const struct in_addr *address = &((const struct sockaddr_in *)entry->ifa_addr)->sin_addr;
+    bool link_local = ntohl(address->s_addr) >> 16 == 0xa9fe; // 169.254.0.0/16
+    return link_local ? NULL : address;
+  }
+  if (entry->ifa_addr->sa_family == AF_INET6) {
+    const struct in6_addr *address = &((const struct sockaddr_in6 *)entry->ifa_addr)->sin6_addr;
+    return IN6_IS_ADDR_LINKLOCAL(address) ? NULL : address;
+  }
+  return NULL;
+}
+
+// Running: the kernel's word for a carrier that may be used.
+static bool is_up(const struct ifaddrs *entry) {
+  return (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & IFF_RUNNING);
+}
+
+static json_t *describe(const struct ifaddrs *entry, const void *address, int any_socket) {
+  char text[INET6_ADDRSTRLEN] = "", interface[IF_NAMESIZE];
+  inet_ntop(entry->ifa_addr->sa_family, address, text, sizeof text);
+  interface_name(entry, interface);
+  return json_made(json_pack("{s:s,s:i,s:o,s:b,s:o,s:s,s:i}", "address", text, "prefix", prefix_of(entry->ifa_netmask),
+                             "interface", json_made_text(interface), "up", (int)is_up(entry), "speed_mbps",
+                             speed_mbps(interface), "kind", kind_of(entry, interface), "mtu",
+                             mtu_of(interface, any_socket)));
+}
+
+// Without the label that an address may have: `eth0:1`.
+static void interface_name(const struct ifaddrs *entry, char name[IF_NAMESIZE]) {
+  snprintf(name, IF_NAMESIZE, "%.*s", (int)strcspn(entry->ifa_name, ":"), entry->ifa_name);
+}
+
+static int prefix_of(const struct sockaddr *mask) {
+  bool is_v4 = mask->sa_family == AF_INET;
+  const unsigned char *bytes = is_v4 ? (const void *)&((const struct sockaddr_in *)mask)->sin_addr
+                                     : (const void *)&((const struct sockaddr_in6 *)mask)->sin6_addr;
+  int bits = 0;
+  for (size_t i = 0; i < (is_v4 ? 4 : 16); i++) bits += __builtin_popcount(bytes[i]);
+  return bits;
+}
+
+static json_t *speed_mbps(const char *interface) {
+  int64_t speed;
+  bool known = sysfs_number(&speed, "/sys/class/net/%s/speed", interface) && speed > 0 && speed < INT_MAX;
+  return known ? json_integer(speed) : json_null();
+}
+
+static const char *kind_of(const struct ifaddrs *entry, const char *name) {
+  if (entry->ifa_flags & IFF_LOOPBACK) return "loopback";
+  if (sysfs_exists("/sys/class/net/%s/bridge", name) || sysfs_exists("/sys/class/net/%s/brport", name)) return "bridge";
+  return sysfs_exists("/sys/class/net/%s/device", name) ? "physical" : "virtual";
+}
+
+// Not from /sys, which may show another network namespace. 0: it has gone meanwhile.
+static int mtu_of(const char *interface, int any_socket) {
+  struct ifreq request = {0};
+  memcpy(request.ifr_name, interface, strnlen(interface, sizeof request.ifr_name - 1));
+  return ioctl(any_socket, SIOCGIFMTU, &request) ? 0 : request.ifr_mtu;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json_made.h"
+
+#include "cleanup.h"
+#include "memory.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+json_t *json_made(json_t *value) {
+  if (!value) abort();
+  return value;
+}
+
+json_t *json_made_text(const char *text) {
+  if (!text) return json_null();
+  size_t bytes = strlen(text);
+  RD_AUTO_FREE char *copy = memory_copy(text, bytes);
+  rd_text_clean(copy, bytes);
+  return json_made(json_string(copy));
+}
+
+void json_made_append(json_t *array, json_t *value) {
+  if (json_array_append_new(array, value)) abort();
+}

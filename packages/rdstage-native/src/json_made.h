@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON that is always there: as for all of the agent's memory, there is no going on without it (memory.h).
+#ifndef RD_STAGE_JSON_MADE_H
+#define RD_STAGE_JSON_MADE_H
+
+#include <jansson.h>
+
+// The value itself; never NULL.
+json_t *json_made(json_t *value);
+// Text of unknown origin, made fit for JSON and for a terminal; null for NULL.
+json_t *json_made_text(const char *text);
+// Gives up the reference to `value`.
+void json_made_append(json_t *array, json_t *value);
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sysfs.h"
+
+#include "cleanup.h"
+#include "io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool read_line(char *text, size_t text_bytes, const char *format, va_list values);
+static bool make_path(char path[PATH_MAX], const char *format, va_list values);
+
+bool sysfs_line(char *text, size_t text_bytes, const char *path, ...) {
+  va_list values;
+  va_start(values, path);
+  bool got = read_line(text, text_bytes, path, values);
+  va_end(values);
+  return got;
+}
+
+bool sysfs_number(int64_t *number, const char *path, ...) {
+  char text[32], *end;
+  va_list values;
+  va_start(values, path);
+  bool got = read_line(text, sizeof text, path, values);
+  va_end(values);
+  errno = 0;
+  *number = strtoll(text, &end, 10);
+  return got && end != text && !*end && errno == 0;
+}
+
+bool sysfs_exists(const char *path, ...) {
+  char full[PATH_MAX];
+  va_list values;
+  va_start(values, path);
+  bool fits = make_path(full, path, values);
+  va_end(values);
+  return fits && access(full, F_OK) == 0;
+}
+
+static bool read_line(char *text, size_t text_bytes, const char *format, va_list values) {
+  char path[PATH_MAX];
+  *text = '\0';
+  if (!make_path(path, format, values)) return false;
+  RD_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t bytes = fd < 0 ? -1 : rd_read_some(fd, text, text_bytes - 1);
+  text[bytes > 0 ? bytes : 0] = '\0';
+  text[strcspn(text, "\n")] = '\0';
+  return *text;
+}
+
+static bool make_path(char path[PATH_MAX], const char *format, va_list values) {
+  int length = vsnprintf(path, PATH_MAX, format, values);
+  return length > 0 && length < PATH_MAX;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's one-line files.
+#ifndef RD_STAGE_SYSFS_H
+#define RD_STAGE_SYSFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The first line of a file, without its newline and cut to fit; the path is a printf format. False, and an empty text,
+// when there is no such file or it gives nothing.
+bool sysfs_line(char *text, size_t text_bytes, const char *path, ...) __attribute__((format(printf, 3, 4)));
+
+// A file that holds one decimal number. False when it does not.
+bool sysfs_number(int64_t *number, const char *path, ...) __attribute__((format(printf, 2, 3)));
+
+bool sysfs_exists(const char *path, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
