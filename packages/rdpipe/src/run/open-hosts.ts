@@ -51,7 +51,8 @@ export async function openHosts(
   }
 }
 
-function sessionSettings(settings: Settings): Omit<SessionSettings, keyof Installation | 'emit' | 'signal'> {
+/** What the user chose of the control connections. */
+export function sessionSettings(settings: Settings): Omit<SessionSettings, keyof Installation | 'emit' | 'signal'> {
   return {
     client: settings.ssh,
     configFile: settings.sshConfigFile,
@@ -61,7 +62,8 @@ function sessionSettings(settings: Settings): Omit<SessionSettings, keyof Instal
   };
 }
 
-async function startAgents(
+/** Starts an agent on every one of the hosts, whose sessions are open. */
+export async function startAgents(
   hosts: readonly HostRef[],
   sessions: Sessions,
   settings: Settings,
@@ -70,18 +72,11 @@ async function startAgents(
 ): Promise<ReadonlyMap<SessionId, Agent>> {
   const failed = new AbortController();
   const signal = AbortSignal.any([runSignal, failed.signal]);
-  const starts = [...sessions.all].map(async ([id, session]) => {
-    const host = hosts.find((candidate) => sessions.idOf(candidate) === id) ?? THIS_MACHINE;
-    const agent = await startAgent(session, {
-      agentPath: id === LOCAL ? undefined : forHost(settings.agent, host), // this machine has its own
-      sudo: forHost(settings.sudo, host),
-      leaseMs: settings.leaseMs,
-      startTimeoutMs: settings.connectTimeoutMs,
-      userDescriptors: id === LOCAL,
-      emit,
-      signal,
-    });
-    emit({ kind: 'host_connected', host: session.label });
+  // The first of several names for one host counts.
+  const byId = new Map([...hosts].reverse().map((host) => [sessions.idOf(host), host]));
+  const starts = [...byId].map(async ([id, host]) => {
+    const agent = await startHostAgent(host, sessions, settings, emit, signal);
+    emit({ kind: 'host_connected', host: agent.label });
     return [id, agent] as const;
   });
   try {
@@ -91,6 +86,28 @@ async function startAgents(
     await closeStarted(starts);
     throw error;
   }
+}
+
+/** @throws SessionError as startAgent does. */
+export function startHostAgent(
+  host: HostRef,
+  sessions: Sessions,
+  settings: Settings,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<Agent> {
+  const id = sessions.idOf(host);
+  const session = sessions.all.get(id);
+  if (session === undefined) throw new Error(`session ${id} is not open`);
+  return startAgent(session, {
+    agentPath: id === LOCAL ? undefined : forHost(settings.agent, host), // this machine has its own
+    sudo: forHost(settings.sudo, host),
+    leaseMs: settings.leaseMs,
+    startTimeoutMs: settings.connectTimeoutMs,
+    userDescriptors: id === LOCAL,
+    emit,
+    signal,
+  });
 }
 
 async function closeStarted(starts: readonly Promise<readonly [SessionId, Agent]>[]): Promise<void> {

@@ -6,8 +6,9 @@ import type { Plan } from '../model/plan.ts';
 import type { Report } from '../model/report.ts';
 import type { Settings } from '../model/settings.ts';
 import { makePlan } from '../plan/plan.ts';
+import type { Sessions } from '../session/open.ts';
 import { localAddresses } from './local-addresses.ts';
-import { type Installation, type OpenHosts, openHosts, type UserStreams } from './open-hosts.ts';
+import { type Installation, type OpenHosts, openHosts, startAgents, type UserStreams } from './open-hosts.ts';
 import { makeReport } from './report.ts';
 import { runPlan } from './run-plan.ts';
 import { suspendOnTerminalStop } from './suspend.ts';
@@ -17,7 +18,6 @@ export interface RunInput {
   readonly pipeline: Pipeline;
   readonly settings: Settings;
   readonly streams: UserStreams;
-  readonly installation: Installation;
 }
 
 /**
@@ -25,14 +25,36 @@ export interface RunInput {
  * `signal` ends the run: its reason is an RdpipeError.
  * @throws RdpipeError for whatever went wrong before there was a plan; later failures are in the report.
  */
-export async function runPipeline(input: RunInput, emit: Emit, signal: AbortSignal): Promise<Report> {
+export function runPipeline(
+  input: RunInput & { readonly installation: Installation },
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<Report> {
+  const { pipeline, streams, settings, installation } = input;
+  return runOn((userEnd) => openHosts(pipeline, streams, settings, installation, emit, userEnd), input, emit, signal);
+}
+
+/** The same in sessions that are open already, every host's of the pipeline, and stay so. */
+export function runInSessions(input: RunInput, sessions: Sessions, emit: Emit, signal: AbortSignal): Promise<Report> {
+  const borrowed = { ...sessions, close: async () => {} };
+  const hosts = input.pipeline.stages.map(({ host }) => host);
+  const open: OpenAll = async (userEnd) => ({
+    sessions: borrowed,
+    agents: await startAgents(hosts, borrowed, input.settings, emit, userEnd),
+  });
+  return runOn(open, input, emit, signal);
+}
+
+type OpenAll = (userEnd: AbortSignal) => Promise<OpenHosts>;
+
+async function runOn(open: OpenAll, input: RunInput, emit: Emit, signal: AbortSignal): Promise<Report> {
   const startedMs = performance.now();
   const late = new AbortController();
   const { timeoutMs } = input.settings;
   const limit = startTimeLimit(timeoutMs, () => late.abort(tooLate(timeoutMs ?? 0)));
   const userEnd = AbortSignal.any([signal, late.signal]);
   try {
-    const hosts = await openHosts(input.pipeline, input.streams, input.settings, input.installation, emit, userEnd);
+    const hosts = await open(userEnd);
     const stopSuspending = suspendOnTerminalStop(hosts.agents.values(), limit, emit);
     try {
       const plan = planFor(input, hosts);

@@ -43,26 +43,71 @@ export async function openSessions(
   settings: SessionSettings,
   terminal: Terminal | undefined,
 ): Promise<Sessions> {
-  const client = chooseClient(settings.client);
   const failed = new AbortController();
-  const inner = { ...settings, signal: anySignal(settings.signal, failed.signal) };
+  const opening = await beginOpening({ ...settings, signal: anySignal(settings.signal, failed.signal) }, terminal);
+  try {
+    return { ...(await connectAll(hosts, opening)), close: opening.close };
+  } catch (error) {
+    failed.abort(error);
+    await opening.close();
+    throw settings.signal.aborted ? settings.signal.reason : error;
+  }
+}
+
+/** What became of a host whose failure ends no other. */
+export interface Attempt {
+  readonly host: HostRef;
+  /** From the first look at its configuration to the end of its login. */
+  readonly seconds: number;
+  readonly outcome: HostSession | Error;
+}
+
+export interface TriedSessions extends Sessions {
+  /** In the order of the hosts. `all` and `idOf` know those that were reached. */
+  readonly attempts: readonly Attempt[];
+}
+
+/**
+ * As `openSessions`, but every host is tried to its end.
+ * @throws the signal's reason when it was aborted.
+ */
+export async function trySessions(
+  hosts: readonly HostRef[],
+  settings: SessionSettings,
+  terminal: Terminal | undefined,
+): Promise<TriedSessions> {
+  const opening = await beginOpening(settings, terminal);
+  try {
+    const tries = await Promise.all(hosts.map((host) => tryHost(host, opening)));
+    settings.signal.throwIfAborted();
+    return { ...reached(tries), attempts: tries, close: opening.close };
+  } catch (error) {
+    await opening.close();
+    throw error;
+  }
+}
+
+/** What every connection that is being opened shares. */
+interface Opening {
+  readonly settings: SessionSettings;
+  readonly connector: Connector;
+  readonly local: HostSession;
+  readonly close: () => Promise<void>;
+}
+
+async function beginOpening(settings: SessionSettings, terminal: Terminal | undefined): Promise<Opening> {
+  const client = chooseClient(settings.client);
   const dir = await makePrivateDir();
-  const prompter = await createPrompter({ ...inner, dir, terminal });
+  const prompter = await createPrompter({ ...settings, dir, terminal });
   const limit = createLimit(CONNECTS_AT_A_TIME);
-  const connector = createClient(client, { settings: inner, dir, prompter, limit });
+  const connector = createClient(client, { settings, dir, prompter, limit });
   const local = createLocalSession();
   const close = async () => {
     prompter.close();
     await Promise.all([connector.close(), local.close()]);
     await dir.remove();
   };
-  try {
-    return { ...(await connectAll(hosts, connector, local, inner)), close };
-  } catch (error) {
-    failed.abort(error);
-    await close();
-    throw settings.signal.aborted ? settings.signal.reason : error;
-  }
+  return { settings, connector, local, close };
 }
 
 /** The system's ssh where there is one and nothing else is asked for. */
@@ -86,9 +131,7 @@ function createClient(client: 'openssh' | 'ssh2', context: MasterContext): Conne
 
 async function connectAll(
   hosts: readonly HostRef[],
-  connector: Connector,
-  local: HostSession,
-  settings: SessionSettings,
+  { settings, connector, local }: Opening,
 ): Promise<Omit<Sessions, 'close'>> {
   const remote = hosts.filter((host) => host.name !== '');
   const routes = await resolveAll(remote, settings);
@@ -107,14 +150,15 @@ async function connectAll(
 /** What ssh makes of each host as written, by `keyOf`. */
 async function resolveAll(hosts: readonly HostRef[], settings: SessionSettings): Promise<Map<string, Route>> {
   const written = new Map(hosts.map((host) => [keyOf(host), host]));
-  const readConfig = hasSsh() ? readSshConfig : readPlainConfig;
   const resolved = [...written].map(
-    async ([key, host]): Promise<[string, Route]> => [
-      key,
-      await resolveRoute(destinationOf(host, settings), readConfig, settings.signal),
-    ],
+    async ([key, host]): Promise<[string, Route]> => [key, await resolveHost(host, settings)],
   );
   return new Map(await Promise.all(resolved));
+}
+
+function resolveHost(host: HostRef, settings: SessionSettings): Promise<Route> {
+  const readConfig = hasSsh() ? readSshConfig : readPlainConfig;
+  return resolveRoute(destinationOf(host, settings), readConfig, settings.signal);
 }
 
 function numberIdentities(hosts: readonly HostRef[], routes: ReadonlyMap<string, Route>): Map<string, SessionId> {
@@ -137,6 +181,46 @@ async function connectEach(
     async ({ id, route }): Promise<[SessionId, HostSession]> => [id, await connector.connect(route)],
   );
   return new Map(await Promise.all(connected));
+}
+
+interface Tried extends Attempt {
+  readonly identity: string;
+}
+
+async function tryHost(host: HostRef, { settings, connector, local }: Opening): Promise<Tried> {
+  const startedMs = performance.now();
+  const tried = (outcome: HostSession | Error, identity: string): Tried => ({
+    host,
+    seconds: (performance.now() - startedMs) / 1000,
+    outcome,
+    identity,
+  });
+  if (host.name === '') return tried(local, LOCAL);
+  try {
+    const route = await resolveHost(host, settings);
+    return tried(await connector.connect(route), route.identity);
+  } catch (error) {
+    return tried(error instanceof Error ? error : new Error(String(error)), '');
+  }
+}
+
+function reached(tries: readonly Tried[]): Omit<Sessions, 'close'> {
+  const open = tries.filter(({ outcome }) => !(outcome instanceof Error));
+  const remote = new Set(open.map(({ identity }) => identity).filter((identity) => identity !== LOCAL));
+  const ids = new Map([
+    [LOCAL, LOCAL],
+    ...[...remote].map((identity, index) => [identity, String(index + 1)] as const),
+  ]);
+  const idOf = (host: HostRef): SessionId => {
+    const found = open.find((tried) => keyOf(tried.host) === keyOf(host));
+    const id = found && ids.get(found.identity);
+    if (id === undefined) throw new Error(`no session is open: ${host.label}`);
+    return id;
+  };
+  const all = tries.flatMap(({ host, outcome }) =>
+    outcome instanceof Error ? [] : ([[idOf(host), outcome]] as const),
+  );
+  return { all: new Map(all), idOf };
 }
 
 function keyOf(host: HostRef): string {

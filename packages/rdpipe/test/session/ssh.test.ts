@@ -8,7 +8,7 @@ import { eventually } from '../../../../test/support/eventually.ts';
 import { needsFile, needsTool } from '../../../../test/support/needs.ts';
 import { SessionError } from '../../src/model/errors.ts';
 import type { HostSession } from '../../src/session/host-session.ts';
-import { openSessions, type Sessions } from '../../src/session/open.ts';
+import { openSessions, type Sessions, trySessions } from '../../src/session/open.ts';
 import type { SessionSettings } from '../../src/session/settings.ts';
 import { itConforms, startScript, textOf } from './conformance.ts';
 import { hostRef, settingsFor, startTestHosts, type TestHosts } from './ssh-hosts.ts';
@@ -71,6 +71,19 @@ for (const client of ['openssh', 'ssh2'] as const) {
       const sessions = await openSessions(all, settingsFor(hosts, { client }), undefined);
       opened.push(sessions);
       expect(all.map((host) => sessions.idOf(host))).to.deep.equal(['1', '1', '2']);
+    });
+
+    it('opens what can be reached, when every host is tried', async () => {
+      const all = [hostRef(''), hostRef('nowhere.invalid'), hostRef('h2'), hostRef('h1')];
+      const sessions = await trySessions(all, settingsFor(hosts, { client }), undefined);
+      opened.push(sessions);
+      const outcomes = sessions.attempts.map(({ outcome }) =>
+        outcome instanceof SessionError ? outcome.code : (outcome as HostSession).kind,
+      );
+      expect(outcomes).to.deep.equal(['local', 'unknown_host', client, client]);
+      expect(all.filter((_, index) => index !== 1).map(sessions.idOf)).to.deep.equal(['local', '1', '2']);
+      expect(sessions.attempts.every(({ seconds }) => seconds >= 0 && seconds < 10)).to.equal(true);
+      expect(await run(sessions.all.get('2') as HostSession, 'echo hi')).to.equal('hi\n');
     });
 
     it('goes through a ProxyCommand', async () => {
