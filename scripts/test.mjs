@@ -24,6 +24,7 @@ const PARTS = [
   },
   { name: 'integration', budgetMinutes: 5, steps: integration },
   { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/faults')] },
+  { name: 'lab', budgetMinutes: 4, steps: () => [mocha('test/lab')] },
   { name: 'full', budgetMinutes: 60, steps: () => [mocha('test/full')], long: true },
 ];
 

@@ -3,8 +3,9 @@
 import { chmodSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { ROOT, useLab } from '../support/lab.ts';
+import { useLab } from '../support/lab.ts';
 import { visibleTexts } from '../support/processes.ts';
+import { ROOT } from '../support/root.ts';
 
 describe("a hop's key", () => {
   const lab = useLab();

@@ -17,6 +17,11 @@ export function needsFile(test: Context, path: string): void {
   if (!isThere(path, constants.F_OK)) lack(test, `no ${path} on this machine`);
 }
 
+/** Whatever else: undefined is nothing, words say what. */
+export function needs(test: Context, missing: string | undefined): void {
+  if (missing !== undefined) lack(test, missing);
+}
+
 function lack(test: Context, reason: string): never {
   if (process.env.CI) throw new Error(reason);
   console.error(`      skipped: ${reason}`);
@@ -24,7 +29,7 @@ function lack(test: Context, reason: string): never {
 }
 
 /** Debian keeps servers in sbin, which users' PATH does not name. */
-function onPath(tool: string): boolean {
+export function onPath(tool: string): boolean {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
   return folders.some((folder) => isThere(join(folder, tool), constants.X_OK));
 }

@@ -17,6 +17,8 @@ export interface Result {
 export interface ShellOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Words before `bash`, such as those of ip(8) that run it in a network namespace; they replace themselves by it. */
+  readonly through?: readonly string[];
   /** `empty` is /dev/null; `open` a pipe that stays open until closeInput(). */
   readonly stdin?: 'empty' | 'open';
   /** The shell and its process group are killed after this time. */
@@ -35,7 +37,8 @@ export interface Running {
 }
 
 export function startShell(script: string, options: ShellOptions): Running {
-  const child = spawn('bash', ['-c', script], {
+  const [program = '', ...words] = [...(options.through ?? []), 'bash', '-c', script];
+  const child = spawn(program, words, {
     cwd: options.cwd,
     env: options.env,
     detached: true,

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual hosts h1, h2 … with soft-RoCE and sshd, in a network of their own. They see this machine's / read-only, so that its
+// programs run there, with /tmp and homes of their own.
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { makeInitramfs } from './initramfs.ts';
+import { theKernel } from './kernel.ts';
+import { type BootFiles, isRunning, type MachineOptions, machineIsReady, startMachine } from './machine.ts';
+import { makeNetwork, networks, removeNetwork } from './network.ts';
+import { type Place, placeOf, RUNNING } from './place.ts';
+import { makeSshFiles } from './ssh-files.ts';
+
+export type LabOptions = MachineOptions;
+
+export interface RunningLab {
+  readonly place: Place;
+  /** Pids of h1, h2 … */
+  readonly machines: readonly number[];
+  /** What a host starts from, should one be started anew. */
+  readonly files: BootFiles;
+  readonly options: LabOptions;
+}
+
+export const DEFAULT_OPTIONS: LabOptions = { hosts: 3, cpus: 1, memoryMib: 1024, mtu: 9000, lasting: false };
+
+/** Returns when every host takes ssh connections, after some 7 s; the first time it downloads a kernel. */
+export async function startLab(name: string, options: LabOptions, say: (line: string) => void): Promise<RunningLab> {
+  const place = placeOf(name);
+  if (networks().includes(place.namespace)) throw new Error(`the lab "${name}" is up already`);
+  removeOrphans();
+  const kernel = theKernel(say);
+  rmSync(place.folder, { recursive: true, force: true });
+  mkdirSync(place.folder, { recursive: true, mode: 0o700 });
+  try {
+    makeSshFiles(place.folder, options.hosts);
+    const files = { vmlinux: kernel.vmlinux, initramfs: makeInitramfs(kernel, place.folder) };
+    makeNetwork(place.namespace, options.hosts, options.mtu);
+    const numbers = Array.from({ length: options.hosts }, (_, index) => index + 1);
+    const machines = numbers.map((number) => startMachine(place, number, options, files));
+    await Promise.all(machines.map((pid, index) => machineIsReady(place, index + 1, pid)));
+    return { place, machines, files, options };
+  } catch (error) {
+    stopLab(name);
+    throw error;
+  }
+}
+
+/** Whether there was something to stop or not. */
+export function stopLab(name: string): void {
+  const place = placeOf(name);
+  removeNetwork(place.namespace);
+  rmSync(place.folder, { recursive: true, force: true });
+}
+
+/** The names of the labs that are up. */
+export function labsThatAreUp(): string[] {
+  const known = networks();
+  if (!existsSync(RUNNING)) return [];
+  return readdirSync(RUNNING).filter((name) => known.includes(placeOf(name).namespace));
+}
+
+/** The name of this process's lab: who finds it later can tell whether that still runs. */
+export function nameOfOwnLab(): string {
+  return `pid-${process.pid}`;
+}
+
+/** What is left of labs whose processes were killed. */
+function removeOrphans(): void {
+  if (!existsSync(RUNNING)) return;
+  for (const name of readdirSync(RUNNING)) {
+    const owner = /^pid-(\d+)$/.exec(name)?.[1];
+    if (owner !== undefined && !isRunning(Number(owner))) stopLab(name);
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a host starts from: busybox, the modules that it needs to reach this machine's /, the guest's scripts, its keys.
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Kernel } from './kernel.ts';
+import { lines, output } from './shell-out.ts';
+
+const FOLDERS = ['bin', 'proc', 'sys', 'dev', 'new', 'rw', 'lower', 'modules', 'guest'];
+const APPLETS = ['sh', 'mount', 'umount', 'insmod', 'mkdir', 'cat', 'cp', 'echo', 'switch_root'];
+// crc32_generic: rxe asks the crypto layer for it. bridge and sch_netem: for tests that add interfaces or spoil the network.
+const MODULES = ['virtio_pci', 'virtio_net', '9pnet_virtio', '9p', 'overlay', 'crc32_generic', 'rdma_ucm', 'rdma_rxe'];
+const MODULES_FOR_TESTS = ['bridge', 'sch_netem'];
+
+/** Writes `initramfs.cpio` into the folder, which holds the keys. */
+export function makeInitramfs(kernel: Kernel, folder: string): string {
+  const file = join(folder, 'initramfs.cpio');
+  const root = mkdtempSync(join(folder, 'initramfs-'));
+  for (const name of FOLDERS) mkdirSync(join(root, name));
+  copyFileSync(lines('sh', ['-c', 'command -v busybox'])[0] ?? '', join(root, 'bin/busybox'));
+  for (const applet of APPLETS) symlinkSync('busybox', join(root, 'bin', applet));
+  addModules(kernel, join(root, 'modules'));
+  cpSync(join(import.meta.dirname, 'guest/init'), join(root, 'init'));
+  cpSync(join(import.meta.dirname, 'guest/start'), join(root, 'guest/start'));
+  for (const name of ['host_key', 'authorized_keys']) copyFileSync(join(folder, name), join(root, 'guest', name));
+  writeFileSync(file, output('sh', ['-c', `cd '${root}' && find . | cpio --quiet -o -H newc`]));
+  rmSync(root, { recursive: true });
+  return file;
+}
+
+/** Unpacked, and listed in the order in which they are loaded. */
+function addModules(kernel: Kernel, folder: string): void {
+  const words = ['-d', kernel.tree, '-S', kernel.release, '--show-depends', '-a', ...MODULES, ...MODULES_FOR_TESTS];
+  const files = lines('modprobe', words)
+    .filter((line) => line.startsWith('insmod '))
+    .map((line) => line.split(' ')[1] ?? '');
+  for (const file of new Set(files)) {
+    const name = basename(file).replace(/\.xz$/, '');
+    if (file.endsWith('.xz')) writeFileSync(join(folder, name), output('xz', ['-dc', file]));
+    else copyFileSync(file, join(folder, name));
+    appendFileSync(join(folder, 'list'), `${name}\n`);
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of the hosts: Debian's, unpacked in the cache and never installed. (The cloud kernel has neither 9p nor rxe.)
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { CACHE } from './place.ts';
+import { lines, output } from './shell-out.ts';
+import { vmlinuxOf } from './vmlinux.ts';
+
+export interface Kernel {
+  /** As `uname -r` says. */
+  readonly release: string;
+  readonly vmlinux: string;
+  /** The folder that holds lib/modules. */
+  readonly tree: string;
+}
+
+const FOLDER = join(CACHE, 'kernel');
+const META_PACKAGE = 'linux-image-amd64';
+
+export function kernelIsHere(): boolean {
+  return existsSync(FOLDER);
+}
+
+/** The one in the cache, or the newest that apt knows, which is downloaded. */
+export function theKernel(say: (line: string) => void): Kernel {
+  if (!kernelIsHere()) fetchKernel(say);
+  return {
+    release: readFileSync(join(FOLDER, 'release'), 'utf8'),
+    vmlinux: join(FOLDER, 'vmlinux'),
+    tree: join(FOLDER, 'tree'),
+  };
+}
+
+/** Appears in the cache as a whole or not at all. */
+function fetchKernel(say: (line: string) => void): void {
+  const image = newestImage();
+  say(`downloading ${image} into ${CACHE}`);
+  mkdirSync(CACHE, { recursive: true });
+  const scratch = mkdtempSync(join(CACHE, 'kernel-'));
+  try {
+    output('env', ['-C', scratch, 'apt-get', '-qq', 'download', image]);
+    unpack(scratch, image.replace(/^linux-image-/, ''));
+    if (!kernelIsHere()) renameSync(scratch, FOLDER);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function newestImage(): string {
+  const known = imageKnownToApt();
+  if (known !== undefined) return known;
+  output('apt-get', ['-qq', 'update']);
+  const image = imageKnownToApt();
+  if (image === undefined) throw new Error(`apt knows no ${META_PACKAGE}: the lab's hosts run Debian's kernel`);
+  return image;
+}
+
+function imageKnownToApt(): string | undefined {
+  const words = ['depends', '--important', META_PACKAGE];
+  return lines('apt-cache', words)
+    .find((line) => line.includes('Depends: linux-image-'))
+    ?.replace(/^.*: /, '');
+}
+
+function unpack(folder: string, release: string): void {
+  const archive = readdirSync(folder).find((name) => name.endsWith('.deb'));
+  if (archive === undefined) throw new Error(`apt-get download left no package in ${folder}`);
+  const tree = join(folder, 'tree');
+  output('dpkg-deb', ['-x', join(folder, archive), tree]);
+  rmSync(join(folder, archive));
+  if (!existsSync(join(tree, 'lib'))) symlinkSync('usr/lib', join(tree, 'lib'));
+  output('depmod', ['-b', tree, release]);
+  writeFileSync(join(folder, 'vmlinux'), vmlinuxOf(readFileSync(join(tree, 'boot', `vmlinuz-${release}`))));
+  writeFileSync(join(folder, 'release'), release);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// One virtual host: a qemu without acceleration, so that it is the same on every machine.
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { ROOT } from '../support/root.ts';
+import { inside, tapOf } from './network.ts';
+import type { Place } from './place.ts';
+
+export interface MachineOptions {
+  readonly cpus: number;
+  readonly memoryMib: number;
+  readonly mtu: number;
+  /** How many hosts there are: each knows the others' names. */
+  readonly hosts: number;
+  /** Outlives this process; otherwise the kernel ends it with it, however that ends. */
+  readonly lasting: boolean;
+}
+
+export interface BootFiles {
+  readonly vmlinux: string;
+  readonly initramfs: string;
+}
+
+const BOOT_MS = 90_000;
+// Without erms and fsrm string copies go a byte at a time under emulation: half the bandwidth.
+const CPU = 'max,-erms,-fsrm';
+const KERNEL_WORDS = 'console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off nokaslr random.trust_cpu=1';
+
+/** Starts host h`number`; its pid. */
+export function startMachine(place: Place, number: number, options: MachineOptions, files: BootFiles): number {
+  const errors = openSync(errorsOf(place, number), 'w');
+  const bound = options.lasting ? [] : ['setpriv', '--pdeathsig', 'KILL'];
+  const [program = '', ...words] = [...bound, ...inside(place.namespace), ...qemu(place, number, options, files)];
+  const child = spawn(program, words, { detached: true, stdio: ['ignore', errors, errors] });
+  closeSync(errors);
+  child.unref();
+  if (child.pid === undefined) throw new Error(`${program} could not be started`);
+  return child.pid;
+}
+
+/** Returns once the host takes ssh connections. */
+export async function machineIsReady(place: Place, number: number, pid: number): Promise<void> {
+  await eventually(() => {
+    const console = readText(consoleOf(place, number));
+    if (console.includes('lab: ready')) return;
+    if (!isRunning(pid)) return;
+    throw new Error(`h${number} is not ready: ${lastLines(console)}`);
+  }, BOOT_MS);
+  if (!isRunning(pid)) throw new Error(`h${number} has ended: ${lastLines(readText(errorsOf(place, number)))}`);
+}
+
+export function isRunning(pid: number): boolean {
+  // A process that ended is a zombie until its parent has taken its status.
+  return /^\d+ \(.*\) [^ZX] /s.test(readText(`/proc/${pid}/stat`));
+}
+
+function qemu(place: Place, number: number, options: MachineOptions, { vmlinux, initramfs }: BootFiles): string[] {
+  const settings = { number, hosts: options.hosts, mtu: options.mtu, checkout: ROOT };
+  const labWords = Object.entries(settings).map(([name, value]) => `lab.${name}=${value}`);
+  const hardware = `-M q35 -accel tcg,thread=multi,tb-size=256 -cpu ${CPU} -smp ${options.cpus} -m ${options.memoryMib}`;
+  return [
+    ...['qemu-system-x86_64', '-name', `h${number}`, ...hardware.split(' ')],
+    ...['-nodefaults', '-no-user-config', '-nographic', '-no-reboot', '-serial', `file:${consoleOf(place, number)}`],
+    ...['-kernel', vmlinux, '-initrd', initramfs, '-append', [KERNEL_WORDS, ...labWords].join(' ')],
+    ...folder('root', '/'),
+    ...folder('checkout', ROOT),
+    ...([0, 1] as const).flatMap((network) => networkCard(number, network, options.mtu)),
+    ...['-device', 'virtio-rng-pci'],
+  ];
+}
+
+/** Read-only. */
+function folder(name: string, path: string): string[] {
+  const source = `local,id=${name},path=${path.replaceAll(',', ',,')},security_model=none,readonly=on,multidevs=remap`;
+  return ['-fsdev', source, '-device', `virtio-9p-pci,fsdev=${name},mount_tag=${name}`];
+}
+
+function networkCard(number: number, network: 0 | 1, mtu: number): string[] {
+  const mac = `52:54:00:77:0${network}:${number.toString(16).padStart(2, '0')}`;
+  const id = `net${network}`;
+  return [
+    ...['-netdev', `tap,id=${id},ifname=${tapOf(number, network)},script=no,downscript=no`],
+    ...['-device', `virtio-net-pci,netdev=${id},mac=${mac},host_mtu=${mtu},romfile=`],
+  ];
+}
+
+function consoleOf(place: Place, number: number): string {
+  return join(place.folder, `h${number}.console`);
+}
+
+function errorsOf(place: Place, number: number): string {
+  return join(place.folder, `h${number}.errors`);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function lastLines(text: string): string {
+  return text.trimEnd().split('\n').slice(-5).join(' | ');
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a lab needs of the machine.
+import { existsSync } from 'node:fs';
+import { arch } from 'node:process';
+import { onPath } from '../support/needs.ts';
+import { kernelIsHere } from './kernel.ts';
+import { succeeds } from './shell-out.ts';
+
+/** Tools and their Debian packages. */
+const TOOLS: ReadonlyMap<string, string> = new Map([
+  ['qemu-system-x86_64', 'qemu-system-x86'],
+  ['busybox', 'busybox-static'],
+  ['cpio', 'cpio'],
+  ['modprobe', 'kmod'],
+  ['ip', 'iproute2'],
+  ['rdma', 'iproute2'],
+  ['setpriv', 'util-linux'],
+  ['sshd', 'openssh-server'],
+  ['ssh', 'openssh-client'],
+]);
+/** To get the kernel, once. */
+const KERNEL_TOOLS: ReadonlyMap<string, string> = new Map([
+  ['apt-get', 'apt'],
+  ['dpkg-deb', 'dpkg'],
+  ['depmod', 'kmod'],
+  ['xz', 'xz-utils'],
+]);
+
+/** One line that says what is missing and how to get it; undefined: nothing is. */
+export function whatIsMissing(): string | undefined {
+  if (arch !== 'x64') return `the lab's hosts are x86_64, this machine is ${arch}`;
+  if (process.getuid?.() !== 0) return 'only root may make the network namespace of the lab';
+  const packages = missingPackages();
+  if (packages.length > 0) return `the lab needs packages: sudo apt-get install ${packages.join(' ')}`;
+  if (!existsSync('/dev/net/tun')) return 'no /dev/net/tun on this machine';
+  if (!succeeds('unshare', ['--net', 'true'])) return 'network namespaces may not be made here';
+  return undefined;
+}
+
+function missingPackages(): string[] {
+  const tools = [...TOOLS, ...(kernelIsHere() ? [] : KERNEL_TOOLS)];
+  return [...new Set(tools.filter(([tool]) => !onPath(tool)).map(([, name]) => name))];
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a lab is: its network namespace, and its folder below the cache.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+export const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'rdpipe-lab');
+export const RUNNING = join(CACHE, 'run');
+
+export interface Place {
+  readonly name: string;
+  readonly namespace: string;
+  /** Keys, ssh configuration, initramfs and the consoles' logs; removed with the lab. */
+  readonly folder: string;
+}
+
+/** Labs of other names run beside it: their addresses are those of another namespace. */
+export function placeOf(name: string): Place {
+  return { name, namespace: `rdpipe-lab-${name}`, folder: join(RUNNING, name) };
+}

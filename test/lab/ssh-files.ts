@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of a lab, and the ssh configuration that names its hosts: h1 …; h1v6 … by their IPv6 addresses; ann1 … as the user
+// ann, whose memory is limited as a user's is.
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { address6Of, addressOf } from './network.ts';
+import { output } from './shell-out.ts';
+
+export function configFileIn(folder: string): string {
+  return join(folder, 'ssh_config');
+}
+
+export function makeSshFiles(folder: string, hosts: number): void {
+  for (const name of ['key', 'host_key'])
+    output('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rdpipe-lab', '-f', join(folder, name)]);
+  copyFileSync(join(folder, 'key.pub'), join(folder, 'authorized_keys'));
+  const numbers = Array.from({ length: hosts }, (_, index) => index + 1);
+  const addresses = numbers.flatMap((number) => [addressOf(number), address6Of(number)]);
+  const hostKey = readFileSync(join(folder, 'host_key.pub'), 'utf8');
+  writeFileSync(join(folder, 'known_hosts'), `${addresses.join(',')} ${hostKey}`);
+  writeFileSync(configFileIn(folder), `${[...numbers.flatMap(hostBlocks), ...common(folder)].join('\n')}\n`);
+}
+
+function hostBlocks(number: number): string[] {
+  return [
+    ...[`Host h${number}`, `HostName ${addressOf(number)}`, 'User root'],
+    ...[`Host h${number}v6`, `HostName ${address6Of(number)}`, 'User root'],
+    ...[`Host ann${number}`, `HostName ${addressOf(number)}`, 'User ann'],
+  ];
+}
+
+function common(folder: string): string[] {
+  return [
+    'Host *',
+    `IdentityFile ${join(folder, 'key')}`,
+    'IdentitiesOnly yes',
+    'IdentityAgent none',
+    `UserKnownHostsFile ${join(folder, 'known_hosts')}`,
+    'GlobalKnownHostsFile /dev/null',
+    'BatchMode yes',
+    'ConnectTimeout 10',
+  ];
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a test of RDMA stands on: a workplace inside the network of virtual hosts h1, h2 and h3. They are started once for all
+// files of a mocha, before the first describe() that uses them; each test leaves them as it found them.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { needs } from '../support/needs.ts';
+import { signalProcess } from '../support/processes.ts';
+import { NOTHING_LEFT_MS, Workplace } from '../support/workplace.ts';
+import { DEFAULT_OPTIONS, nameOfOwnLab, type RunningLab, startLab, stopLab } from './hosts.ts';
+import { isRunning, machineIsReady, startMachine } from './machine.ts';
+import { whatIsMissing } from './needs.ts';
+import { inside, setLink, tapOf } from './network.ts';
+import { configFileIn } from './ssh-files.ts';
+
+export interface VirtualHostsOptions {
+  /** For one command line, default a minute. */
+  readonly longestMs?: number;
+}
+
+export interface Packets {
+  readonly sent: number;
+  readonly received: number;
+}
+
+const NAMES = ['h1', 'h2', 'h3'] as const;
+export type HostName = (typeof NAMES)[number];
+
+/** With the download of a kernel, once. */
+const START_MS = 180_000;
+const ANSWER_MS = 20_000;
+
+let started: Promise<RunningLab> | undefined;
+after(() => {
+  if (started !== undefined) stopLab(nameOfOwnLab());
+});
+
+export function useVirtualHosts(options: VirtualHostsOptions = {}): VirtualLab {
+  const lab = new VirtualLab(options.longestMs ?? 60_000);
+  before(async function () {
+    needs(this, whatIsMissing());
+    this.timeout(START_MS);
+    started ??= startLab(nameOfOwnLab(), DEFAULT_OPTIONS, (line) => console.error(`      ${line}`));
+    lab.open(await started);
+  });
+  beforeEach(() => lab.beginTest());
+  afterEach(() => lab.expectNothingLeft());
+  after(() => lab.close());
+  return lab;
+}
+
+export class VirtualLab extends Workplace {
+  #lab: RunningLab | undefined;
+
+  open(lab: RunningLab): void {
+    this.#lab = lab;
+    this.openFolders(inside(lab.place.namespace));
+    this.knowHosts(configFileIn(lab.place.folder));
+  }
+
+  close(): void {
+    this.removeFolders();
+  }
+
+  /** What a command prints on a host, as root; fails unless it ends with status 0. */
+  async on(host: HostName, command: string): Promise<string> {
+    const { stdout } = await this.#ssh(['-T', host, command]);
+    return stdout;
+  }
+
+  /** Writes a file into a host's /tmp and gives its path. */
+  async put(host: HostName, name: string, command: string): Promise<string> {
+    await this.on(host, `${command} > /tmp/${name}`);
+    return `/tmp/${name}`;
+  }
+
+  /** Command lines of what runs on a host beside what it started with. */
+  async processesOn(host: HostName): Promise<string[]> {
+    const list = await this.on(host, 'ps -e -o ppid=,args= --width 200');
+    return list
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '' && !OWN_PROCESSES.test(line))
+      .map((line) => line.replace(/^\d+ /, ''));
+  }
+
+  /** Of the host's RDMA device, since it was made. */
+  async packets(host: HostName): Promise<Packets> {
+    const counters = '/sys/class/infiniband/rxe0/ports/1/hw_counters';
+    const [sent, received] = (await this.on(host, `cat ${counters}/sent_pkts ${counters}/rcvd_pkts`)).split('\n');
+    return { sent: Number(sent), received: Number(received) };
+  }
+
+  setCable(host: HostName, state: 'up' | 'down'): void {
+    setLink(this.#running.place.namespace, tapOf(numberOf(host)), state);
+  }
+
+  async killHost(host: HostName): Promise<void> {
+    const pid = this.#pidOf(host);
+    signalProcess(pid, 'SIGKILL');
+    await eventually(() => expect(isRunning(pid)).to.equal(false));
+  }
+
+  /** After killHost(). */
+  async restartHost(host: HostName): Promise<void> {
+    await this.#ssh(['-O', 'exit', host]).catch(() => undefined);
+    const { place, files, options } = this.#running;
+    const pid = startMachine(place, numberOf(host), options, files);
+    await machineIsReady(place, numberOf(host), pid);
+    this.#lab = { ...this.#running, machines: this.#running.machines.with(numberOf(host) - 1, pid) };
+  }
+
+  /** Here and on every host. */
+  override async expectNothingLeft(): Promise<void> {
+    await super.expectNothingLeft();
+    await Promise.all(NAMES.map((host) => this.#expectNothingOn(host)));
+  }
+
+  async #expectNothingOn(host: HostName): Promise<void> {
+    await eventually(async () => expect(await this.processesOn(host), host).to.deep.equal([]), NOTHING_LEFT_MS);
+  }
+
+  /** Over one lasting connection a host: a new one takes half a second. */
+  async #ssh(words: readonly string[]): Promise<{ readonly stdout: string }> {
+    const { place } = this.#running;
+    const lasting = ['ControlMaster=auto', `ControlPath=${join(place.folder, '%n.mux')}`, 'ControlPersist=yes'];
+    const options = ['-F', configFileIn(place.folder), ...lasting.flatMap((option) => ['-o', option])];
+    const [program = '', ...rest] = [...inside(place.namespace), 'ssh', ...options, ...words];
+    return promisify(execFile)(program, rest, { timeout: ANSWER_MS });
+  }
+
+  get #running(): RunningLab {
+    if (this.#lab === undefined) throw new Error('the virtual hosts do not run');
+    return this.#lab;
+  }
+
+  #pidOf(host: HostName): number {
+    return this.#running.machines[numberOf(host) - 1] ?? 0;
+  }
+}
+
+/** Parent and command line of the kernel's threads, process 1 and its sleep, sshd's, and the ps that lists them. */
+const OWN_PROCESSES =
+  /^(?:2 |0 \[kthreadd\]|0 \/bin\/bash \/run\/start|1 sleep infinity|\d+ sshd: |\d+ ps -e -o ppid=)/;
+
+function numberOf(host: HostName): number {
+  return NAMES.indexOf(host) + 1;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the ELF kernel out of an x86 bzImage: qemu starts it without firmware and without decompressing it, in half the time.
+import { output } from './shell-out.ts';
+
+/** How a payload begins, and what unpacks it. */
+const COMPRESSIONS: readonly (readonly [start: string, program: string, ...words: readonly string[]])[] = [
+  ['fd377a585a00', 'xz', '-dc'],
+  ['28b52ffd', 'zstd', '-dc'],
+  ['02214c18', 'lz4', '-dc'],
+  ['1f8b', 'gzip', '-dc'],
+];
+const ELF = '7f454c46';
+const SECTOR_BYTES = 512;
+// Offsets in the boot protocol's header.
+const SETUP_SECTORS = 0x1f1;
+const PAYLOAD_OFFSET = 0x248;
+const PAYLOAD_LENGTH = 0x24c;
+
+export function vmlinuxOf(image: Buffer): Buffer {
+  const payload = payloadOf(image);
+  // The last four bytes tell the length of what was compressed: gzip's own, the others' by the kernel's build.
+  const length = payload.readUInt32LE(payload.length - 4);
+  const [start, program, ...words] = compressionOf(payload);
+  const elf = output(program, words, start === '1f8b' ? payload : payload.subarray(0, -4));
+  if (elf.length !== length || !elf.toString('hex', 0, 4).startsWith(ELF))
+    throw new Error('the kernel image is damaged');
+  return elf;
+}
+
+function payloadOf(image: Buffer): Buffer {
+  const setupSectors = image.readUInt8(SETUP_SECTORS) || 4;
+  const start = (setupSectors + 1) * SECTOR_BYTES + image.readUInt32LE(PAYLOAD_OFFSET);
+  return image.subarray(start, start + image.readUInt32LE(PAYLOAD_LENGTH));
+}
+
+function compressionOf(payload: Buffer): (typeof COMPRESSIONS)[number] {
+  const start = payload.toString('hex', 0, 8);
+  const found = COMPRESSIONS.find(([magic]) => start.startsWith(magic));
+  if (found === undefined) throw new Error(`the kernel image is compressed in an unknown way (${start})`);
+  return found;
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+import { join } from 'node:path';
+
+/** This checkout. */
+export const ROOT = join(import.meta.dirname, '../..');

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// A shell in which `rdpipe` is the built one and knows the hosts of an ssh configuration, a fresh working folder a test, and the
+// proof after each test that nothing of it still runs on this machine.
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from './eventually.ts';
+import { MARK_VARIABLE, processesWith, signalProcess } from './processes.ts';
+import { ROOT } from './root.ts';
+import { type Result, type Running, startShell } from './shell.ts';
+
+export const NOTHING_LEFT_MS = 10_000;
+
+export class Workplace {
+  protected readonly mark = randomUUID();
+  readonly #longestMs: number;
+  #through: readonly string[] = [];
+  #base = '';
+  #tests = 0;
+
+  /** Command lines are killed after `longestMs`. */
+  constructor(longestMs: number) {
+    this.#longestMs = longestMs;
+  }
+
+  /** Words before a command line make it run elsewhere than this process. */
+  protected openFolders(through: readonly string[] = []): void {
+    this.#through = through;
+    this.#base = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
+    for (const name of ['homes', 'bin', 'tmp']) mkdirSync(join(this.#base, name));
+  }
+
+  protected knowHosts(sshConfigFile: string): void {
+    const wrapper = join(this.#base, 'bin/rdpipe');
+    writeFileSync(wrapper, `#!/bin/sh\nexec '${ROOT}/bin/rdpipe' -F '${sshConfigFile}' "$@"\n`);
+    chmodSync(wrapper, 0o755);
+  }
+
+  protected removeFolders(): void {
+    if (this.#base !== '') rmSync(this.#base, { recursive: true, force: true });
+  }
+
+  beginTest(): void {
+    this.#tests += 1;
+    mkdirSync(this.folder);
+  }
+
+  /** The working folder of this test, empty at its beginning. */
+  get folder(): string {
+    return join(this.#base, `test-${this.#tests}`);
+  }
+
+  /** Holds the homes of hosts that are on this machine, and this machine's. */
+  get homes(): string {
+    return join(this.#base, 'homes');
+  }
+
+  /** For env(1): what marks a process as one of this workplace. */
+  get markSetting(): string {
+    return `${MARK_VARIABLE}=${this.mark}`;
+  }
+
+  /** Runs a script of bash to its end, standard input empty. */
+  sh(script: string, env: NodeJS.ProcessEnv = {}): Promise<Result> {
+    return this.start(script, { env }).result;
+  }
+
+  start(
+    script: string,
+    options: { readonly stdin?: 'empty' | 'open'; readonly env?: NodeJS.ProcessEnv } = {},
+  ): Running {
+    const path = `${join(this.#base, 'bin')}:${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`;
+    const env = {
+      PATH: path,
+      HOME: this.homes,
+      TMPDIR: join(this.#base, 'tmp'),
+      LANG: 'C.UTF-8',
+      [MARK_VARIABLE]: this.mark,
+      ...options.env,
+    };
+    const place = { cwd: this.folder, env, through: this.#through };
+    return startShell(script, { ...place, stdin: options.stdin ?? 'empty', longestMs: this.#longestMs });
+  }
+
+  read(name: string): Promise<Buffer> {
+    return readFile(join(this.folder, name));
+  }
+
+  write(name: string, bytes: Uint8Array): Promise<void> {
+    return writeFile(join(this.folder, name), bytes);
+  }
+
+  list(): Promise<string[]> {
+    return readdir(this.folder);
+  }
+
+  /** What runs of this workplace, servers apart. */
+  processes(): ReturnType<typeof processesWith> {
+    return processesWith(this.mark);
+  }
+
+  /** Fails when a process of the test outlives it by more than promised; it is ended then. */
+  async expectNothingLeft(): Promise<void> {
+    try {
+      await eventually(() => expect(this.processes()).to.deep.equal([]), NOTHING_LEFT_MS);
+    } finally {
+      for (const { pid } of this.processes()) signalProcess(pid, 'SIGKILL');
+    }
+  }
+}
