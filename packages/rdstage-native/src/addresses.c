@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "addresses.h"
 
-#include "cleanup.h"
 #include "json_made.h"
 #include "sysfs.h"
 
@@ -11,39 +10,35 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #define ADDRESSES_MAX 256
 
-static void append(json_t *list, const struct ifaddrs *first, bool up, int any_socket);
+static void append(json_t *list, const struct ifaddrs *first, bool up);
 static const void *usable(const struct ifaddrs *entry);
 static bool is_up(const struct ifaddrs *entry);
-static json_t *describe(const struct ifaddrs *entry, const void *address, int any_socket);
+static json_t *describe(const struct ifaddrs *entry, const void *address);
 static void interface_name(const struct ifaddrs *entry, char name[IF_NAMESIZE]);
 static int prefix_of(const struct sockaddr *mask);
 static json_t *speed_mbps(const char *interface);
 static const char *kind_of(const struct ifaddrs *entry, const char *name);
-static int mtu_of(const char *interface, int any_socket);
+static int mtu_of(const char *interface);
 
 json_t *addresses_json(void) {
   json_t *list = json_made(json_array());
   struct ifaddrs *first = NULL;
   if (getifaddrs(&first)) return list;
-  RD_AUTO_CLOSE int any_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (any_socket < 0) any_socket = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  append(list, first, true, any_socket);
-  append(list, first, false, any_socket);
+  append(list, first, true);
+  append(list, first, false);
   freeifaddrs(first);
   return list;
 }
 
-static void append(json_t *list, const struct ifaddrs *first, bool up, int any_socket) {
+static void append(json_t *list, const struct ifaddrs *first, bool up) {
   for (const struct ifaddrs *entry = first; entry && json_array_size(list) < ADDRESSES_MAX; entry = entry->ifa_next) {
     const void *address = usable(entry);
-    if (address && is_up(entry) == up) json_made_append(list, describe(entry, address, any_socket));
+    if (address && is_up(entry) == up) json_made_append(list, describe(entry, address));
   }
 }
 
@@ -67,14 +62,13 @@ static bool is_up(const struct ifaddrs *entry) {
   return (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & IFF_RUNNING);
 }
 
-static json_t *describe(const struct ifaddrs *entry, const void *address, int any_socket) {
+static json_t *describe(const struct ifaddrs *entry, const void *address) {
   char text[INET6_ADDRSTRLEN] = "", interface[IF_NAMESIZE];
   inet_ntop(entry->ifa_addr->sa_family, address, text, sizeof text);
   interface_name(entry, interface);
   return json_made(json_pack("{s:s,s:i,s:o,s:b,s:o,s:s,s:i}", "address", text, "prefix", prefix_of(entry->ifa_netmask),
                              "interface", json_made_text(interface), "up", (int)is_up(entry), "speed_mbps",
-                             speed_mbps(interface), "kind", kind_of(entry, interface), "mtu",
-                             mtu_of(interface, any_socket)));
+                             speed_mbps(interface), "kind", kind_of(entry, interface), "mtu", mtu_of(interface)));
 }
 
 // Without the label that an address may have: `eth0:1`.
@@ -103,9 +97,8 @@ static const char *kind_of(const struct ifaddrs *entry, const char *name) {
   return sysfs_exists("/sys/class/net/%s/device", name) ? "physical" : "virtual";
 }
 
-// Not from /sys, which may show another network namespace. 0: it has gone meanwhile.
-static int mtu_of(const char *interface, int any_socket) {
-  struct ifreq request = {0};
-  memcpy(request.ifr_name, interface, strnlen(interface, sizeof request.ifr_name - 1));
-  return ioctl(any_socket, SIOCGIFMTU, &request) ? 0 : request.ifr_mtu;
+static int mtu_of(const char *interface) {
+  int64_t mtu;
+  bool known = sysfs_number(&mtu, "/sys/class/net/%s/mtu", interface) && mtu > 0 && mtu < INT_MAX;
+  return known ? (int)mtu : 0;
 }

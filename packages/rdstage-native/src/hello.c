@@ -3,13 +3,17 @@
 
 #include "addresses.h"
 #include "cleanup.h"
+#include "hop_program.h"
 #include "json_made.h"
 #include "memlock.h"
 #include "memory.h"
+#include "rdma_check.h"
+#include "rdma_ports.h"
 #include "sysfs.h"
 #include "wire.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +29,18 @@
 static void add(json_t *facts, json_t *more);
 static json_t *program_facts(pid_t agent);
 static json_t *machine_facts(void);
-static json_t *network_facts(void);
+static json_t *network_facts(int null_fd);
+static json_t *rdma_lacks(const json_t *ports, int null_fd);
 static json_t *boot_id(void);
 static json_int_t network_namespace(void);
 static const char *user_name(void);
 static bool has_aes(void);
 
-char *hello_line(const char *nonce, pid_t agent) {
+char *hello_line(const char *nonce, pid_t agent, int null_fd) {
   json_t *facts = json_made(json_object());
   add(facts, program_facts(agent));
   add(facts, machine_facts());
-  add(facts, network_facts());
+  add(facts, network_facts(null_fd));
   RD_AUTO_FREE char *hello = json_dumps(facts, JSON_COMPACT | JSON_PRESERVE_ORDER);
   json_decref(facts);
   if (!hello) abort(); // out of memory: see memory.h
@@ -64,11 +69,22 @@ static json_t *machine_facts(void) {
                              json_made_text(system.nodename), "aes", (int)has_aes()));
 }
 
-static json_t *network_facts(void) {
+static json_t *network_facts(int null_fd) {
   int64_t memlock = memlock_limit();
+  json_t *ports = rdma_ports_json("/sys");
+  json_t *lacks = rdma_lacks(ports, null_fd);
   return json_made(json_pack("{s:I,s:o,s:o,s:o,s:o}", "net_ns", network_namespace(), "memlock",
-                             memlock < 0 ? json_null() : json_integer(memlock), "rdma_lacks", json_null(), "addresses",
-                             addresses_json(), "rdma", json_made(json_array())));
+                             memlock < 0 ? json_null() : json_integer(memlock), "rdma_lacks", lacks, "addresses",
+                             addresses_json(), "rdma", ports));
+}
+
+// Only where it matters: most hosts are not to wait for a program.
+static json_t *rdma_lacks(const json_t *ports, int null_fd) {
+  char program[PATH_MAX];
+  struct rd_error why;
+  if (!rdma_ports_any_active(ports)) return json_null();
+  bool usable = hop_program_find(HOP_RECV, program, sizeof program, &why) && rdma_check(program, null_fd, &why);
+  return usable ? json_null() : json_made_text(why.message);
 }
 
 static json_t *boot_id(void) {

@@ -5,7 +5,8 @@
 
 #include <sys/types.h>
 
-// "rdstage/1 NONCE {…}", without a newline. `agent`: the pid that the session started. The caller frees it.
-char *hello_line(const char *nonce, pid_t agent);
+// "rdstage/1 NONCE {…}", without a newline. `agent`: the pid that the session started. It may run a program, where
+// there is RDMA: see rdma_check.h. The caller frees it.
+char *hello_line(const char *nonce, pid_t agent, int null_fd);
 
 #endif

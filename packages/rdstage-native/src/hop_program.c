@@ -25,7 +25,6 @@ struct hop_program {
   void *context;
 };
 
-static bool find_program(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error);
 static pid_t execute(struct agent *agent, const struct hop_program_setup *setup, int agent_fd, struct rd_error *error);
 static void on_ready(void *context, short ready);
 static void hand_over(struct hop_program *program, json_t *event);
@@ -66,6 +65,24 @@ const char *hop_program_name(enum hop_end end) {
   return end == HOP_SEND ? "rdsend" : "rdrecv";
 }
 
+bool hop_program_find(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error) {
+  static const char *const folders[] = {"/dynamic", ""};
+  char here[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
+  if (length < 0) {
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find out where rdstage is");
+    return false;
+  }
+  here[length] = '\0';
+  *strrchr(here, '/') = '\0';
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], hop_program_name(end));
+    if (written > 0 && (size_t)written < path_bytes && access(path, X_OK) == 0) return true;
+  }
+  rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", hop_program_name(end), here);
+  return false;
+}
+
 void hop_program_tell(struct hop_program *program, json_t *message) {
   rd_json_lines_put(program->lines, message, false);
   watch_again(program);
@@ -82,7 +99,7 @@ void hop_program_drain(struct hop_program *program) {
 
 static pid_t execute(struct agent *agent, const struct hop_program_setup *setup, int agent_fd, struct rd_error *error) {
   char path[PATH_MAX], number[8];
-  if (!find_program(setup->end, path, sizeof path, error)) return -1;
+  if (!hop_program_find(setup->end, path, sizeof path, error)) return -1;
   snprintf(number, sizeof number, "%d", AGENT_FD);
   char name[8], option[] = "--agent-fd";
   snprintf(name, sizeof name, "%s", hop_program_name(setup->end));
@@ -96,25 +113,6 @@ static pid_t execute(struct agent *agent, const struct hop_program_setup *setup,
       .fd_count = setup->adopt_fd < 0 ? 4 : 5,
   };
   return spawn(&spawning, error);
-}
-
-// Beside this program, in dynamic/ first: the build that can use what the host has.
-static bool find_program(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error) {
-  static const char *const folders[] = {"/dynamic", ""};
-  char here[PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
-  if (length < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find out where rdstage is");
-    return false;
-  }
-  here[length] = '\0';
-  *strrchr(here, '/') = '\0';
-  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], hop_program_name(end));
-    if (written > 0 && (size_t)written < path_bytes && access(path, X_OK) == 0) return true;
-  }
-  rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", hop_program_name(end), here);
-  return false;
 }
 
 static void on_ready(void *context, short ready) {

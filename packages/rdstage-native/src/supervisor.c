@@ -94,7 +94,7 @@ static bool set_up(struct supervisor *supervisor, const struct agent_options *op
 }
 
 static void greet(struct supervisor *supervisor, const char *nonce, pid_t guardian) {
-  RD_AUTO_FREE char *line = hello_line(nonce, guardian);
+  RD_AUTO_FREE char *line = hello_line(nonce, guardian, supervisor->agent.null_fd);
   control_tell_line(supervisor->agent.control, line);
   lease_start(&supervisor->lease, &supervisor->agent, on_lease_expired, supervisor);
   control_listen(supervisor->agent.control);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static int is_visible(const struct dirent *entry);
 static bool read_line(char *text, size_t text_bytes, const char *format, va_list values);
 static bool make_path(char path[PATH_MAX], const char *format, va_list values);
 
@@ -42,6 +43,28 @@ bool sysfs_exists(const char *path, ...) {
   bool fits = make_path(full, path, values);
   va_end(values);
   return fits && access(full, F_OK) == 0;
+}
+
+void sysfs_list(struct sysfs_names *names, const char *path, ...) {
+  char full[PATH_MAX];
+  va_list values;
+  va_start(values, path);
+  bool fits = make_path(full, path, values);
+  va_end(values);
+  *names = (struct sysfs_names){0};
+  int count = fits ? scandir(full, &names->entries, is_visible, versionsort) : 0;
+  if (count < 0 && errno == ENOMEM) abort(); // see memory.h
+  if (count > 0) names->count = (size_t)count;
+}
+
+void sysfs_names_clear(struct sysfs_names *names) {
+  for (size_t i = 0; i < names->count; i++) free(names->entries[i]);
+  free(names->entries);
+  *names = (struct sysfs_names){0};
+}
+
+static int is_visible(const struct dirent *entry) {
+  return *entry->d_name != '.';
 }
 
 static bool read_line(char *text, size_t text_bytes, const char *format, va_list values) {

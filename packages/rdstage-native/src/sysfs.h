@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's one-line files.
+// The kernel's one-line files, and the folders that hold them.
 #ifndef RD_STAGE_SYSFS_H
 #define RD_STAGE_SYSFS_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +16,15 @@ bool sysfs_line(char *text, size_t text_bytes, const char *path, ...) __attribut
 bool sysfs_number(int64_t *number, const char *path, ...) __attribute__((format(printf, 2, 3)));
 
 bool sysfs_exists(const char *path, ...) __attribute__((format(printf, 1, 2)));
+
+// The names in a folder, in the order in which a person counts: eth2 before eth10.
+struct sysfs_names {
+  struct dirent **entries; // entries[i]->d_name
+  size_t count;
+};
+
+// Empty when there is no such folder. Clear it.
+void sysfs_list(struct sysfs_names *names, const char *path, ...) __attribute__((format(printf, 2, 3)));
+void sysfs_names_clear(struct sysfs_names *names);
 
 #endif

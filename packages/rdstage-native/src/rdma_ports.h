@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The RDMA ports of this host.
+#ifndef RD_STAGE_RDMA_PORTS_H
+#define RD_STAGE_RDMA_PORTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+// `rdma` of the hello (docs/protocol.md, section 2): at most 64 entries, the active ones first. `sys`: where sysfs is
+// mounted. The caller's to give away.
+json_t *rdma_ports_json(const char *sys);
+
+bool rdma_ports_any_active(const json_t *ports);
+
+#endif

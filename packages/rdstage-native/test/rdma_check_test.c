@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that answer, or do not, when they are asked whether they can do RDMA.
+#include "io.h"
+#include "rdma_check.h"
+#include "spawn.h"
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct rd_error why;
+static char program[] = "/tmp/rdstage-test-XXXXXX";
+static int null_fd;
+
+// What a program that does this is taken for.
+static bool check(const char *script) {
+  int fd = open(program, O_WRONLY | O_TRUNC | O_CLOEXEC);
+  REQUIRE(fd >= 0 && dprintf(fd, "#!/bin/sh\n%s\n", script) > 0);
+  close(fd);
+  why.message[0] = '\0';
+  bool usable = rdma_check(program, null_fd, &why);
+  CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); // nothing is left
+  return usable;
+}
+
+static bool fails(const char *script, const char *words) {
+  bool right = !check(script) && strcmp(why.message, words) == 0;
+  if (!right) fprintf(stderr, "%s\n", why.message);
+  return right;
+}
+
+static void test_answers(void) {
+  CHECK(check("test \"$0\" = rdrecv -o -n \"$0\" && test \"$*\" = --rdma-check"));
+  CHECK(check("echo what nobody asked for"));
+  CHECK(fails("echo 'librdmacm.so.1 is not installed'; exit 3", "librdmacm.so.1 is not installed"));
+  CHECK(fails("printf 'a \\033[1mloud\\tone\\nand more'; exit 3", "a ?[1mloud?one"));
+}
+
+static void test_no_answers(void) {
+  CHECK(fails("exit 3", "rdrecv --rdma-check ended with status 3"));
+  CHECK(fails("echo usage; exit 2", "rdrecv --rdma-check ended with status 2"));
+  CHECK(fails("kill -SEGV $$", "rdrecv --rdma-check was killed by signal 11"));
+  CHECK(!rdma_check("/nowhere/rdrecv", null_fd, &why));
+  CHECK(strcmp(why.message, "cannot start /nowhere/rdrecv: no such file or directory") == 0);
+}
+
+// Ended in time with everything it started, though it talks without end.
+static void test_endless(void) {
+  int64_t started_ms = rd_now_ms();
+  CHECK(fails("sleep 60 & exec cat /dev/zero", "rdrecv --rdma-check did not end within 2 s"));
+  CHECK(rd_now_ms() - started_ms < 10000);
+}
+
+int main(void) {
+  int fd = mkstemp(program);
+  REQUIRE(fd >= 0 && fchmod(fd, 0700) == 0);
+  close(fd);
+  null_fd = spawn_null_device(&why);
+  int signal_fd = spawn_signals(&why);
+  REQUIRE(null_fd >= 0 && signal_fd >= 0);
+  test_answers();
+  test_no_answers();
+  test_endless();
+  unlink(program);
+  close(signal_fd);
+  close(null_fd);
+  return test_end("rdma_check");
+}
