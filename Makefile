@@ -35,7 +35,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)')
 CORE := packages/rdcore-native/src
 WITHOUT_VERBS := $(CORE)/verbs_none.c
 WITH_VERBS := $(filter-out $(WITHOUT_VERBS),$(wildcard $(CORE)/verbs_*.c $(CORE)/transport_verbs.c))
-CORE_SOURCES := $(filter-out $(if $(and $(HAS_VERBS),$(WITH_VERBS)),$(WITHOUT_VERBS),$(WITH_VERBS)),$(wildcard $(CORE)/*.c))
+CORE_SOURCES := $(filter-out $(if $(HAS_VERBS),$(WITHOUT_VERBS),$(WITH_VERBS)),$(wildcard $(CORE)/*.c))
 CORE_OBJECTS := $(CORE_SOURCES:packages/%.c=$(OUT)/%.o)
 HEADERS := $(filter-out $(if $(HAS_VERBS),,$(CORE)/verbs_%.h),$(wildcard packages/*-native/src/*.h))
 TEST_SOURCES := $(wildcard packages/*-native/test/*_test.c)

@@ -9,13 +9,14 @@
 static size_t page_bytes(void);
 
 bool rd_slots_create(struct rd_slots *slots, unsigned count, size_t payload_bytes, struct rd_error *error) {
-  // The first page holds the first slot's header. What lies behind a payload (its tag, then the next slot's length and
-  // header) shares a page.
+  // The first page holds the first slot's header. What lies behind a payload (its tag, then the next slot's headroom
+  // and header) shares a page.
   size_t behind = RD_TAG_BYTES + RD_SLOT_HEADROOM_BYTES + RD_HEADER_BYTES, page = page_bytes();
   *slots = (struct rd_slots){.count = count, .free_count = count};
   slots->message_bytes = RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES;
   slots->stride_bytes = (payload_bytes + behind + page - 1) / page * page;
-  slots->memory = aligned_alloc(page, page + count * slots->stride_bytes);
+  slots->memory_bytes = page + count * slots->stride_bytes;
+  slots->memory = aligned_alloc(page, slots->memory_bytes);
   slots->free = calloc(count, sizeof *slots->free);
   if (slots->memory == NULL || slots->free == NULL) {
     rd_slots_free(slots);

@@ -8,11 +8,12 @@
 
 #include <stddef.h>
 
-// Bytes before each message that a stream transport may use for the message's length.
-#define RD_SLOT_HEADROOM_BYTES 4u
+// Bytes before each message that a transport may use for what it puts before messages.
+#define RD_SLOT_HEADROOM_BYTES 16u
 
 struct rd_slots {
   unsigned char *memory;
+  size_t memory_bytes;
   size_t stride_bytes;
   size_t message_bytes; // the largest message that fits
   unsigned count;

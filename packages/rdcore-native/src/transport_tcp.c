@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 enum {
-  LENGTH_BYTES = RD_SLOT_HEADROOM_BYTES,
+  LENGTH_BYTES = 4, // in a slot's headroom
   HEAD_BYTES = LENGTH_BYTES + RD_HEADER_BYTES,
   PARTS_MAX = 4,
   QUEUE_MAX = 16,
