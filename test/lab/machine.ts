@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One virtual host: a qemu without acceleration, so that it is the same on every machine.
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { ROOT } from '../support/root.ts';
@@ -30,6 +30,7 @@ const KERNEL_WORDS = 'console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off 
 
 /** Starts host h`number`; its pid. */
 export function startMachine(place: Place, number: number, options: MachineOptions, files: BootFiles): number {
+  rmSync(consoleOf(place, number), { force: true });
   const errors = openSync(errorsOf(place, number), 'w');
   const bound = options.lasting ? [] : ['setpriv', '--pdeathsig', 'KILL'];
   const [program = '', ...words] = [...bound, ...inside(place.namespace), ...qemu(place, number, options, files)];

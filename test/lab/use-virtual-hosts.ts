@@ -31,6 +31,8 @@ export type HostName = (typeof NAMES)[number];
 /** With the download of a kernel, once. */
 const START_MS = 180_000;
 const ANSWER_MS = 20_000;
+/** A run takes some three seconds, the first one on a host ten. */
+const TEST_MS = 90_000;
 
 let started: Promise<RunningLab> | undefined;
 after(() => {
@@ -45,19 +47,25 @@ export function useVirtualHosts(options: VirtualHostsOptions = {}): VirtualLab {
     started ??= startLab(nameOfOwnLab(), DEFAULT_OPTIONS, (line) => console.error(`      ${line}`));
     lab.open(await started);
   });
-  beforeEach(() => lab.beginTest());
+  beforeEach(function () {
+    this.currentTest?.timeout(TEST_MS);
+    lab.beginTest();
+  });
   afterEach(() => lab.expectNothingLeft());
   after(() => lab.close());
   return lab;
 }
 
+/** In its command lines, `on HOST COMMAND` runs a command on a host. */
 export class VirtualLab extends Workplace {
   #lab: RunningLab | undefined;
 
   open(lab: RunningLab): void {
     this.#lab = lab;
     this.openFolders(inside(lab.place.namespace));
-    this.knowHosts(configFileIn(lab.place.folder));
+    const config = configFileIn(lab.place.folder);
+    this.knowHosts(config);
+    this.addProgram('on', `exec ssh -F '${config}' "$@"`);
   }
 
   close(): void {
@@ -68,12 +76,6 @@ export class VirtualLab extends Workplace {
   async on(host: HostName, command: string): Promise<string> {
     const { stdout } = await this.#ssh(['-T', host, command]);
     return stdout;
-  }
-
-  /** Writes a file into a host's /tmp and gives its path. */
-  async put(host: HostName, name: string, command: string): Promise<string> {
-    await this.on(host, `${command} > /tmp/${name}`);
-    return `/tmp/${name}`;
   }
 
   /** Command lines of what runs on a host beside what it started with. */

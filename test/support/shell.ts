@@ -32,7 +32,7 @@ export interface Running {
   write(text: string): void;
   closeInput(): void;
   /** Waits until standard output begins with these words. */
-  printed(text: string): Promise<void>;
+  printed(text: string, withinMs?: number): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -52,8 +52,8 @@ export function startShell(script: string, options: ShellOptions): Running {
     result: ended(child, stdout, stderr, options.longestMs),
     write: (text) => void child.stdin?.write(text),
     closeInput: () => void child.stdin?.end(),
-    printed: async (text) => {
-      await eventually(() => expect(Buffer.concat(stdout).toString().slice(0, text.length)).to.equal(text));
+    printed: async (text, withinMs) => {
+      await eventually(() => expect(Buffer.concat(stdout).toString().slice(0, text.length)).to.equal(text), withinMs);
     },
     kill: (signal) => void child.kill(signal),
   };

@@ -2,7 +2,7 @@
 // A shell in which `rdpipe` is the built one and knows the hosts of an ssh configuration, a fresh working folder a test, and the
 // proof after each test that nothing of it still runs on this machine.
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,9 +34,12 @@ export class Workplace {
   }
 
   protected knowHosts(sshConfigFile: string): void {
-    const wrapper = join(this.#base, 'bin/rdpipe');
-    writeFileSync(wrapper, `#!/bin/sh\nexec '${ROOT}/bin/rdpipe' -F '${sshConfigFile}' "$@"\n`);
-    chmodSync(wrapper, 0o755);
+    this.addProgram('rdpipe', `exec '${ROOT}/bin/rdpipe' -F '${sshConfigFile}' "$@"`);
+  }
+
+  /** First in the PATH of command lines. */
+  protected addProgram(name: string, script: string): void {
+    writeFileSync(join(this.#base, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 
   protected removeFolders(): void {

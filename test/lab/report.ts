@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report that `rdpipe --json` ends with.
+import { expect } from 'chai';
+import type { Report } from '../../packages/rdpipe/src/model/report.ts';
+import type { Result } from '../support/shell.ts';
+
+export function reportOf(result: Result): Report {
+  return JSON.parse(result.stderr.trimEnd().split('\n').at(-1) ?? '');
+}
+
+/** Succeeded with this output, and its hops were carried by these transports. */
+export function succeededOver(result: Result, text: string, transports: readonly string[]): Report {
+  const { status, signal } = result;
+  expect({ status, signal, text: result.text }, result.stderr).to.deep.equal({ status: 0, signal: null, text });
+  const report = reportOf(result);
+  expect(report.hops.map((hop) => hop.transport)).to.deep.equal(transports);
+  return report;
+}
