@@ -17,20 +17,23 @@ static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]);
 static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt);
 static bool decode_file(json_t *message, struct rd_order *order);
 static bool decode_ready(json_t *message, struct rd_order *order);
+static bool decode_listen(json_t *message, struct rd_order *order);
 static bool decode_dial(json_t *message, struct rd_order *order);
 static bool decode_address(const json_t *value, struct rd_address *address);
+static bool decode_transport(const json_t *value, bool *rdma);
 static bool decode_adopt(json_t *message, struct rd_order *order);
 static bool decode_consumer(json_t *message, struct rd_order *order);
 static bool decode_commit(json_t *message, struct rd_order *order);
 static bool decode_abort(json_t *message, struct rd_order *order);
 static bool get_text(const json_t *value, char *out, size_t out_bytes);
+static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes);
 static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out);
 
 static const struct op ops[] = {
     {"open", RD_ORDER_OPEN, decode_open},
     {"file", RD_ORDER_FILE, decode_file},
     {"ready", RD_ORDER_READY, decode_ready},
-    {"listen", RD_ORDER_LISTEN, NULL},
+    {"listen", RD_ORDER_LISTEN, decode_listen},
     {"dial", RD_ORDER_DIAL, decode_dial},
     {"adopt", RD_ORDER_ADOPT, decode_adopt},
     {"consumer", RD_ORDER_CONSUMER, decode_consumer},
@@ -55,6 +58,7 @@ bool rd_agent_order_decode(json_t *message, struct rd_order *order, struct rd_er
 static bool decode_open(json_t *message, struct rd_order *order) {
   struct rd_settings *settings = &order->settings;
   const json_t *bind_host = json_object_get(message, "bind"), *ports = json_object_get(message, "ports");
+  const json_t *poll = json_object_get(message, "poll");
   json_int_t hop, buffer, low = 0, high = 0;
   bool good = decode_key(message, settings->key) &&
               get_text(json_object_get(message, "run"), settings->run, sizeof settings->run) &&
@@ -64,12 +68,12 @@ static bool decode_open(json_t *message, struct rd_order *order) {
   json_int_t connect_ms, stall_ms;
   good = good && get_number(json_object_get(message, "connect_timeout_ms"), 1, INT_MAX, &connect_ms) &&
          get_number(json_object_get(message, "stall_timeout_ms"), RD_STALL_TIMEOUT_LEAST_MS, INT_MAX, &stall_ms);
-  if (good && bind_host != NULL && !json_is_null(bind_host))
-    good = get_text(bind_host, settings->bind_host, sizeof settings->bind_host);
+  good = good && get_text_or_null(bind_host, settings->bind_host, sizeof settings->bind_host);
   if (good && ports != NULL)
     good = get_number(json_array_get(ports, 0), 0, UINT16_MAX, &low) &&
            get_number(json_array_get(ports, 1), low, UINT16_MAX, &high);
-  if (!good) return false;
+  if (!good || (poll != NULL && !json_is_boolean(poll))) return false;
+  settings->poll = json_is_true(poll);
   settings->hop = (unsigned)hop;
   settings->buffer_bytes = (size_t)buffer;
   settings->connect_timeout_ms = connect_ms;
@@ -119,6 +123,14 @@ static bool decode_ready(json_t *message, struct rd_order *order) {
   return true;
 }
 
+static bool decode_listen(json_t *message, struct rd_order *order) {
+  struct rd_listen_order *listen = &order->listen;
+  const json_t *bind_host = json_object_get(message, "bind");
+  listen->has_bind = bind_host != NULL;
+  return get_text_or_null(bind_host, listen->bind_host, sizeof listen->bind_host) &&
+         decode_transport(json_object_get(message, "transport"), &listen->rdma);
+}
+
 static bool decode_dial(json_t *message, struct rd_order *order) {
   const json_t *addresses = json_object_get(message, "addresses");
   size_t count = json_array_size(addresses);
@@ -137,7 +149,15 @@ static bool decode_address(const json_t *value, struct rd_address *address) {
       !get_number(json_object_get(value, "port"), 1, UINT16_MAX, &port))
     return false;
   address->port = (uint16_t)port;
-  return true;
+  return get_text_or_null(json_object_get(value, "from"), address->from, sizeof address->from) &&
+         decode_transport(json_object_get(value, "transport"), &address->rdma);
+}
+
+// TCP where nothing is said.
+static bool decode_transport(const json_t *value, bool *rdma) {
+  const char *name = value != NULL ? json_string_value(value) : "tcp";
+  *rdma = name != NULL && strcmp(name, "rdma") == 0;
+  return *rdma || (name != NULL && strcmp(name, "tcp") == 0);
 }
 
 static bool decode_adopt(json_t *message, struct rd_order *order) {
@@ -175,6 +195,11 @@ static bool get_text(const json_t *value, char *out, size_t out_bytes) {
   if (!json_is_string(value) || length >= out_bytes || strlen(json_string_value(value)) != length) return false;
   memcpy(out, json_string_value(value), length + 1);
   return true;
+}
+
+// Absent or null: *out stays.
+static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes) {
+  return value == NULL || json_is_null(value) || get_text(value, out, out_bytes);
 }
 
 static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out) {

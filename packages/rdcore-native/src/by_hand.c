@@ -201,7 +201,7 @@ static bool start_command(struct by_hand *hand, struct rd_order *order) {
 
 static void tell(struct rd_control *control, const struct rd_event *event) {
   struct by_hand *hand = (struct by_hand *)control;
-  if (event->type == RD_EVENT_DIAL_FAILED) hand->failure = *event->error;
+  if (event->type == RD_EVENT_DIAL_FAILED || event->type == RD_EVENT_LISTEN_FAILED) hand->failure = *event->error;
   if (event->type == RD_EVENT_CONNECTED) hand->connected = true;
   if (event->type == RD_EVENT_END) rd_guard_release(&hand->guard);
   if (event->type == RD_EVENT_FINISHED) finished(hand, event->error->code);

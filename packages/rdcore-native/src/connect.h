@@ -6,12 +6,14 @@
 #define RD_CONNECT_H
 
 #include "connection.h"
+#include "dials.h"
+#include "window.h"
 
-#include <poll.h>
-
-#define RD_DIALS_MOST 32u      // addresses dialled at once
-#define RD_CANDIDATES_MOST 64u // candidates at once; a further one replaces the oldest that has not authenticated
-#define RD_CONNECT_POLLS_MOST (1u + RD_DIALS_MOST + RD_CANDIDATES_MOST)
+// Candidates at once, and those of them over RDMA, whose memory is locked; a further one replaces the oldest that has
+// not authenticated.
+#define RD_CANDIDATES_MOST 64u
+#define RD_RDMA_CANDIDATES_MOST 16u
+#define RD_CONNECT_POLLS_MOST (2u + RD_DIALS_MOST + RD_CANDIDATES_MOST)
 
 enum rd_encrypt {
   RD_ENCRYPT_AUTO, // sealed over TCP, unless the peer's address is a loopback address or a path
@@ -24,13 +26,9 @@ struct rd_connect_config {
   struct rd_identity identity;
   enum rd_role role;
   enum rd_encrypt encrypt;
-  uint32_t slot_bytes; // receiver: what its HELLO grants; sender: 0
-  uint32_t slots;
-  int64_t connect_timeout_ms; // of dials
-  int64_t stall_timeout_ms;   // of the connection
-  bool retry_refused;         // dials go on until the timeout while nobody listens
-  const char *bind_host;      // NULL: every address
-  uint16_t port_low, port_high;
+  size_t buffer_bytes;          // receiver: what its HELLO grants, where the transport has the memory; sender: 0
+  int64_t stall_timeout_ms;     // of the connection
+  struct rd_dials_config dials; // its timeout also ends what was adopted
   // A connector that was turned away, or NULL. Called once a kind of reason.
   void (*turned_away)(void *context, const char *peer, const struct rd_error *why);
   void *context;
@@ -38,13 +36,21 @@ struct rd_connect_config {
 
 struct rd_connect; // opaque
 
+struct rd_listen {
+  bool rdma;
+  char bind_host[256]; // empty: every address
+  uint16_t port_low, port_high;
+};
+
 // Strings and key of the config must outlive it. NULL on failure; rd_connect_destroy() closes everything.
 struct rd_connect *rd_connect_create(const struct rd_connect_config *config, struct rd_error *error);
 void rd_connect_destroy(struct rd_connect *connect); // NULL-safe
 
-bool rd_connect_listen(struct rd_connect *connect, uint16_t *port, struct rd_error *error);
-// Dials all of them, beside those under way; a dial that could not even begin counts as one that failed. False: too
-// many, or none.
+// One listener a transport; a second one replaces the first. False: it cannot listen there; whatever else goes on, goes
+// on.
+bool rd_connect_listen(struct rd_connect *connect, const struct rd_listen *listen, uint16_t *port,
+                       struct rd_error *error);
+// See rd_dials_add().
 bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addresses, size_t count,
                      struct rd_error *error);
 // Takes over a connection that exists already (also when it fails); `dialler`: this end is the TLS client.

@@ -2,6 +2,8 @@
 #include "connection.h"
 
 #include "io.h"
+#include "life_signs.h"
+#include "window.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -13,8 +15,8 @@
 #define SCRATCH_MOST 4u
 // Slots for frames other than DATA: they are given back at once, so one on its way and one in hand are enough.
 #define CONTROL_SLOTS 2u
-// A loop that did not come by for so long was stopped (SIGSTOP, a suspended machine).
-#define STOPPED_AFTER_MS 2000
+#define PAGE_BYTES 4096u
+#define RING_LEAST_BYTES (2u * PAGE_BYTES)
 #define EPOCH 1u
 
 struct outgoing {
@@ -22,45 +24,43 @@ struct outgoing {
   unsigned char sealed[RD_CONTROL_PAYLOAD_MAX_BYTES + RD_TAG_BYTES];
 };
 
-struct scratch {
-  unsigned char *bytes;
-  uint64_t free_after; // released() count
-};
+#define OUTGOING_BYTES ((OUTGOING_MOST * sizeof(struct outgoing) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES)
 
 struct rd_connection {
   struct rd_transport *transport;
   struct rd_agreement agreement;
+  bool poll;
+  size_t memory_left_bytes; // that may still be enrolled
 
-  struct outgoing outgoing[OUTGOING_MOST]; // of message n: n % OUTGOING_MOST
-  struct scratch scratch[SCRATCH_MOST];
-  size_t scratch_bytes;
+  struct outgoing *outgoing;           // of message n: n % OUTGOING_MOST
+  unsigned char *scratch;              // SCRATCH_MOST of scratch_bytes and a tag; NULL: DATA is not sealed here
+  uint64_t scratch_free[SCRATCH_MOST]; // released() counts
+  size_t scratch_bytes, scratch_stride_bytes;
   uint64_t accepted; // messages, by the transport
   // A message that was sealed, and so has its place in the sequence, but that the transport would not take yet.
   struct iovec staged[2];
   bool is_staged;
 
-  int64_t stall_timeout_ms;
-  int64_t heard_at_ms;
-  int64_t pinged_at_ms;
-  int64_t ticked_at_ms;
-  uint64_t pings;
-  bool owes_pong;
-  uint64_t pong_number;
+  struct rd_life_signs life;
 };
 
+static bool arm(struct rd_connection *connection, struct rd_error *error);
+static bool make_outgoing(struct rd_connection *connection, struct rd_error *error);
+static bool make_scratch(struct rd_connection *connection, struct rd_error *error);
+static bool has_room(const struct rd_connection *connection, struct rd_error *error);
+static unsigned char *make_memory(struct rd_connection *connection, size_t bytes, struct rd_error *error);
+static bool pay_life_signs(struct rd_connection *connection, struct rd_error *error);
 static bool offer_staged(struct rd_connection *connection, struct rd_error *error);
 static struct outgoing *free_outgoing(struct rd_connection *connection);
 static bool stage_plain(struct rd_connection *connection, struct outgoing *outgoing, const struct rd_frame *frame,
                         const unsigned char *payload, size_t bytes);
 static int stage_sealed(struct rd_connection *connection, struct outgoing *outgoing, struct rd_frame *frame,
                         const unsigned char *payload, size_t bytes, struct rd_error *error);
-static struct scratch *free_scratch(struct rd_connection *connection, size_t bytes);
+static unsigned char *take_scratch(struct rd_connection *connection);
 static bool open_frame(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error);
-static bool is_life_sign(struct rd_connection *connection, const struct rd_arrival *arrival);
 
 struct rd_connection *rd_connection_create(struct rd_transport *transport, const struct rd_agreement *agreement,
-                                           unsigned slots, size_t payload_bytes, int64_t stall_timeout_ms,
-                                           struct rd_error *error) {
+                                           int64_t stall_timeout_ms, bool poll, struct rd_error *error) {
   struct rd_connection *connection = calloc(1, sizeof *connection);
   if (connection == NULL) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
@@ -71,16 +71,14 @@ struct rd_connection *rd_connection_create(struct rd_transport *transport, const
   }
   connection->transport = transport;
   connection->agreement = *agreement;
-  connection->scratch_bytes = agreement->peer.slot_bytes;
+  connection->poll = poll;
   connection->accepted = transport->ops->released(transport); // those of the handshake
-  connection->stall_timeout_ms = stall_timeout_ms;
-  connection->heard_at_ms = connection->ticked_at_ms = rd_now_ms();
-  size_t most_bytes = payload_bytes > RD_CONTROL_PAYLOAD_MAX_BYTES ? payload_bytes : RD_CONTROL_PAYLOAD_MAX_BYTES;
-  if (!transport->ops->arm(transport, slots + CONTROL_SLOTS, most_bytes, error)) {
-    rd_connection_destroy(connection);
-    return NULL;
-  }
-  return connection;
+  rd_life_signs_start(&connection->life, stall_timeout_ms, rd_now_ms());
+  if (arm(connection, error) && make_outgoing(connection, error) && make_scratch(connection, error) &&
+      has_room(connection, error))
+    return connection;
+  rd_connection_destroy(connection);
+  return NULL;
 }
 
 void rd_connection_destroy(struct rd_connection *connection) {
@@ -88,8 +86,41 @@ void rd_connection_destroy(struct rd_connection *connection) {
   rd_transport_destroy(connection->transport);
   rd_seal_destroy(connection->agreement.outgoing);
   rd_seal_destroy(connection->agreement.incoming);
-  for (unsigned i = 0; i < SCRATCH_MOST; i++) free(connection->scratch[i].bytes);
+  free(connection->outgoing);
+  free(connection->scratch);
   free(connection);
+}
+
+void rd_connection_choose(struct rd_connection *connection) {
+  struct rd_error ignored; // whether it went out shows when the connection is used
+  rd_life_signs_measure(&connection->life);
+  (void)rd_connection_flush(connection, &ignored);
+}
+
+uint32_t rd_connection_rtt_us(const struct rd_connection *connection) {
+  return connection->life.rtt_us;
+}
+
+size_t rd_connection_data_most_bytes(const struct rd_connection *connection) {
+  return connection->scratch != NULL ? connection->scratch_bytes : connection->agreement.peer.slot_bytes;
+}
+
+size_t rd_connection_window_most_bytes(const struct rd_transport *transport) {
+  size_t most_bytes = transport->ops->memory_most_bytes(transport);
+  if (most_bytes == SIZE_MAX) return SIZE_MAX;
+  return most_bytes > OUTGOING_BYTES ? most_bytes - OUTGOING_BYTES : 0;
+}
+
+// What is sealed is sent from the scratch memory.
+size_t rd_connection_enroll_most_bytes(const struct rd_connection *connection) {
+  return connection->scratch != NULL ? SIZE_MAX : connection->memory_left_bytes;
+}
+
+bool rd_connection_enroll(struct rd_connection *connection, const void *memory, size_t bytes, struct rd_error *error) {
+  if (connection->scratch != NULL) return true;
+  if (!connection->transport->ops->enroll(connection->transport, memory, bytes, error)) return false;
+  if (connection->memory_left_bytes != SIZE_MAX) connection->memory_left_bytes -= bytes;
+  return true;
 }
 
 int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
@@ -111,12 +142,7 @@ int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type
 bool rd_connection_flush(struct rd_connection *connection, struct rd_error *error) {
   struct rd_transport *transport = connection->transport;
   if (!transport->ops->flush(transport, error) || !offer_staged(connection, error)) return false;
-  if (connection->owes_pong) {
-    int sent = rd_connection_send(connection, RD_FRAME_PONG, connection->pong_number, NULL, 0, error);
-    if (sent < 0) return false;
-    connection->owes_pong = sent == 0;
-  }
-  return transport->ops->flush(transport, error);
+  return pay_life_signs(connection, error) && transport->ops->flush(transport, error);
 }
 
 bool rd_connection_drained(const struct rd_connection *connection) {
@@ -129,9 +155,8 @@ int rd_connection_receive(struct rd_connection *connection, struct rd_arrival *a
   for (;;) {
     int received = transport->ops->receive(transport, &arrival->message, error);
     if (received <= 0) return received;
-    connection->heard_at_ms = rd_now_ms();
     if (!open_frame(connection, arrival, error)) return -1;
-    if (!is_life_sign(connection, arrival)) return 1;
+    if (!rd_life_signs_take(&connection->life, &arrival->frame, rd_now_ns())) return 1;
     rd_connection_give_back(connection, &arrival->message);
   }
 }
@@ -142,28 +167,15 @@ void rd_connection_give_back(struct rd_connection *connection, const struct rd_m
 
 bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error) {
   int64_t now_ms = rd_now_ms();
-  int64_t away_ms = now_ms - connection->ticked_at_ms;
-  connection->ticked_at_ms = now_ms;
-  // We were stopped ourselves: that silence says nothing about the peer.
-  if (away_ms > STOPPED_AFTER_MS) connection->heard_at_ms = now_ms;
-  int64_t silence_ms = now_ms - connection->heard_at_ms;
-  if (silence_ms >= connection->stall_timeout_ms) {
-    rd_error_set(error, RD_CODE_PEER_STALLED, "nothing came from %s for %lld s", rd_connection_peer(connection),
-                 (long long)(silence_ms / 1000));
-    return false;
-  }
-  if (silence_ms < RD_PING_AFTER_MS || now_ms - connection->pinged_at_ms < RD_PING_AFTER_MS) return true;
-  int sent = rd_connection_send(connection, RD_FRAME_PING, ++connection->pings, NULL, 0, error);
-  if (sent > 0) connection->pinged_at_ms = now_ms;
-  return sent >= 0 && rd_connection_flush(connection, error);
+  if (rd_life_signs_tick(&connection->life, now_ms))
+    return !connection->life.owes_ping || rd_connection_flush(connection, error);
+  rd_error_set(error, RD_CODE_PEER_STALLED, "nothing came from %s for %lld s", rd_connection_peer(connection),
+               (long long)(now_ms - connection->life.heard_at_ms) / 1000);
+  return false;
 }
 
 int rd_connection_timeout_ms(const struct rd_connection *connection) {
-  int64_t now_ms = rd_now_ms();
-  int64_t ping_at_ms = connection->heard_at_ms + RD_PING_AFTER_MS;
-  int64_t again_at_ms = connection->pinged_at_ms + RD_PING_AFTER_MS;
-  int64_t due_at_ms = ping_at_ms > again_at_ms ? ping_at_ms : again_at_ms;
-  return due_at_ms > now_ms ? (int)(due_at_ms - now_ms) : 0;
+  return connection->poll ? 0 : rd_life_signs_timeout_ms(&connection->life, rd_now_ms());
 }
 
 void rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
@@ -182,7 +194,8 @@ void rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type
     }
     int64_t left_ms = until_ms - rd_now_ms();
     if (received < 0 || left_ms <= 0) return;
-    rd_wait_fd(rd_connection_poll_fd(connection), rd_connection_poll_events(connection), (int)left_ms);
+    rd_wait_fd(rd_connection_poll_fd(connection), rd_connection_poll_events(connection),
+               connection->poll ? 0 : (int)left_ms);
   }
 }
 
@@ -212,6 +225,76 @@ const char *rd_connection_local(const struct rd_connection *connection) {
 
 const char *rd_connection_peer(const struct rd_connection *connection) {
   return connection->transport->ops->peer_name(connection->transport);
+}
+
+const char *rd_connection_device(const struct rd_connection *connection) {
+  return connection->transport->ops->device_name(connection->transport);
+}
+
+static bool arm(struct rd_connection *connection, struct rd_error *error) {
+  const struct rd_hello *mine = &connection->agreement.mine;
+  const struct rd_window window = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
+  struct rd_transport *transport = connection->transport;
+  size_t most_bytes = transport->ops->memory_most_bytes(transport), used_bytes = rd_window_memory_bytes(&window);
+  connection->memory_left_bytes = most_bytes > used_bytes ? most_bytes - used_bytes : 0;
+  if (most_bytes == SIZE_MAX) connection->memory_left_bytes = SIZE_MAX;
+  size_t payload_bytes =
+      mine->slot_bytes > RD_CONTROL_PAYLOAD_MAX_BYTES ? mine->slot_bytes : RD_CONTROL_PAYLOAD_MAX_BYTES;
+  return transport->ops->arm(transport, mine->slots + CONTROL_SLOTS, payload_bytes, error);
+}
+
+static bool make_outgoing(struct rd_connection *connection, struct rd_error *error) {
+  connection->outgoing = (void *)make_memory(connection, OUTGOING_BYTES, error);
+  return connection->outgoing != NULL;
+}
+
+// A receiver sends no DATA.
+static bool make_scratch(struct rd_connection *connection, struct rd_error *error) {
+  size_t bytes = connection->agreement.peer.slot_bytes;
+  if (!connection->agreement.sealed || bytes == 0) return true;
+  size_t most_bytes = connection->memory_left_bytes / SCRATCH_MOST / PAGE_BYTES * PAGE_BYTES;
+  if (bytes + RD_TAG_BYTES > most_bytes) bytes = most_bytes > 2 * PAGE_BYTES ? most_bytes - PAGE_BYTES : PAGE_BYTES;
+  connection->scratch_bytes = bytes;
+  connection->scratch_stride_bytes = (bytes + RD_TAG_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+  connection->scratch = make_memory(connection, SCRATCH_MOST * connection->scratch_stride_bytes, error);
+  return connection->scratch != NULL;
+}
+
+// A sender has memory to send from, or seals into the scratch memory.
+static bool has_room(const struct rd_connection *connection, struct rd_error *error) {
+  if (connection->agreement.mine.slots > 0 || rd_connection_enroll_most_bytes(connection) >= RING_LEAST_BYTES)
+    return true;
+  rd_window_too_small(error);
+  return false;
+}
+
+// So many bytes, whole pages, that the transport knows. NULL on failure.
+static unsigned char *make_memory(struct rd_connection *connection, size_t bytes, struct rd_error *error) {
+  if (bytes > connection->memory_left_bytes) {
+    rd_window_too_small(error);
+    return NULL;
+  }
+  unsigned char *memory = aligned_alloc(PAGE_BYTES, bytes);
+  if (memory == NULL) rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+  if (memory != NULL && rd_connection_enroll(connection, memory, bytes, error)) return memory;
+  free(memory);
+  return NULL;
+}
+
+// PONG and PING, when they are owed and can be sent now.
+static bool pay_life_signs(struct rd_connection *connection, struct rd_error *error) {
+  struct rd_life_signs *life = &connection->life;
+  if (life->owes_pong) {
+    int sent = rd_connection_send(connection, RD_FRAME_PONG, life->pong_number, NULL, 0, error);
+    if (sent < 0) return false;
+    life->owes_pong = sent == 0;
+  }
+  if (life->owes_ping) {
+    int sent = rd_connection_send(connection, RD_FRAME_PING, life->pings, NULL, 0, error);
+    if (sent < 0) return false;
+    if (sent > 0) rd_life_signs_pinged(life, rd_now_ns());
+  }
+  return true;
 }
 
 // Hands a staged message to the transport; one refusal is followed by a flush and a second try.
@@ -247,14 +330,12 @@ static int stage_sealed(struct rd_connection *connection, struct outgoing *outgo
                         const unsigned char *payload, size_t bytes, struct rd_error *error) {
   unsigned char *body = outgoing->sealed;
   if (frame->type == RD_FRAME_DATA) {
-    struct scratch *scratch = free_scratch(connection, bytes);
-    if (scratch == NULL) return 0;
-    if (scratch->bytes == NULL) {
-      rd_error_set(error, RD_CODE_INTERNAL, "no memory to seal data in");
+    if (bytes > connection->scratch_bytes) {
+      rd_error_set(error, RD_CODE_INTERNAL, "no memory to seal %zu bytes in", bytes);
       return -1;
     }
-    scratch->free_after = connection->accepted + 1;
-    body = scratch->bytes;
+    body = take_scratch(connection);
+    if (body == NULL) return 0;
   }
   if (!rd_seal_seal(connection->agreement.outgoing, frame, payload, bytes, outgoing->header, body, error)) return -1;
   connection->staged[0] = (struct iovec){outgoing->header, RD_HEADER_BYTES};
@@ -262,15 +343,13 @@ static int stage_sealed(struct rd_connection *connection, struct outgoing *outgo
   return 1;
 }
 
-// NULL: all are in use. One whose `bytes` is NULL could not be had.
-static struct scratch *free_scratch(struct rd_connection *connection, size_t bytes) {
+// NULL: all are in use.
+static unsigned char *take_scratch(struct rd_connection *connection) {
   uint64_t released = connection->transport->ops->released(connection->transport);
   for (unsigned i = 0; i < SCRATCH_MOST; i++) {
-    struct scratch *scratch = &connection->scratch[i];
-    if (scratch->bytes != NULL && scratch->free_after > released) continue;
-    if (scratch->bytes == NULL && bytes <= connection->scratch_bytes)
-      scratch->bytes = malloc(connection->scratch_bytes + RD_TAG_BYTES);
-    return scratch;
+    if (connection->scratch_free[i] > released) continue;
+    connection->scratch_free[i] = connection->accepted + 1;
+    return connection->scratch + i * connection->scratch_stride_bytes;
   }
   return NULL;
 }
@@ -293,12 +372,4 @@ static bool open_frame(struct rd_connection *connection, struct rd_arrival *arri
   arrival->payload = message->data + RD_HEADER_BYTES;
   arrival->bytes = message->bytes - RD_HEADER_BYTES;
   return true;
-}
-
-static bool is_life_sign(struct rd_connection *connection, const struct rd_arrival *arrival) {
-  if (arrival->frame.type == RD_FRAME_PING) {
-    connection->owes_pong = true;
-    connection->pong_number = arrival->frame.offset;
-  }
-  return arrival->frame.type == RD_FRAME_PING || arrival->frame.type == RD_FRAME_PONG;
 }

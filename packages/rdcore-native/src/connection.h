@@ -8,7 +8,6 @@
 #include "transport.h"
 
 #define RD_STALL_TIMEOUT_LEAST_MS 2000 // shorter, and a PING could not be answered in time
-#define RD_PING_AFTER_MS 1000
 
 struct rd_connection; // opaque
 
@@ -20,13 +19,27 @@ struct rd_arrival {
   struct rd_message message;
 };
 
-// Takes over the transport and what the agreement holds, also when it fails. `slots` messages with payloads of up to
-// `payload_bytes` can be held at a time, and a few small ones besides. `stall_timeout_ms`: RD_STALL_TIMEOUT_LEAST_MS at
-// least. NULL on failure; rd_connection_destroy() frees.
+// Takes over the transport and what the agreement holds, also when it fails. What this end's HELLO granted can be held
+// at a time, and a few small frames besides. `stall_timeout_ms`: RD_STALL_TIMEOUT_LEAST_MS at least. `poll`: the
+// transport was made so. NULL on failure; rd_connection_destroy() frees.
 struct rd_connection *rd_connection_create(struct rd_transport *transport, const struct rd_agreement *agreement,
-                                           unsigned slots, size_t payload_bytes, int64_t stall_timeout_ms,
-                                           struct rd_error *error);
+                                           int64_t stall_timeout_ms, bool poll, struct rd_error *error);
 void rd_connection_destroy(struct rd_connection *connection); // NULL-safe; wipes the keys
+
+// How much receive memory a window may need over this transport: what the device may use, but for the connection's own.
+size_t rd_connection_window_most_bytes(const struct rd_transport *transport);
+
+// The sender's first word: it takes this connection. Its round trip is measured, and that of a few more after it.
+void rd_connection_choose(struct rd_connection *connection);
+// The shortest round trip so far, in microseconds; 0: none yet.
+uint32_t rd_connection_rtt_us(const struct rd_connection *connection);
+
+// DATA: the largest payload that can be sent, and how much memory may be enrolled to send it from (SIZE_MAX: there is
+// no limit).
+size_t rd_connection_data_most_bytes(const struct rd_connection *connection);
+size_t rd_connection_enroll_most_bytes(const struct rd_connection *connection);
+// Makes memory known from which DATA will be sent. It must stay until the connection is destroyed.
+bool rd_connection_enroll(struct rd_connection *connection, const void *memory, size_t bytes, struct rd_error *error);
 
 // Sends one frame: 1 accepted, 0 not now (try again after poll), -1 failed. The payload of a plain DATA frame must stay
 // as it is until rd_connection_drained(), or until it was acknowledged; any other payload is copied.
@@ -44,7 +57,7 @@ void rd_connection_give_back(struct rd_connection *connection, const struct rd_m
 
 // Life signs: call it after every poll, when everything that had arrived was received. False: RD_CODE_PEER_STALLED.
 bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error);
-// Milliseconds until rd_connection_tick() has something to do.
+// Milliseconds until rd_connection_tick() has something to do, or the connection wants to be asked again.
 int rd_connection_timeout_ms(const struct rd_connection *connection);
 
 // Sends a last frame, then throws away what arrives until the peer closes or says its own last frame (BYE, ABORT): so
@@ -61,5 +74,6 @@ const char *rd_connection_transport(const struct rd_connection *connection); // 
 const char *rd_connection_cipher(const struct rd_connection *connection);    // of DATA: "none" when it is plain
 const char *rd_connection_local(const struct rd_connection *connection);
 const char *rd_connection_peer(const struct rd_connection *connection);
+const char *rd_connection_device(const struct rd_connection *connection); // "mlx5_0"; NULL: none
 
 #endif

@@ -18,7 +18,7 @@ enum rd_order_type {
   RD_ORDER_OPEN,     // settings; first, once
   RD_ORDER_FILE,     // path, append: the source or sink
   RD_ORDER_READY,    // fd: the source or sink is this descriptor
-  RD_ORDER_LISTEN,   //
+  RD_ORDER_LISTEN,   // listen
   RD_ORDER_DIAL,     // addresses
   RD_ORDER_ADOPT,    // transport (handed over), dialler
   RD_ORDER_CONSUMER, // pid: leads the process group that reads our output
@@ -35,11 +35,20 @@ struct rd_settings {
   enum rd_encrypt encrypt;
   size_t buffer_bytes; // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MOST_BYTES
   int64_t connect_timeout_ms;
-  int64_t stall_timeout_ms;  // RD_STALL_TIMEOUT_LEAST_MS at least
-  bool retry_refused;        // see connect.h
+  int64_t stall_timeout_ms; // RD_STALL_TIMEOUT_LEAST_MS at least
+  bool retry_refused;       // see dials.h, as the next one
+  bool rdma_first;
+  bool poll;                 // never sleep while there is a connection
   int64_t listen_timeout_ms; // by hand: a listener nobody came to ends; 0: no limit
   char bind_host[256];       // empty: every address
   uint16_t port_low, port_high;
+};
+
+struct rd_listen_order {
+  bool rdma;
+  bool has_bind; // else where the settings say
+  char bind_host[256];
+  uint16_t port; // 0: one of the settings' ports
 };
 
 struct rd_order {
@@ -48,6 +57,7 @@ struct rd_order {
   char path[PATH_MAX];
   bool append;
   int fd;
+  struct rd_listen_order listen;
   struct rd_transport *transport;
   bool dialler;
   pid_t pid;
@@ -60,14 +70,15 @@ struct rd_order {
 
 enum rd_event_type {
   RD_EVENT_READY,
-  RD_EVENT_LISTENING,   // port
-  RD_EVENT_DIAL_FAILED, // error
-  RD_EVENT_TURNED_AWAY, // peer, error
-  RD_EVENT_CONNECTED,   // transport, cipher, local, peer
-  RD_EVENT_SIZE,        // bytes
-  RD_EVENT_COUNTERS,    // bytes, *_ms
-  RD_EVENT_END,         // bytes, status: END was valid and everything is written
-  RD_EVENT_FINISHED,    // error (RD_CODE_OK: delivered), bytes; the last one
+  RD_EVENT_LISTENING,     // rdma, port
+  RD_EVENT_LISTEN_FAILED, // rdma, error: this end lives on
+  RD_EVENT_DIAL_FAILED,   // error: so does it
+  RD_EVENT_TURNED_AWAY,   // peer, error
+  RD_EVENT_CONNECTED,     // transport, cipher, local, peer, device, note
+  RD_EVENT_SIZE,          // bytes
+  RD_EVENT_COUNTERS,      // bytes, *_ms, rtt_us
+  RD_EVENT_END,           // bytes, status: END was valid and everything is written
+  RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes; the last one
 };
 
 // What kept this end waiting, in milliseconds.
@@ -77,11 +88,14 @@ struct rd_waits {
 
 struct rd_event {
   enum rd_event_type type;
+  bool rdma;
   uint16_t port;
   const struct rd_error *error;
   const char *transport, *cipher, *local, *peer;
+  const char *device, *note; // NULL: none
   uint64_t bytes;
   struct rd_waits waits;
+  uint32_t rtt_us; // 0: not measured
   uint32_t status; // of the producer
 };
 

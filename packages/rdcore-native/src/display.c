@@ -4,6 +4,7 @@
 #include "cleanup.h"
 #include "event_json.h"
 #include "io.h"
+#include "size_words.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,7 +23,6 @@ static void finished(struct rd_display *display, const struct rd_event *event);
 static void summary(struct rd_display *display, uint64_t bytes);
 static void say(struct rd_display *display, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void print(const char *text);
-static void sizes(double bytes, char *out, size_t out_bytes);
 
 void rd_display_init(struct rd_display *display, const struct rd_options *options) {
   *display = (struct rd_display){
@@ -109,9 +109,9 @@ static void progress(struct rd_display *display, const struct rd_event *event) {
   bool live = display->progress == RD_PROGRESS_LIVE;
   if (display->progress == RD_PROGRESS_NONE || display->peer[0] == '\0' || passed_ms <= 0) return;
   if (!live && passed_ms < PLAIN_EVERY_MS) return;
-  char done[32], rate[32], share[16] = "";
-  sizes((double)event->bytes, done, sizeof done);
-  sizes((double)(event->bytes - display->shown_bytes) * 1000 / (double)passed_ms, rate, sizeof rate);
+  char done[RD_SIZE_WORDS_BYTES], rate[RD_SIZE_WORDS_BYTES], share[16] = "";
+  rd_size_words((double)event->bytes, done, sizeof done);
+  rd_size_words((double)(event->bytes - display->shown_bytes) * 1000 / (double)passed_ms, rate, sizeof rate);
   if (display->size_bytes > 0)
     snprintf(share, sizeof share, " %3.0f %%", 100.0 * (double)event->bytes / (double)display->size_bytes);
   char row[BAR_MOST];
@@ -160,11 +160,4 @@ static void say(struct rd_display *display, const char *format, ...) {
 // Standard error may be the payload's neighbour in a terminal that is slow, or closed: then there is nothing to do.
 static void print(const char *text) {
   rd_write_all(STDERR_FILENO, text, strlen(text));
-}
-
-static void sizes(double bytes, char *out, size_t out_bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  unsigned unit = 0;
-  while (bytes >= 1024 && unit + 1 < sizeof units / sizeof units[0]) bytes /= 1024, unit++;
-  snprintf(out, out_bytes, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }

@@ -5,11 +5,15 @@ static json_t *encode_finished(const struct rd_event *event);
 static const char *result_of(enum rd_code code);
 
 json_t *rd_event_to_json(const struct rd_event *event) {
+  const char *transport = event->rdma ? "rdma" : "tcp";
   switch (event->type) {
   case RD_EVENT_READY:
     return json_pack("{s:s}", "event", "ready");
   case RD_EVENT_LISTENING:
-    return json_pack("{s:s, s:i}", "event", "listening", "port", (int)event->port);
+    return json_pack("{s:s, s:s, s:i}", "event", "listening", "transport", transport, "port", (int)event->port);
+  case RD_EVENT_LISTEN_FAILED:
+    return json_pack("{s:s, s:s, s:s, s:s}", "event", "listen_failed", "transport", transport, "code",
+                     rd_code_name(event->error->code), "message", event->error->message);
   case RD_EVENT_DIAL_FAILED:
     return json_pack("{s:s, s:s, s:s}", "event", "dial_failed", "code", rd_code_name(event->error->code), "message",
                      event->error->message);
@@ -17,14 +21,15 @@ json_t *rd_event_to_json(const struct rd_event *event) {
     return json_pack("{s:s, s:s, s:s, s:s}", "event", "turned_away", "peer", event->peer, "code",
                      rd_code_name(event->error->code), "message", event->error->message);
   case RD_EVENT_CONNECTED:
-    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "event", "connected", "transport", event->transport, "cipher",
-                     event->cipher, "local", event->local, "peer", event->peer);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?}", "event", "connected", "transport", event->transport,
+                     "cipher", event->cipher, "local", event->local, "peer", event->peer, "device", event->device,
+                     "note", event->note);
   case RD_EVENT_SIZE:
     return json_pack("{s:s, s:I}", "event", "size", "bytes", (json_int_t)event->bytes);
   case RD_EVENT_COUNTERS:
-    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "counters", "bytes", (json_int_t)event->bytes, "input_ms",
-                     (json_int_t)event->waits.input_ms, "wire_ms", (json_int_t)event->waits.wire_ms, "output_ms",
-                     (json_int_t)event->waits.output_ms);
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "event", "counters", "bytes", (json_int_t)event->bytes,
+                     "input_ms", (json_int_t)event->waits.input_ms, "wire_ms", (json_int_t)event->waits.wire_ms,
+                     "output_ms", (json_int_t)event->waits.output_ms, "rtt_us", (json_int_t)event->rtt_us);
   case RD_EVENT_END:
     return json_pack("{s:s, s:I, s:I}", "event", "end", "bytes", (json_int_t)event->bytes, "status",
                      (json_int_t)event->status);

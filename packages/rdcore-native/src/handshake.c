@@ -105,6 +105,7 @@ bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agre
   *agreement = (struct rd_agreement){
       .sealed = mine->wants_sealed || peer->wants_sealed,
       .cipher_name = chacha ? "chacha20-poly1305" : "aes-256-gcm",
+      .mine = *mine,
       .peer = *peer,
   };
   agreement->outgoing = export_seal(handshake, handshake->role, chacha, error);

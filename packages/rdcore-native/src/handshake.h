@@ -23,7 +23,7 @@ struct rd_handshake; // opaque
 struct rd_agreement {
   bool sealed;             // DATA frames are sealed
   const char *cipher_name; // "aes-256-gcm", "chacha20-poly1305": of the sealed frames
-  struct rd_hello peer;
+  struct rd_hello mine, peer;
   struct rd_seal *outgoing; // owned by the caller after rd_handshake_take()
   struct rd_seal *incoming;
 };

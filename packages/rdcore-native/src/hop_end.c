@@ -10,14 +10,15 @@
 
 #define FAREWELL_MS 2000
 #define CLOSED_MS 5000 // for the sender's BYE after our CLOSED
-#define SLOTS_LEAST 4u
+#define NOTE_BYTES 160u
+#define RING_UNIT_BYTES 4096u
 
 static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *settings, struct rd_error *error);
-static void divide_buffer(size_t buffer_bytes, uint32_t *slots, uint32_t *slot_bytes);
 static void tell_turned_away(void *context, const char *peer, const struct rd_error *why);
-static bool listen_now(struct rd_hop_end *hop_end, struct rd_error *error);
+static void listen_now(struct rd_hop_end *hop_end, const struct rd_listen_order *order);
 static void tell_dial_failed(struct rd_hop_end *hop_end, const struct rd_error *error);
 static void tell_connected(struct rd_hop_end *hop_end);
+static size_t size_buffer(struct rd_hop_end *hop_end);
 static bool still_listening(const struct rd_hop_end *hop_end, struct rd_error *error);
 static int sooner(int first_ms, int second_ms);
 
@@ -49,7 +50,10 @@ bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, s
     rd_error_set(error, RD_CODE_USAGE, "an order came before open");
     return false;
   }
-  if (order->type == RD_ORDER_LISTEN) return listen_now(hop_end, error);
+  if (order->type == RD_ORDER_LISTEN) {
+    listen_now(hop_end, &order->listen);
+    return true;
+  }
   bool begun = order->type == RD_ORDER_DIAL
                    ? rd_connect_dial(hop_end->connect, order->addresses, order->address_count, error)
                    : rd_connect_adopt(hop_end->connect, order->transport, order->dialler, error);
@@ -61,7 +65,6 @@ bool rd_hop_end_connect(struct rd_hop_end *hop_end, struct rd_error *error) {
   if (hop_end->connect == NULL) return true;
   int connected = rd_connect_service(hop_end->connect, &hop_end->connection, error);
   if (connected == 0) return still_listening(hop_end, error);
-  if (connected < 0 && error->code == RD_CODE_INTERNAL) return false;
   if (connected < 0) {
     tell_dial_failed(hop_end, error);
     return true;
@@ -86,10 +89,10 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
     count += rd_connect_polls(hop_end->connect, polls + count);
     timeout_ms = sooner(timeout_ms, rd_connect_timeout_ms(hop_end->connect));
   }
-  int64_t before_ms = rd_now_ms();
+  int64_t before_ns = rd_now_ns();
   poll(polls, count, timeout_ms);
   for (size_t i = 0; i < own_count; i++) own[i].revents = polls[1 + i].revents;
-  if (hop_end->connection != NULL) rd_meter_add_wait(&hop_end->meter, wait, rd_now_ms() - before_ms);
+  if (hop_end->connection != NULL) rd_meter_add_wait(&hop_end->meter, wait, rd_now_ns() - before_ns);
 }
 
 bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_arrival *arrival, struct rd_error *error) {
@@ -127,8 +130,13 @@ void rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end)
   }
 }
 
+void rd_hop_end_tell_counters(struct rd_hop_end *hop_end, bool last) {
+  if (hop_end->connection != NULL) hop_end->meter.rtt_us = rd_connection_rtt_us(hop_end->connection);
+  rd_meter_tell(&hop_end->meter, hop_end->control, last);
+}
+
 void rd_hop_end_finish(struct rd_hop_end *hop_end, const struct rd_error *end) {
-  rd_meter_tell(&hop_end->meter, hop_end->control, true);
+  rd_hop_end_tell_counters(hop_end, true);
   struct rd_event event = {.type = RD_EVENT_FINISHED, .error = end, .bytes = hop_end->meter.bytes};
   hop_end->control->ops->tell(hop_end->control, &event);
 }
@@ -141,19 +149,16 @@ static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *s
   hop_end->opened = true;
   hop_end->settings = *settings;
   settings = &hop_end->settings;
-  if (hop_end->role == RD_ROLE_RECEIVER) divide_buffer(settings->buffer_bytes, &hop_end->slots, &hop_end->slot_bytes);
   struct rd_connect_config config = {
       .identity = {.key = settings->key, .hop = settings->hop},
       .role = hop_end->role,
       .encrypt = settings->encrypt,
-      .slot_bytes = hop_end->slot_bytes,
-      .slots = hop_end->slots,
-      .connect_timeout_ms = settings->connect_timeout_ms,
+      .buffer_bytes = hop_end->role == RD_ROLE_RECEIVER ? settings->buffer_bytes : 0,
       .stall_timeout_ms = settings->stall_timeout_ms,
-      .retry_refused = settings->retry_refused,
-      .bind_host = settings->bind_host[0] != '\0' ? settings->bind_host : NULL,
-      .port_low = settings->port_low,
-      .port_high = settings->port_high,
+      .dials = {.timeout_ms = settings->connect_timeout_ms,
+                .retry_refused = settings->retry_refused,
+                .rdma_first = settings->rdma_first,
+                .poll = settings->poll},
       .turned_away = tell_turned_away,
       .context = hop_end,
   };
@@ -162,26 +167,22 @@ static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *s
   return hop_end->connect != NULL;
 }
 
-// Slots of 1 MiB, smaller ones when there would be too few.
-static void divide_buffer(size_t buffer_bytes, uint32_t *slots, uint32_t *slot_bytes) {
-  size_t each = buffer_bytes / SLOTS_LEAST;
-  *slot_bytes = each < RD_SLOT_MAX_BYTES ? (uint32_t)each : RD_SLOT_MAX_BYTES;
-  *slots = (uint32_t)(buffer_bytes / *slot_bytes);
-}
-
 static void tell_turned_away(void *context, const char *peer, const struct rd_error *why) {
   struct rd_hop_end *hop_end = context;
   struct rd_event event = {.type = RD_EVENT_TURNED_AWAY, .peer = peer, .error = why};
   hop_end->control->ops->tell(hop_end->control, &event);
 }
 
-static bool listen_now(struct rd_hop_end *hop_end, struct rd_error *error) {
-  struct rd_event event = {.type = RD_EVENT_LISTENING};
-  if (!rd_connect_listen(hop_end->connect, &event.port, error)) return false;
-  if (hop_end->settings.listen_timeout_ms > 0)
-    hop_end->listen_until_ms = rd_now_ms() + hop_end->settings.listen_timeout_ms;
+static void listen_now(struct rd_hop_end *hop_end, const struct rd_listen_order *order) {
+  const struct rd_settings *settings = &hop_end->settings;
+  struct rd_listen listen = {.rdma = order->rdma, .port_low = settings->port_low, .port_high = settings->port_high};
+  if (order->port > 0) listen.port_low = listen.port_high = order->port;
+  snprintf(listen.bind_host, sizeof listen.bind_host, "%s", order->has_bind ? order->bind_host : settings->bind_host);
+  struct rd_error error;
+  struct rd_event event = {.type = RD_EVENT_LISTENING, .rdma = order->rdma, .error = &error};
+  if (!rd_connect_listen(hop_end->connect, &listen, &event.port, &error)) event.type = RD_EVENT_LISTEN_FAILED;
+  if (settings->listen_timeout_ms > 0) hop_end->listen_until_ms = rd_now_ms() + settings->listen_timeout_ms;
   hop_end->control->ops->tell(hop_end->control, &event);
-  return true;
 }
 
 static void tell_dial_failed(struct rd_hop_end *hop_end, const struct rd_error *error) {
@@ -191,14 +192,31 @@ static void tell_dial_failed(struct rd_hop_end *hop_end, const struct rd_error *
 
 static void tell_connected(struct rd_hop_end *hop_end) {
   const struct rd_connection *connection = hop_end->connection;
+  size_t wanted_bytes = hop_end->settings.buffer_bytes, got_bytes = size_buffer(hop_end);
+  char note[NOTE_BYTES];
+  rd_window_note(wanted_bytes, got_bytes, note, sizeof note);
   struct rd_event event = {
       .type = RD_EVENT_CONNECTED,
       .transport = rd_connection_transport(connection),
       .cipher = rd_connection_cipher(connection),
       .local = rd_connection_local(connection),
       .peer = rd_connection_peer(connection),
+      .device = rd_connection_device(connection),
+      .note = got_bytes < wanted_bytes ? note : NULL,
   };
   hop_end->control->ops->tell(hop_end->control, &event);
+}
+
+// What there is of the buffer: the sender's ring, or the receiver's slots.
+static size_t size_buffer(struct rd_hop_end *hop_end) {
+  size_t wanted_bytes = hop_end->settings.buffer_bytes;
+  const struct rd_hello *mine = &rd_connection_agreement(hop_end->connection)->mine;
+  struct rd_window wanted = rd_window_of(wanted_bytes), got = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
+  size_t most_bytes = rd_connection_enroll_most_bytes(hop_end->connection);
+  most_bytes -= most_bytes % RING_UNIT_BYTES;
+  hop_end->ring_bytes = most_bytes < wanted_bytes ? most_bytes : wanted_bytes;
+  if (hop_end->role == RD_ROLE_SENDER) return hop_end->ring_bytes;
+  return rd_window_bytes(&got) < rd_window_bytes(&wanted) ? rd_window_bytes(&got) : wanted_bytes;
 }
 
 static bool still_listening(const struct rd_hop_end *hop_end, struct rd_error *error) {

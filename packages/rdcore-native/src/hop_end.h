@@ -13,11 +13,11 @@ struct rd_hop_end {
   struct rd_control *control;
   struct rd_settings settings; // once `opened`
   bool opened;
-  uint32_t slots, slot_bytes;       // what a receiver grants
   struct rd_connect *connect;       // from `open` until there is a connection
   struct rd_connection *connection; // NULL: not yet, or not any more
   int64_t listen_until_ms;          // 0: no limit
   bool peer_ended;                  // the peer ended the stream, and needs no telling
+  size_t ring_bytes;                // of a sender with a connection
   struct rd_meter meter;
 };
 
@@ -43,6 +43,8 @@ bool rd_hop_end_out_of_place(const struct rd_arrival *arrival, struct rd_error *
 // Tells the peer how it ended, unless it knows: ABORT, and for RD_CODE_OK and RD_CODE_CLOSED the role's own last
 // frame.
 void rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end);
+// The counters, when they are due, or at once when `last`.
+void rd_hop_end_tell_counters(struct rd_hop_end *hop_end, bool last);
 // The last counters and RD_EVENT_FINISHED.
 void rd_hop_end_finish(struct rd_hop_end *hop_end, const struct rd_error *end);
 

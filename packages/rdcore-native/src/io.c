@@ -48,9 +48,13 @@ int rd_wait_fd(int fd, short events, int timeout_ms) {
 }
 
 int64_t rd_now_ms(void) {
+  return rd_now_ns() / 1000000;
+}
+
+int64_t rd_now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 void rd_pipe_grow(int fd) {

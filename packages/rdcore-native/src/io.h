@@ -22,8 +22,9 @@ bool rd_write_all(int fd, const void *bytes, size_t count);
 // Interruptions do not make the waiting longer.
 int rd_wait_fd(int fd, short events, int timeout_ms);
 
-// A clock that nobody sets, in milliseconds.
+// A clock that nobody sets.
 int64_t rd_now_ms(void);
+int64_t rd_now_ns(void);
 
 // Asks for a pipe of RD_PIPE_BYTES. Not a pipe, or refused: it stays as it is.
 void rd_pipe_grow(int fd);

@@ -3,20 +3,27 @@
 
 #include "io.h"
 
+#define NS_A_MS 1000000
+
 void rd_meter_start(struct rd_meter *meter) {
   *meter = (struct rd_meter){.told_at_ms = rd_now_ms()};
 }
 
-void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited_ms) {
-  if (wait == RD_WAIT_INPUT) meter->waits.input_ms += waited_ms;
-  if (wait == RD_WAIT_WIRE) meter->waits.wire_ms += waited_ms;
-  if (wait == RD_WAIT_OUTPUT) meter->waits.output_ms += waited_ms;
+void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited_ns) {
+  meter->waited_ns[wait] += waited_ns;
 }
 
 void rd_meter_tell(struct rd_meter *meter, struct rd_control *control, bool last) {
   if (!last && rd_meter_timeout_ms(meter) > 0) return;
   meter->told_at_ms = rd_now_ms();
-  struct rd_event event = {.type = RD_EVENT_COUNTERS, .bytes = meter->bytes, .waits = meter->waits};
+  struct rd_event event = {
+      .type = RD_EVENT_COUNTERS,
+      .bytes = meter->bytes,
+      .waits = {.input_ms = meter->waited_ns[RD_WAIT_INPUT] / NS_A_MS,
+                .wire_ms = meter->waited_ns[RD_WAIT_WIRE] / NS_A_MS,
+                .output_ms = meter->waited_ns[RD_WAIT_OUTPUT] / NS_A_MS},
+      .rtt_us = meter->rtt_us,
+  };
   control->ops->tell(control, &event);
 }
 

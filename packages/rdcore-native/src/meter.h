@@ -11,13 +11,14 @@ enum rd_wait { RD_WAIT_NONE, RD_WAIT_INPUT, RD_WAIT_WIRE, RD_WAIT_OUTPUT };
 
 struct rd_meter {
   uint64_t bytes;
-  struct rd_waits waits;
+  uint32_t rtt_us;
+  int64_t waited_ns[RD_WAIT_OUTPUT + 1];
   int64_t told_at_ms;
 };
 
 void rd_meter_start(struct rd_meter *meter);
-// `waited_ms` passed in poll because of `wait`.
-void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited_ms);
+// `waited_ns` passed in poll because of `wait`.
+void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited_ns);
 // Tells the counters when they are due, or at once when `last`.
 void rd_meter_tell(struct rd_meter *meter, struct rd_control *control, bool last);
 // Milliseconds until the counters are due.

@@ -78,7 +78,7 @@ static bool run(struct receiver *receiver, struct rd_error *error) {
     if (!obey(receiver, error) || !rd_hop_end_connect(hop_end, error) || !begin(receiver, error)) return false;
     if (hop_end->connection != NULL && !converse(receiver, error)) return false;
     if (receiver->over) return true;
-    rd_meter_tell(&hop_end->meter, hop_end->control, false);
+    rd_hop_end_tell_counters(hop_end, false);
     if (!wait(receiver, error)) return false;
   }
 }
@@ -136,7 +136,7 @@ static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int outpu
 static bool begin(struct receiver *receiver, struct rd_error *error) {
   const struct rd_connection *connection = receiver->hop_end.connection;
   if (receiver->writer == NULL && connection != NULL) {
-    uint32_t slots = receiver->hop_end.slots;
+    uint32_t slots = rd_connection_agreement(connection)->mine.slots;
     rd_credit_init(&receiver->credit, slots);
     receiver->writer = rd_writer_create(slots, !rd_connection_agreement(connection)->sealed, error);
     if (receiver->writer == NULL) return false;
@@ -184,7 +184,7 @@ static bool take_frame(struct receiver *receiver, const struct rd_arrival *arriv
 }
 
 static bool take_data(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
-  bool fits = arrival->bytes <= receiver->hop_end.slot_bytes;
+  bool fits = arrival->bytes <= rd_connection_agreement(receiver->hop_end.connection)->mine.slot_bytes;
   if (!fits || receiver->end_received || arrival->frame.offset != receiver->received)
     return rd_hop_end_out_of_place(arrival, error);
   receiver->received += arrival->bytes;

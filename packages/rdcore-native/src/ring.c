@@ -79,6 +79,11 @@ void rd_ring_stop(struct rd_ring *ring) {
   pthread_mutex_unlock(&ring->lock);
 }
 
+const unsigned char *rd_ring_memory(const struct rd_ring *ring, size_t *bytes) {
+  *bytes = ring->capacity;
+  return ring->memory;
+}
+
 uint64_t rd_ring_filled(const struct rd_ring *ring) {
   return atomic_load_explicit(&ring->filled, memory_order_acquire);
 }

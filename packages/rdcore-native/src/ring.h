@@ -27,5 +27,7 @@ void rd_ring_release(struct rd_ring *ring, uint64_t offset);
 // Either: the writer's waiting ends and no space is given any more.
 void rd_ring_stop(struct rd_ring *ring);
 
+// All of its memory.
+const unsigned char *rd_ring_memory(const struct rd_ring *ring, size_t *bytes);
 uint64_t rd_ring_filled(const struct rd_ring *ring); // stream offset of the writer
 #endif

@@ -33,6 +33,7 @@ static bool obey(struct sender *sender, struct rd_error *error);
 static bool obey_one(struct sender *sender, const struct rd_order *order, struct rd_error *error);
 static bool take_source(struct sender *sender, struct rd_source *source);
 static bool begin(struct sender *sender, struct rd_error *error);
+static bool enroll_ring(struct sender *sender, struct rd_error *error);
 static bool converse(struct sender *sender, struct rd_error *error);
 static bool speak(struct sender *sender, struct rd_error *error);
 static bool hear(struct sender *sender, struct rd_error *error);
@@ -61,7 +62,7 @@ static bool run(struct sender *sender, struct rd_error *error) {
     if (!obey(sender, error) || !rd_hop_end_connect(hop_end, error) || !begin(sender, error)) return false;
     if (hop_end->connection != NULL && !converse(sender, error)) return false;
     if (sender->done) return true;
-    rd_meter_tell(&hop_end->meter, hop_end->control, false);
+    rd_hop_end_tell_counters(hop_end, false);
     wait(sender);
   }
 }
@@ -110,15 +111,21 @@ static bool take_source(struct sender *sender, struct rd_source *source) {
 
 // Starts to read once there is a source, and a peer to read it for.
 static bool begin(struct sender *sender, struct rd_error *error) {
-  const struct rd_connection *connection = sender->hop_end.connection;
+  struct rd_connection *connection = sender->hop_end.connection;
   if (sender->reader != NULL || connection == NULL || sender->source == NULL) return true;
   const struct rd_agreement *agreement = rd_connection_agreement(connection);
   rd_credit_init(&sender->credit, agreement->peer.slots);
-  sender->chunk_bytes = agreement->peer.slot_bytes;
-  sender->ring = rd_ring_create(sender->hop_end.settings.buffer_bytes, error);
-  if (sender->ring == NULL) return false;
+  sender->chunk_bytes = rd_connection_data_most_bytes(connection);
+  sender->ring = rd_ring_create(sender->hop_end.ring_bytes, error);
+  if (sender->ring == NULL || !enroll_ring(sender, error)) return false;
   sender->reader = rd_reader_create(sender->source, sender->ring, !agreement->sealed, error);
   return sender->reader != NULL;
+}
+
+static bool enroll_ring(struct sender *sender, struct rd_error *error) {
+  size_t bytes;
+  const unsigned char *memory = rd_ring_memory(sender->ring, &bytes);
+  return rd_connection_enroll(sender->hop_end.connection, memory, bytes, error);
 }
 
 // When the connection breaks, what the peer said last tells more than that it broke.

@@ -34,8 +34,9 @@ static void test_open(void) {
   CHECK(strcmp(settings->run, "r") == 0 && settings->hop == 1 && settings->encrypt == RD_ENCRYPT_ALWAYS);
   CHECK(settings->buffer_bytes == 65536 && settings->connect_timeout_ms == 1 && settings->stall_timeout_ms == 2000);
   CHECK(strcmp(settings->bind_host, "::1") == 0 && settings->port_low == 4000 && settings->port_high == 4010);
-  CHECK(!settings->retry_refused);
-  CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":null,\"ports\":[0,0]}"));
+  CHECK(!settings->retry_refused && !settings->rdma_first && !settings->poll);
+  CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":null,\"ports\":[0,0],\"poll\":true}"));
+  CHECK(order.settings.poll);
   CHECK(order.settings.bind_host[0] == '\0');
   CHECK(decode(OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"never\"," OPEN_TIMES "\"buffer\":65536}"));
   CHECK(order.settings.encrypt == RD_ENCRYPT_NEVER);
@@ -63,7 +64,19 @@ static void test_others(void) {
   CHECK(decode("{\"op\":\"abort\",\"reason\":\"why\"}") && order.code == RD_CODE_ABORTED);
   CHECK(strcmp(order.words, "why") == 0);
   CHECK(decode("{\"op\":\"release\"}") && order.type == RD_ORDER_RELEASE);
+}
+
+static void test_transports(void) {
   CHECK(decode("{\"op\":\"listen\"}") && order.type == RD_ORDER_LISTEN);
+  CHECK(!order.listen.rdma && !order.listen.has_bind && order.listen.port == 0);
+  CHECK(decode("{\"op\":\"listen\",\"transport\":\"rdma\",\"bind\":\"::1\"}"));
+  CHECK(order.listen.rdma && order.listen.has_bind && strcmp(order.listen.bind_host, "::1") == 0);
+  CHECK(decode("{\"op\":\"listen\",\"transport\":\"tcp\",\"bind\":null}"));
+  CHECK(!order.listen.rdma && order.listen.has_bind && order.listen.bind_host[0] == '\0');
+  CHECK(decode("{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5,\"transport\":\"rdma\",\"from\":\"::2\"},"
+               "{\"host\":\"::1\",\"port\":5,\"transport\":\"tcp\",\"from\":null}]}"));
+  CHECK(order.addresses[0].rdma && strcmp(order.addresses[0].from, "::2") == 0);
+  CHECK(!order.addresses[1].rdma && order.addresses[1].from[0] == '\0');
 }
 
 static void test_adopt(void) {
@@ -89,6 +102,7 @@ static void test_nonsense(void) {
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65535}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":1e9}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":7}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"poll\":1}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"ports\":[5,4]}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"ports\":[0,65536]}",
       OPEN_BEGIN "\"buffer\":65536,\"connect_timeout_ms\":1,\"stall_timeout_ms\":1999}",
@@ -100,6 +114,11 @@ static void test_nonsense(void) {
       "{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":0}]}",
       "{\"op\":\"dial\",\"addresses\":[{\"unix\":\"relative\"}]}",
       "{\"op\":\"dial\",\"addresses\":[7]}",
+      "{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5,\"transport\":\"udp\"}]}",
+      "{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5,\"from\":7}]}",
+      "{\"op\":\"listen\",\"transport\":\"udp\"}",
+      "{\"op\":\"listen\",\"transport\":7}",
+      "{\"op\":\"listen\",\"bind\":7}",
       "{\"op\":\"adopt\",\"fd\":2}",
       "{\"op\":\"consumer\",\"pid\":1}",
       "{\"op\":\"consumer\",\"pid\":-5}",
@@ -126,6 +145,7 @@ int main(void) {
   test_open();
   test_key_is_wiped();
   test_others();
+  test_transports();
   test_adopt();
   test_nonsense();
   test_too_many_addresses();

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SLOT_BYTES 16384u
+#define BUFFER_BYTES (64u << 10)
 
 struct side {
   enum rd_role role;
@@ -32,17 +32,14 @@ static void count_turned_away(void *context, const char *peer, const struct rd_e
 }
 
 static void open_side(struct side *side, enum rd_role role, int64_t connect_timeout_ms) {
-  bool receives = role == RD_ROLE_RECEIVER;
   *side = (struct side){.role = role, .address = {.host = "127.0.0.1"}};
   struct rd_connect_config config = {
       .identity = hand_peer_identity(),
       .role = role,
       .encrypt = RD_ENCRYPT_NEVER,
-      .slot_bytes = receives ? SLOT_BYTES : 0,
-      .slots = receives ? 4 : 0,
-      .connect_timeout_ms = connect_timeout_ms,
+      .buffer_bytes = role == RD_ROLE_RECEIVER ? BUFFER_BYTES : 0,
       .stall_timeout_ms = WAIT_MS,
-      .bind_host = "127.0.0.1",
+      .dials = {.timeout_ms = connect_timeout_ms},
       .turned_away = count_turned_away,
       .context = side,
   };
@@ -56,7 +53,8 @@ static void close_side(struct side *side) {
 }
 
 static void listen_at(struct side *side) {
-  REQUIRE(rd_connect_listen(side->connect, &side->address.port, &error));
+  const struct rd_listen here = {.bind_host = "127.0.0.1"};
+  REQUIRE(rd_connect_listen(side->connect, &here, &side->address.port, &error));
 }
 
 static void dial(struct side *side, const struct side *other, size_t times) {

@@ -38,7 +38,7 @@ static inline struct rd_connection *take_connection(struct rd_candidate *candida
   struct rd_agreement agreement;
   rd_candidate_take(candidate, &transport, &agreement);
   rd_candidate_destroy(candidate);
-  struct rd_connection *connection = rd_connection_create(transport, &agreement, 8, 1 << 20, WAIT_MS, &error);
+  struct rd_connection *connection = rd_connection_create(transport, &agreement, WAIT_MS, false, &error);
   REQUIRE(connection != NULL);
   return connection;
 }

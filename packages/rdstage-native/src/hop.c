@@ -60,12 +60,8 @@ void hop_open(struct hop *hop, int data_fd, int adopt_fd) {
   if (!hop->word) fail(hop, &error);
 }
 
-void hop_listen(struct hop *hop) {
-  if (can_hear(hop)) hop_program_tell(hop->program, json_pack("{s:s}", "op", "listen"));
-}
-
-void hop_dial(struct hop *hop, json_t *addresses) {
-  if (can_hear(hop)) hop_program_tell(hop->program, json_pack("{s:s,s:O}", "op", "dial", "addresses", addresses));
+void hop_connect(struct hop *hop, json_t *order) {
+  if (can_hear(hop)) hop_program_tell(hop->program, json_incref(order));
 }
 
 void hop_consumer(struct hop *hop, pid_t pid) {
@@ -146,12 +142,12 @@ static void tell_open(struct hop *hop) {
   const struct link_spec *link = hop->link;
   const struct prepare_spec *prepare = hop->prepare;
   json_t *bind = link->bind ? json_string(link->bind) : json_null();
-  hop_program_tell(hop->program, json_pack("{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:o,s:[i,i]}", "op", "open", "key",
+  hop_program_tell(hop->program, json_pack("{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:o,s:[i,i],s:b}", "op", "open", "key",
                                            link->key, "run", prepare->run, "hop", (json_int_t)link->number, "encrypt",
                                            link->encrypt, "buffer", (json_int_t)link->buffer_bytes,
                                            "connect_timeout_ms", (json_int_t)prepare->connect_timeout_ms,
                                            "stall_timeout_ms", (json_int_t)prepare->stall_timeout_ms, "bind", bind,
-                                           "ports", link->ports[0], link->ports[1]));
+                                           "ports", link->ports[0], link->ports[1], "poll", (int)link->poll));
 }
 
 static void tell_file(struct hop *hop, const char *path) {

@@ -41,8 +41,7 @@ void hop_destroy(struct hop *hop); // NULL-safe
 // Begins to make it ready; a failure is told, and it is over. The descriptors are borrowed until it is ready or over.
 // `adopt_fd`: a connected socket to the other end; -1: it will listen or dial.
 void hop_open(struct hop *hop, int data_fd, int adopt_fd);
-void hop_listen(struct hop *hop);
-void hop_dial(struct hop *hop, json_t *addresses);   // `addresses` is borrowed
+void hop_connect(struct hop *hop, json_t *order);    // listen or dial, as rdpipe said it; borrowed
 void hop_consumer(struct hop *hop, pid_t pid);       // who reads what rdrecv writes
 void hop_commit(struct hop *hop, int status);        // the producer ended well
 void hop_abort(struct hop *hop, const char *reason); // idempotent

@@ -188,14 +188,16 @@ static bool decode_hop(json_t *object, struct link_spec *link, struct rd_error *
   const char *end, *key, *encrypt, *source = "null", *sink = "null";
   json_int_t buffer;
   json_t *bind;
+  int poll = 0;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?s,s?s,s:s,s:I,s:o,s:[i,i]}", "end", &end, "key", &key, "source",
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?s,s?s,s:s,s:I,s:o,s:[i,i],s?b}", "end", &end, "key", &key, "source",
                      &source, "sink", &sink, "encrypt", &encrypt, "buffer", &buffer, "bind", &bind, "ports",
-                     &link->ports[0], &link->ports[1]))
+                     &link->ports[0], &link->ports[1], "poll", &poll))
     return nonsense(error, why.text);
   link->end = strcmp(end, "send") == 0 ? HOP_SEND : HOP_RECV;
   link->key = memory_copy(key, strlen(key));
   link->buffer_bytes = buffer;
+  link->poll = poll;
   if (json_is_string(bind)) link->bind = memory_copy(json_string_value(bind), json_string_length(bind));
   if (link->end == HOP_RECV && strcmp(end, "recv") != 0) return nonsense(error, "end is send or recv");
   return decode_encrypt(encrypt, link, error) && decode_party(source, &link->source, error) &&

@@ -40,6 +40,7 @@ struct link_spec {
   int64_t buffer_bytes;
   char *bind; // NULL: every address
   int ports[2];
+  bool poll;
 };
 
 struct prepare_spec {

@@ -12,6 +12,8 @@ typedef bool decode_function(json_t *object, struct request *request, struct rd_
 static bool decode_object(json_t *object, struct request *request, struct rd_error *error);
 static bool decode_prepare(json_t *object, struct request *request, struct rd_error *error);
 static bool decode_listen(json_t *object, struct request *request, struct rd_error *error);
+static bool decode_end(json_t *object, struct request *request, struct rd_error *error);
+static bool names_transport(const json_t *object);
 static bool decode_dial(json_t *object, struct request *request, struct rd_error *error);
 static bool decode_go(json_t *object, struct request *request, struct rd_error *error);
 static bool decode_stderr_ack(json_t *object, struct request *request, struct rd_error *error);
@@ -48,7 +50,7 @@ bool request_decode(const char *line, size_t bytes, struct request *request, str
 
 void request_clear(struct request *request) {
   prepare_destroy(request->prepare);
-  json_decref(request->addresses);
+  json_decref(request->order);
   *request = (struct request){0};
 }
 
@@ -69,6 +71,22 @@ static bool decode_prepare(json_t *object, struct request *request, struct rd_er
 }
 
 static bool decode_listen(json_t *object, struct request *request, struct rd_error *error) {
+  const json_t *bind = json_object_get(object, "bind");
+  if (bind && !json_is_string(bind) && !json_is_null(bind)) return malformed("listen", "bind is no address", error);
+  if (!names_transport(object)) return malformed("listen", "there is no such transport", error);
+  return decode_end(object, request, error);
+}
+
+static bool decode_dial(json_t *object, struct request *request, struct rd_error *error) {
+  const json_t *addresses = json_object_get(object, "addresses");
+  if (!json_array_size(addresses)) return malformed("dial", "there are no addresses", error);
+  for (size_t i = 0; i < json_array_size(addresses); i++)
+    if (!names_transport(json_array_get(addresses, i))) return malformed("dial", "there is no such transport", error);
+  return decode_end(object, request, error);
+}
+
+// Which end it is for; the rest is that end's.
+static bool decode_end(json_t *object, struct request *request, struct rd_error *error) {
   json_int_t link;
   const char *end;
   json_error_t why;
@@ -78,15 +96,14 @@ static bool decode_listen(json_t *object, struct request *request, struct rd_err
   if (!sends && strcmp(end, "recv") != 0) return malformed("listen or dial", "end is send or recv", error);
   request->link = link;
   request->end = sends ? HOP_SEND : HOP_RECV;
+  request->order = json_incref(object);
   return true;
 }
 
-static bool decode_dial(json_t *object, struct request *request, struct rd_error *error) {
-  if (!decode_listen(object, request, error)) return false;
-  json_t *addresses = json_object_get(object, "addresses");
-  if (!json_array_size(addresses)) return malformed("dial", "there are no addresses", error);
-  request->addresses = json_incref(addresses);
-  return true;
+static bool names_transport(const json_t *object) {
+  const json_t *transport = json_object_get(object, "transport");
+  const char *name = json_string_value(transport);
+  return !transport || (name && (strcmp(name, "tcp") == 0 || strcmp(name, "rdma") == 0));
 }
 
 static bool decode_go(json_t *object, struct request *request, struct rd_error *error) {

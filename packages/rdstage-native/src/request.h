@@ -28,7 +28,7 @@ struct request {
   uint64_t bytes;               // REQUEST_STDERR_ACK
   int64_t link;                 // REQUEST_LISTEN, REQUEST_DIAL
   enum hop_end end;             // REQUEST_LISTEN, REQUEST_DIAL
-  json_t *addresses;            // REQUEST_DIAL: passed on as it came
+  json_t *order;                // REQUEST_LISTEN, REQUEST_DIAL: passed on as it came
   char reason[256];             // REQUEST_ABORT
 };
 

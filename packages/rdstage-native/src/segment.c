@@ -57,15 +57,9 @@ void segment_destroy(struct segment *segment) {
   free(segment);
 }
 
-bool segment_listen(struct segment *segment, int64_t link, enum hop_end end, struct rd_error *error) {
-  struct hop *hop = find_hop(segment, link, end, error);
-  if (hop) hop_listen(hop);
-  return hop;
-}
-
-bool segment_dial(struct segment *segment, const struct request *dial, struct rd_error *error) {
-  struct hop *hop = find_hop(segment, dial->link, dial->end, error);
-  if (hop) hop_dial(hop, dial->addresses);
+bool segment_connect(struct segment *segment, const struct request *request, struct rd_error *error) {
+  struct hop *hop = find_hop(segment, request->link, request->end, error);
+  if (hop) hop_connect(hop, request->order);
   return hop;
 }
 

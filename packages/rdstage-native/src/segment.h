@@ -15,8 +15,8 @@ struct segment *segment_create(struct agent *agent, struct prepare_spec *prepare
 void segment_destroy(struct segment *segment); // NULL-safe
 
 // False (RD_CODE_USAGE) when the request makes no sense now.
-bool segment_listen(struct segment *segment, int64_t link, enum hop_end end, struct rd_error *error);
-bool segment_dial(struct segment *segment, const struct request *dial, struct rd_error *error);
+// `request`: listen or dial.
+bool segment_connect(struct segment *segment, const struct request *request, struct rd_error *error);
 bool segment_go(struct segment *segment, unsigned number, struct rd_error *error);
 bool segment_has_ended(const struct segment *segment);
 void segment_acknowledge_stderr(struct segment *segment, unsigned stage, uint64_t bytes);

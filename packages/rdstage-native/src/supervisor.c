@@ -208,8 +208,7 @@ static bool ask_segment(struct supervisor *supervisor, const struct request *req
     rd_error_set(error, RD_CODE_USAGE, "the agent was given no segment");
     return false;
   }
-  if (request->op == REQUEST_LISTEN) return segment_listen(segment, request->link, request->end, error);
-  if (request->op == REQUEST_DIAL) return segment_dial(segment, request, error);
+  if (request->op == REQUEST_LISTEN || request->op == REQUEST_DIAL) return segment_connect(segment, request, error);
   return segment_go(segment, request->segment, error);
 }
 

@@ -11,7 +11,7 @@
   "{\"stage\":1,\"kind\":\"command\",\"command\":\"6c73\",\"shell\":\"sh\",\"ok\":[0,3],\"in\":0,\"out\":1}"
 #define HOP_HEAD "{\"link\":1,\"kind\":\"hop\",\"end\":\"send\",\"key\":\"ab\",\"source\":\"stage\","
 #define HOP HOP_HEAD "\"encrypt\":\"tcp\","
-#define HOP_END "\"buffer\":4096,\"bind\":\"10.0.0.1\",\"ports\":[5,9]}"
+#define HOP_END "\"buffer\":4096,\"bind\":\"10.0.0.1\",\"ports\":[5,9],\"poll\":true}"
 #define NULL_IN "{\"link\":0,\"kind\":\"null\"}"
 
 static struct rd_error error;
@@ -40,17 +40,34 @@ static void test_simple_requests(void) {
   CHECK(decodes("{\"op\":\"stderr_ack\",\"stage\":2,\"bytes\":65536}", &request));
   CHECK(request.stage == 2 && request.bytes == 65536);
   CHECK(decodes("{\"op\":\"abort\",\"reason\":\"a\\u0007b\"}", &request) && strcmp(request.reason, "a?b") == 0);
-  CHECK(decodes("{\"op\":\"listen\",\"link\":3,\"end\":\"recv\"}", &request));
-  CHECK(request.link == 3 && request.end == HOP_RECV);
 }
 
-static void test_dial(void) {
+#define DIAL(addresses) "{\"op\":\"dial\",\"link\":1,\"end\":\"send\",\"addresses\":" addresses "}"
+#define LISTEN(rest) "{\"op\":\"listen\",\"link\":3,\"end\":\"recv\"" rest "}"
+
+// What it is told is what it came with.
+static void passes_on(const char *line, int64_t link, enum hop_end end) {
   struct request request;
-  const char *line = "{\"op\":\"dial\",\"link\":1,\"end\":\"send\",\"addresses\":[{\"host\":\"::1\",\"port\":9}]}";
+  json_t *whole = json_loads(line, 0, NULL);
   REQUIRE(decodes(line, &request));
-  CHECK(request.end == HOP_SEND && json_array_size(request.addresses) == 1);
+  CHECK(request.link == link && request.end == end && json_equal(request.order, whole));
+  json_decref(whole);
   request_clear(&request);
-  CHECK(refuses("{\"op\":\"dial\",\"link\":1,\"end\":\"send\",\"addresses\":[]}"));
+}
+
+static void test_connecting(void) {
+  passes_on(LISTEN(""), 3, HOP_RECV);
+  passes_on(LISTEN(",\"transport\":\"tcp\",\"bind\":null"), 3, HOP_RECV);
+  passes_on(LISTEN(",\"transport\":\"rdma\",\"bind\":\"10.0.0.2\""), 3, HOP_RECV);
+  passes_on(DIAL("[{\"host\":\"::1\",\"port\":9}]"), 1, HOP_SEND);
+  passes_on(DIAL("[{\"host\":\"::1\",\"port\":9,\"transport\":\"rdma\",\"from\":\"::2\"},{\"unix\":\"/a\"}]"), 1,
+            HOP_SEND);
+  CHECK(refuses(LISTEN(",\"transport\":\"udp\"")));
+  CHECK(refuses(LISTEN(",\"transport\":1")));
+  CHECK(refuses(LISTEN(",\"bind\":1")));
+  CHECK(refuses("{\"op\":\"listen\",\"link\":3,\"end\":\"up\"}"));
+  CHECK(refuses(DIAL("[]")));
+  CHECK(refuses(DIAL("[{\"host\":\"::1\",\"port\":9,\"transport\":\"udp\"}]")));
   CHECK(refuses("{\"op\":\"dial\",\"link\":1,\"end\":\"up\",\"addresses\":[1]}"));
 }
 
@@ -89,6 +106,7 @@ static void test_prepare(void) {
   CHECK(strcmp(link->encrypt, "tcp") == 0);
   CHECK(strcmp(link->key, "ab") == 0 && strcmp(link->bind, "10.0.0.1") == 0);
   CHECK(link->buffer_bytes == 4096 && link->ports[0] == 5 && link->ports[1] == 9);
+  CHECK(link->poll);
   CHECK(prepare_link_of(prepare, stage, HOP_RECV) == &prepare->links[0]);
   CHECK(prepare_stage_of(prepare, 1, HOP_SEND) == stage && !prepare_stage_of(prepare, 1, HOP_RECV));
   CHECK(prepare->lease_ms == 1000 && prepare->connect_timeout_ms == 1 && prepare->stall_timeout_ms == 2);
@@ -119,7 +137,7 @@ static void test_prepare_that_does_not_fit(void) {
 
 int main(void) {
   test_simple_requests();
-  test_dial();
+  test_connecting();
   test_nonsense();
   test_prepare();
   test_prepare_that_does_not_fit();

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses under dialling, all at once: each is tried until something comes of it, it is refused, or the time is over.
+// What comes of it is a connection that nobody has authenticated yet. Nothing here blocks.
+#ifndef RD_DIALS_H
+#define RD_DIALS_H
+
+#include "transport.h"
+
+#include <poll.h>
+
+#define RD_DIALS_MOST 32u // addresses dialled at once
+
+struct rd_dials_config {
+  int64_t timeout_ms; // from the last addresses on, for all
+  bool retry_refused; // go on until the timeout while nobody listens
+  // TCP waits until RDMA was refused, and goes on beside it, or for a quarter of the timeout.
+  bool rdma_first;
+  bool poll; // see transport.h
+};
+
+struct rd_dial {
+  struct rd_address address;
+  struct rd_connector *connector; // NULL: it waits, or is over
+  int64_t try_at_ms;              // 0: it does not wait
+};
+
+// All zeros but the config: nothing is dialled.
+struct rd_dials {
+  struct rd_dials_config config;
+  struct rd_dial each[RD_DIALS_MOST];
+  size_t count;
+  int64_t until_ms;
+  struct rd_error failure; // the words of all that failed
+};
+
+// Dials them beside those under way; one that could not even begin counts as one that failed. False: too many, or
+// none.
+bool rd_dials_add(struct rd_dials *dials, const struct rd_address *addresses, size_t count, struct rd_error *error);
+// Goes on. True: there is a connection in *transport, the caller's; ask again.
+bool rd_dials_next(struct rd_dials *dials, struct rd_transport **transport);
+// Something may still come of one.
+bool rd_dials_under_way(const struct rd_dials *dials);
+// Adds to the words of what failed; `where`: what failed, or NULL.
+void rd_dials_note(struct rd_dials *dials, const char *where, const struct rd_error *error);
+// Gives all up. The words stay.
+void rd_dials_clear(struct rd_dials *dials);
+
+// What to poll, at most RD_DIALS_MOST; returns how many were filled in.
+size_t rd_dials_polls(const struct rd_dials *dials, struct pollfd *polls);
+// When it goes on without an event, on the clock of rd_now_ms(); INT64_MAX: never.
+int64_t rd_dials_due_ms(const struct rd_dials *dials);
+
+#endif

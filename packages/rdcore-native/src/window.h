@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of a stream may be on its way, and how that fits the memory which a transport's device may use: what a
+// receiver grants, and the memory behind it.
+#ifndef RD_WINDOW_H
+#define RD_WINDOW_H
+
+#include "error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rd_window {
+  uint32_t slots;      // DATA frames
+  uint32_t slot_bytes; // the largest payload of one
+};
+
+// What a receiver with a buffer of so many bytes, at least 64 KiB, grants.
+struct rd_window rd_window_of(size_t buffer_bytes);
+size_t rd_window_bytes(const struct rd_window *window);
+
+// The receive memory that a transport needs for it at most, also for one of no slots.
+size_t rd_window_memory_bytes(const struct rd_window *window);
+
+// Makes it small enough for `most_bytes` of memory: first fewer slots, then smaller ones. False
+// (RD_CODE_CANNOT_CONNECT) when two slots of 4 KiB do not fit: the words name the limit, and what to do.
+bool rd_window_fit(struct rd_window *window, size_t most_bytes, struct rd_error *error);
+
+// Why memory of a device is short, for people: the limit of this process and where it is raised.
+void rd_window_too_small(struct rd_error *error);
+// "buffer of 8 MiB shrunk to 5.5 MiB: …"
+void rd_window_note(size_t wanted_bytes, size_t got_bytes, char *out, size_t out_bytes);
+
+#endif
