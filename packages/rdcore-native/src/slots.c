@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slots.h"
 
+#include "pages.h"
 #include "wire.h"
 
 #include <stdlib.h>
-#include <unistd.h>
-
-static size_t page_bytes(void);
 
 bool rd_slots_create(struct rd_slots *slots, unsigned count, size_t payload_bytes, struct rd_error *error) {
   // The first page holds the first slot's header. What lies behind a payload (its tag, then the next slot's headroom
   // and header) shares a page.
-  size_t behind = RD_TAG_BYTES + RD_SLOT_HEADROOM_BYTES + RD_HEADER_BYTES, page = page_bytes();
+  size_t behind = RD_TAG_BYTES + RD_SLOT_HEADROOM_BYTES + RD_HEADER_BYTES, page = rd_page_bytes();
   *slots = (struct rd_slots){.count = count, .free_count = count};
   slots->message_bytes = RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES;
   slots->stride_bytes = (payload_bytes + behind + page - 1) / page * page;
   slots->memory_bytes = page + count * slots->stride_bytes;
-  slots->memory = aligned_alloc(page, slots->memory_bytes);
+  slots->memory = rd_pages_allocate(slots->memory_bytes);
   slots->free = calloc(count, sizeof *slots->free);
   if (slots->memory == NULL || slots->free == NULL) {
     rd_slots_free(slots);
@@ -42,15 +40,11 @@ void rd_slots_give(struct rd_slots *slots, unsigned slot) {
 }
 
 unsigned char *rd_slots_message(const struct rd_slots *slots, unsigned slot) {
-  return slots->memory + page_bytes() + slot * slots->stride_bytes - RD_HEADER_BYTES;
+  return slots->memory + rd_page_bytes() + slot * slots->stride_bytes - RD_HEADER_BYTES;
 }
 
 void rd_slots_free(struct rd_slots *slots) {
   free(slots->memory);
   free(slots->free);
   *slots = (struct rd_slots){0};
-}
-
-static size_t page_bytes(void) {
-  return (size_t)sysconf(_SC_PAGESIZE);
 }

@@ -25,6 +25,13 @@ size_t rd_endpoint_find(const char *host, uint16_t port, struct rd_endpoint *end
   return look_up(host, port, endpoints, most, error);
 }
 
+void rd_endpoint_set_port(struct rd_endpoint *endpoint, uint16_t port) {
+  if (endpoint->address.ss_family == AF_INET)
+    ((struct sockaddr_in *)(void *)&endpoint->address)->sin_port = htons(port);
+  if (endpoint->address.ss_family == AF_INET6)
+    ((struct sockaddr_in6 *)(void *)&endpoint->address)->sin6_port = htons(port);
+}
+
 void rd_endpoint_words(const struct rd_endpoint *endpoint, char words[RD_ENDPOINT_WORDS_BYTES]) {
   const struct sockaddr_storage *address = &endpoint->address;
   char digits[INET_ADDRSTRLEN];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of stream sockets: from text, from the resolver, and back to words.
+// Addresses of connections: from text, from the resolver, and back to words.
 #ifndef RD_TCP_ADDRESS_H
 #define RD_TCP_ADDRESS_H
 
@@ -21,6 +21,9 @@ struct rd_endpoint {
 // '/'), or all that the name has. A static build looks up no names. 0 and RD_CODE_CANNOT_CONNECT when there is none.
 size_t rd_endpoint_find(const char *host, uint16_t port, struct rd_endpoint *endpoints, size_t most,
                         struct rd_error *error);
+
+// Of an IPv4 or IPv6 address; nothing happens to others.
+void rd_endpoint_set_port(struct rd_endpoint *endpoint, uint16_t port);
 
 // "10.0.0.1:40000", "[::1]:40000", a path, or "a local socket".
 void rd_endpoint_words(const struct rd_endpoint *endpoint, char words[RD_ENDPOINT_WORDS_BYTES]);

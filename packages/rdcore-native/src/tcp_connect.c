@@ -39,7 +39,6 @@ static int listen_everywhere(uint16_t low, uint16_t high, struct rd_error *error
 static void explain_listen(const char *host, uint16_t low, uint16_t high, struct rd_error *error);
 static int listen_in_range(struct rd_endpoint endpoint, uint16_t low, uint16_t high);
 static int listen_at(const struct rd_endpoint *endpoint);
-static void set_port(struct rd_endpoint *endpoint, uint16_t port);
 static uint16_t bound_port(int fd);
 static struct dial *dial_of(const struct rd_connector *connector);
 static bool dial_next(struct dial *dial, struct rd_error *error);
@@ -103,7 +102,7 @@ static void explain_listen(const char *host, uint16_t low, uint16_t high, struct
 
 static int listen_in_range(struct rd_endpoint endpoint, uint16_t low, uint16_t high) {
   for (unsigned port = low;; port++) {
-    set_port(&endpoint, (uint16_t)port);
+    rd_endpoint_set_port(&endpoint, (uint16_t)port);
     int fd = listen_at(&endpoint);
     if (fd >= 0 || (errno != EADDRINUSE && errno != EACCES) || port >= high) return fd;
   }
@@ -118,13 +117,6 @@ static int listen_at(const struct rd_endpoint *endpoint) {
   if (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) < 0) return -1;
   if (bind(fd, (const struct sockaddr *)&endpoint->address, endpoint->bytes) < 0 || listen(fd, BACKLOG) < 0) return -1;
   return rd_take_fd(&fd);
-}
-
-static void set_port(struct rd_endpoint *endpoint, uint16_t port) {
-  if (endpoint->address.ss_family == AF_INET)
-    ((struct sockaddr_in *)(void *)&endpoint->address)->sin_port = htons(port);
-  if (endpoint->address.ss_family == AF_INET6)
-    ((struct sockaddr_in6 *)(void *)&endpoint->address)->sin6_port = htons(port);
 }
 
 static uint16_t bound_port(int fd) {

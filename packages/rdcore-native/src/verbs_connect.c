@@ -43,7 +43,6 @@ static bool has_device(const struct rd_verbs_library *verbs, struct rd_error *er
 static bool listen_on(struct rd_verbs_id *id, const char *bind_host, uint16_t low, uint16_t high,
                       struct rd_error *error);
 static bool bind_in_range(struct rd_verbs_id *id, struct rd_endpoint endpoint, uint16_t low, uint16_t high);
-static void set_port(struct rd_endpoint *endpoint, uint16_t port);
 static int take_knock(const struct listener *listener, struct rdma_cm_id *knock, struct rd_transport **transport,
                       struct rd_error *error);
 static struct listener *listener_of(const struct rd_connector *connector);
@@ -110,17 +109,10 @@ static bool listen_on(struct rd_verbs_id *id, const char *bind_host, uint16_t lo
 
 static bool bind_in_range(struct rd_verbs_id *id, struct rd_endpoint endpoint, uint16_t low, uint16_t high) {
   for (unsigned port = low;; port++) {
-    set_port(&endpoint, (uint16_t)port);
+    rd_endpoint_set_port(&endpoint, (uint16_t)port);
     if (id->verbs->rdma_bind_addr(id->id, (struct sockaddr *)&endpoint.address) == 0) return true;
     if ((errno != EADDRINUSE && errno != EACCES) || port >= high) return false;
   }
-}
-
-static void set_port(struct rd_endpoint *endpoint, uint16_t port) {
-  if (endpoint->address.ss_family == AF_INET)
-    ((struct sockaddr_in *)(void *)&endpoint->address)->sin_port = htons(port);
-  else
-    ((struct sockaddr_in6 *)(void *)&endpoint->address)->sin6_port = htons(port);
 }
 
 static int listener_poll_fd(const struct rd_connector *connector) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs_receive.h"
 
+#include "pages.h"
 #include "verbs_memory.h"
 #include "wire.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SMALL_STRIDE_BYTES (RD_PREAMBLE_BYTES + RD_SMALL_BUFFER_BYTES)
 #define SMALL_BYTES (RD_SMALL_BUFFERS * SMALL_STRIDE_BYTES)
@@ -34,7 +34,7 @@ static unsigned char *message_in(unsigned char *joined);
 
 bool rd_receive_open(struct rd_receive *receive, struct rd_queue *queue, struct rd_flow *flow, struct rd_error *error) {
   *receive = (struct rd_receive){.queue = queue, .flow = flow, .held_most = 1};
-  receive->small = aligned_alloc((size_t)sysconf(_SC_PAGESIZE), SMALL_BYTES);
+  receive->small = rd_pages_allocate(SMALL_BYTES);
   if (receive->small == NULL) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
     return false;
@@ -182,8 +182,7 @@ static bool is_whole(const struct rd_receive_piece *piece) {
 }
 
 static bool begin_joining(struct rd_receive *receive, size_t bytes, struct rd_error *error) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  receive->joining = aligned_alloc(page, (page + bytes + page - 1) / page * page);
+  receive->joining = rd_pages_allocate(rd_page_bytes() + bytes);
   receive->joining_bytes = bytes;
   receive->joined_bytes = 0;
   if (receive->joining == NULL) rd_error_set(error, RD_CODE_INTERNAL, "no memory for a message of %zu bytes", bytes);
@@ -213,5 +212,5 @@ static unsigned free_joined(const struct rd_receive *receive) {
 
 // As in a slot: the payload begins a page.
 static unsigned char *message_in(unsigned char *joined) {
-  return joined + (size_t)sysconf(_SC_PAGESIZE) - RD_HEADER_BYTES;
+  return joined + rd_page_bytes() - RD_HEADER_BYTES;
 }

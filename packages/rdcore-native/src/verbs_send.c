@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs_send.h"
 
+#include "pages.h"
 #include "verbs_memory.h"
 #include "wire.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define STAGES_BYTES (RD_QUEUE_SENDS_MOST * RD_SEND_STAGE_BYTES)
 
@@ -31,7 +31,7 @@ static bool post(struct rd_send *send, struct gathering *gathering, uint64_t own
 
 bool rd_send_open(struct rd_send *send, struct rd_queue *queue, struct rd_flow *flow, struct rd_error *error) {
   *send = (struct rd_send){.queue = queue, .flow = flow};
-  send->stages = aligned_alloc((size_t)sysconf(_SC_PAGESIZE), STAGES_BYTES);
+  send->stages = rd_pages_allocate(STAGES_BYTES);
   if (send->stages == NULL) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
     return false;

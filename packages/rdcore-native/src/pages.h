@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that begins at a page, as devices and splicing like it.
+#ifndef RD_PAGES_H
+#define RD_PAGES_H
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline size_t rd_page_bytes(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+// `bytes` rounded up to whole pages; NULL when there is no memory. Free with free().
+static inline void *rd_pages_allocate(size_t bytes) {
+  size_t page = rd_page_bytes();
+  return aligned_alloc(page, (bytes + page - 1) / page * page);
+}
+
+#endif
