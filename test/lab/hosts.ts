@@ -25,8 +25,8 @@ export const DEFAULT_OPTIONS: LabOptions = { hosts: 3, cpus: 1, memoryMib: 1024,
 /** Returns when every host takes ssh connections, after some 7 s; the first time it downloads a kernel. */
 export async function startLab(name: string, options: LabOptions, say: (line: string) => void): Promise<RunningLab> {
   const place = placeOf(name);
-  if (networks().includes(place.namespace)) throw new Error(`the lab "${name}" is up already`);
   removeOrphans();
+  if (networks().includes(place.namespace)) throw new Error(`the lab "${name}" is up already`);
   const kernel = theKernel(say);
   rmSync(place.folder, { recursive: true, force: true });
   mkdirSync(place.folder, { recursive: true, mode: 0o700 });

@@ -17,7 +17,11 @@ const TOOLS: ReadonlyMap<string, string> = new Map([
   ['setpriv', 'util-linux'],
   ['sshd', 'openssh-server'],
   ['ssh', 'openssh-client'],
+  ['rping', 'rdmacm-utils'],
+  ['pgrep', 'procps'],
 ]);
+/** Files that the hosts use, which no tool stands for. */
+const FILES: ReadonlyMap<string, string> = new Map([['/etc/libibverbs.d/rxe.driver', 'ibverbs-providers']]);
 /** To get the kernel, once. */
 const KERNEL_TOOLS: ReadonlyMap<string, string> = new Map([
   ['apt-get', 'apt'],
@@ -32,12 +36,15 @@ export function whatIsMissing(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root may make the network namespace of the lab';
   const packages = missingPackages();
   if (packages.length > 0) return `the lab needs packages: sudo apt-get install ${packages.join(' ')}`;
+  if (succeeds('sh', ['-c', 'ldd "$(command -v busybox)"']))
+    return 'busybox is not static: the lab needs busybox-static';
   if (!existsSync('/dev/net/tun')) return 'no /dev/net/tun on this machine';
   if (!succeeds('unshare', ['--net', 'true'])) return 'network namespaces may not be made here';
   return undefined;
 }
 
 function missingPackages(): string[] {
-  const tools = [...TOOLS, ...(kernelIsHere() ? [] : KERNEL_TOOLS)];
-  return [...new Set(tools.filter(([tool]) => !onPath(tool)).map(([, name]) => name))];
+  const tools = [...TOOLS, ...(kernelIsHere() ? [] : KERNEL_TOOLS)].filter(([tool]) => !onPath(tool));
+  const files = [...FILES].filter(([file]) => !existsSync(file));
+  return [...new Set([...tools, ...files].map(([, name]) => name))];
 }
