@@ -4,12 +4,14 @@
 
 #include "cleanup.h"
 #include "io.h"
+#include "spin.h"
 #include "verbs_memory.h"
 #include "verbs_receive.h"
 #include "verbs_send.h"
 
 #include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -29,6 +31,8 @@ struct verbs {
   int epoll_fd; // of the id, the completions, and wake_fd
   int wake_fd;  // readable: something that had arrived can be received now
   bool poll;
+  struct rd_spin spin;
+  int64_t armed_at_ns;
   bool established;
   struct rd_error failure; // RD_CODE_OK: none yet
   char local[RD_ENDPOINT_WORDS_BYTES];
@@ -50,12 +54,15 @@ static const char *verbs_peer_name(const struct rd_transport *transport);
 static const char *verbs_device_name(const struct rd_transport *transport);
 static void verbs_destroy(struct rd_transport *transport);
 
+static int processors(void);
 static bool open_all(struct verbs *verbs, struct rd_error *error);
 static bool open_waiting(struct verbs *verbs, struct rd_error *error);
 static bool post(struct verbs *verbs, unsigned *posted);
 static void listen_to_device(struct verbs *verbs);
+static bool look_for_more(struct verbs *verbs);
+static void woken(struct verbs *verbs);
 static bool wait_is_prepared(struct verbs *verbs);
-static void take_completions(struct verbs *verbs);
+static bool take_completions(struct verbs *verbs);
 static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error);
 static void explain_completion(const struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error);
 static void take_events(struct verbs *verbs);
@@ -94,12 +101,18 @@ struct rd_transport *rd_verbs_transport_create(struct rd_verbs_id *id, bool poll
   verbs->id = *id;
   verbs->poll = poll;
   verbs->epoll_fd = verbs->wake_fd = -1;
+  rd_spin_init(&verbs->spin, processors());
   rd_flow_init(&verbs->flow);
   rd_verbs_id_local(id, verbs->local);
   rd_verbs_id_peer(id, verbs->peer);
   if (open_all(verbs, error)) return &verbs->base;
   verbs_destroy(&verbs->base);
   return NULL;
+}
+
+static int processors(void) {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
 }
 
 struct rd_verbs_id *rd_verbs_transport_id(struct rd_transport *transport) {
@@ -199,8 +212,19 @@ static int verbs_receive(struct rd_transport *transport, struct rd_message *mess
     post(verbs, &posted);
     if (was_well && verbs->failure.code != RD_CODE_OK) continue; // it may have sent something before it went
     if (!is_well(verbs, error)) return verbs->receive.pieces_count > 0 ? 0 : -1;
-    if (wait_is_prepared(verbs)) return 0;
+    if (!look_for_more(verbs) && wait_is_prepared(verbs)) return 0;
   }
+}
+
+// Before it asks to be woken.
+static bool look_for_more(struct verbs *verbs) {
+  if (verbs->queue.armed || verbs->poll || verbs->spin.budget_ns == 0) return false;
+  int64_t until_ns = rd_now_ns() + verbs->spin.budget_ns;
+  do {
+    if (take_completions(verbs)) return true;
+  } while (rd_now_ns() < until_ns);
+  rd_spin_missed(&verbs->spin);
+  return false;
 }
 
 // What its descriptors tell, with one system call when they tell nothing.
@@ -210,14 +234,21 @@ static void listen_to_device(struct verbs *verbs) {
   for (int i = 0; i < count; i++) {
     eventfd_t ignored;
     if (ready[i].data.fd == verbs->wake_fd) (void)eventfd_read(verbs->wake_fd, &ignored);
-    if (ready[i].data.fd == rd_queue_fd(&verbs->queue)) rd_queue_woken(&verbs->queue);
+    if (ready[i].data.fd == rd_queue_fd(&verbs->queue)) woken(verbs);
     if (ready[i].data.fd == rd_verbs_id_fd(&verbs->id)) take_events(verbs);
   }
 }
 
+static void woken(struct verbs *verbs) {
+  rd_queue_woken(&verbs->queue);
+  rd_spin_waited(&verbs->spin, rd_now_ns() - verbs->armed_at_ns);
+}
+
 // False: what completed until now must be looked at first.
 static bool wait_is_prepared(struct verbs *verbs) {
-  return verbs->poll || !rd_queue_arm(&verbs->queue);
+  if (verbs->poll || !rd_queue_arm(&verbs->queue)) return true;
+  verbs->armed_at_ns = rd_now_ns();
+  return false;
 }
 
 static void verbs_give_back(struct rd_transport *transport, const struct rd_message *message) {
@@ -228,10 +259,11 @@ static void verbs_give_back(struct rd_transport *transport, const struct rd_mess
   if (waits) eventfd_write(verbs->wake_fd, 1);
 }
 
-static void take_completions(struct verbs *verbs) {
+// True: there were some.
+static bool take_completions(struct verbs *verbs) {
   struct ibv_wc completions[COMPLETIONS_AT_ONCE];
   struct rd_error error;
-  for (;;) {
+  for (bool some = false;; some = true) {
     int count = rd_queue_poll(&verbs->queue, completions, COMPLETIONS_AT_ONCE);
     if (count < 0) {
       rd_error_set(&error, RD_CODE_PEER_LOST, "the rdma device failed");
@@ -239,7 +271,7 @@ static void take_completions(struct verbs *verbs) {
     }
     for (int i = 0; i < count; i++)
       if (!take_completion(verbs, &completions[i], &error)) fail(verbs, &error);
-    if (count < COMPLETIONS_AT_ONCE) return;
+    if (count < COMPLETIONS_AT_ONCE) return some || count > 0;
   }
 }
 

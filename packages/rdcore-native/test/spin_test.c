@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spin.h"
+
+#include "test.h"
+
+static void looks_after_short_waits(void) {
+  struct rd_spin spin;
+  rd_spin_init(&spin, 2);
+  CHECK(spin.budget_ns == 0);
+  rd_spin_waited(&spin, RD_SPIN_MOST_NS);
+  CHECK(spin.budget_ns == 0);
+  rd_spin_waited(&spin, RD_SPIN_MOST_NS - 1);
+  CHECK(spin.budget_ns == RD_SPIN_MOST_NS);
+}
+
+static void gives_up_after_misses(void) {
+  struct rd_spin spin;
+  rd_spin_init(&spin, 2);
+  rd_spin_waited(&spin, 1);
+  int misses = 0;
+  for (; spin.budget_ns > 0; misses++) rd_spin_missed(&spin);
+  CHECK(misses > 1 && misses < 10);
+  rd_spin_missed(&spin);
+  CHECK(spin.budget_ns == 0);
+}
+
+static void never_on_one_processor(void) {
+  struct rd_spin spin;
+  rd_spin_init(&spin, 1);
+  rd_spin_waited(&spin, 1);
+  CHECK(spin.budget_ns == 0);
+}
+
+int main(void) {
+  looks_after_short_waits();
+  gives_up_after_misses();
+  never_on_one_processor();
+  return test_end("spin");
+}
