@@ -62,7 +62,8 @@ export class AgentDriver {
     const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
     const closed = once(child, 'close');
     const lines = createInterface({ input: child.stdout });
-    const [first] = (await once(lines, 'line')) as [string];
+    const ended = closed.then(() => Promise.reject(new Error('the agent ended without a word')));
+    const [first] = (await Promise.race([once(lines, 'line'), ended])) as [string];
     const hello = /^rdstage\/1 n-0123456789 (\{.*\})$/.exec(first)?.[1];
     if (hello === undefined) throw new Error(`the agent's first line is ${first}`);
     return new AgentDriver(child, JSON.parse(hello), lines, { exited, closed }, options.acknowledge ?? true);

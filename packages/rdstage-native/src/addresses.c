@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #define ADDRESSES_MAX 256
+#define LOWER_UP 0x10000u // IFF_LOWER_UP of linux/if.h, which may not stand beside net/if.h
 
 static void append(json_t *list, const struct ifaddrs *first, bool up);
 static const void *usable(const struct ifaddrs *entry);
@@ -57,9 +58,9 @@ static const void *usable(const struct ifaddrs *entry) {
   return NULL;
 }
 
-// Running: the kernel's word for a carrier that may be used.
+// IFF_RUNNING would say the same up to a second later.
 static bool is_up(const struct ifaddrs *entry) {
-  return (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & IFF_RUNNING);
+  return (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & LOWER_UP);
 }
 
 static json_t *describe(const struct ifaddrs *entry, const void *address) {
