@@ -170,7 +170,7 @@ describe('a hop', () => {
     from.send(prepare([command(1, 'echo hi')], [NULL_IN, encrypted]));
     to.send(prepare([command(2, 'cat > seen')], [{ ...hop(1, 'recv'), encrypt: 'always' } as AgentLink, NULL_OUT]));
     await Promise.all([from.event('prepared'), to.event('prepared')]);
-    from.send({ op: 'listen', link: 1, end: 'send' });
+    from.send({ op: 'listen', link: 1, end: 'send', transport: 'tcp', bind: '127.0.0.1' });
     const { port } = await from.event('listening');
     to.send({ op: 'dial', link: 1, end: 'recv', addresses: [{ host: '127.0.0.1', port }] });
     expect((await to.event('connected')).cipher).to.be.oneOf(['aes-256-gcm', 'chacha20-poly1305']);
@@ -216,7 +216,7 @@ describe('a hop', () => {
     await from.event('prepared');
     from.send({ op: 'dial', link: 1, end: 'send', addresses: [{ host: '127.0.0.1', port: 1 }] });
     expect(await from.event('dial_failed')).to.include({ link: 1, end: 'send', code: 'cannot_connect' });
-    from.send({ op: 'listen', link: 1, end: 'send' });
+    from.send({ op: 'listen', link: 1, end: 'send', transport: 'tcp', bind: '127.0.0.1' });
     expect((await from.event('listening')).port).to.be.greaterThan(0);
     await from.abort();
   });
@@ -335,7 +335,7 @@ async function joinUp(
   from.send(first);
   to.send(second);
   await Promise.all([from.event('prepared'), to.event('prepared')]);
-  to.send({ op: 'listen', link: 1, end: 'recv' });
+  to.send({ op: 'listen', link: 1, end: 'recv', transport: 'tcp', bind: '127.0.0.1' });
   const { port } = await to.event('listening');
   from.send({ op: 'dial', link: 1, end: 'send', addresses: [{ host: '127.0.0.1', port }] });
   await Promise.all([from.event('connected'), to.event('connected')]);
@@ -345,7 +345,15 @@ async function joinUp(
 const KEY = randomBytes(32).toString('hex');
 
 function hop(link: number, end: 'send' | 'recv'): AgentLink {
-  const common = { link, kind: 'hop', key: KEY, encrypt: 'never', buffer: BUFFER, bind: '127.0.0.1' } as const;
+  const common = {
+    link,
+    kind: 'hop',
+    key: KEY,
+    encrypt: 'never',
+    buffer: BUFFER,
+    bind: '127.0.0.1',
+    poll: false,
+  } as const;
   if (end === 'send') return { ...common, ports: [0, 0], end, source: 'stage' };
   return { ...common, ports: [0, 0], end, sink: 'stage' };
 }

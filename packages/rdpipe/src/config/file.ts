@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
 import { UsageError } from '../model/errors.ts';
-import { ENCRYPT_MODES, hostKeyOf, PROGRESS_MODES, SSH_MODES, STDERR_MODES } from '../parse/options.ts';
+import {
+  ENCRYPT_MODES,
+  hostKeyOf,
+  PROGRESS_MODES,
+  SSH_MODES,
+  STDERR_MODES,
+  TRANSPORT_MODES,
+} from '../parse/options.ts';
 import {
   readAddress,
   readBuffer,
@@ -14,7 +21,6 @@ import {
   readPorts,
   readSeconds,
   readStallTimeout,
-  readTransport,
 } from '../parse/values.ts';
 
 /** The values of `[defaults]`, named as the long options, and of `[host.NAME]`. */
@@ -104,9 +110,10 @@ const DEFAULTS = v.strictObject(
   {
     port: v.optional(readBy(readPorts)),
     hostname: v.optional(readBy(readAddress)),
-    transport: v.optional(readBy(readTransport)),
+    transport: v.optional(readBy((text) => readChoice(TRANSPORT_MODES, text))),
     encrypt: v.optional(readBy((text) => readChoice(ENCRYPT_MODES, text))),
     buffer: v.optional(readBy(readBuffer)),
+    poll: v.optional(BOOLEAN),
     lenient: v.optional(BOOLEAN),
     shell: v.optional(readBy((text) => readPlain('shell', text))),
     stderr: v.optional(readBy((text) => readChoice(STDERR_MODES, text))),

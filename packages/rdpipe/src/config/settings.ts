@@ -37,6 +37,7 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
     transport: options.transport ?? defaults.transport ?? 'auto',
     encrypt: options.encrypt ?? defaults.encrypt ?? 'auto',
     bufferBytes: options.buffer ?? defaults.buffer ?? 8 * 1024 * 1024,
+    poll: options.poll ?? defaults.poll ?? false,
     ok: allowedStatuses(options),
     lenient: options.lenient ?? defaults.lenient ?? false,
     shell: shells(options, file),

@@ -1,6 +1,6 @@
 /** The pipeline plus everything that was decided about it. Pure data; `--dry-run` prints it. Keys are not part of it. */
 import type { Stage } from './pipeline.ts';
-import type { DialAddress, LinkSink, LinkSource } from './protocol.ts';
+import type { DialAddress, LinkEncrypt, LinkSink, LinkSource, Transport } from './protocol.ts';
 
 /** Sessions are numbered as the plan first meets them; `local` is this machine. */
 export type SessionId = string;
@@ -13,11 +13,16 @@ export interface PlannedSession {
 
 /** One way to connect a hop: who listens, who dials, where. Tried in order, later ones join while earlier ones are still trying. */
 export interface Candidate {
+  readonly transport: Transport;
   readonly dialler: 'sender' | 'receiver';
   /** `address`: dialled directly. `forward`: through the ssh master of the session that is not local. */
   readonly way: 'address' | 'forward';
   readonly host: string;
-  /** Why it is here, for people: `address of ssh`, `--data`, `receiver dials`, `forwarded through ssh`. */
+  /** Over RDMA, the dialler's own address; null: the routing table decides. */
+  readonly from: string | null;
+  /** Over RDMA, for people: `mlx5_0`; `mlx5_0→mlx5_1` where the two ends name theirs differently. */
+  readonly device: string | null;
+  /** Why it is here, for people: `RoCE v2, 100 Gb/s`, `address of ssh`, `--data`, `receiver dials`, `forwarded through ssh`. */
   readonly why: string;
 }
 
@@ -42,13 +47,22 @@ export type PlannedLink = LinkBase &
         readonly to: SessionId;
         readonly source: LinkSource;
         readonly sink: LinkSink;
-        readonly transport: 'tcp';
-        readonly encrypt: boolean;
-        /** Why this transport and encryption: `tcp, encrypted (leaves the machine)`. */
+        /** Of the first candidate. */
+        readonly transport: Transport;
+        readonly encrypt: LinkEncrypt;
+        /** Why this transport and encryption: `rdma mlx5_0 (RoCE v2, 100 Gb/s), not encrypted (rdma)`. */
         readonly why: string;
         readonly candidates: readonly Candidate[];
-        readonly bind: { readonly sender: string | null; readonly receiver: string | null };
+        /** What the ends bind when they listen, null: every address. Over RDMA the receiver listens, always. */
+        readonly bind: {
+          readonly sender: string | null;
+          readonly receiver: string | null;
+          readonly rdma: string | null;
+        };
+        /** Of listening ends, first and last; [0, 0]: the kernel chooses. */
         readonly ports: readonly [number, number];
+        /** Look for messages without ever sleeping. */
+        readonly poll: boolean;
         readonly buffer: number;
       }
   );

@@ -84,6 +84,7 @@ interface HopLinkBase {
   readonly buffer: number;
   readonly bind: string | null;
   readonly ports: readonly [number, number];
+  readonly poll: boolean;
 }
 
 export type AgentLink =
@@ -99,7 +100,16 @@ export type AgentLink =
       readonly buffer: number;
     };
 
-export type DialAddress = { readonly host: string; readonly port: number } | { readonly unix: string };
+export type DialAddress =
+  | {
+      readonly host: string;
+      readonly port: number;
+      /** Absent: tcp. */
+      readonly transport?: Transport;
+      /** Over RDMA, the dialler's own address; null or absent: the routing table decides. */
+      readonly from?: string | null;
+    }
+  | { readonly unix: string };
 
 export type AgentRequest =
   | {
@@ -113,7 +123,13 @@ export type AgentRequest =
       readonly stages: readonly AgentStage[];
       readonly links: readonly AgentLink[];
     }
-  | { readonly op: 'listen'; readonly link: number; readonly end: HopEnd }
+  | {
+      readonly op: 'listen';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly transport: Transport;
+      readonly bind: string | null;
+    }
   | { readonly op: 'dial'; readonly link: number; readonly end: HopEnd; readonly addresses: readonly DialAddress[] }
   | { readonly op: 'go'; readonly segment: number }
   | { readonly op: 'stderr_ack'; readonly stage: number; readonly bytes: number }
@@ -137,7 +153,21 @@ export type NativeCode =
 
 export type AgentEvent =
   | { readonly event: 'prepared'; readonly segment: number }
-  | { readonly event: 'listening'; readonly link: number; readonly end: HopEnd; readonly port: number }
+  | {
+      readonly event: 'listening';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly transport: Transport;
+      readonly port: number;
+    }
+  | {
+      readonly event: 'listen_failed';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly transport: Transport;
+      readonly code: NativeCode;
+      readonly message: string;
+    }
   | {
       readonly event: 'dial_failed';
       readonly link: number;
@@ -153,6 +183,9 @@ export type AgentEvent =
       readonly cipher: string;
       readonly local: string;
       readonly peer: string;
+      readonly device: string | null;
+      /** What the user should know. */
+      readonly note: string | null;
     }
   | { readonly event: 'size'; readonly link: number; readonly bytes: number }
   | { readonly event: 'started'; readonly stage: number; readonly pid: number }
@@ -164,6 +197,8 @@ export type AgentEvent =
       readonly input_ms: number;
       readonly wire_ms: number;
       readonly output_ms: number;
+      /** Shortest round trip of a PING; 0: none yet. */
+      readonly rtt_us: number;
     }
   | { readonly event: 'stderr'; readonly stage: number; readonly data: string }
   | {

@@ -17,8 +17,16 @@ export interface HopReport {
   readonly link: number;
   readonly from: string;
   readonly to: string;
+  /** `rdma`, `tcp`; `local` between two programs of one host. */
   readonly transport: string;
   readonly cipher: string;
+  /** Of RDMA: the sender's and the receiver's, `mlx5_0`. Else empty. */
+  readonly devices: readonly string[];
+  /** The sender's address, and the receiver's as the sender sees it; null: not connected, or within one host. */
+  readonly local: string | null;
+  readonly peer: string | null;
+  /** Shortest round trip of a message in microseconds; null: none was measured. */
+  readonly rttUs: number | null;
   readonly result: 'delivered' | 'closed' | 'aborted' | 'failed' | 'not_connected';
   readonly bytes: number;
   readonly seconds: number;
@@ -30,6 +38,8 @@ export interface HopReport {
   readonly outputMs: number;
   /** Ways that were tried and refused, in words; and a forward through ssh, when one was needed. */
   readonly notes: readonly string[];
+  /** What its ends warned of: `h2: the buffer is 4.0 MiB …`. */
+  readonly warnings: readonly string[];
 }
 
 export interface Report {

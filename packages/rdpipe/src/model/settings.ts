@@ -21,6 +21,7 @@ export interface NamedHost {
   readonly host: string;
 }
 
+export type TransportMode = 'auto' | 'rdma' | 'tcp';
 export type EncryptMode = 'auto' | 'always' | 'never';
 export type StderrMode = 'prefix' | 'raw' | 'off';
 export type ProgressMode = 'auto' | 'live' | 'plain' | 'none';
@@ -35,9 +36,11 @@ export interface Settings {
   /** Ports of listening ends; [0, 0]: the kernel chooses. */
   readonly ports: readonly [number, number];
   readonly data: PerHost<DataAddress | undefined>;
-  readonly transport: 'auto' | 'tcp';
+  readonly transport: TransportMode;
   readonly encrypt: EncryptMode;
   readonly bufferBytes: number;
+  /** Hops look for messages without ever sleeping. */
+  readonly poll: boolean;
   /** Exit statuses that count as success beside 0: of every stage, and of some by number. */
   readonly ok: { readonly all: readonly number[]; readonly stages: ReadonlyMap<number, readonly number[]> };
   readonly lenient: boolean;

@@ -25,10 +25,11 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 const ADDRESSES_MAX = 256;
 const PORTS_MAX = 64;
-const KINDS_OF_GIDS_MAX = 8;
+const KINDS_OF_GIDS_MAX = 16;
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const End = v.picklist(['send', 'recv']);
+const HopTransport = v.picklist(['tcp', 'rdma']);
 const Hex = v.pipe(v.string(), v.regex(/^(?:[0-9a-f]{2})*$/i));
 const Code = v.picklist([
   'ok',
@@ -91,7 +92,21 @@ const HelloSchema = v.object({
 
 const EventSchema = v.variant('event', [
   v.object({ event: v.literal('prepared'), segment: Count }),
-  v.object({ event: v.literal('listening'), link: Count, end: End, port: v.pipe(Count, v.maxValue(65535)) }),
+  v.object({
+    event: v.literal('listening'),
+    link: Count,
+    end: End,
+    transport: v.optional(HopTransport, 'tcp'),
+    port: v.pipe(Count, v.maxValue(65535)),
+  }),
+  v.object({
+    event: v.literal('listen_failed'),
+    link: Count,
+    end: End,
+    transport: HopTransport,
+    code: Code,
+    message: v.string(),
+  }),
   v.object({ event: v.literal('dial_failed'), link: Count, end: End, code: Code, message: v.string() }),
   v.object({
     event: v.literal('connected'),
@@ -101,6 +116,8 @@ const EventSchema = v.variant('event', [
     cipher: v.string(),
     local: v.string(),
     peer: v.string(),
+    device: v.optional(v.nullable(v.string()), null),
+    note: v.optional(v.nullable(v.string()), null),
   }),
   v.object({ event: v.literal('size'), link: Count, bytes: Count }),
   v.object({ event: v.literal('started'), stage: Count, pid: Count }),
@@ -112,6 +129,7 @@ const EventSchema = v.variant('event', [
     input_ms: Count,
     wire_ms: Count,
     output_ms: Count,
+    rtt_us: v.optional(Count, 0),
   }),
   v.object({ event: v.literal('stderr'), stage: Count, data: Hex }),
   v.object({

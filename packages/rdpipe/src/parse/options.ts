@@ -1,6 +1,6 @@
 /** The one table of rdpipe's options: what is accepted, what help says, how each value is read. */
 import { UsageError } from '../model/errors.ts';
-import type { EncryptMode, ProgressMode, SshMode, StderrMode } from '../model/settings.ts';
+import type { EncryptMode, ProgressMode, SshMode, StderrMode, TransportMode } from '../model/settings.ts';
 import { hostKey, parseHostRef } from './host-ref.ts';
 import {
   readAddress,
@@ -12,7 +12,6 @@ import {
   readSize,
   readStallTimeout,
   readStatuses,
-  readTransport,
 } from './values.ts';
 
 /** What flags said; nothing else is decided here. */
@@ -23,9 +22,10 @@ export interface Options {
   readonly port?: readonly [number, number];
   readonly hostname?: string;
   readonly data?: readonly HostValue[];
-  readonly transport?: 'auto' | 'tcp';
+  readonly transport?: TransportMode;
   readonly encrypt?: EncryptMode;
   readonly buffer?: number;
+  readonly poll?: boolean;
   readonly ok?: readonly OkRule[];
   readonly lenient?: boolean;
   readonly shell?: readonly HostValue[];
@@ -73,6 +73,7 @@ export interface OptionRow {
   readonly counts?: boolean;
 }
 
+export const TRANSPORT_MODES = ['auto', 'rdma', 'tcp'] as const;
 export const ENCRYPT_MODES = ['auto', 'always', 'never'] as const;
 export const STDERR_MODES = ['prefix', 'raw', 'off'] as const;
 export const PROGRESS_MODES = ['auto', 'live', 'plain', 'none'] as const;
@@ -104,14 +105,20 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     read: readAddress,
   },
   { long: '--data', value: 'HOST=ADDR', help: "address that others use for HOST's data", read: list(readHostAddress) },
-  { long: '--transport', value: 'auto|tcp', help: 'how hops carry data (default: auto)', read: readTransport },
+  {
+    long: '--transport',
+    value: 'auto|rdma|tcp',
+    help: 'auto: RDMA where both ends can, else TCP (default: auto)',
+    read: choice(TRANSPORT_MODES),
+  },
   {
     long: '--encrypt',
     value: 'auto|always|never',
-    help: 'auto: hops that leave a machine (default: auto)',
+    help: 'auto: TCP hops that leave a machine (default: auto)',
     read: choice(ENCRYPT_MODES),
   },
   { long: '--buffer', value: 'SIZE', help: "a hop's window, 64K to 1G (default: 8M)", read: readBuffer },
+  { long: '--poll', help: 'hops spin instead of sleeping: less delay, a busy CPU at each end' },
   {
     long: '--ok',
     value: '[STAGE=]STATUS,...',
@@ -173,6 +180,31 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   { short: '-V', long: '--version', help: 'print the version' },
   { short: '-h', long: '--help', help: 'print this help' },
 ];
+
+/** What of these `rdpipe doctor` takes, in its own order; some have another meaning there. */
+export const DOCTOR_OPTION_TABLE: readonly OptionRow[] = [
+  { ...row('--verbose'), help: 'log what is done' },
+  { ...row('--quiet'), help: 'only what is wrong' },
+  { ...row('--json'), help: 'one JSON object on standard output in place of all text' },
+  row('--transport'),
+  row('--port'),
+  row('--hostname'),
+  row('--data'),
+  row('--sudo'),
+  row('--connect-timeout'),
+  row('--ssh'),
+  row('-F'),
+  row('-o'),
+  row('--agent'),
+  row('--config'),
+  row('--help'),
+];
+
+function row(name: string): OptionRow {
+  const found = OPTION_TABLE.find(({ short, long }) => (long ?? short) === name);
+  if (found === undefined) throw new Error(`no option is called ${name}`);
+  return found;
+}
 
 /** `[host=]shell`; an empty host is this machine. */
 function readHostShell(text: string): HostValue {

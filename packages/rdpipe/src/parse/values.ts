@@ -92,10 +92,3 @@ export function readAddress(text: string): string {
   }
   return address;
 }
-
-export const TRANSPORTS = ['auto', 'tcp'] as const;
-
-export function readTransport(text: string): (typeof TRANSPORTS)[number] {
-  if (text === 'rdma') throw new UsageError('this build has no RDMA transport yet (auto or tcp)');
-  return readChoice(TRANSPORTS, text);
-}

@@ -21,17 +21,18 @@ export function describePlan(plan: Plan): readonly string[] {
   ]);
 }
 
-/** `h1→h2 tcp, encrypted (leaves the machine), h1 dials 10.0.0.2 (address of ssh)`. */
-export function describeHop(link: HopLink, labels: Labels): string {
-  const ways = link.candidates.map((candidate) => describeWay(candidate, link, labels));
-  return `${place(link.source, link.from, labels)}→${place(link.sink, link.to, labels)} ${link.why}, ${ways.join('; else ')}`;
+/** A way to connect a hop, for people: `rdma mlx5_0, RoCE v2, 100 Gb/s`, `address of ssh`. */
+export function candidateWords({ transport, device, why }: Candidate): string {
+  return device === null ? why : `${transport} ${device}, ${why}`;
 }
 
-export type Labels = ReadonlyMap<SessionId, string>;
+type Labels = ReadonlyMap<SessionId, string>;
 
 function describeSegment({ stages, links }: Segment, labels: Labels): readonly string[] {
   const lineOf = (number: number | undefined, nothing: string) =>
-    links.filter((link) => link.number === number).map((link) => describeLink(link, nothing, labels));
+    links
+      .filter((link) => link.number === number)
+      .flatMap((link) => [describeLink(link, nothing, labels), ...describeWays(link, labels)]);
   return [
     ...lineOf(stages[0]?.in, 'no input: end of file at once'),
     ...stages.flatMap((planned) => [describeStage(planned), ...lineOf(planned.out, 'output is dropped')]),
@@ -46,7 +47,7 @@ function describeStage({ stage }: PlannedStage): string {
 function describeLink(link: PlannedLink, nothing: string, labels: Labels): string {
   switch (link.kind) {
     case 'hop':
-      return describeHop(link, labels);
+      return `${place(link.source, link.from, labels)}→${place(link.sink, link.to, labels)} ${link.why}`;
     case 'local':
       return `${describeLocal(link, labels)}, confirmed to its end`;
     case 'pipe':
@@ -65,11 +66,20 @@ function describeLocal(link: LocalLink, labels: Labels): string {
   return from === to ? `within ${from}` : `${from}→${to}`;
 }
 
+/** The ways in which a hop will be tried, a line each. */
+function describeWays(link: PlannedLink, labels: Labels): readonly string[] {
+  if (link.kind !== 'hop') return [];
+  return link.candidates.map(
+    (candidate, index) => `  ${index === 0 ? '' : 'else '}${describeWay(candidate, link, labels)}`,
+  );
+}
+
 function describeWay(candidate: Candidate, link: HopLink, labels: Labels): string {
   const dialler = nameOf(candidate.dialler === 'sender' ? link.from : link.to, labels);
-  return candidate.way === 'forward'
-    ? `${dialler} ${candidate.why}`
-    : `${dialler} dials ${candidate.host} (${candidate.why})`;
+  if (candidate.way === 'forward') return `${dialler} ${candidate.why}`;
+  const from = candidate.from === null ? '' : ` from ${candidate.from}`;
+  const other = candidate.transport === link.transport ? '' : `${candidate.transport}, `;
+  return `${dialler} dials ${candidate.host}${from} (${other}${candidateWords(candidate)})`;
 }
 
 function place(role: HopLink['source'] | HopLink['sink'], session: SessionId, labels: Labels): string {

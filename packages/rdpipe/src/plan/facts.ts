@@ -17,7 +17,7 @@ export interface SessionFacts {
 export interface PlanInput {
   readonly run: string;
   readonly pipeline: Pipeline;
-  readonly settings: Pick<Settings, 'ports' | 'data' | 'encrypt' | 'bufferBytes'>;
+  readonly settings: Pick<Settings, 'ports' | 'data' | 'transport' | 'encrypt' | 'bufferBytes' | 'poll'>;
   /** The session of each stage, in the order of the stages. */
   readonly stageSessions: readonly SessionId[];
   /** Every session of `stageSessions`, and `LOCAL` where `needsLocal` says so. */
@@ -25,6 +25,4 @@ export interface PlanInput {
   /** What becomes of the user's standard input and output. */
   readonly stdin: 'send' | 'null';
   readonly stdout: 'arrive' | 'drop';
-  /** Addresses of this machine's interfaces: a listening end can be bound to these only. */
-  readonly localAddresses: readonly string[];
 }

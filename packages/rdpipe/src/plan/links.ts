@@ -29,8 +29,8 @@ function agentLink(link: PlannedLink, session: SessionId, keys: LinkKeys): reado
 
 function hopEnd(link: HopLink, session: SessionId, keys: LinkKeys): readonly AgentLink[] {
   if (session !== link.from && session !== link.to) return [];
-  const { number, encrypt, buffer, ports, bind } = link;
-  const base = { link: number, kind: 'hop', key: keyOf(number, keys), encrypt: encrypt ? 'always' : 'never', buffer, ports } as const;
+  const { number, encrypt, buffer, ports, poll, bind } = link;
+  const base = { link: number, kind: 'hop', key: keyOf(number, keys), encrypt, buffer, ports, poll } as const;
   return session === link.from
     ? [{ ...base, end: 'send', source: link.source, bind: bind.sender }]
     : [{ ...base, end: 'recv', sink: link.sink, bind: bind.receiver }];

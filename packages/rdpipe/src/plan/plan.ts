@@ -4,10 +4,10 @@ import type { Stage } from '../model/pipeline.ts';
 import type { Plan, PlannedLink, PlannedSession, PlannedStage, Segment, SessionId } from '../model/plan.ts';
 import type { LinkSink, LinkSource } from '../model/protocol.ts';
 import { LOCAL, type PlanInput, type SessionFacts } from './facts.ts';
-import { routeHop } from './route.ts';
+import { missingForRdma, routeHop } from './route.ts';
 import { type SegmentShape, splitSegments } from './segments.ts';
 
-/** @throws HopError when two neighbours have no address under which one could dial the other. */
+/** @throws HopError when two neighbours have no way to reach one another, or none over the transport that was asked for. */
 export function makePlan(input: PlanInput): Plan {
   const segments = splitSegments(input.pipeline, input).map((shape, index) => planSegment(shape, index + 1, input));
   return { run: input.run, sessions: sessionsOf(segments, input), segments };
@@ -75,19 +75,35 @@ function planLink(ends: LinkEnds, input: PlanInput): PlannedLink {
   return { number, kind: 'local', session, source: source.role, sink: sink.role, buffer: input.settings.bufferBytes };
 }
 
-function planHop({ number, source, sink }: LinkEnds, input: PlanInput): PlannedLink {
+function planHop(linkEnds: LinkEnds, input: PlanInput): PlannedLink {
+  const { number, source, sink } = linkEnds;
   const from = factsOf(source.session, input);
   const to = factsOf(sink.session, input);
   const route = routeHop(from, to, input);
-  if (route.candidates.length === 0) throw noWay(from, to);
-  const { ports, bufferBytes } = input.settings;
+  if (route.candidates.length === 0) {
+    throw input.settings.transport === 'rdma' ? noRdma(linkEnds, input) : noWay(from, to);
+  }
+  const { ports, bufferBytes, poll } = input.settings;
   const ends = { from: from.id, to: to.id, source: source.role, sink: sink.role };
-  return { number, kind: 'hop', ...ends, transport: 'tcp', ...route, ports, buffer: bufferBytes };
+  return { number, kind: 'hop', ...ends, ...route, ports, poll, buffer: bufferBytes };
 }
 
 function noWay(from: SessionFacts, to: SessionFacts): HopError {
   const pair = `${from.label} and ${to.label}`;
   return new HopError('no_route', `no address is known for a hop between ${pair} (give one: --data ${to.label}=ADDR)`);
+}
+
+function noRdma({ source, sink }: LinkEnds, input: PlanInput): HopError {
+  const [from, to] = [factsOf(source.session, input), factsOf(sink.session, input)];
+  const lacks = missingForRdma(from, to, input).join('; ');
+  const advice = `${avoidance(source.role, sink.role)}--transport auto uses TCP there`;
+  return new HopError('no_route', `cannot use RDMA from ${from.label} to ${to.label}: ${lacks} (${advice})`);
+}
+
+/** A hop that carries the user's own input or output is often not the one that RDMA was asked for. */
+function avoidance(source: LinkSource, sink: LinkSink): string {
+  if (source === 'stdin') return '--stdin none sends nothing from here; ';
+  return sink === 'stdout' ? '> /dev/null drops the output on its host; ' : '';
 }
 
 /** In the order in which the plan first meets them. */

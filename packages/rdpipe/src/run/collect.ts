@@ -1,6 +1,16 @@
 import type { Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd } from '../model/protocol.ts';
-import type { EndState, Exited, Failure, LinkEnded, LinkState, RunState } from './state.ts';
+import {
+  type Connected,
+  type Counters,
+  type EndState,
+  type Exited,
+  type Failure,
+  type LinkEnded,
+  type LinkState,
+  NO_COUNTERS,
+  type RunState,
+} from './state.ts';
 
 /** The state after one message of an agent, heard at `nowMs`. Pure. */
 export function collect(state: RunState, session: SessionId, event: AgentEvent, nowMs: number): RunState {
@@ -8,15 +18,9 @@ export function collect(state: RunState, session: SessionId, event: AgentEvent, 
     case 'exited':
       return exited(state, event);
     case 'connected':
-      return changeLink(state, event.link, (link) => ({
-        transport: link.link.kind === 'local' ? 'local' : event.transport,
-        cipher: event.cipher,
-        connectedAtMs: link.connectedAtMs ?? nowMs,
-      }));
+      return connected(state, event, nowMs);
     case 'counters':
-      return changeEnd(state, event.link, event.end, {
-        counters: { bytes: event.bytes, inputMs: event.input_ms, wireMs: event.wire_ms, outputMs: event.output_ms },
-      });
+      return changeEnd(state, event.link, event.end, { counters: countersOf(event) });
     case 'link_ended':
       return linkEnded(state, event, nowMs);
     case 'failed':
@@ -50,6 +54,20 @@ export function addNote(state: RunState, link: number, note: string): RunState {
   return changeLink(state, link, (before) => ({ notes: [...before.notes, note] }));
 }
 
+function connected(state: RunState, event: Connected, nowMs: number): RunState {
+  const after = changeEnd(state, event.link, event.end, { connected: event });
+  return changeLink(after, event.link, (link) => ({
+    transport: link.link.kind === 'local' ? 'local' : event.transport,
+    cipher: event.cipher,
+    connectedAtMs: link.connectedAtMs ?? nowMs,
+  }));
+}
+
+function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): Counters {
+  const { bytes, input_ms: inputMs, wire_ms: wireMs, output_ms: outputMs, rtt_us: rttUs } = event;
+  return { bytes, inputMs, wireMs, outputMs, rttUs };
+}
+
 /** True when the stage failed by itself: it was not stopped, its reader had not closed, its status is not allowed. */
 function failedByItself(state: RunState, event: Exited): boolean {
   const stage = state.stages.get(event.stage)?.planned.stage;
@@ -65,7 +83,7 @@ function exited(state: RunState, event: Exited): RunState {
 
 function linkEnded(state: RunState, event: LinkEnded, nowMs: number): RunState {
   const before = state.links.get(event.link)?.ends[event.end].counters;
-  const counters = { inputMs: 0, wireMs: 0, outputMs: 0, ...before, bytes: event.bytes };
+  const counters = { ...NO_COUNTERS, ...before, bytes: event.bytes };
   const withEnd = changeEnd(state, event.link, event.end, { ended: event, counters });
   const after = changeLink(withEnd, event.link, () => ({ endedAtMs: nowMs }));
   if (event.result === 'delivered' || event.result === 'closed') return after;

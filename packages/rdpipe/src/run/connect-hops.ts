@@ -1,6 +1,7 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Candidate, DialAddress, HopLink, SessionId } from '../model/plan.ts';
-import type { AgentEvent, AgentRequest, HopEnd, NativeCode } from '../model/protocol.ts';
+import type { AgentEvent, AgentRequest, HopEnd, NativeCode, Transport } from '../model/protocol.ts';
 import type { Forward } from '../session/host-session.ts';
 import { notConnected } from './hop-words.ts';
 import type { Inbox } from './inbox.ts';
@@ -17,11 +18,17 @@ export interface HopPorts {
 
 export type Connected = Extract<AgentEvent, { event: 'connected' }>;
 
+/** One object may stand for several ways that were refused together. */
+export interface Refusal {
+  readonly code: NativeCode;
+  readonly message: string;
+}
+
 /** One way that is being tried, and what came of it. */
 export interface Try {
   readonly candidate: Candidate;
   address: DialAddress | undefined;
-  refusal: { readonly code: NativeCode; readonly message: string } | undefined;
+  refusal: Refusal | undefined;
 }
 
 export interface HopConnection {
@@ -46,6 +53,7 @@ export async function connectHops(
 async function connectHop(hop: HopLink, ports: HopPorts, runSignal: AbortSignal): Promise<HopConnection> {
   const decided = new AbortController();
   const signal = AbortSignal.any([runSignal, decided.signal]);
+  setMaxListeners(0, signal); // every way listens to it
   const tries: Try[] = [];
   try {
     const ends = await Promise.race([bothEnds(hop, ports.inbox, signal), tryWays(hop, tries, ports, signal)]);
@@ -64,9 +72,13 @@ async function bothEnds(hop: HopLink, inbox: Inbox, signal: AbortSignal): Promis
   return { send, recv };
 }
 
-/** Starts one way after the other; the next one joins when the last was refused or has not answered for a while. */
+/**
+ * Starts one way after the other; the next one joins when the last was refused or has not answered for a while. TCP, which
+ * connects sooner than RDMA, therefore does not outrun it.
+ */
 async function tryWays(hop: HopLink, tries: Try[], ports: HopPorts, signal: AbortSignal): Promise<never> {
   const started = performance.now();
+  const patienceMs = ports.timeoutMs / Math.max(LEAST_TURNS, hop.candidates.length + 1);
   const listening = listenOnce(hop, ports, signal);
   const refusals: Promise<void>[] = [];
   for (const candidate of hop.candidates) {
@@ -75,32 +87,51 @@ async function tryWays(hop: HopLink, tries: Try[], ports: HopPorts, signal: Abor
     tries.push(way);
     const refused = tryWay(hop, way, listening, ports, signal);
     refusals.push(refused);
-    await Promise.race([refused, delay(ports.timeoutMs / 4, undefined, { signal })]);
+    await Promise.race([refused, delay(patienceMs, undefined, { signal })]);
   }
   const left = Math.max(0, ports.timeoutMs - (performance.now() - started));
   await Promise.race([Promise.all(refusals), delay(left, undefined, { signal })]);
   throw notConnected(hop, tries, ports.label, ports.timeoutMs / 1000);
 }
 
-type Listening = (end: HopEnd) => Promise<number>;
+/** A way has a quarter of the time to itself, less where many others wait. */
+const LEAST_TURNS = 4;
 
-/** Tells an end to listen when it is first needed, and remembers its port. */
+/** The port on which an end listens, or why it cannot. */
+type Listening = (end: HopEnd, transport: Transport) => Promise<number | Refusal>;
+
+/** Tells an end to listen when it is first needed, and remembers its answer. */
 function listenOnce(hop: HopLink, ports: HopPorts, signal: AbortSignal): Listening {
-  const known = new Map<HopEnd, Promise<number>>();
-  return (end) => {
-    const port = known.get(end) ?? listen(hop, end, ports, signal);
-    known.set(end, port);
-    return port;
+  const known = new Map<string, Promise<number | Refusal>>();
+  return (end, transport) => {
+    const key = `${end} ${transport}`;
+    const answer = known.get(key) ?? listen(hop, end, transport, ports, signal);
+    known.set(key, answer);
+    return answer;
   };
 }
 
-function listen(hop: HopLink, end: HopEnd, ports: HopPorts, signal: AbortSignal): Promise<number> {
-  const port = ports.inbox.next(
-    (_, event) => (event.event === 'listening' && isOf(hop, end, event) ? event.port : undefined),
-    signal,
-  );
-  ports.send(sessionOf(hop, end), { op: 'listen', link: hop.number, end });
-  return port;
+async function listen(
+  hop: HopLink,
+  end: HopEnd,
+  transport: Transport,
+  ports: HopPorts,
+  signal: AbortSignal,
+): Promise<number | Refusal> {
+  const session = sessionOf(hop, end);
+  const answered = ports.inbox.next((_, event) => {
+    if (event.event !== 'listening' && event.event !== 'listen_failed') return undefined;
+    return isOf(hop, end, event) && event.transport === transport ? event : undefined;
+  }, signal);
+  ports.send(session, { op: 'listen', link: hop.number, end, transport, bind: bindOf(hop, end, transport) });
+  const answer = await answered;
+  if (answer.event === 'listening') return answer.port;
+  return { code: answer.code, message: `${ports.label(session)} cannot listen over ${transport}: ${answer.message}` };
+}
+
+function bindOf({ bind }: HopLink, end: HopEnd, transport: Transport): string | null {
+  if (transport === 'rdma') return bind.rdma;
+  return end === 'send' ? bind.sender : bind.receiver;
 }
 
 /** Resolves when this way was refused, or the hop is decided; never rejects, and stays open while it may still succeed. */
@@ -115,7 +146,7 @@ async function tryWay(
     way.refusal = await dial(hop, way, listening, ports, signal);
   } catch (error) {
     if (signal.aborted) return;
-    way.refusal = { code: 'cannot_connect', message: error instanceof Error ? error.message : String(error) };
+    way.refusal = cannotConnect(way.candidate, error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -125,10 +156,13 @@ async function dial(
   listening: Listening,
   ports: HopPorts,
   signal: AbortSignal,
-): Promise<Try['refusal']> {
-  const [end, other] = way.candidate.dialler === 'sender' ? (['send', 'recv'] as const) : (['recv', 'send'] as const);
-  way.address = await addressOf(hop, way.candidate, other, await listening(other), ports, signal);
-  if (way.address === undefined) return { code: 'cannot_connect', message: 'this session cannot forward' };
+): Promise<Refusal> {
+  const { candidate } = way;
+  const [end, other] = candidate.dialler === 'sender' ? (['send', 'recv'] as const) : (['recv', 'send'] as const);
+  const port = await listening(other, candidate.transport);
+  if (typeof port !== 'number') return port;
+  way.address = await addressOf(hop, candidate, other, port, ports, signal);
+  if (way.address === undefined) return cannotConnect(candidate, 'this session cannot forward');
   const failed = ports.inbox.next(
     (_, event) => (event.event === 'dial_failed' && isOf(hop, end, event) ? event : undefined),
     signal,
@@ -139,15 +173,20 @@ async function dial(
 
 async function addressOf(
   hop: HopLink,
-  { way, host }: Candidate,
+  { way, host, transport, from }: Candidate,
   listener: HopEnd,
   port: number,
   ports: HopPorts,
   signal: AbortSignal,
 ): Promise<DialAddress | undefined> {
-  if (way === 'address') return { host, port };
+  if (way === 'address') return { host, port, transport, from };
   const forward = await ports.forward(sessionOf(hop, listener), host, port, signal);
   return forward === undefined ? undefined : { unix: forward.socketPath };
+}
+
+/** Before anything was dialled, so that no message names the place yet. */
+function cannotConnect({ host }: Candidate, message: string): Refusal {
+  return { code: 'cannot_connect', message: `${host}: ${message}` };
 }
 
 function sessionOf(hop: HopLink, end: HopEnd): SessionId {

@@ -1,12 +1,13 @@
 import { HopError } from '../model/errors.ts';
 import type { DialAddress, HopLink, SessionId } from '../model/plan.ts';
-import type { HopConnection, Try } from './connect-hops.ts';
+import { candidateWords } from '../plan/describe.ts';
+import type { HopConnection, Refusal, Try } from './connect-hops.ts';
 
 type Label = (session: SessionId) => string;
 
 /** Why a hop could not be made, and what may help. */
 export function notConnected(hop: HopLink, tries: readonly Try[], label: Label, seconds: number): HopError {
-  const refused = tries.map((way) => refusalOf(way) ?? `${targetOf(way)}: no answer within ${seconds} s`);
+  const refused = refusals(tries, `no answer within ${seconds} s`);
   const code = tries.some((way) => way.refusal?.code === 'key_refused') ? 'key_refused' : 'cannot_connect';
   const advice = `--data HOST=ADDR names another address, --port ports that a firewall lets through`;
   return new HopError(code, `cannot connect ${label(hop.from)} to ${label(hop.to)}: ${refused.join('; ')} (${advice})`);
@@ -16,27 +17,36 @@ export function notConnected(hop: HopLink, tries: readonly Try[], label: Label, 
 export function wayOf(connection: HopConnection): string {
   const won = winner(connection);
   if (won === undefined) return 'unknown';
-  return won.candidate.way === 'forward' ? won.candidate.why : `${targetOf(won)}, ${won.candidate.why}`;
+  return won.candidate.way === 'forward' ? won.candidate.why : `${targetOf(won)}, ${candidateWords(won.candidate)}`;
 }
 
 /** What the report says of a hop beside its numbers: ways that did not do, and a detour through ssh. */
 export function notesOf(connection: HopConnection): string[] {
   const won = winner(connection);
   const before = connection.tries.slice(0, won === undefined ? 0 : connection.tries.indexOf(won));
-  const failed = before.map((way) => refusalOf(way) ?? `${targetOf(way)}: no answer (${way.candidate.why})`);
+  const failed = refusals(before, 'no answer');
   if (won?.candidate.way === 'forward') return [...failed, won.candidate.why];
   return failed.length === 0 ? [] : [...failed, `connected by ${wayOf(connection)}`];
 }
 
-function winner({ tries, ends }: HopConnection): Try | undefined {
-  const dialled = tries.filter((way) => way.address !== undefined);
-  return dialled.find((way) => isPeer(way, ends)) ?? dialled.at(-1);
+/** What became of ways that did not do, in order; those that one message refused are told of together. */
+function refusals(tries: readonly Try[], silence: string): string[] {
+  const groups = new Map<Refusal | Try, Try[]>();
+  for (const way of tries) {
+    const key = way.refusal ?? way;
+    groups.set(key, [...(groups.get(key) ?? []), way]);
+  }
+  return [...groups.values()].map((ways) => {
+    const [first] = ways as [Try];
+    const message = first.refusal?.message ?? `${targetOf(first)}: ${silence}`;
+    return `${message} (${ways.map(({ candidate }) => candidateWords(candidate)).join('; ')})`;
+  });
 }
 
-function refusalOf({ candidate, refusal, address }: Try): string | undefined {
-  if (refusal === undefined) return undefined;
-  const where = address === undefined ? `${candidate.host}: ` : '';
-  return `${where}${refusal.message} (${candidate.why})`;
+function winner({ tries, ends }: HopConnection): Try | undefined {
+  const { transport } = ends.send;
+  const dialled = tries.filter(({ address, candidate }) => address !== undefined && candidate.transport === transport);
+  return dialled.find((way) => isPeer(way, ends)) ?? dialled.at(-1);
 }
 
 function targetOf({ address, candidate }: Try): string {

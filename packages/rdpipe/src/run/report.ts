@@ -43,6 +43,9 @@ function reportHop(hop: LinkState): HopReport {
     to,
     transport,
     cipher,
+    devices: devicesOf(hop),
+    ...addressesOf(hop),
+    rttUs: rttOf(hop),
     result: resultOf(hop),
     bytes,
     seconds,
@@ -52,7 +55,30 @@ function reportHop(hop: LinkState): HopReport {
     wireMs: waits.wire,
     outputMs: waits.output,
     notes,
+    warnings: warningsOf(hop),
   };
+}
+
+function devicesOf({ ends: { send, recv } }: LinkState): readonly string[] {
+  return [send.connected?.device, recv.connected?.device].filter((device) => typeof device === 'string');
+}
+
+function addressesOf({ link, ends: { send } }: LinkState): Pick<HopReport, 'local' | 'peer'> {
+  if (link.kind === 'local' || send.connected === undefined) return { local: null, peer: null };
+  return { local: send.connected.local, peer: send.connected.peer };
+}
+
+function rttOf({ ends: { send, recv } }: LinkState): number | null {
+  const measured = [send.counters.rttUs, recv.counters.rttUs].filter((rttUs) => rttUs > 0);
+  return measured.length === 0 ? null : Math.min(...measured);
+}
+
+function warningsOf({ from, to, ends: { send, recv } }: LinkState): readonly string[] {
+  const said = [
+    { host: from, note: send.connected?.note ?? null },
+    { host: to, note: recv.connected?.note ?? null },
+  ];
+  return said.flatMap(({ host, note }) => (note === null ? [] : [`${host}: ${note}`]));
 }
 
 function secondsOf({ connectedAtMs, endedAtMs }: LinkState): number {

@@ -7,7 +7,6 @@ import type { Report } from '../model/report.ts';
 import type { Settings } from '../model/settings.ts';
 import { makePlan } from '../plan/plan.ts';
 import type { Sessions } from '../session/open.ts';
-import { localAddresses } from './local-addresses.ts';
 import { type Installation, type OpenHosts, openHosts, startAgents, type UserStreams } from './open-hosts.ts';
 import { makeReport } from './report.ts';
 import { runPlan } from './run-plan.ts';
@@ -85,7 +84,6 @@ function planFor({ pipeline, settings, streams }: RunInput, { sessions, agents }
     stageSessions: pipeline.stages.map(({ host }) => sessions.idOf(host)),
     sessions: new Map(facts),
     ...streams,
-    localAddresses: localAddresses(),
   });
 }
 

@@ -4,6 +4,7 @@ import type { HopLink, LocalLink, Plan, PlannedStage, SessionId } from '../model
 import type { AgentEvent, HopEnd, NativeCode } from '../model/protocol.ts';
 
 export type Exited = Extract<AgentEvent, { event: 'exited' }>;
+export type Connected = Extract<AgentEvent, { event: 'connected' }>;
 export type LinkEnded = Extract<AgentEvent, { event: 'link_ended' }>;
 
 export interface StageState {
@@ -20,9 +21,12 @@ export interface Counters {
   readonly inputMs: number;
   readonly wireMs: number;
   readonly outputMs: number;
+  /** Shortest round trip; 0: none yet. */
+  readonly rttUs: number;
 }
 
 export interface EndState {
+  readonly connected: Connected | undefined;
   readonly counters: Counters;
   readonly ended: LinkEnded | undefined;
 }
@@ -77,7 +81,8 @@ export interface RunState {
   readonly leftBehind: readonly LeftBehind[];
 }
 
-const NOTHING: EndState = { counters: { bytes: 0, inputMs: 0, wireMs: 0, outputMs: 0 }, ended: undefined };
+export const NO_COUNTERS: Counters = { bytes: 0, inputMs: 0, wireMs: 0, outputMs: 0, rttUs: 0 };
+const NOTHING: EndState = { connected: undefined, counters: NO_COUNTERS, ended: undefined };
 
 /** The state before anything was started. */
 export function initialState(plan: Plan): RunState {

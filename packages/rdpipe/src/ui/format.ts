@@ -1,18 +1,6 @@
 /** Numbers for people. Sizes are model/bytes.ts. */
 
-const RATE_UNITS = ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s'] as const;
-
-/** A rate in decimal units with four digits: `2.872 GB/s`, `17.00 B/s`. */
-export function formatRate(bytesPerSecond: number): string {
-  let value = bytesPerSecond;
-  let unit = 0;
-  while (value >= 999.95 && unit < RATE_UNITS.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  const decimals = value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
-  return `${value.toFixed(decimals)} ${RATE_UNITS[unit]}`;
-}
+export { formatRate } from '../model/rate.ts';
 
 /** `0.4 s`, `12.3 s`, `4:05`, `1:02:03`. */
 export function formatDuration(seconds: number): string {
@@ -27,6 +15,12 @@ export function formatWholeSeconds(seconds: number): string {
   const minutes = Math.floor((whole % 3600) / 60);
   const rest = twoDigits(whole % 60);
   return hours === 0 ? `${minutes}:${rest}` : `${hours}:${twoDigits(minutes)}:${rest}`;
+}
+
+/** `331 µs`, `1.2 ms`, `0.4 s`. */
+export function formatMicroseconds(microseconds: number): string {
+  if (microseconds < 999.5) return `${Math.round(microseconds)} µs`;
+  return microseconds < 99_950 ? `${(microseconds / 1000).toFixed(1)} ms` : formatDuration(microseconds / 1_000_000);
 }
 
 /** Rows as columns as wide as their widest cell; the last column is not padded. */

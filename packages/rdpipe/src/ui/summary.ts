@@ -2,7 +2,7 @@
 import { formatBytes } from '../model/bytes.ts';
 import type { HopReport, Report, StageReport } from '../model/report.ts';
 import { printable, shorten } from '../model/text.ts';
-import { formatDuration, formatRate, formatTable } from './format.ts';
+import { formatDuration, formatMicroseconds, formatRate, formatTable } from './format.ts';
 
 /** Lines without their newlines. */
 export function summaryLines(report: Report): readonly string[] {
@@ -28,7 +28,8 @@ function bandwidthLine({ hops, seconds }: Report): string {
 function hopCells(hop: HopReport): readonly string[] {
   const waits = `waited ${inSeconds(hop.inputMs)} for input, ${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
   const result = hop.result.replace('_', ' ');
-  return [nameOf(hop), carrierOf(hop), result, formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), waits];
+  const times = hop.rttUs === null ? waits : `${waits}; round trip ${formatMicroseconds(hop.rttUs)}`;
+  return [nameOf(hop), carrierOf(hop), result, formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), times];
 }
 
 /** A link to a file or to the user's own descriptor may stay on one host. */
@@ -36,10 +37,11 @@ function nameOf({ from, to }: HopReport): string {
   return from === to ? `within ${from}` : `${from}→${to}`;
 }
 
-function carrierOf({ transport, cipher, result, from, to }: HopReport): string {
+function carrierOf({ transport, devices, cipher, result, from, to }: HopReport): string {
   if (result === 'not_connected') return '';
-  if (from === to && cipher === 'none') return transport;
-  return `${transport} ${cipher === 'none' ? 'not encrypted' : cipher}`;
+  const carrier = [transport, ...(devices.length === 0 ? [] : [[...new Set(devices)].join('→')])];
+  if (from === to && cipher === 'none') return carrier.join(' ');
+  return [...carrier, cipher === 'none' ? 'not encrypted' : cipher].join(' ');
 }
 
 function stageCells(stage: StageReport): readonly string[] {

@@ -21,6 +21,8 @@ describe('config file', () => {
       stall-timeout = 20
       lease = "90.5"
       encrypt = "always"
+      transport = "rdma"
+      poll = true
       lenient = true
 
       [host.h1]
@@ -39,6 +41,8 @@ describe('config file', () => {
       'stall-timeout': 20_000,
       lease: 90_500,
       encrypt: 'always',
+      transport: 'rdma',
+      poll: true,
       lenient: true,
     });
     expect([...hosts]).to.deep.equal([
@@ -56,10 +60,7 @@ describe('config file', () => {
     ['[default]', 'c.toml: unknown key default'],
     ['[host.h1]\ndate = "x"', 'c.toml: unknown key host.h1.date'],
     ['[defaults]\nport = "x"', "c.toml: defaults.port: 'x' is not a port or a range of ports (1 to 65535, 7000-7010)"],
-    [
-      '[defaults]\ntransport = "rdma"',
-      'c.toml: defaults.transport: this build has no RDMA transport yet (auto or tcp)',
-    ],
+    ['[defaults]\ntransport = "udp"', "c.toml: defaults.transport: 'udp' is none of auto, rdma, tcp"],
     ['[defaults]\nlenient = "yes"', 'c.toml: defaults.lenient: is neither true nor false'],
     ['[defaults]\nbuffer = true', 'c.toml: defaults.buffer: is neither text nor a number'],
     ['[host.h1]\ndata = "a b"', "c.toml: host.h1.data: 'a b' is not an address or host name"],

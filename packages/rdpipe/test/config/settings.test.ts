@@ -27,6 +27,7 @@ describe('settings', () => {
       transport: 'auto',
       encrypt: 'auto',
       bufferBytes: 8 * 1024 ** 2,
+      poll: false,
       ok: { all: [], stages: new Map() },
       lenient: false,
       shell: { all: 'sh', hosts: new Map() },

@@ -46,7 +46,7 @@ describe('argv', () => {
         ],
       },
     ],
-    [['--transport', 'auto', '--encrypt', 'never'], { transport: 'auto', encrypt: 'never' }],
+    [['--transport', 'rdma', '--encrypt', 'never', '--poll'], { transport: 'rdma', encrypt: 'never', poll: true }],
     [['--buffer', '16M', '--size', '1.5G'], { buffer: 16 * 1024 ** 2, size: 1.5 * 1024 ** 3 }],
     [
       ['--ok', '1,2', '--ok', '3=4'],
@@ -94,7 +94,7 @@ describe('argv', () => {
     [['--compress', 'zstd', 'h1:a'], "unknown option '--compress' (rdpipe --help shows the options)"],
     [['-p'], "option '-p, --port <value>' argument missing (rdpipe --help shows the options)"],
     [['-p', '0', 'h1:a'], "--port: '0' is not a port or a range of ports (1 to 65535, 7000-7010)"],
-    [['--transport', 'rdma', 'h1:a'], '--transport: this build has no RDMA transport yet (auto or tcp)'],
+    [['--transport', 'udp', 'h1:a'], "--transport: 'udp' is none of auto, rdma, tcp"],
     [['--data', '10.0.0.1', 'h1:a'], "--data: '10.0.0.1' is not HOST=ADDR"],
     [['--data', '=10.0.0.1', 'h1:a'], "--data: '=10.0.0.1' names no host (--hostname is for this machine)"],
     [['--data', 'h 1=10.0.0.1', 'h1:a'], "--data: host 'h 1' contains white space"],

@@ -10,7 +10,6 @@ import {
   readSize,
   readStallTimeout,
   readStatuses,
-  readTransport,
 } from '../../src/parse/values.ts';
 import { usageErrorOf } from './helpers.ts';
 
@@ -57,8 +56,6 @@ describe('values', () => {
     ['address', readAddress, '', 'the address is empty'],
     ['address', readAddress, 'a b', "'a b' is not an address or host name"],
     ['address', readAddress, '-x', "'-x' is not an address or host name"],
-    ['transport', readTransport, 'rdma', 'this build has no RDMA transport yet (auto or tcp)'],
-    ['transport', readTransport, 'udp', "'udp' is none of auto, tcp"],
     ['plain text', (text) => readPlain('path', text), 'a\nb', 'the path contains a control character'],
     ['choice', (text) => readChoice(['a', 'b'], text), 'c', "'c' is none of a, b"],
   ];
@@ -78,6 +75,5 @@ describe('values', () => {
     expect(readStatuses('0,1,255')).to.deep.equal([0, 1, 255]);
     expect(readAddress('[fe80::1%eth0]')).to.equal('fe80::1%eth0');
     expect(readAddress('ib-h1.example')).to.equal('ib-h1.example');
-    expect(readTransport('tcp')).to.equal('tcp');
   });
 });

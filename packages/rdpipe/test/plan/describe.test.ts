@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describePlan } from '../../src/plan/describe.ts';
-import type { PlanInput } from '../../src/plan/facts.ts';
+import type { PlanInput, SessionFacts } from '../../src/plan/facts.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import { inputFor } from './helpers.ts';
+import { inputFor, nic, rdmaPort, SESSIONS, withHello } from './helpers.ts';
 
 function lines(words: readonly string[], changes: Partial<PlanInput> = {}): readonly string[] {
   return describePlan(makePlan(inputFor(words, changes)));
@@ -13,9 +13,30 @@ describe('describe', () => {
     expect(lines(['h1:tr a-z A-Z', 'h2:rev'], { stdout: 'arrive' })).to.deep.equal([
       'no input: end of file at once',
       'stage 1 h1: tr a-z A-Z',
-      'h1→h2 tcp, encrypted (leaves the machine), h1 dials 10.0.0.2 (address of ssh); else h2 dials 10.0.0.1 (address of ssh, receiver dials)',
+      'h1→h2 tcp (no RDMA device on h1 or h2), encrypted (leaves the machine)',
+      '  h1 dials 10.0.0.2 (address of ssh)',
+      '  else h2 dials 10.0.0.1 (address of ssh, receiver dials)',
       'stage 2 h2: rev',
-      'h2→standard output tcp, encrypted (leaves the machine), h2 dials 10.0.0.9 (address of ssh); else this machine dials 10.0.0.2 (address of ssh, receiver dials); else this machine forwarded through ssh',
+      'h2→standard output tcp (no RDMA device on h2 or this machine), encrypted (leaves the machine)',
+      '  h2 dials 10.0.0.9 (address of ssh)',
+      '  else this machine dials 10.0.0.2 (address of ssh, receiver dials)',
+      '  else this machine forwarded through ssh',
+    ]);
+  });
+
+  it('shows the devices of RDMA', () => {
+    const fast = (session: SessionFacts, address: string) =>
+      withHello(session, {
+        addresses: [...session.hello.addresses, nic('ib0', address)],
+        rdma: [rdmaPort('mlx5_0', 'ib0')],
+      });
+    const [h1, h2] = [fast(SESSIONS.h1, '10.1.0.1/24'), fast(SESSIONS.h2, '10.1.0.2/24')];
+    const sessions = new Map([h1, h2].map((session) => [session.id, session]));
+    expect(lines(['h1:a', 'h2:b'], { sessions }).slice(2, -2)).to.deep.equal([
+      'h1→h2 rdma mlx5_0 (RoCE v2, 100 Gb/s), not encrypted (rdma)',
+      '  h1 dials 10.1.0.2 from 10.1.0.1 (rdma mlx5_0, RoCE v2, 100 Gb/s)',
+      '  else h1 dials 10.0.0.2 (tcp, address of ssh)',
+      '  else h2 dials 10.0.0.1 (tcp, address of ssh, receiver dials)',
     ]);
   });
 

@@ -1,5 +1,6 @@
 import type { Pipeline, Stage } from '../../src/model/pipeline.ts';
-import type { AgentHello } from '../../src/model/protocol.ts';
+import type { HopLink } from '../../src/model/plan.ts';
+import type { AgentHello, HostAddress, RdmaPort } from '../../src/model/protocol.ts';
 import { LOCAL, type PlanInput, type SessionFacts } from '../../src/plan/facts.ts';
 import { parse } from '../parse/helpers.ts';
 
@@ -24,16 +25,35 @@ export function hello(machine: string, ssh: string | null): AgentHello {
   };
 }
 
-function facts(id: string, label: string, machine: string, ssh: string | null): SessionFacts {
-  return { id, label, hello: hello(machine, ssh) };
+/** An interface's address: `nic('eth0', '10.0.0.1/24')`, 1 Gb/s and up. */
+export function nic(name: string, address: string, changes: Partial<HostAddress> = {}): HostAddress {
+  const [host = '', prefix] = address.split('/');
+  const fast = { up: true, speed_mbps: 1000, kind: 'physical', mtu: 1500 } as const;
+  return { address: host, prefix: Number(prefix), interface: name, ...fast, ...changes };
+}
+
+/** An RDMA port that is up, RoCE v2 at 100 Gb/s. */
+export function rdmaPort(device: string, name: string | null, changes: Partial<RdmaPort> = {}): RdmaPort {
+  const fast = { state: 'active', rate_mbps: 100_000, link_layer: 'ethernet', mtu: 4096, numa: 0 } as const;
+  return { device, port: 1, interface: name, gids: ['IB/RoCE v1', 'RoCE v2'], ...fast, ...changes };
+}
+
+export function withHello(session: SessionFacts, changes: Partial<AgentHello>): SessionFacts {
+  return { ...session, hello: { ...session.hello, ...changes } };
+}
+
+const LOOPBACK = nic('lo', '127.0.0.1/8', { kind: 'loopback', speed_mbps: null });
+
+function facts(id: string, label: string, machine: string, ssh: string | null, address: string): SessionFacts {
+  return withHello({ id, label, hello: hello(machine, ssh) }, { addresses: [LOOPBACK, nic('eth0', `${address}/24`)] });
 }
 
 /** Two hosts on a network with this machine, a third one that stands for this machine reached by ssh. */
 export const SESSIONS = {
-  local: facts(LOCAL, 'this machine', 'here', '192.0.2.77 999 192.0.2.78 22'),
-  h1: facts('1', 'h1', 'boot-1', '10.0.0.9 50112 10.0.0.1 22'),
-  h2: facts('2', 'h2', 'boot-2', '10.0.0.9 50114 10.0.0.2 22'),
-  self: facts('3', 'self', 'here', '127.0.0.1 50116 127.0.0.1 22'),
+  local: facts(LOCAL, 'this machine', 'here', '192.0.2.77 999 192.0.2.78 22', '10.0.0.9'),
+  h1: facts('1', 'h1', 'boot-1', '10.0.0.9 50112 10.0.0.1 22', '10.0.0.1'),
+  h2: facts('2', 'h2', 'boot-2', '10.0.0.9 50114 10.0.0.2 22', '10.0.0.2'),
+  self: facts('3', 'self', 'here', '127.0.0.1 50116 127.0.0.1 22', '10.0.0.9'),
 } as const;
 
 export type HostName = 'h1' | 'h2' | 'self';
@@ -44,14 +64,34 @@ export function inputFor(words: readonly string[], changes: Partial<PlanInput> =
   return {
     run: 'run-1',
     pipeline,
-    settings: { ports: [0, 0], data: { all: undefined, hosts: new Map() }, encrypt: 'auto', bufferBytes: 8388608 },
+    settings: settingsWith({}),
     stageSessions: pipeline.stages.map((stage) => sessionFor(stage).id),
     sessions: new Map(Object.values(SESSIONS).map((session) => [session.id, session])),
     stdin: 'null',
     stdout: 'drop',
-    localAddresses: ['127.0.0.1', '10.0.0.9', '::1'],
     ...changes,
   };
+}
+
+export function settingsWith(changes: Partial<PlanInput['settings']>): PlanInput['settings'] {
+  const data = { all: undefined, hosts: new Map() };
+  const settings = {
+    ports: [0, 0],
+    data,
+    transport: 'auto',
+    encrypt: 'auto',
+    bufferBytes: 8388608,
+    poll: false,
+  } as const;
+  return { ...settings, ...changes };
+}
+
+/** `tcp sender address 10.0.0.2: address of ssh`; `rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2`. */
+export function ways({ candidates }: Pick<HopLink, 'candidates'>): readonly string[] {
+  return candidates.map(({ transport, dialler, way, host, from, device, why }) => {
+    const place = from === null ? host : `${host} from ${from}`;
+    return `${transport} ${dialler} ${way} ${place}: ${device === null ? why : `${device}, ${why}`}`;
+  });
 }
 
 export function dataFor(entries: Readonly<Record<string, string>>, why = '--data'): PlanInput['settings']['data'] {

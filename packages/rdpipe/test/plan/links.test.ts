@@ -16,16 +16,16 @@ function firstSegment(words: readonly string[], changes: Partial<PlanInput> = {}
 describe('links', () => {
   it('gives each end of a hop its part', () => {
     const segment = firstSegment(['h1:a', 'h2:b'], { stdin: 'send' });
-    const both = { kind: 'hop', buffer: 8388608, ports: [0, 0] };
+    const both = { kind: 'hop', buffer: 8388608, ports: [0, 0], poll: false, encrypt: 'tcp' };
     expect(agentLinks(segment, LOCAL, KEYS)).to.deep.equal([
-      { ...both, link: 0, key: '0'.repeat(64), encrypt: 'always', end: 'send', source: 'stdin', bind: '10.0.0.9' },
+      { ...both, link: 0, key: '0'.repeat(64), end: 'send', source: 'stdin', bind: '10.0.0.9' },
     ]);
     expect(agentLinks(segment, '1', KEYS)).to.deep.equal([
-      { ...both, link: 0, key: '0'.repeat(64), encrypt: 'always', end: 'recv', sink: 'stage', bind: '10.0.0.1' },
-      { ...both, link: 1, key: '1'.repeat(64), encrypt: 'always', end: 'send', source: 'stage', bind: '10.0.0.1' },
+      { ...both, link: 0, key: '0'.repeat(64), end: 'recv', sink: 'stage', bind: '10.0.0.1' },
+      { ...both, link: 1, key: '1'.repeat(64), end: 'send', source: 'stage', bind: '10.0.0.1' },
     ]);
     expect(agentLinks(segment, '2', KEYS)).to.deep.equal([
-      { ...both, link: 1, key: '1'.repeat(64), encrypt: 'always', end: 'recv', sink: 'stage', bind: '10.0.0.2' },
+      { ...both, link: 1, key: '1'.repeat(64), end: 'recv', sink: 'stage', bind: '10.0.0.2' },
       { link: 2, kind: 'null' },
     ]);
     expect(agentLinks(segment, '3', KEYS)).to.deep.equal([]);

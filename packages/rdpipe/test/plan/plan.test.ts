@@ -77,14 +77,15 @@ describe('plan', () => {
   it('gives hops what the settings say', () => {
     const { settings } = inputFor(['h1:a']);
     const plan = makePlan(
-      inputFor(['h1:a', 'h2:b'], { settings: { ...settings, ports: [7000, 7010], bufferBytes: 65536 } }),
+      inputFor(['h1:a', 'h2:b'], { settings: { ...settings, ports: [7000, 7010], bufferBytes: 65536, poll: true } }),
     );
     expect(plan.segments[0]?.links[1]).to.deep.include({
       transport: 'tcp',
-      encrypt: true,
+      encrypt: 'tcp',
       ports: [7000, 7010],
+      poll: true,
       buffer: 65536,
-      bind: { sender: '10.0.0.1', receiver: '10.0.0.2' },
+      bind: { sender: '10.0.0.1', receiver: '10.0.0.2', rdma: null },
     });
   });
 

@@ -1,135 +1,132 @@
 import { expect } from 'chai';
 import type { PlanInput, SessionFacts } from '../../src/plan/facts.ts';
-import { type Route, routeHop } from '../../src/plan/route.ts';
-import { dataFor, hello, inputFor, SESSIONS } from './helpers.ts';
+import { routeHop } from '../../src/plan/route.ts';
+import { dataFor, inputFor, nic, rdmaPort, SESSIONS, settingsWith, ways, withHello } from './helpers.ts';
 
-const { local, h1, h2, self } = SESSIONS;
+const { local, h1, h2 } = SESSIONS;
 const WORDS = ['h1:a', 'h2:b', 'self:c'];
 
-function route(from: SessionFacts, to: SessionFacts, changes: Partial<PlanInput> = {}): Route {
-  return routeHop(from, to, inputFor(WORDS, changes));
+function route(from: SessionFacts, to: SessionFacts, settings: Partial<PlanInput['settings']> = {}) {
+  return routeHop(from, to, inputFor(WORDS, { settings: settingsWith(settings) }));
 }
 
-function withData(entries: Readonly<Record<string, string>>): Partial<PlanInput> {
-  return { settings: { ...inputFor(WORDS).settings, data: dataFor(entries) } };
+/** With an RDMA port on a network of its own. */
+function fast(session: SessionFacts, address: string, changes: Parameters<typeof rdmaPort>[2] = {}): SessionFacts {
+  const addresses = [...session.hello.addresses, nic('ib0', address, { speed_mbps: 100_000 })];
+  return withHello(session, { addresses, rdma: [rdmaPort('mlx5_0', 'ib0', changes)] });
 }
 
-/** `sender dials 10.0.0.2: address of ssh`. */
-function ways({ candidates }: Route): readonly string[] {
-  return candidates.map(({ dialler, way, host, why }) => `${dialler} ${way} ${host}: ${why}`);
-}
+const [fast1, fast2] = [fast(h1, '10.1.0.1/24'), fast(h2, '10.1.0.2/24')];
 
 describe('route', () => {
-  it('dials the receiver first, then the sender, between two hosts', () => {
-    const found = route(h1, h2);
+  it('tries RDMA, then TCP on the fastest network, then the address of ssh', () => {
+    const found = route(fast1, fast2);
     expect(ways(found)).to.deep.equal([
-      'sender address 10.0.0.2: address of ssh',
-      'receiver address 10.0.0.1: address of ssh, receiver dials',
+      'rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2, 100 Gb/s',
+      'tcp sender address 10.1.0.2: fastest common subnet',
+      'tcp sender address 10.0.0.2: address of ssh',
+      'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
     ]);
-    expect(found.bind).to.deep.equal({ sender: '10.0.0.1', receiver: '10.0.0.2' });
+    expect(found).to.deep.include({
+      transport: 'rdma',
+      encrypt: 'tcp',
+      why: 'rdma mlx5_0 (RoCE v2, 100 Gb/s), not encrypted (rdma)',
+      bind: { sender: '10.0.0.1', receiver: null, rdma: '10.1.0.2' },
+    });
   });
 
-  it('falls back to a forward where one end is this machine', () => {
-    const there = route(local, h1);
-    expect(ways(there)).to.deep.equal([
-      'sender address 10.0.0.1: address of ssh',
-      'receiver address 10.0.0.9: address of ssh, receiver dials',
-      'sender forward 10.0.0.1: forwarded through ssh',
-    ]);
-    expect(there.bind).to.deep.equal({ sender: '10.0.0.9', receiver: '10.0.0.1' });
-    expect(ways(route(h1, local))).to.deep.equal([
-      'sender address 10.0.0.9: address of ssh',
-      'receiver address 10.0.0.1: address of ssh, receiver dials',
-      'receiver forward 10.0.0.1: forwarded through ssh',
-    ]);
+  it('keeps to the transport it is told', () => {
+    const rdma = route(fast1, fast2, { transport: 'rdma' });
+    expect(ways(rdma)).to.deep.equal(['rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2, 100 Gb/s']);
+    const tcp = route(fast1, fast2, { transport: 'tcp' });
+    expect(ways(tcp).filter((way) => way.startsWith('rdma'))).to.deep.equal([]);
+    expect(tcp).to.include({ transport: 'tcp', why: 'tcp (--transport tcp), encrypted (leaves the machine)' });
+    expect(route(h1, fast2, { transport: 'rdma' }).candidates).to.deep.equal([]);
   });
 
-  it('does not have itself dialled under an address that it has not', () => {
-    const behindNat = { localAddresses: ['127.0.0.1', '192.168.1.5'] };
-    const found = route(h1, local, behindNat);
+  const REASONS: readonly (readonly [string, SessionFacts, SessionFacts, string])[] = [
+    ['no devices', h1, h2, 'tcp (no RDMA device on h1 or h2)'],
+    ['one device', fast1, h2, 'tcp (no RDMA device on h2)'],
+    ['this machine without a device', local, fast2, 'tcp (no RDMA device on this machine)'],
+    ['a port that is down', fast1, fast(h2, '10.1.0.2/24', { state: 'down' }), 'tcp (port mlx5_0/1 is down on h2)'],
+    [
+      'a missing library',
+      withHello(fast1, { rdma_lacks: 'librdmacm.so.1 is not installed (apt install librdmacm1)' }),
+      fast2,
+      'tcp (librdmacm.so.1 is not installed on h1)',
+    ],
+    [
+      'lacks on both ends',
+      fast(h1, '10.1.0.1/24', { gids: [] }),
+      fast(h2, '10.1.0.2/24', { state: 'init' }),
+      'tcp (no usable GID at mlx5_0/1 on h1; port mlx5_0/1 is init on h2)',
+    ],
+  ];
+  for (const [name, from, to, why] of REASONS) {
+    it(`says why it is TCP: ${name}`, () => expect(route(from, to).why.split(',')[0]).to.equal(why));
+  }
+
+  it('stays on loopback between two sessions of one machine, whatever RDMA it has', () => {
+    const same = withHello(fast2, { boot_id: 'boot-1' });
+    const found = route(fast1, same);
     expect(ways(found)).to.deep.equal([
-      'receiver address 10.0.0.1: address of ssh, receiver dials',
-      'receiver forward 10.0.0.1: forwarded through ssh',
+      'tcp sender address 127.0.0.1: same machine',
+      'tcp receiver address 127.0.0.1: same machine, receiver dials',
     ]);
-    expect(found.bind).to.deep.equal({ sender: '10.0.0.1', receiver: null });
-  });
-
-  it('uses given addresses first, on any host', () => {
-    const found = route(h1, h2, withData({ h1: '172.16.0.1', h2: '172.16.0.2' }));
-    expect(ways(found)).to.deep.equal([
-      'sender address 172.16.0.2: --data',
-      'receiver address 172.16.0.1: --data, receiver dials',
-    ]);
-    expect(found.bind).to.deep.equal({ sender: '172.16.0.1', receiver: '172.16.0.2' });
-  });
-
-  it('binds a given address of its own only where it has it', () => {
-    const outside = route(h1, local, withData({ '': '198.51.100.7' }));
-    expect(ways(outside)[0]).to.equal('sender address 198.51.100.7: --data');
-    expect(outside.bind.receiver).to.equal(null);
-    expect(route(h1, local, withData({ '': '10.0.0.9' })).bind.receiver).to.equal('10.0.0.9');
-  });
-
-  it('stays on loopback between two sessions of one machine', () => {
-    const same = { ...h2, hello: { ...h2.hello, boot_id: 'boot-1' } };
-    const found = route(h1, same);
-    expect(ways(found)).to.deep.equal([
-      'sender address 127.0.0.1: same machine',
-      'receiver address 127.0.0.1: same machine, receiver dials',
-    ]);
-    expect(found).to.include({ encrypt: false, why: 'tcp, not encrypted (stays on the machine)' });
+    expect(found).to.include({ encrypt: 'never', why: 'tcp, not encrypted (stays on the machine)' });
+    expect(route(fast1, same, { transport: 'rdma' }).candidates).to.deep.equal([]);
   });
 
   it('takes another network namespace for another machine', () => {
-    const container = { ...h2, hello: { ...h2.hello, boot_id: 'boot-1', net_ns: 1 } };
-    expect(route(h1, container)).to.include({ encrypt: true, why: 'tcp, encrypted (leaves the machine)' });
-    expect(ways(route(h1, container))[0]).to.equal('sender address 10.0.0.2: address of ssh');
+    const container = withHello(h2, { boot_id: 'boot-1', net_ns: 1 });
+    expect(route(h1, container).why).to.contain('encrypted (leaves the machine)');
+    expect(ways(route(h1, container))[0]).to.equal('tcp sender address 10.0.0.2: address of ssh');
   });
 
   it('takes two machines that do not know their boot id for two', () => {
-    const unknown = (session: SessionFacts) => ({ ...session, hello: { ...session.hello, boot_id: '' } });
-    expect(route(unknown(h1), unknown(h2)).encrypt).to.equal(true);
+    const unknown = (session: SessionFacts) => withHello(session, { boot_id: '' });
+    expect(route(unknown(h1), unknown(h2)).encrypt).to.equal('tcp');
   });
 
-  it('names this machine, reached by ssh over loopback, as the other host sees it', () => {
-    expect(ways(route(self, h1))).to.deep.equal([
-      'sender address 10.0.0.1: address of ssh',
-      'receiver address 10.0.0.9: address of ssh, receiver dials',
-    ]);
-    expect(route(self, h1).bind.sender).to.equal('10.0.0.9');
-  });
+  describe('with --data', () => {
+    const data = (entries: Readonly<Record<string, string>>) => ({ data: dataFor(entries) });
 
-  it('has no use for a loopback address of another machine', () => {
-    const tunnelled = { ...h2, hello: hello('boot-2', '127.0.0.1 1 127.0.0.1 22') };
-    expect(ways(route(h1, tunnelled))).to.deep.equal(['receiver address 10.0.0.1: address of ssh, receiver dials']);
-    const toTunnelled = route(local, tunnelled);
-    expect(ways(toTunnelled)).to.deep.equal(['sender forward 127.0.0.1: forwarded through ssh']);
-    expect(toTunnelled.bind).to.deep.equal({ sender: null, receiver: '127.0.0.1' });
-  });
-
-  const UNROUTABLE = ['::1', 'fe80::1', 'fe80::1%eth0', '169.254.1.1', 'UNKNOWN'];
-  for (const address of UNROUTABLE) {
-    it(`does not offer ${address} to another machine`, () => {
-      const odd = { ...h2, hello: hello('boot-2', `${address} 1 ${address} 22`) };
-      expect(ways(route(h1, odd))).to.deep.equal(['receiver address 10.0.0.1: address of ssh, receiver dials']);
+    it('tries only that address, over RDMA if a port has it, then over TCP', () => {
+      const found = route(fast1, fast2, data({ h1: '10.1.0.1', h2: '10.1.0.2' }));
+      expect(ways(found)).to.deep.equal([
+        'rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2, 100 Gb/s',
+        'tcp sender address 10.1.0.2: --data',
+        'tcp receiver address 10.1.0.1: --data, receiver dials',
+      ]);
+      expect(found.bind).to.deep.equal({ sender: '10.1.0.1', receiver: '10.1.0.2', rdma: '10.1.0.2' });
     });
-  }
 
-  it('reads an IPv4 address that is written as IPv6', () => {
-    const mapped = { ...h2, hello: hello('boot-2', '::ffff:10.0.0.9 1 ::ffff:10.0.0.2 22') };
-    expect(ways(route(h1, mapped))[0]).to.equal('sender address 10.0.0.2: address of ssh');
-  });
+    it('leaves RDMA out where the address is of another network', () => {
+      const found = route(fast1, fast2, data({ h2: '10.0.0.2' }));
+      expect(ways(found)[0]).to.equal('tcp sender address 10.0.0.2: --data');
+      expect(found.why).to.contain('tcp (10.0.0.2 is no address of an RDMA port on h2)');
+    });
 
-  it('finds no way between hosts that say nothing', () => {
-    const silent = (session: SessionFacts) => ({ ...session, hello: { ...session.hello, ssh_connection: null } });
-    expect(route(silent(h1), silent(h2)).candidates).to.deep.equal([]);
-    const broken = { ...h2, hello: { ...h2.hello, ssh_connection: 'nonsense' } };
-    expect(ways(route(silent(h1), broken))).to.deep.equal([]);
+    it('finds RDMA by an address of one end alone', () => {
+      expect(ways(route(fast1, fast2, data({ h2: '10.1.0.2' })))[0]).to.match(/^rdma sender address 10\.1\.0\.2 from/);
+    });
+
+    it('takes any spelling of the address', () => {
+      const [six1, six2] = [fast(h1, '2001:db8::1/64'), fast(h2, '2001:db8::2/64')];
+      const found = route(six1, six2, data({ h2: '2001:DB8:0::2' }));
+      expect(ways(found)[0]).to.match(/^rdma sender address 2001:db8::2 from 2001:db8::1/);
+    });
   });
 
   it('encrypts as it is told', () => {
-    const encrypt = (mode: 'always' | 'never') => ({ settings: { ...inputFor(WORDS).settings, encrypt: mode } });
-    expect(route(h1, h2, encrypt('never'))).to.include({ encrypt: false, why: 'tcp, not encrypted (--encrypt never)' });
-    expect(route(h1, h1, encrypt('always'))).to.include({ encrypt: true, why: 'tcp, encrypted (--encrypt always)' });
+    expect(route(h1, h2, { encrypt: 'never' })).to.include({
+      encrypt: 'never',
+      why: 'tcp (no RDMA device on h1 or h2), not encrypted (--encrypt never)',
+    });
+    expect(route(h1, h1, { encrypt: 'always' })).to.include({
+      encrypt: 'always',
+      why: 'tcp, encrypted (--encrypt always)',
+    });
+    expect(route(fast1, fast2, { encrypt: 'always' }).why).to.match(/^rdma .*, encrypted \(--encrypt always\)$/);
   });
 });

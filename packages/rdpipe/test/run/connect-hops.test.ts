@@ -7,9 +7,25 @@ import { notesOf, wayOf } from '../../src/run/hop-words.ts';
 import { type Answer, type FakeAgents, fakeAgents } from './fake-agents.ts';
 import { connected, hop } from './sample.ts';
 
-const DIRECT: Candidate = { dialler: 'sender', way: 'address', host: '10.0.0.2', why: 'address of ssh' };
-const REVERSE: Candidate = { dialler: 'receiver', way: 'address', host: '10.0.0.1', why: 'receiver dials' };
-const FORWARD: Candidate = { dialler: 'sender', way: 'forward', host: '127.0.0.1', why: 'forwarded through ssh' };
+const TCP = { transport: 'tcp', from: null, device: null } as const;
+const DIRECT: Candidate = { ...TCP, dialler: 'sender', way: 'address', host: '10.0.0.2', why: 'address of ssh' };
+const REVERSE: Candidate = { ...TCP, dialler: 'receiver', way: 'address', host: '10.0.0.1', why: 'receiver dials' };
+const FORWARD: Candidate = {
+  ...TCP,
+  dialler: 'sender',
+  way: 'forward',
+  host: '127.0.0.1',
+  why: 'forwarded through ssh',
+};
+const RDMA: Candidate = {
+  transport: 'rdma',
+  dialler: 'sender',
+  way: 'address',
+  host: '10.1.0.2',
+  from: '10.1.0.1',
+  device: 'mlx5_0',
+  why: 'RoCE v2, 100 Gb/s',
+};
 const PORTS: Readonly<Record<HopEnd, number>> = { send: 41000, recv: 42000 };
 const FORWARDED = { socketPath: '/tmp/x/forward', close: async () => {} };
 
@@ -19,10 +35,15 @@ describe('connectHops', () => {
     const [connection] = await connect(agents, [DIRECT, REVERSE]);
     await nextTurn();
     expect(agents.sent).to.deep.equal([
-      { session: 's2', request: { op: 'listen', link: 1, end: 'recv' } },
+      { session: 's2', request: { op: 'listen', link: 1, end: 'recv', transport: 'tcp', bind: '10.0.0.2' } },
       {
         session: 's1',
-        request: { op: 'dial', link: 1, end: 'send', addresses: [{ host: '10.0.0.2', port: 42000 }] },
+        request: {
+          op: 'dial',
+          link: 1,
+          end: 'send',
+          addresses: [{ host: '10.0.0.2', port: 42000, transport: 'tcp', from: null }],
+        },
       },
     ]);
     expect(wayOf(connection)).to.equal('10.0.0.2:42000, address of ssh');
@@ -60,6 +81,64 @@ describe('connectHops', () => {
     const agents = fakeAgents(answers({ host: '10.0.0.9' }));
     await connect(agents, [DIRECT, { ...DIRECT, host: '10.0.0.9', why: '--data' }]);
     expect(agents.sent.filter(({ request }) => request.op === 'listen')).to.have.length(1);
+  });
+
+  it('dials over RDMA from the address that the plan names', async () => {
+    const agents = fakeAgents(answers({ dial: 'accept' }));
+    const [connection] = await connect(agents, [RDMA, DIRECT]);
+    expect(agents.sent.map(({ request }) => request)).to.deep.equal([
+      { op: 'listen', link: 1, end: 'recv', transport: 'rdma', bind: '10.1.0.2' },
+      {
+        op: 'dial',
+        link: 1,
+        end: 'send',
+        addresses: [{ host: '10.1.0.2', port: 42000, transport: 'rdma', from: '10.1.0.1' }],
+      },
+    ]);
+    expect(wayOf(connection)).to.equal('10.1.0.2:42000, rdma mlx5_0, RoCE v2, 100 Gb/s');
+    expect(notesOf(connection)).to.deep.equal([]);
+  });
+
+  it('listens over TCP, too, when RDMA was refused', async () => {
+    const agents = fakeAgents(answers({ host: '10.0.0.2' }));
+    const [connection] = await connect(agents, [RDMA, { ...RDMA, host: '10.1.0.3', device: 'mlx5_1' }, DIRECT]);
+    const listens = agents.sent.flatMap(({ request }) => (request.op === 'listen' ? [request.transport] : []));
+    expect(listens).to.deep.equal(['rdma', 'tcp']);
+    expect(notesOf(connection)).to.deep.equal([
+      '10.1.0.2:42000: connection refused (rdma mlx5_0, RoCE v2, 100 Gb/s)',
+      '10.1.0.3:42000: connection refused (rdma mlx5_1, RoCE v2, 100 Gb/s)',
+      'connected by 10.0.0.2:42000, address of ssh',
+    ]);
+  });
+
+  it('leaves every way of an end that cannot listen over RDMA, and tells it once', async () => {
+    const agents = fakeAgents(answers({ dial: 'accept', rdma: 'refuse' }));
+    const [connection] = await connect(agents, [RDMA, { ...RDMA, device: 'mlx5_1' }, DIRECT]);
+    expect(agents.sent.map(({ request }) => request.op)).to.deep.equal(['listen', 'listen', 'dial']);
+    expect(notesOf(connection)).to.deep.equal([
+      'h2 cannot listen over rdma: no device (rdma mlx5_0, RoCE v2, 100 Gb/s; rdma mlx5_1, RoCE v2, 100 Gb/s)',
+      'connected by 10.0.0.2:42000, address of ssh',
+    ]);
+  });
+
+  it('knows which of two ways with one address and port it was', async () => {
+    const agents = fakeAgents(answers({ dial: 'silence' }), 100);
+    const connecting = connect(agents, [{ ...RDMA, host: '10.0.0.2' }, DIRECT]);
+    while (agents.sent.filter(({ request }) => request.op === 'dial').length < 2) await nextTurn();
+    agents.say('s1', connected(1, 'send', { peer: '10.0.0.2:42000' }));
+    agents.say('s2', connected(1, 'recv'));
+    const [connection] = await connecting;
+    expect(wayOf(connection)).to.equal('10.0.0.2:42000, address of ssh');
+    expect(notesOf(connection)[0]).to.equal('10.0.0.2:42000: no answer (rdma mlx5_0, RoCE v2, 100 Gb/s)');
+  });
+
+  it('tries many ways within the time', async () => {
+    const ways = Array.from({ length: 8 }, (_, index) => ({ ...DIRECT, host: `10.0.0.${index + 2}` }));
+    const silent = answers({ dial: 'silence' });
+    const last: Answer = (request, session) =>
+      request.op === 'dial' && hostOf(request) === '10.0.0.9' ? behave('accept', request) : silent(request, session);
+    const [connection] = await connect(fakeAgents(last, 400), ways);
+    expect(wayOf(connection)).to.equal('10.0.0.9:42000, address of ssh');
   });
 
   it('waits for both ends', async () => {
@@ -123,13 +202,26 @@ describe('connectHops', () => {
 type Behaviour = 'accept' | 'refuse' | 'silence' | 'wrong key';
 
 /** Listeners listen; a dial does as told: whoever dials, one end, or accepted for one host only. */
-function answers(how: { dial?: Behaviour; send?: Behaviour; recv?: Behaviour; host?: string }): Answer {
+function answers(how: {
+  dial?: Behaviour;
+  send?: Behaviour;
+  recv?: Behaviour;
+  host?: string;
+  rdma?: 'accept' | 'refuse';
+}): Answer {
   return (request) => {
-    if (request.op === 'listen')
-      return [{ event: 'listening', link: request.link, end: request.end, port: PORTS[request.end] }];
+    if (request.op === 'listen') return [listened(request, how.rdma ?? 'accept')];
     if (request.op !== 'dial') return undefined;
     return behave(how[request.end] ?? how.dial ?? (hostOf(request) === how.host ? 'accept' : 'refuse'), request);
   };
+}
+
+type Listen = Extract<AgentRequest, { op: 'listen' }>;
+
+function listened({ link, end, transport }: Listen, rdma: 'accept' | 'refuse'): AgentEvent {
+  const base = { link, end, transport };
+  if (transport === 'tcp' || rdma === 'accept') return { event: 'listening', ...base, port: PORTS[end] };
+  return { event: 'listen_failed', ...base, code: 'cannot_connect', message: 'no device' };
 }
 
 type Dial = Extract<AgentRequest, { op: 'dial' }>;
@@ -141,9 +233,13 @@ function hostOf({ addresses: [address] }: Dial): string {
 function behave(behaviour: Behaviour, { link, end, addresses: [address] }: Dial): AgentEvent[] {
   const target = address === undefined || 'unix' in address ? '/tmp/x/forward' : `${address.host}:${address.port}`;
   const other = end === 'send' ? 'recv' : 'send';
+  const carrier = { transport: address !== undefined && 'transport' in address ? address.transport : 'tcp' };
   switch (behaviour) {
     case 'accept':
-      return [connected(link, end, target), connected(link, other, '10.0.0.7:50000')];
+      return [
+        connected(link, end, { ...carrier, peer: target }),
+        connected(link, other, { ...carrier, peer: '10.0.0.7:5' }),
+      ];
     case 'refuse':
       return [{ event: 'dial_failed', link, end, code: 'cannot_connect', message: `${target}: connection refused` }];
     case 'wrong key':

@@ -38,6 +38,10 @@ describe('makeReport', () => {
       to: 'h2',
       transport: 'tcp',
       cipher: 'aes-256-gcm',
+      devices: [],
+      local: '10.0.0.1:50000',
+      peer: '10.0.0.2:40000',
+      rttUs: null,
       result: 'delivered',
       bytes: 4000,
       seconds: 2,
@@ -47,6 +51,7 @@ describe('makeReport', () => {
       wireMs: 300,
       outputMs: 600,
       notes: [],
+      warnings: [],
     });
   });
 
@@ -143,6 +148,25 @@ describe('makeReport', () => {
     for (const [name, heard, part] of cases) {
       it(`${name}: ${JSON.stringify(part)}`, () => expect(reportOf(PLAN, heard).hops[0]).to.include(part));
     }
+
+    it('tells how it was connected: devices, round trip, what its ends warned of', () => {
+      const rdma = { transport: 'rdma', cipher: 'none', local: '10.1.0.1:1', peer: '10.1.0.2:2' };
+      const [hop] = reportOf(PLAN, [
+        ['s1', connected(1, 'send', { ...rdma, device: 'mlx5_0' })],
+        ['s2', connected(1, 'recv', { ...rdma, local: '10.1.0.2:2', device: 'rxe0', note: 'the buffer is 4.0 MiB' })],
+        ['s1', counters(1, 'send', { rtt_us: 331 })],
+        ['s2', counters(1, 'recv', { rtt_us: 0 })],
+        ['s1', linkEnded(1, 'send', { bytes: 4000 })],
+      ]).hops;
+      expect(hop).to.deep.include({
+        transport: 'rdma',
+        devices: ['mlx5_0', 'rxe0'],
+        local: '10.1.0.1:1',
+        peer: '10.1.0.2:2',
+        rttUs: 331,
+        warnings: ['h2: the buffer is 4.0 MiB'],
+      });
+    });
 
     it('keeps its notes in order', () => {
       const state = addNote(addNote(initialState(PLAN), 1, 'first'), 1, 'second');

@@ -104,7 +104,7 @@ function willing(request: AgentRequest): AgentEvent[] {
     case 'prepare':
       return [{ event: 'prepared', segment: request.segment }];
     case 'listen':
-      return [{ event: 'listening', link: request.link, end: request.end, port: 40000 }];
+      return [{ event: 'listening', link: request.link, end: request.end, transport: request.transport, port: 40000 }];
     case 'dial':
       return [connected(request.link, 'send'), connected(request.link, 'recv')];
     case 'go':
@@ -115,7 +115,9 @@ function willing(request: AgentRequest): AgentEvent[] {
 }
 
 function throughSsh(plan: Plan): Plan {
-  const candidates = [{ dialler: 'sender', way: 'forward', host: '127.0.0.1', why: 'forwarded through ssh' }] as const;
+  const tcp = { transport: 'tcp', from: null, device: null } as const;
+  const why = 'forwarded through ssh';
+  const candidates = [{ ...tcp, dialler: 'sender', way: 'forward', host: '127.0.0.1', why }] as const;
   const segments = plan.segments.map((segment) => ({
     ...segment,
     links: segment.links.map((link) => (link.kind === 'hop' ? { ...link, candidates } : link)),

@@ -53,7 +53,7 @@ const willing: Answer = (request: AgentRequest): AgentEvent[] => {
     case 'prepare':
       return [{ event: 'prepared', segment: request.segment }];
     case 'listen':
-      return [{ event: 'listening', link: request.link, end: request.end, port: 40000 }];
+      return [{ event: 'listening', link: request.link, end: request.end, transport: request.transport, port: 40000 }];
     case 'dial':
       return [connected(request.link, 'send'), connected(request.link, 'recv')];
     case 'go':

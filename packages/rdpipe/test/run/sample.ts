@@ -81,11 +81,22 @@ export function hop(number: number, from: string, to: string): Extract<PlannedLi
     source: 'stage',
     sink: 'stage',
     transport: 'tcp',
-    encrypt: true,
-    why: 'tcp, encrypted (leaves the machine)',
-    candidates: [{ dialler: 'sender', way: 'address', host: '10.0.0.2', why: 'address of ssh' }],
-    bind: { sender: null, receiver: null },
+    encrypt: 'tcp',
+    why: 'tcp (no RDMA device on h1 or h2), encrypted (leaves the machine)',
+    candidates: [
+      {
+        transport: 'tcp',
+        dialler: 'sender',
+        way: 'address',
+        host: '10.0.0.2',
+        from: null,
+        device: null,
+        why: 'address of ssh',
+      },
+    ],
+    bind: { sender: null, receiver: '10.0.0.2', rdma: '10.1.0.2' },
     ports: [0, 0],
+    poll: false,
     buffer: 8 << 20,
   };
 }
@@ -113,11 +124,12 @@ export function linkFailed(link: number, end: HopEnd, code: NativeCode, message:
   return linkEnded(link, end, { result: code === 'aborted' ? 'aborted' : 'failed', status: 5, code, message });
 }
 
-export function connected(link: number, end: HopEnd, peer = '10.0.0.2:40000'): AgentEvent {
-  const local = '10.0.0.1:50000';
-  return { event: 'connected', link, end, transport: 'tcp', cipher: 'aes-256-gcm', local, peer };
+export function connected(link: number, end: HopEnd, how: Partial<EventOf<'connected'>> = {}): AgentEvent {
+  const [local, peer] = ['10.0.0.1:50000', '10.0.0.2:40000'];
+  const made = { transport: 'tcp', cipher: 'aes-256-gcm', local, peer, device: null, note: null };
+  return { event: 'connected', link, end, ...made, ...how };
 }
 
 export function counters(link: number, end: HopEnd, how: Partial<EventOf<'counters'>> = {}): AgentEvent {
-  return { event: 'counters', link, end, bytes: 0, input_ms: 0, wire_ms: 0, output_ms: 0, ...how };
+  return { event: 'counters', link, end, bytes: 0, input_ms: 0, wire_ms: 0, output_ms: 0, rtt_us: 0, ...how };
 }

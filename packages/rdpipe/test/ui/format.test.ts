@@ -1,23 +1,7 @@
 import { expect } from 'chai';
-import { formatDuration, formatRate, formatTable } from '../../src/ui/format.ts';
+import { formatDuration, formatMicroseconds, formatTable } from '../../src/ui/format.ts';
 
 describe('format', () => {
-  const RATES: readonly (readonly [number, string])[] = [
-    [0, '0.000 B/s'],
-    [17, '17.00 B/s'],
-    [999.9, '999.9 B/s'],
-    [999.96, '1.000 kB/s'],
-    [2_872_000_000, '2.872 GB/s'],
-    [28_720_000, '28.72 MB/s'],
-    [99_996_000, '100.0 MB/s'],
-    [5e15, '5000.0 TB/s'],
-  ];
-  for (const [rate, text] of RATES) {
-    it(`writes ${rate} bytes per second as ${text}`, () => {
-      expect(formatRate(rate)).to.equal(text);
-    });
-  }
-
   const DURATIONS: readonly (readonly [number, string])[] = [
     [0, '0.0 s'],
     [0.44, '0.4 s'],
@@ -31,6 +15,19 @@ describe('format', () => {
   for (const [seconds, text] of DURATIONS) {
     it(`writes ${seconds} seconds as ${text}`, () => {
       expect(formatDuration(seconds)).to.equal(text);
+    });
+  }
+
+  const ROUND_TRIPS: readonly (readonly [number, string])[] = [
+    [2, '2 µs'],
+    [999, '999 µs'],
+    [1000, '1.0 ms'],
+    [99_940, '99.9 ms'],
+    [150_000, '0.1 s'],
+  ];
+  for (const [microseconds, text] of ROUND_TRIPS) {
+    it(`writes ${microseconds} microseconds as ${text}`, () => {
+      expect(formatMicroseconds(microseconds)).to.equal(text);
     });
   }
 

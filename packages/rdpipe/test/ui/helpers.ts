@@ -67,6 +67,10 @@ export function hopReport(changes: Partial<HopReport> = {}): HopReport {
     to: 'h2',
     transport: 'tcp',
     cipher: 'aes-256-gcm',
+    devices: [],
+    local: '10.0.0.1:50000',
+    peer: '10.0.0.2:40000',
+    rttUs: null,
     result: 'delivered',
     bytes: 3 * 1024 ** 3,
     seconds: 1.5,
@@ -76,6 +80,7 @@ export function hopReport(changes: Partial<HopReport> = {}): HopReport {
     wireMs: 900,
     outputMs: 200,
     notes: [],
+    warnings: [],
     ...changes,
   };
 }

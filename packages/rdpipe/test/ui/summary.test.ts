@@ -17,6 +17,14 @@ describe('summary', () => {
     ]);
   });
 
+  it('shows the device of RDMA, and the round trip', () => {
+    const rdma = { transport: 'rdma', cipher: 'none', devices: ['mlx5_0', 'mlx5_0'], rttUs: 331 };
+    const [, hop] = summaryLines(report({ hops: [hopReport(rdma)] }));
+    expect(hop).to.match(/^h1→h2 {2}rdma mlx5_0 not encrypted {2}delivered .* 0\.2 s for output; round trip 331 µs$/);
+    const [, other] = summaryLines(report({ hops: [hopReport({ ...rdma, devices: ['mlx5_0', 'rxe0'] })] }));
+    expect(other).to.match(/^h1→h2 {2}rdma mlx5_0→rxe0 not encrypted {2}/);
+  });
+
   it('takes the rate of the hop that carried most', () => {
     const hops = [hopReport({ bytes: 10, bytesPerSecond: 1 }), hopReport({ link: 2, bytes: 20, bytesPerSecond: 2000 })];
     expect(summaryLines(report({ hops }))[0]).to.equal('Bandwidth 2.000 kB/s (20 B in 1.5 s)');

@@ -1,0 +1,160 @@
+/** Hops over RDMA: which ports of two hosts may reach each other, and what is missing where none can. */
+import type { Candidate } from '../model/plan.ts';
+import type { HostAddress, RdmaPort } from '../model/protocol.ts';
+import { commonSubnets, familyOf, onOneMachine, type Place } from './addresses.ts';
+
+/** More would only take the time that TCP needs after them. */
+const CANDIDATES_MAX = 4;
+/** Of those that need a route between two subnets, which rarely is there. */
+const ROUTED_MAX = 2;
+
+/**
+ * Pairs of ports, best first: on a common subnet before those that need a route, then by speed, then by whether ssh uses
+ * the address. The sender dials: who does makes no difference to a firewall, as both ends send to the same port of UDP.
+ */
+export function rdmaCandidates(from: Place, to: Place): readonly Candidate[] {
+  if (onOneMachine(from.facts, to.facts) || lackOf(from) !== undefined || lackOf(to) !== undefined) return [];
+  const rails = railsOf(from).flatMap((a) => railsOf(to).flatMap((b) => join(a, b)));
+  const near = new Set(commonSubnets(from, to).map(({ from: a, to: b }) => pairKey(a, b)));
+  const isNear = ({ from: a, to: b }: Rails) => near.has(pairKey(a.address, b.address));
+  const routed = rails.filter((pair) => !isNear(pair) && isRoutable(pair));
+  const best = [...inOrder(rails.filter(isNear)), ...inOrder(routed).slice(0, ROUTED_MAX)];
+  return best.slice(0, CANDIDATES_MAX).map((pair) => toCandidate(pair, isNear(pair)));
+}
+
+/** Why the two have no way over RDMA, in words for one line: what is missing at each end, or between them. */
+export function rdmaLacks(from: Place, to: Place): readonly string[] {
+  const [a, b] = [from.facts, to.facts];
+  if (onOneMachine(a, b)) return [`${a.label} and ${b.label} are one machine`];
+  if (a.hello.rdma.length === 0 && b.hello.rdma.length === 0) return [`no RDMA device on ${a.label} or ${b.label}`];
+  const lacks = [lackOf(from), lackOf(to)].filter((lack) => lack !== undefined);
+  return lacks.length > 0 ? lacks : [`no RDMA network joins ${a.label} and ${b.label}`];
+}
+
+/** A port that can be used, by one of the addresses that lead to it. */
+interface Rail {
+  readonly port: RdmaPort;
+  readonly address: HostAddress;
+  readonly isSsh: boolean;
+}
+
+/** Two ports of one kind of network. */
+interface Rails {
+  readonly from: Rail;
+  readonly to: Rail;
+  readonly network: Network;
+  readonly rateMbps: number;
+}
+
+type Network = 'InfiniBand' | 'RoCE v2' | 'RoCE v1 or iWARP';
+
+function lackOf(place: Place): string | undefined {
+  const { hello, label } = place.facts;
+  const active = hello.rdma.filter(({ state }) => state === 'active');
+  if (hello.rdma.length === 0) return `no RDMA device on ${label}`;
+  if (active.length === 0) return inactive(hello.rdma, label);
+  if (hello.rdma_lacks !== null) return withPlace(hello.rdma_lacks, label);
+  if (active.every(({ gids }) => gids.length === 0)) return `no usable GID at ${names(active)} on ${label}`;
+  return railsOf(place).length === 0 ? withoutAddress(active, place) : undefined;
+}
+
+function inactive([port, ...others]: readonly RdmaPort[], label: string): string {
+  return port !== undefined && others.length === 0
+    ? `port ${nameOf(port)} is ${port.state} on ${label}`
+    : `no RDMA port is active on ${label}`;
+}
+
+/** The host comes before the advice, which is in brackets at the end: `x is not installed on h2 (apt install x)`. */
+function withPlace(lack: string, label: string): string {
+  const [, what = lack, advice = ''] = /^(.*?)( \(.*\))?$/.exec(lack) ?? [];
+  return `${what} on ${label}${advice}`;
+}
+
+function withoutAddress(active: readonly RdmaPort[], { facts, given }: Place): string {
+  if (given !== undefined) return `${given.address} is no address of an RDMA port on ${facts.label} (${given.why})`;
+  const interfaces = new Set(active.map((port) => port.interface));
+  const down = facts.hello.addresses.find((entry) => !entry.up && interfaces.has(entry.interface));
+  if (down !== undefined) return `interface ${down.interface} is down on ${facts.label}`;
+  return `no address leads to ${names(active)} on ${facts.label}`;
+}
+
+function names(ports: readonly RdmaPort[]): string {
+  return ports.map(nameOf).join(', ');
+}
+
+function nameOf({ device, port }: RdmaPort): string {
+  return `${device}/${port}`;
+}
+
+function railsOf({ facts, own, ssh }: Place): readonly Rail[] {
+  const usable = facts.hello.rdma.filter(({ state, gids }) => state === 'active' && gids.length > 0);
+  return usable.flatMap((port) => {
+    const leading = own.filter((entry) => entry.interface === port.interface && entry.kind !== 'loopback');
+    return leading.map((address) => ({ port, address, isSsh: address.address === ssh }));
+  });
+}
+
+/** Nothing when the ports cannot speak to each other. */
+function join(from: Rail, to: Rail): readonly Rails[] {
+  const network = networkOf(from.port, to.port);
+  if (network === undefined || familyOf(from.address.address) !== familyOf(to.address.address)) return [];
+  return [{ from, to, network, rateMbps: Math.min(from.port.rate_mbps, to.port.rate_mbps) }];
+}
+
+function networkOf(a: RdmaPort, b: RdmaPort): Network | undefined {
+  if (a.link_layer !== b.link_layer) return undefined;
+  if (a.link_layer === 'infiniband') return 'InfiniBand';
+  const shared = a.gids.filter((kind) => b.gids.includes(kind));
+  if (shared.includes('RoCE v2')) return 'RoCE v2';
+  return shared.length === 0 ? undefined : 'RoCE v1 or iWARP';
+}
+
+function pairKey(a: HostAddress, b: HostAddress): string {
+  return `${a.address} ${b.address}`;
+}
+
+/** RoCE v1 frames do not leave their Ethernet. */
+function isRoutable({ network, from, to }: Rails): boolean {
+  return network !== 'RoCE v1 or iWARP' && from.address.kind !== 'bridge' && to.address.kind !== 'bridge';
+}
+
+/** Fastest first; among these, pairs of ports that no better pair has, so that one bad port does not spoil all. */
+function inOrder(rails: readonly Rails[]): readonly Rails[] {
+  const sorted = withoutTwins([...rails].sort((a, b) => b.rateMbps - a.rateMbps || sshCount(b) - sshCount(a)));
+  const seen = new Set<RdmaPort>();
+  const fresh = sorted.filter(({ from, to }) => {
+    const isFresh = !seen.has(from.port) && !seen.has(to.port);
+    if (isFresh) seen.add(from.port).add(to.port);
+    return isFresh;
+  });
+  return [...fresh, ...sorted.filter((pair) => !fresh.includes(pair))];
+}
+
+/** The addresses decide which device is taken where two lead to one interface. */
+function withoutTwins(rails: readonly Rails[]): readonly Rails[] {
+  const seen = new Set<string>();
+  return rails.filter(({ from, to }) => {
+    const key = pairKey(from.address, to.address);
+    const isFirst = !seen.has(key);
+    seen.add(key);
+    return isFirst;
+  });
+}
+
+function sshCount({ from, to }: Rails): number {
+  return Number(from.isSsh) + Number(to.isSsh);
+}
+
+function toCandidate({ from, to, network, rateMbps }: Rails, isNear: boolean): Candidate {
+  const devices = new Set([from.port.device, to.port.device]);
+  const rate = rateMbps > 0 ? [`${rateMbps / 1000} Gb/s`] : [];
+  return {
+    transport: 'rdma',
+    dialler: 'sender',
+    way: 'address',
+    host: to.address.address,
+    from: from.address.address,
+    device: [...devices].join('→'),
+    why: [network, ...rate, ...(isNear ? [] : ['routed'])].join(', '),
+  };
+}

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { formatMbps, formatRate } from '../../src/model/rate.ts';
+
+describe('rate', () => {
+  const RATES: readonly (readonly [number, string])[] = [
+    [0, '0.000 B/s'],
+    [17, '17.00 B/s'],
+    [999.9, '999.9 B/s'],
+    [999.96, '1.000 kB/s'],
+    [2_872_000_000, '2.872 GB/s'],
+    [28_720_000, '28.72 MB/s'],
+    [99_996_000, '100.0 MB/s'],
+    [5e15, '5000.0 TB/s'],
+  ];
+  for (const [rate, text] of RATES) {
+    it(`writes ${rate} bytes per second as ${text}`, () => {
+      expect(formatRate(rate)).to.equal(text);
+    });
+  }
+
+  const LINKS: readonly (readonly [number, string])[] = [
+    [100, '100 Mb/s'],
+    [2500, '2.5 Gb/s'],
+    [100_000, '100 Gb/s'],
+  ];
+  for (const [mbps, text] of LINKS) {
+    it(`writes a link of ${mbps} megabits per second as ${text}`, () => {
+      expect(formatMbps(mbps)).to.equal(text);
+    });
+  }
+});

@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import { placeOf } from '../../src/plan/addresses.ts';
+import type { PlanInput, SessionFacts } from '../../src/plan/facts.ts';
+import { type TcpRoute, tcpRoute } from '../../src/plan/tcp-route.ts';
+import { dataFor, inputFor, nic, SESSIONS, settingsWith, ways, withHello } from './helpers.ts';
+
+const { local, h1, h2, self } = SESSIONS;
+const WORDS = ['h1:a', 'h2:b', 'self:c'];
+
+function route(from: SessionFacts, to: SessionFacts, data: Readonly<Record<string, string>> = {}): TcpRoute {
+  const input: PlanInput = inputFor(WORDS, { settings: settingsWith({ data: dataFor(data) }) });
+  return tcpRoute(placeOf(from, to, input), placeOf(to, from, input));
+}
+
+function withNics(session: SessionFacts, ...nics: readonly ReturnType<typeof nic>[]): SessionFacts {
+  return withHello(session, { addresses: [...session.hello.addresses, ...nics] });
+}
+
+function bySsh(session: SessionFacts, connection: string | null): SessionFacts {
+  return withHello(session, { ssh_connection: connection });
+}
+
+describe('tcp route', () => {
+  it('dials the receiver first, then the sender, between two hosts', () => {
+    const found = route(h1, h2);
+    expect(ways(found)).to.deep.equal([
+      'tcp sender address 10.0.0.2: address of ssh',
+      'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+    ]);
+    expect(found.bind).to.deep.equal({ sender: '10.0.0.1', receiver: '10.0.0.2' });
+  });
+
+  it('falls back to a forward where one end is this machine', () => {
+    const there = route(local, h1);
+    expect(ways(there)).to.deep.equal([
+      'tcp sender address 10.0.0.1: address of ssh',
+      'tcp receiver address 10.0.0.9: address of ssh, receiver dials',
+      'tcp sender forward 10.0.0.1: forwarded through ssh',
+    ]);
+    expect(there.bind).to.deep.equal({ sender: '10.0.0.9', receiver: '10.0.0.1' });
+    expect(ways(route(h1, local))).to.deep.equal([
+      'tcp sender address 10.0.0.9: address of ssh',
+      'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+      'tcp receiver forward 10.0.0.1: forwarded through ssh',
+    ]);
+  });
+
+  it('does not have itself dialled under an address that it has not', () => {
+    const behindNat = withHello(local, { addresses: [nic('eth0', '192.168.1.5/24')] });
+    const found = route(h1, behindNat);
+    expect(ways(found)).to.deep.equal([
+      'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+      'tcp receiver forward 10.0.0.1: forwarded through ssh',
+    ]);
+    expect(found.bind).to.deep.equal({ sender: '10.0.0.1', receiver: null });
+  });
+
+  it('uses given addresses only, on any host, and binds those that the host has', () => {
+    const found = route(h1, h2, { h1: '172.16.0.1', h2: '10.0.0.2' });
+    expect(ways(found)).to.deep.equal([
+      'tcp sender address 10.0.0.2: --data',
+      'tcp receiver address 172.16.0.1: --data, receiver dials',
+    ]);
+    expect(found.bind).to.deep.equal({ sender: null, receiver: '10.0.0.2' });
+    expect(ways(route(h1, local, { '': '198.51.100.7' }))[0]).to.equal('tcp sender address 198.51.100.7: --data');
+  });
+
+  it('names this machine, reached by ssh over loopback, as the other host sees it', () => {
+    expect(ways(route(self, h1))).to.deep.equal([
+      'tcp sender address 10.0.0.1: address of ssh',
+      'tcp receiver address 10.0.0.9: address of ssh, receiver dials',
+    ]);
+    expect(route(self, h1).bind.sender).to.equal('10.0.0.9');
+  });
+
+  it('reads an IPv4 address that is written as IPv6', () => {
+    const mapped = bySsh(h2, '::ffff:10.0.0.9 1 ::ffff:10.0.0.2 22');
+    expect(ways(route(h1, mapped))[0]).to.equal('tcp sender address 10.0.0.2: address of ssh');
+  });
+
+  it('finds no way between hosts that say nothing', () => {
+    const silent = (session: SessionFacts) => withHello(session, { ssh_connection: null, addresses: [] });
+    expect(route(silent(h1), silent(h2)).candidates).to.deep.equal([]);
+    expect(route(silent(h1), withHello(h2, { ssh_connection: 'nonsense', addresses: [] })).candidates).to.deep.equal(
+      [],
+    );
+  });
+
+  describe('where ssh came by an address that is of no use to others', () => {
+    const ADDRESSES = ['127.0.0.1', '::1', 'fe80::1', 'fe80::1%eth0', '169.254.1.1', 'UNKNOWN'];
+    for (const address of ADDRESSES) {
+      const tunnelled = bySsh(h2, `${address} 1 ${address} 22`);
+      const alone = withHello(tunnelled, { addresses: [] });
+
+      it(`${address}: offers none where no other is known`, () => {
+        expect(ways(route(h1, alone))).to.deep.equal(['tcp receiver address 10.0.0.1: address of ssh, receiver dials']);
+        const fromHere = route(local, alone);
+        expect(ways(fromHere)).to.deep.equal(['tcp sender forward 127.0.0.1: forwarded through ssh']);
+        expect(fromHere.bind).to.deep.equal({ sender: null, receiver: '127.0.0.1' });
+      });
+
+      it(`${address}: offers the one on a common subnet`, () => {
+        const found = route(h1, tunnelled);
+        expect(ways(found)).to.deep.equal([
+          'tcp sender address 10.0.0.2: fastest common subnet',
+          'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+        ]);
+        expect(found.bind.receiver).to.equal('10.0.0.2');
+      });
+    }
+  });
+
+  describe('on a faster network', () => {
+    const faster = { speed_mbps: 25_000 };
+    const [to1, to2] = [nic('eth1', '10.1.0.1/24', faster), nic('eth1', '10.1.0.2/24', faster)];
+
+    it('dials there first, and listens for both', () => {
+      const found = route(withNics(h1, to1), withNics(h2, to2));
+      expect(ways(found)).to.deep.equal([
+        'tcp sender address 10.1.0.2: fastest common subnet',
+        'tcp sender address 10.0.0.2: address of ssh',
+        'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+      ]);
+      expect(found.bind).to.deep.equal({ sender: '10.0.0.1', receiver: null });
+    });
+
+    it('takes the fastest of several', () => {
+      const more = [nic('eth2', '10.2.0.1/24', { speed_mbps: 100_000 }), nic('eth2', '10.2.0.2/24', faster)] as const;
+      const best = [
+        nic('eth3', '10.3.0.1/24', { speed_mbps: 40_000 }),
+        nic('eth3', '10.3.0.2/24', { speed_mbps: 40_000 }),
+      ];
+      const found = route(
+        withNics(h1, to1, more[0], ...best.slice(0, 1)),
+        withNics(h2, to2, more[1], ...best.slice(1)),
+      );
+      expect(ways(found)[0]).to.equal('tcp sender address 10.3.0.2: fastest common subnet');
+    });
+
+    it('forwards to every address then', () => {
+      const found = route(withNics(local, nic('eth1', '10.1.0.9/24', faster)), withNics(h2, to2));
+      expect(ways(found).at(-1)).to.equal('tcp sender forward 127.0.0.1: forwarded through ssh');
+    });
+
+    const NOT: readonly (readonly [string, Partial<typeof to1>])[] = [
+      ['is as fast as that of ssh', { speed_mbps: 1000 }],
+      ['does not tell its speed', { speed_mbps: null }],
+      ['is down', { ...faster, up: false }],
+      ['belongs to a bridge', { ...faster, kind: 'bridge' }],
+      ['is loopback', { ...faster, kind: 'loopback' }],
+      ['is another subnet', { ...faster, address: '10.2.0.2' }],
+      ['is a subnet by the word of one end only', { ...faster, prefix: 32 }],
+      ['has the address of the other end', { ...faster, address: '10.1.0.1' }],
+    ];
+    for (const [name, changes] of NOT) {
+      it(`keeps to the address of ssh where the other ${name}`, () => {
+        const found = route(withNics(h1, to1), withNics(h2, { ...to2, ...changes }));
+        expect(ways(found)[0]).to.equal('tcp sender address 10.0.0.2: address of ssh');
+      });
+    }
+
+    it('takes a network of IPv6 as well', () => {
+      const [six1, six2] = [nic('eth1', 'fd00:1::1/64', faster), nic('eth1', 'fd00:1::2/64', faster)];
+      expect(ways(route(withNics(h1, six1), withNics(h2, six2)))[0]).to.equal(
+        'tcp sender address fd00:1::2: fastest common subnet',
+      );
+    });
+
+    it('names an address once that ssh used, too', () => {
+      const aside = withNics(h1, nic('eth1', '10.0.0.11/24', faster));
+      const found = route(aside, withHello(h2, { addresses: [nic('eth0', '10.0.0.2/24', faster)] }));
+      expect(ways(found)).to.deep.equal([
+        'tcp sender address 10.0.0.2: address of ssh',
+        'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
+      ]);
+    });
+  });
+
+  it('dials a bridge that ssh used itself', () => {
+    const bridge = nic('br0', '10.0.0.2/24', { kind: 'bridge' });
+    const onBridge = withHello(bySsh(h2, '127.0.0.1 1 10.0.0.2 22'), { addresses: [bridge] });
+    expect(ways(route(h1, onBridge))[0]).to.equal('tcp sender address 10.0.0.2: address of ssh');
+  });
+});
