@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a command gets from the agent, and what the agent tells about it.
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { command, pipeline, prepare } from '../support/agent-driver.ts';
+import { AGENT, command, pipeline, prepare } from '../support/agent-driver.ts';
 import { useAgents } from '../support/agent-test.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -66,6 +66,16 @@ describe('a stage', () => {
     await agent.run(pipeline('kill -TERM $$'));
     expect(await agent.event('exited')).to.include({ code: null, signal: 15, stopped: false });
     await agent.finish();
+  });
+
+  it('is waited for though the agent was started with SIGCHLD ignored', async () => {
+    const path = join(agents.folder, 'start');
+    writeFileSync(path, `#!/bin/sh\nexec env --ignore-signal=CHLD ${AGENT} "$@"\n`, { mode: 0o755 });
+    const agent = await agents.start({ agent: path });
+    await agent.run(pipeline('exit 0'));
+    await agent.finish();
+    expect(agent.all('exited')[0]).to.include({ code: 0 });
+    expect(await agent.exited).to.deep.equal({ code: 0, signal: null });
   });
 
   it('has nothing but descriptors 0, 1 and 2, default signals, and a group of its own', async () => {

@@ -43,6 +43,7 @@ int main(int argc, char **argv) {
   }
   if (!spawn_protect_descriptors(&error)) return fail(&error, EXIT_FAILURE);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL); // where it was inherited as ignored, nobody could be waited for
   switch (options.mode) {
   case OPTIONS_AGENT:
     return agent(&options);
