@@ -46,6 +46,17 @@ describe('rdsend and rdrecv run commands', () => {
       expect(existsSync(bench.path('committed'))).to.equal(false);
     });
 
+  it('nothing of a command runs without a connection', async () => {
+    const command = ['--', 'touch', bench.path('committed')];
+    const receiver = bench.rdrecv(['--connect-timeout', '0.3', '0', KEY, ...command]);
+    expect((await receiver.ended).status).to.equal(3);
+    const sender = bench.rdsend(['--connect-timeout', '60', '127.0.0.1', '1', KEY, ...command]);
+    const waiting = await eventually(() => childrenOf(sender.pid));
+    sender.child.kill('SIGKILL');
+    await eventually(async () => expect(await waiting()).to.equal(''));
+    expect(existsSync(bench.path('committed'))).to.equal(false);
+  });
+
   it('a consumer that fails is the end of rdrecv', async () => {
     const { sent, received } = await run(['/dev/null'], ['--', 'sh', '-c', 'cat; exit 7']);
     expect([sent.status, received.status]).to.deep.equal([0, 7]);

@@ -59,7 +59,7 @@ static bool next_order(struct rd_control *control, struct rd_order *order) {
   json_decref(message);
   if (!good) {
     *order = (struct rd_order){.type = RD_ORDER_ABORT, .code = error.code};
-    snprintf(order->words, sizeof order->words, "%.255s", error.message);
+    snprintf(order->words, sizeof order->words, "%s", error.message);
   }
   if (order->type == RD_ORDER_READY) order->fd = agent->stdio_fd;
   return true;
@@ -70,7 +70,7 @@ static bool agent_lost(struct agent_control *agent, const struct rd_error *error
   if (agent->lost) return false;
   agent->lost = true;
   *order = (struct rd_order){.type = RD_ORDER_LOST, .code = error->code};
-  snprintf(order->words, sizeof order->words, "%.255s", error->message);
+  snprintf(order->words, sizeof order->words, "%s", error->message);
   return true;
 }
 

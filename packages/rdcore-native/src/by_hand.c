@@ -6,6 +6,7 @@
 #include "display.h"
 #include "guard.h"
 #include "io.h"
+#include "rdma_port.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #define KILL_MS 10000
 
 // What is ordered next, in this order.
-enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_COMMAND, STEP_COMMIT, STEP_REST };
+enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_LISTEN_TOO, STEP_COMMAND, STEP_COMMIT, STEP_REST };
 
 struct by_hand {
   struct rd_control control;
@@ -23,6 +24,8 @@ struct by_hand {
   const unsigned char *key;
   struct rd_display display;
   enum step step;
+  bool over_rdma, over_tcp; // what is tried
+  uint16_t port;            // that the first listener found, and the second one takes; 0: none
   bool connected;
   struct rd_child child;
   struct rd_guard guard; // of the child
@@ -33,15 +36,22 @@ struct by_hand {
   bool release;
 };
 
+static void choose_transports(struct by_hand *hand);
 static bool open_signals(struct by_hand *hand, struct rd_error *error);
+static bool fork_command(struct by_hand *hand, struct rd_error *error);
 static struct pollfd poll_signals(const struct rd_control *control);
 static bool next_order(struct rd_control *control, struct rd_order *order);
 static void take_signals(struct by_hand *hand);
 static bool abort_order(struct by_hand *hand, struct rd_order *order);
 static bool child_order(struct by_hand *hand, struct rd_order *order);
 static bool next_step(struct by_hand *hand, struct rd_order *order);
+static void open_order(const struct by_hand *hand, struct rd_order *order);
+static void file_order(const struct by_hand *hand, struct rd_order *order);
+static void dial_order(const struct by_hand *hand, struct rd_order *order);
+static void listen_order(const struct by_hand *hand, struct rd_order *order, bool is_first);
 static bool start_command(struct by_hand *hand, struct rd_order *order);
 static void tell(struct rd_control *control, const struct rd_event *event);
+static void listening(struct by_hand *hand, const struct rd_event *event);
 static void finished(struct by_hand *hand, enum rd_code code);
 static void end_producer(struct by_hand *hand);
 static int status_of(struct by_hand *hand, enum rd_code code);
@@ -65,7 +75,10 @@ struct rd_control *rd_by_hand_create(const struct rd_options *options, const uns
   hand->signal_fd = -1;
   rd_display_init(&hand->display, options);
   const char *bind_host = options->settings.bind_host;
-  if ((bind_host[0] == '\0' || rd_tcp_is_here(bind_host, error)) && open_signals(hand, error)) return &hand->control;
+  choose_transports(hand);
+  if ((bind_host[0] == '\0' || rd_tcp_is_here(bind_host, error)) && open_signals(hand, error) &&
+      fork_command(hand, error))
+    return &hand->control;
   rd_by_hand_destroy(&hand->control);
   return NULL;
 }
@@ -73,6 +86,8 @@ struct rd_control *rd_by_hand_create(const struct rd_options *options, const uns
 void rd_by_hand_destroy(struct rd_control *control) {
   struct by_hand *hand = (struct by_hand *)control;
   if (hand == NULL) return;
+  rd_child_forget(&hand->child);
+  rd_guard_release(&hand->guard);
   rd_cleanup_fd(&hand->signal_fd);
   rd_cleanup_fd(&hand->child.pipe_fd);
   free(hand);
@@ -86,6 +101,14 @@ int rd_by_hand_end(struct rd_control *control, enum rd_code code) {
     rd_wait_fd(hand->signal_fd, POLLIN, -1);
   }
   return status_of(hand, code);
+}
+
+// A machine without an active port opens no library.
+static void choose_transports(struct by_hand *hand) {
+  enum rd_transport_choice choice = hand->options->transport;
+  hand->over_tcp = choice != RD_TRANSPORT_RDMA;
+  hand->over_rdma =
+      choice == RD_TRANSPORT_RDMA || (choice == RD_TRANSPORT_AUTO && rd_rdma_port_is_active(RD_RDMA_FOLDER));
 }
 
 static bool open_signals(struct by_hand *hand, struct rd_error *error) {
@@ -102,6 +125,14 @@ static bool open_signals(struct by_hand *hand, struct rd_error *error) {
   hand->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (hand->signal_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot watch for signals");
   return hand->signal_fd >= 0;
+}
+
+// Before anything else: nothing may fork once a device is open.
+static bool fork_command(struct by_hand *hand, struct rd_error *error) {
+  if (hand->options->command == NULL) return true;
+  bool is_sender = hand->options->role == RD_ROLE_SENDER;
+  return rd_child_fork(&hand->child, hand->options->command, is_sender, error) &&
+         rd_guard_start(&hand->guard, hand->child.pid, is_sender ? -1 : hand->child.pipe_fd, error);
 }
 
 static struct pollfd poll_signals(const struct rd_control *control) {
@@ -133,14 +164,15 @@ static bool abort_order(struct by_hand *hand, struct rd_order *order) {
   if (hand->failure.code == RD_CODE_OK) return false;
   order->type = RD_ORDER_ABORT;
   order->code = hand->failure.code;
-  snprintf(order->words, sizeof order->words, "%.255s", hand->failure.message);
+  snprintf(order->words, sizeof order->words, "%s", hand->failure.message);
   hand->failure.code = RD_CODE_OK;
   return true;
 }
 
 // The producer's exit is the commit, or the abort. A consumer's shows by its pipe.
 static bool child_order(struct by_hand *hand, struct rd_order *order) {
-  if (hand->options->role != RD_ROLE_SENDER || hand->child_told || !rd_child_has_exited(&hand->child)) return false;
+  bool runs = hand->options->role == RD_ROLE_SENDER && hand->child.go_fd < 0;
+  if (!runs || hand->child_told || !rd_child_has_exited(&hand->child)) return false;
   hand->child_told = true;
   int status = rd_child_status(&hand->child);
   order->type = status == 0 ? RD_ORDER_COMMIT : RD_ORDER_ABORT;
@@ -154,46 +186,79 @@ static bool child_order(struct by_hand *hand, struct rd_order *order) {
 
 static bool next_step(struct by_hand *hand, struct rd_order *order) {
   const struct rd_options *options = hand->options;
-  bool is_sender = options->role == RD_ROLE_SENDER;
+  bool is_sender = options->role == RD_ROLE_SENDER, has_command = options->command != NULL;
   switch (hand->step) {
   case STEP_OPEN:
-    order->type = RD_ORDER_OPEN;
-    order->settings = options->settings;
-    order->settings.port_low = order->settings.port_high = options->port;
-    memcpy(order->settings.key, hand->key, RD_KEY_BYTES);
-    break;
+    // The command starts when there is a connection.
+    hand->step = has_command ? STEP_CONNECT : STEP_FILE;
+    open_order(hand, order);
+    return true;
   case STEP_FILE:
-    order->type = options->file != NULL ? RD_ORDER_FILE : RD_ORDER_READY;
-    order->fd = is_sender ? STDIN_FILENO : STDOUT_FILENO;
-    snprintf(order->path, sizeof order->path, "%s", options->file != NULL ? options->file : "");
-    break;
+    hand->step = STEP_CONNECT;
+    file_order(hand, order);
+    return true;
   case STEP_CONNECT:
-    order->type = is_sender ? RD_ORDER_DIAL : RD_ORDER_LISTEN;
-    if (is_sender) order->addresses[order->address_count++].port = options->port;
-    snprintf(order->addresses[0].host, sizeof order->addresses[0].host, "%s", is_sender ? options->host : "");
-    break;
+    hand->step = !is_sender && hand->over_rdma && hand->over_tcp ? STEP_LISTEN_TOO : STEP_COMMAND;
+    if (is_sender)
+      dial_order(hand, order);
+    else
+      listen_order(hand, order, true);
+    return true;
+  case STEP_LISTEN_TOO:
+    hand->step = STEP_COMMAND;
+    listen_order(hand, order, false);
+    return true;
   case STEP_COMMAND:
-    return hand->connected && start_command(hand, order);
+    if (has_command) return hand->connected && start_command(hand, order);
+    hand->step = STEP_COMMIT;
+    return next_step(hand, order);
   case STEP_COMMIT:
-    order->type = RD_ORDER_COMMIT;
     hand->step = STEP_REST;
-    return is_sender && options->command == NULL;
+    order->type = RD_ORDER_COMMIT;
+    return is_sender;
   case STEP_REST:
-    return false;
+    break;
   }
-  hand->step++;
-  // The command starts when there is a connection.
-  if (hand->step == STEP_FILE && options->command != NULL) hand->step++;
-  if (hand->step == STEP_COMMAND && options->command == NULL) hand->step++;
-  return true;
+  return false;
+}
+
+static void open_order(const struct by_hand *hand, struct rd_order *order) {
+  order->type = RD_ORDER_OPEN;
+  order->settings = hand->options->settings;
+  order->settings.port_low = order->settings.port_high = hand->options->port;
+  order->settings.rdma_first = hand->over_rdma;
+  memcpy(order->settings.key, hand->key, RD_KEY_BYTES);
+}
+
+static void file_order(const struct by_hand *hand, struct rd_order *order) {
+  const char *file = hand->options->file;
+  order->type = file != NULL ? RD_ORDER_FILE : RD_ORDER_READY;
+  order->fd = hand->options->role == RD_ROLE_SENDER ? STDIN_FILENO : STDOUT_FILENO;
+  snprintf(order->path, sizeof order->path, "%s", file != NULL ? file : "");
+}
+
+static void dial_order(const struct by_hand *hand, struct rd_order *order) {
+  order->type = RD_ORDER_DIAL;
+  order->address_count = hand->over_rdma && hand->over_tcp ? 2 : 1;
+  for (size_t i = 0; i < order->address_count; i++) {
+    struct rd_address *address = &order->addresses[i];
+    *address = (struct rd_address){.port = hand->options->port, .rdma = i == 0 && hand->over_rdma};
+    snprintf(address->host, sizeof address->host, "%s", hand->options->host);
+  }
+}
+
+// RDMA first, so that whoever tries both finds it; but TCP first where a free port is looked for.
+static void listen_order(const struct by_hand *hand, struct rd_order *order, bool is_first) {
+  bool both = hand->over_rdma && hand->over_tcp;
+  bool rdma_is_first = hand->options->port != 0;
+  order->type = RD_ORDER_LISTEN;
+  order->listen =
+      (struct rd_listen_order){.rdma = both ? is_first == rdma_is_first : hand->over_rdma, .port = hand->port};
 }
 
 static bool start_command(struct by_hand *hand, struct rd_order *order) {
   hand->step = STEP_REST;
-  bool is_sender = hand->options->role == RD_ROLE_SENDER;
-  bool started = rd_child_start(&hand->child, hand->options->command, is_sender, &hand->failure) &&
-                 rd_guard_start(&hand->guard, hand->child.pid, is_sender ? -1 : hand->child.pipe_fd, &hand->failure);
-  if (!started) return abort_order(hand, order);
+  if (!rd_child_run(&hand->child, &hand->failure)) return abort_order(hand, order);
   order->type = RD_ORDER_READY;
   order->fd = hand->child.pipe_fd;
   return true;
@@ -201,16 +266,35 @@ static bool start_command(struct by_hand *hand, struct rd_order *order) {
 
 static void tell(struct rd_control *control, const struct rd_event *event) {
   struct by_hand *hand = (struct by_hand *)control;
-  if (event->type == RD_EVENT_DIAL_FAILED || event->type == RD_EVENT_LISTEN_FAILED) hand->failure = *event->error;
+  if (event->type == RD_EVENT_DIAL_FAILED) hand->failure = *event->error;
+  if (event->type == RD_EVENT_LISTENING || event->type == RD_EVENT_LISTEN_FAILED) {
+    listening(hand, event);
+    return;
+  }
   if (event->type == RD_EVENT_CONNECTED) hand->connected = true;
   if (event->type == RD_EVENT_END) rd_guard_release(&hand->guard);
   if (event->type == RD_EVENT_FINISHED) finished(hand, event->error->code);
   rd_display_event(&hand->display, event);
 }
 
+// A free port is told when all listen on it: who hears of it tries RDMA first. Only without TCP must RDMA be.
+static void listening(struct by_hand *hand, const struct rd_event *event) {
+  bool failed = event->type == RD_EVENT_LISTEN_FAILED;
+  bool goes_on = failed && event->rdma && hand->over_tcp;
+  if (failed && !goes_on) hand->failure = *event->error;
+  if (hand->options->port == 0 && hand->step == STEP_LISTEN_TOO && !failed) {
+    hand->port = event->port;
+    return;
+  }
+  struct rd_event first = {.type = RD_EVENT_LISTENING, .port = hand->port};
+  if (hand->port != 0) rd_display_event(&hand->display, &first);
+  rd_display_event(&hand->display, event);
+}
+
 // A consumer is dead before its input ends; a producer is not needed any more.
 static void finished(struct by_hand *hand, enum rd_code code) {
   bool is_sender = hand->options->role == RD_ROLE_SENDER;
+  rd_child_forget(&hand->child);
   if (is_sender && code != RD_CODE_OK) end_producer(hand);
   if (!is_sender && code != RD_CODE_OK && code != RD_CODE_CLOSED) {
     rd_child_signal(&hand->child, SIGKILL);

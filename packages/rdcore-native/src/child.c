@@ -10,34 +10,50 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, int report_fd);
-static bool hear_of_exec(struct rd_child *child, int report_fd, const char *name, struct rd_error *error);
+enum { READ, WRITE };
 
-bool rd_child_start(struct rd_child *child, char *const *command, bool produces, struct rd_error *error) {
-  int pipe_fds[2], report_fds[2];
-  if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
-    return false;
+static bool make_pipes(int data[2], int go[2], int report[2], struct rd_error *error);
+static void close_pipe(int fds[2]);
+static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, const int go[2], int report_fd);
+static bool hear_of_exec(struct rd_child *child, struct rd_error *error);
+
+bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, struct rd_error *error) {
+  int data[2] = {-1, -1}, go[2] = {-1, -1}, report[2] = {-1, -1};
+  pid_t pid = -1;
+  int ours = produces ? READ : WRITE;
+  if (make_pipes(data, go, report, error)) {
+    rd_pipe_grow(data[ours]);
+    pid = fork();
+    if (pid == 0) become(command, produces ? STDOUT_FILENO : STDIN_FILENO, data[!ours], go, report[WRITE]);
+    if (pid < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", command[0]);
   }
-  RD_AUTO_CLOSE int ours = pipe_fds[produces ? 0 : 1];
-  RD_AUTO_CLOSE int theirs = pipe_fds[produces ? 1 : 0];
-  if (pipe2(report_fds, O_CLOEXEC) < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
-    return false;
+  if (pid > 0) {
+    setpgid(pid, pid);
+    *child = (struct rd_child){.command = command,
+                               .pid = pid,
+                               .pipe_fd = rd_take_fd(&data[ours]),
+                               .go_fd = rd_take_fd(&go[WRITE]),
+                               .report_fd = rd_take_fd(&report[READ])};
   }
-  RD_AUTO_CLOSE int report = report_fds[0];
-  RD_AUTO_CLOSE int report_theirs = report_fds[1];
-  rd_pipe_grow(ours);
-  pid_t pid = fork();
-  if (pid == 0) become(command, produces ? 1 : 0, theirs, report_theirs);
-  if (pid < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", command[0]);
-    return false;
-  }
-  setpgid(pid, pid);
-  rd_cleanup_fd(&report_theirs);
-  *child = (struct rd_child){.pid = pid, .pipe_fd = rd_take_fd(&ours)};
-  return hear_of_exec(child, report, command[0], error);
+  close_pipe(data);
+  close_pipe(go);
+  close_pipe(report);
+  return pid > 0;
+}
+
+bool rd_child_run(struct rd_child *child, struct rd_error *error) {
+  rd_write_all(child->go_fd, "", 1);
+  rd_cleanup_fd(&child->go_fd);
+  return hear_of_exec(child, error);
+}
+
+void rd_child_forget(struct rd_child *child) {
+  if (child->go_fd < 0) return;
+  rd_cleanup_fd(&child->go_fd);
+  rd_cleanup_fd(&child->pipe_fd);
+  rd_cleanup_fd(&child->report_fd);
+  rd_child_wait(child, -1);
+  *child = RD_NO_CHILD;
 }
 
 bool rd_child_has_exited(struct rd_child *child) {
@@ -61,13 +77,28 @@ int rd_child_status(const struct rd_child *child) {
   return WEXITSTATUS(child->wait_status);
 }
 
+static bool make_pipes(int data[2], int go[2], int report[2], struct rd_error *error) {
+  if (pipe2(data, O_CLOEXEC) == 0 && pipe2(go, O_CLOEXEC) == 0 && pipe2(report, O_CLOEXEC) == 0) return true;
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
+  return false;
+}
+
+static void close_pipe(int fds[2]) {
+  rd_cleanup_fd(&fds[READ]);
+  rd_cleanup_fd(&fds[WRITE]);
+}
+
 // Only calls that are safe between fork and exec.
-static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, int report_fd) {
+static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, const int go[2], int report_fd) {
   sigset_t none;
+  char word;
   sigemptyset(&none);
   setpgid(0, 0);
   signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, NULL);
+  close(go[WRITE]);
+  // Its end without a word: there is no connection, or nobody who could have one.
+  if (rd_read_some(go[READ], &word, 1) != 1) _exit(127);
   if (dup2(pipe_fd, stdio_fd) >= 0) execvp(command[0], command);
   int number = errno;
   rd_write_all(report_fd, &number, sizeof number);
@@ -75,12 +106,13 @@ static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, in
 }
 
 // The report's pipe closes on exec; before that it carries an errno.
-static bool hear_of_exec(struct rd_child *child, int report_fd, const char *name, struct rd_error *error) {
+static bool hear_of_exec(struct rd_child *child, struct rd_error *error) {
   int number;
-  ssize_t got = rd_read_some(report_fd, &number, sizeof number);
+  ssize_t got = rd_read_some(child->report_fd, &number, sizeof number);
+  rd_cleanup_fd(&child->report_fd);
   if (got != (ssize_t)sizeof number) return true;
   rd_child_wait(child, -1);
   errno = number;
-  rd_error_set_errno(error, RD_CODE_USAGE, "cannot start %s", name);
+  rd_error_set_errno(error, RD_CODE_USAGE, "cannot start %s", child->command[0]);
   return false;
 }

@@ -63,7 +63,7 @@ struct rd_order {
   pid_t pid;
   uint32_t status;
   enum rd_code code;
-  char words[256];
+  char words[512];
   struct rd_address addresses[RD_DIALS_MOST];
   size_t address_count;
 };

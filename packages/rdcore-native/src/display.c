@@ -16,6 +16,7 @@
 static enum rd_progress choose_progress(const struct rd_options *options);
 static void show_json(const struct rd_event *event);
 static void show_text(struct rd_display *display, const struct rd_event *event);
+static void listening(struct rd_display *display, const struct rd_event *event);
 static void turned_away(struct rd_display *display, const struct rd_event *event);
 static void connected(struct rd_display *display, const struct rd_event *event);
 static void progress(struct rd_display *display, const struct rd_event *event);
@@ -68,7 +69,11 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
   const struct rd_options *options = display->options;
   switch (event->type) {
   case RD_EVENT_LISTENING:
-    if (options->port == 0 || options->verbose) say(display, "listening on port %u", event->port);
+    listening(display, event);
+    return;
+  case RD_EVENT_LISTEN_FAILED:
+    if (options->verbose && event->rdma && options->transport == RD_TRANSPORT_AUTO)
+      say(display, "not listening over rdma: %s", event->error->message);
     return;
   case RD_EVENT_TURNED_AWAY:
     if (!options->quiet) turned_away(display, event);
@@ -91,6 +96,13 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
   }
 }
 
+// A port that nobody named must be told, once.
+static void listening(struct rd_display *display, const struct rd_event *event) {
+  const struct rd_options *options = display->options;
+  bool wanted = options->port == 0 && (!event->rdma || options->transport == RD_TRANSPORT_RDMA);
+  if (wanted || options->verbose) say(display, "listening on port %u%s", event->port, event->rdma ? " over rdma" : "");
+}
+
 static void turned_away(struct rd_display *display, const struct rd_event *event) {
   const char *why = event->error->message;
   bool is_named = strncmp(why, event->peer, strlen(event->peer)) == 0;
@@ -102,6 +114,8 @@ static void connected(struct rd_display *display, const struct rd_event *event) 
   snprintf(display->peer, sizeof display->peer, "%s", event->peer);
   snprintf(display->transport, sizeof display->transport, "%s", event->transport);
   snprintf(display->cipher, sizeof display->cipher, "%s", event->cipher);
+  snprintf(display->device, sizeof display->device, "%s", event->device != NULL ? event->device : "");
+  if (event->note != NULL && !display->options->quiet) say(display, "%s", event->note);
 }
 
 static void progress(struct rd_display *display, const struct rd_event *event) {
@@ -138,8 +152,10 @@ static void summary(struct rd_display *display, uint64_t bytes) {
   snprintf(words, sizeof words, "Bandwidth %.3f GB/s\n", seconds > 0 ? (double)bytes / seconds / 1e9 : 0.0);
   print(words);
   bool sends = display->options->role == RD_ROLE_SENDER;
-  say(display, "%s %" PRIu64 " bytes %s %s in %.3f s over %s, cipher %s", sends ? "sent" : "received", bytes,
-      sends ? "to" : "from", display->peer, seconds, display->transport, display->cipher);
+  const char *device = display->device;
+  say(display, "%s %" PRIu64 " bytes %s %s in %.3f s over %s%s%s, cipher %s", sends ? "sent" : "received", bytes,
+      sends ? "to" : "from", display->peer, seconds, display->transport, device[0] != '\0' ? " " : "", device,
+      display->cipher);
   say(display, "waited %.3f s for the input, %.3f s for the wire, %.3f s for the output",
       (double)display->waits.input_ms / 1000, (double)display->waits.wire_ms / 1000,
       (double)display->waits.output_ms / 1000);

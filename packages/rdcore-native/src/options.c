@@ -18,9 +18,11 @@
   "  -q, --quiet              nothing on standard error but a failure\n"                                               \
   "      --progress MODE      auto, live, plain (a line every 10 s) or none\n"                                         \
   "      --json               events as JSON objects on standard error\n"                                              \
-  "      --transport NAME     auto or tcp\n"                                                                           \
-  "      --encrypt WHEN       auto (unless the peer is on a loopback address),\n"                                      \
-  "                           always, or never; either end wanting it is enough\n"                                     \
+  "      --transport NAME     auto (RDMA where it can be, else TCP), rdma or tcp\n"                                    \
+  "      --poll               never sleep while connected: lowest latency, for a\n"                                    \
+  "                           processor\n"                                                                             \
+  "      --encrypt WHEN       auto (over TCP, unless the peer is on a loopback\n"                                      \
+  "                           address), always, or never; either end is enough\n"                                      \
   "      --buffer SIZE        the window: 64K to 1G (default 8M)\n"                                                    \
   "      --stall-timeout S    end when the peer was silent for S seconds (60)\n"                                       \
   "      --key-fd N           read the key from descriptor N; KEY must be -\n"                                         \
@@ -37,6 +39,8 @@ enum {
   OPTION_PROGRESS = 256,
   OPTION_JSON,
   OPTION_TRANSPORT,
+  OPTION_POLL,
+  OPTION_RDMA_CHECK,
   OPTION_ENCRYPT,
   OPTION_BUFFER,
   OPTION_STALL,
@@ -52,6 +56,8 @@ static const struct option long_options[] = {
     {"progress", required_argument, NULL, OPTION_PROGRESS},
     {"json", no_argument, NULL, OPTION_JSON},
     {"transport", required_argument, NULL, OPTION_TRANSPORT},
+    {"poll", no_argument, NULL, OPTION_POLL},
+    {"rdma-check", no_argument, NULL, OPTION_RDMA_CHECK}, // for rdstage
     {"encrypt", required_argument, NULL, OPTION_ENCRYPT},
     {"buffer", required_argument, NULL, OPTION_BUFFER},
     {"stall-timeout", required_argument, NULL, OPTION_STALL},
@@ -66,11 +72,13 @@ static const struct option long_options[] = {
 
 static void set_defaults(struct rd_options *options, enum rd_role role);
 static bool parse_option(struct rd_options *options, int option, char *const *argv, struct rd_error *error);
+static bool not_for_rdsend(const char *option, struct rd_error *error);
 static bool parse_words(struct rd_options *options, int count, char **words, struct rd_error *error);
 static bool take_key(struct rd_options *options, char *word);
 static bool parse_progress(struct rd_options *options, const char *text, struct rd_error *error);
-static bool parse_transport(const char *text, struct rd_error *error);
+static bool parse_transport(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_encrypt(struct rd_options *options, const char *text, struct rd_error *error);
+static unsigned find_word(const char *text, const char *const *names, unsigned count);
 static bool parse_buffer(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_connect_timeout(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_seconds(const char *name, const char *text, int64_t least_ms, int64_t *out_ms,
@@ -149,7 +157,12 @@ static bool parse_option(struct rd_options *options, int option, char *const *ar
   case OPTION_PROGRESS:
     return parse_progress(options, optarg, error);
   case OPTION_TRANSPORT:
-    return parse_transport(optarg, error);
+    return parse_transport(options, optarg, error);
+  case OPTION_POLL:
+    return settings->poll = true;
+  case OPTION_RDMA_CHECK:
+    options->mode = RD_MODE_RDMA_CHECK;
+    return !is_sender || not_for_rdsend("--rdma-check", error);
   case OPTION_ENCRYPT:
     return parse_encrypt(options, optarg, error);
   case OPTION_BUFFER:
@@ -164,13 +177,16 @@ static bool parse_option(struct rd_options *options, int option, char *const *ar
     options->mode = RD_MODE_AGENT;
     return parse_descriptor("--agent-fd", optarg, &options->agent_fd, error);
   case OPTION_BIND:
-    if (!is_sender) return parse_bind(options, optarg, error);
-    rd_error_set(error, RD_CODE_USAGE, "--bind is for rdrecv");
-    return false;
+    return is_sender ? not_for_rdsend("--bind", error) : parse_bind(options, optarg, error);
   default:
     rd_error_set(error, RD_CODE_USAGE, option == ':' ? "%s needs a value" : "unknown option %s", argv[optind - 1]);
     return false;
   }
+}
+
+static bool not_for_rdsend(const char *option, struct rd_error *error) {
+  rd_error_set(error, RD_CODE_USAGE, "%s is for rdrecv", option);
+  return false;
 }
 
 static bool parse_words(struct rd_options *options, int count, char **words, struct rd_error *error) {
@@ -204,33 +220,33 @@ static bool take_key(struct rd_options *options, char *word) {
 
 static bool parse_progress(struct rd_options *options, const char *text, struct rd_error *error) {
   static const char *const names[] = {"auto", "live", "plain", "none"};
-  for (unsigned i = 0; i < 4; i++) {
-    if (strcmp(text, names[i]) != 0) continue;
-    options->progress = (enum rd_progress)i;
-    return true;
-  }
-  rd_error_set(error, RD_CODE_USAGE, "--progress is auto, live, plain or none, not %s", text);
-  return false;
+  unsigned found = find_word(text, names, 4);
+  if (found == 4) rd_error_set(error, RD_CODE_USAGE, "--progress is auto, live, plain or none, not %s", text);
+  options->progress = (enum rd_progress)found;
+  return found < 4;
 }
 
-static bool parse_transport(const char *text, struct rd_error *error) {
-  if (strcmp(text, "auto") == 0 || strcmp(text, "tcp") == 0) return true;
-  if (strcmp(text, "rdma") == 0)
-    rd_error_set(error, RD_CODE_USAGE, "this version has no rdma: use --transport tcp");
-  else
-    rd_error_set(error, RD_CODE_USAGE, "--transport is auto or tcp, not %s", text);
-  return false;
+static bool parse_transport(struct rd_options *options, const char *text, struct rd_error *error) {
+  static const char *const names[] = {"auto", "rdma", "tcp"};
+  unsigned found = find_word(text, names, 3);
+  if (found == 3) rd_error_set(error, RD_CODE_USAGE, "--transport is auto, rdma or tcp, not %s", text);
+  options->transport = (enum rd_transport_choice)found;
+  return found < 3;
 }
 
 static bool parse_encrypt(struct rd_options *options, const char *text, struct rd_error *error) {
   static const char *const names[] = {"auto", "always", "never"};
-  for (unsigned i = 0; i < 3; i++) {
-    if (strcmp(text, names[i]) != 0) continue;
-    options->settings.encrypt = (enum rd_encrypt)i;
-    return true;
-  }
-  rd_error_set(error, RD_CODE_USAGE, "--encrypt is auto, always or never, not %s", text);
-  return false;
+  unsigned found = find_word(text, names, 3);
+  if (found == 3) rd_error_set(error, RD_CODE_USAGE, "--encrypt is auto, always or never, not %s", text);
+  options->settings.encrypt = (enum rd_encrypt)found;
+  return found < 3;
+}
+
+// `count`: it is none of them.
+static unsigned find_word(const char *text, const char *const *names, unsigned count) {
+  unsigned i = 0;
+  while (i < count && strcmp(text, names[i]) != 0) i++;
+  return i;
 }
 
 static bool parse_buffer(struct rd_options *options, const char *text, struct rd_error *error) {

@@ -5,7 +5,8 @@
 
 #include "control.h"
 
-enum rd_mode { RD_MODE_BY_HAND, RD_MODE_AGENT, RD_MODE_HELP, RD_MODE_VERSION };
+enum rd_mode { RD_MODE_BY_HAND, RD_MODE_AGENT, RD_MODE_RDMA_CHECK, RD_MODE_HELP, RD_MODE_VERSION };
+enum rd_transport_choice { RD_TRANSPORT_AUTO, RD_TRANSPORT_RDMA, RD_TRANSPORT_TCP };
 enum rd_progress { RD_PROGRESS_AUTO, RD_PROGRESS_LIVE, RD_PROGRESS_PLAIN, RD_PROGRESS_NONE };
 
 // Pointers lead into argv.
@@ -19,6 +20,7 @@ struct rd_options {
   int key_fd;          // -1: none
   const char *file;    // NULL: standard input or output, or the command
   char **command;      // NULL, or ended by NULL
+  enum rd_transport_choice transport;
   enum rd_progress progress;
   bool verbose, quiet, json;
   struct rd_settings settings; // without the key

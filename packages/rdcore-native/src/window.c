@@ -59,7 +59,7 @@ void rd_window_too_small(struct rd_error *error) {
     rd_size_words((double)limit.rlim_cur, size, sizeof size);
   rd_error_set(error, RD_CODE_CANNOT_CONNECT,
                "the memlock limit of %s is too small for rdma: put '* - memlock unlimited' into "
-               "/etc/security/limits.d/rdpipe.conf and log in again",
+               "/etc/security/limits.d/rdma.conf and log in again",
                size);
 }
 

@@ -55,6 +55,9 @@ static void test_values(void) {
   CHECK(SEND("--buffer", "64KiB", "h", "1", "k") && options.settings.buffer_bytes == 64u << 10);
   CHECK(SEND("--buffer", "100000", "h", "1", "k") && options.settings.buffer_bytes == 100000);
   CHECK(SEND("--encrypt", "always", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_ALWAYS);
+  CHECK(SEND("h", "1", "k") && options.transport == RD_TRANSPORT_AUTO && !options.settings.poll);
+  CHECK(SEND("--transport", "rdma", "--poll", "h", "1", "k") && options.transport == RD_TRANSPORT_RDMA);
+  CHECK(options.settings.poll && RECV("--transport", "tcp", "1", "k") && options.transport == RD_TRANSPORT_TCP);
   CHECK(SEND("--connect-timeout", "0.5", "h", "1", "k") && options.settings.connect_timeout_ms == 500);
   CHECK(RECV("--connect-timeout", "2", "1", "k") && options.settings.listen_timeout_ms == 2000);
   CHECK(RECV("--connect-timeout", "0", "1", "k") && options.settings.listen_timeout_ms == 0);
@@ -67,13 +70,15 @@ static void test_values(void) {
 static void test_modes(void) {
   CHECK(SEND("--agent-fd", "3") && options.mode == RD_MODE_AGENT && options.agent_fd == 3);
   CHECK(SEND("-h") && options.mode == RD_MODE_HELP);
+  CHECK(RECV("--rdma-check") && options.mode == RD_MODE_RDMA_CHECK);
+  CHECK(!SEND("--rdma-check") && error.code == RD_CODE_USAGE);
   CHECK(RECV("--version") && options.mode == RD_MODE_VERSION);
 }
 
 static void test_mistakes(void) {
   static const char *const values[][2] = {
       {"--buffer", "63K"},      {"--buffer", "2G"},          {"--buffer", "8X"},         {"--buffer", ""},
-      {"--buffer", "nan"},      {"--encrypt", "sometimes"},  {"--progress", "fast"},     {"--transport", "rdma"},
+      {"--buffer", "nan"},      {"--encrypt", "sometimes"},  {"--progress", "fast"},     {"--transport", ""},
       {"--transport", "quic"},  {"--stall-timeout", "1.9"},  {"--stall-timeout", "inf"}, {"--stall-timeout", "5s"},
       {"--key-fd", "-1"},       {"--key-fd", "99999999999"}, {"--connect-timeout", "x"}, {"--connect-timeout", "nan"},
       {"--bogus", "--verbose"},

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 static int print_words(const struct rd_options *options);
+static int print_rdma_check(void);
 static int print_failure(const struct rd_error *error, int status);
 
 int main(int argc, char **argv) {
@@ -12,6 +13,7 @@ int main(int argc, char **argv) {
   struct rd_error error;
   if (!rd_options_parse(RD_ROLE_RECEIVER, argc, argv, &options, &error)) return print_failure(&error, 2);
   if (options.mode == RD_MODE_HELP || options.mode == RD_MODE_VERSION) return print_words(&options);
+  if (options.mode == RD_MODE_RDMA_CHECK) return print_rdma_check();
   int status = rd_program_run(&options, &error);
   return error.code == RD_CODE_OK ? status : print_failure(&error, status);
 }
@@ -19,6 +21,14 @@ int main(int argc, char **argv) {
 static int print_words(const struct rd_options *options) {
   const char *words = options->mode == RD_MODE_HELP ? rd_options_help(options->role) : "rdrecv " RD_VERSION "\n";
   return fputs(words, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+}
+
+// Why RDMA cannot be used here, if it cannot (docs/protocol.md, section 3).
+static int print_rdma_check(void) {
+  struct rd_error error;
+  if (rd_verbs_usable(&error)) return 0;
+  puts(error.message);
+  return fflush(stdout) == 0 ? rd_code_status(RD_CODE_CANNOT_CONNECT) : 1;
 }
 
 static int print_failure(const struct rd_error *error, int status) {

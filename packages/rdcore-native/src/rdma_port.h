@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether RDMA is worth a try here, without opening a library.
+#ifndef RD_RDMA_PORT_H
+#define RD_RDMA_PORT_H
+
+#include <stdbool.h>
+
+#define RD_RDMA_FOLDER "/sys/class/infiniband"
+
+// Does a device in `folder` (RD_RDMA_FOLDER) have an active port?
+bool rd_rdma_port_is_active(const char *folder);
+
+#endif
