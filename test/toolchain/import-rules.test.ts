@@ -22,6 +22,10 @@ const FORBIDDEN: readonly Import[] = [
   ['run/run.ts', '../ui/live.ts'],
   ['run/run.ts', '../cli/rdpipe.ts'],
   ['ui/live.ts', '../run/run.ts'],
+  ['doctor/examine.ts', '../ui/doctor.ts'],
+  ['run/run.ts', '../doctor/examine.ts'],
+  ['ui/doctor.ts', '../doctor/probe.ts'],
+  ['parse/hosts.ts', '../doctor/subjects.ts'],
   ['cli/rdpipe.ts', 'ssh2'],
   ['native/deploy.ts', 'execa'],
   ['run/run.ts', 'chalk'],
@@ -38,8 +42,11 @@ const ALLOWED: readonly Import[] = [
   ['session/ssh2.ts', 'ssh2'],
   ['native/deploy.ts', '../session/host-session.ts'],
   ['run/run.ts', '../native/agent.ts'],
+  ['doctor/examine.ts', '../run/run.ts'],
+  ['doctor/pair-checks.ts', '../plan/addresses.ts'],
   ['ui/live.ts', 'log-update'],
   ['cli/rdpipe.ts', '../run/run.ts'],
+  ['cli/doctor.ts', '../doctor/examine.ts'],
 ];
 
 describe('the import rules', () => {

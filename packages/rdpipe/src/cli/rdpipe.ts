@@ -42,6 +42,10 @@ async function invoke(invocation: Invocation, io: Io, terminal: Terminal): Promi
       const { demo } = await import('./demo.ts');
       return demo(invocation.words, io.environment);
     }
+    case 'doctor': {
+      const { doctor } = await import('./doctor.ts');
+      return doctor(invocation, io, terminal);
+    }
     case 'run':
       return runInvocation(invocation, io, terminal);
   }

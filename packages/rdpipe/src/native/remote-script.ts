@@ -13,6 +13,7 @@ export type Payload = (form: string) => Promise<Buffer>;
 /**
  * Runs a script on a channel of its own. It calls `say ok WORDS` or `say failed WORDS` as its last act. With a payload it
  * calls `say ready FORM` before it reads that from its standard input: a shell reads ahead, and would swallow it.
+ * `what` begins the message of a failure.
  * @throws SessionError when the channel closes without an answer; the signal's reason.
  */
 export async function runScript(
@@ -20,6 +21,7 @@ export async function runScript(
   script: string,
   payload: Payload | undefined,
   signal: AbortSignal,
+  what = `cannot copy the agent to ${session.label}`,
 ): Promise<Answer> {
   const conversation = converse(session, await session.openShell(signal));
   const { channel, nonce } = conversation;
@@ -27,10 +29,10 @@ export async function runScript(
   signal.addEventListener('abort', end, { once: true });
   try {
     channel.stdin.write(wrap(script, nonce));
-    const first = await nextSaid(conversation);
+    const first = await nextSaid(conversation, what);
     if (first.verb !== 'ready') return answerOf(first);
     channel.stdin.end(await payload?.(first.words));
-    return answerOf(await nextSaid(conversation));
+    return answerOf(await nextSaid(conversation, what));
   } catch (error) {
     signal.throwIfAborted();
     throw error;
@@ -55,13 +57,11 @@ interface Said {
   readonly words: string;
 }
 
-async function nextSaid(conversation: Conversation): Promise<Said> {
+async function nextSaid(conversation: Conversation, what: string): Promise<Said> {
   const prefix = `rdpipe ${conversation.nonce} `;
   for (;;) {
     const { value: line } = await conversation.lines.next();
-    if (!line) {
-      throw await closedError(conversation, 'no_agent', `cannot copy the agent to ${conversation.session.label}`);
-    }
+    if (!line) throw await closedError(conversation, 'no_agent', what);
     const text = line.toString('utf8');
     if (!text.startsWith(prefix)) continue;
     const [verb = '', ...words] = text.slice(prefix.length).split(' ');

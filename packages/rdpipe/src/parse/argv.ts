@@ -3,8 +3,8 @@ import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
 import { VERSION } from '../model/version.ts';
 import { decode, forMessage } from './binary.ts';
-import { helpText } from './help.ts';
-import { OPTION_TABLE, type OptionRow, type Options } from './options.ts';
+import { doctorHelpText, helpText } from './help.ts';
+import { DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow, type Options } from './options.ts';
 
 export type { Options } from './options.ts';
 
@@ -18,45 +18,67 @@ export type Invocation =
     }
   /** For standard output, with exit status 0. */
   | { readonly kind: 'help' | 'version'; readonly text: string }
-  | { readonly kind: 'demo'; readonly words: readonly string[] };
+  | { readonly kind: 'demo'; readonly words: readonly string[] }
+  | { readonly kind: 'doctor'; readonly options: Options; readonly hostWords: readonly string[] };
 
 /**
  * Reads the words after the program's name: binary strings, as `readRawArgv` gives them.
  * @throws UsageError
  */
 export function parseArgv(words: readonly string[]): Invocation {
-  const { options, rest } = parseOptions(words);
+  const { options, rest } = parseOptions(words, RDPIPE);
+  const optionWords = words.slice(0, words.length - rest.length);
+  if (options.version === true && options.help !== true) return { kind: 'version', text: `rdpipe ${VERSION}\n` };
+  if (rest[0] === 'doctor') return parseDoctor([...optionWords, ...rest.slice(1)]);
   if (options.help === true) return { kind: 'help', text: helpText() };
-  if (options.version === true) return { kind: 'version', text: `rdpipe ${VERSION}\n` };
   if (rest[0] === 'demo') return { kind: 'demo', words: rest.slice(1) };
   checkTogether(options);
-  return { kind: 'run', options, optionWords: words.slice(0, words.length - rest.length), stageWords: rest };
+  return { kind: 'run', options, optionWords, stageWords: rest };
 }
+
+/** Here options may also stand behind hosts. */
+function parseDoctor(words: readonly string[]): Invocation {
+  const { options, rest } = parseOptions(words, DOCTOR);
+  if (options.help === true) return { kind: 'help', text: doctorHelpText() };
+  checkTogether(options);
+  return { kind: 'doctor', options, hostWords: rest };
+}
+
+/** A program as it is typed, and its options. */
+interface Grammar {
+  readonly name: string;
+  readonly table: readonly OptionRow[];
+  /** What follows the first word that is no option is not looked at. */
+  readonly endsAtFirstWord: boolean;
+}
+
+const RDPIPE: Grammar = { name: 'rdpipe', table: OPTION_TABLE, endsAtFirstWord: true };
+const DOCTOR: Grammar = { name: 'rdpipe doctor', table: DOCTOR_OPTION_TABLE, endsAtFirstWord: false };
 
 interface Parsed {
   readonly options: Options;
   readonly rest: readonly string[];
 }
 
-function parseOptions(words: readonly string[]): Parsed {
-  const command = makeCommand();
+function parseOptions(words: readonly string[], grammar: Grammar): Parsed {
+  const command = makeCommand(grammar);
   try {
     command.parse(words, { from: 'user' });
   } catch (error) {
-    throw error instanceof CommanderError ? new UsageError(inWords(error)) : error;
+    throw error instanceof CommanderError ? new UsageError(inWords(error, grammar)) : error;
   }
   return { options: command.opts<Options>(), rest: command.args };
 }
 
 /** commander without its habits: it prints nothing, ends nothing, and looks at no stream of this process. */
-function makeCommand(): Command {
-  const command = new Command('rdpipe')
-    .argument('[stage...]')
-    .passThroughOptions()
+function makeCommand({ name, table, endsAtFirstWord }: Grammar): Command {
+  const command = new Command(name)
+    .argument('[word...]')
+    .passThroughOptions(endsAtFirstWord)
     .helpOption(false)
     .exitOverride()
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
-  for (const row of OPTION_TABLE) command.addOption(makeOption(row));
+  for (const row of table) command.addOption(makeOption(row));
   return command;
 }
 
@@ -80,9 +102,9 @@ function readNamed(name: string, read: NonNullable<OptionRow['read']>, text: str
   }
 }
 
-function inWords(error: CommanderError): string {
+function inWords(error: CommanderError, { name }: Grammar): string {
   const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ');
-  return `${forMessage(message)} (rdpipe --help shows the options)`;
+  return `${forMessage(message)} (${name} --help shows the options)`;
 }
 
 function checkTogether(options: Options): void {

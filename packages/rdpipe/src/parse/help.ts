@@ -1,5 +1,5 @@
-/** The text of --help, from the table of options. At most 80 columns. */
-import { OPTION_TABLE, type OptionRow } from './options.ts';
+/** The texts of --help, from the tables of options. At most 80 columns. */
+import { DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow } from './options.ts';
 
 const WIDTH = 80;
 const INDENT = 27;
@@ -8,7 +8,12 @@ export function helpText(): string {
   return [HEAD, 'Options:', ...OPTION_TABLE.flatMap(optionLines), '', TAIL].join('\n');
 }
 
+export function doctorHelpText(): string {
+  return [DOCTOR_HEAD, 'Options:', ...DOCTOR_OPTION_TABLE.flatMap(optionLines), '', DOCTOR_TAIL].join('\n');
+}
+
 const HEAD = `Usage: rdpipe [options] STAGE...
+       rdpipe doctor [options] HOST...
        rdpipe demo
 
 Runs commands on hosts and joins them by pipes that lead from host to host.
@@ -24,6 +29,20 @@ Options end at the first STAGE. Quote a COMMAND of several words.
 
 const TAIL = `Exit status: 0 success; of the first stage that failed its own, or 128 + signal;
 2 usage; 124 a time limit; 125 rdpipe itself; 129, 130, 143 signals.
+`;
+
+const DOCTOR_HEAD = `Usage: rdpipe doctor [options] HOST...
+
+Looks at each host and at each two neighbours: ssh, agent, RDMA devices and
+libraries, limits, MTU, kernel settings, firewalls; moves data for a second each
+way over RDMA and TCP; prints what it found, and how to mend what is wrong.
+HOST is [user@]host; : is this machine, which joins a HOST that is alone.
+
+  rdpipe doctor h1 h2 h3
+`;
+
+const DOCTOR_TAIL = `Exit status: 0 all is well, perhaps with warnings; 1 a check failed; 2 usage;
+125 rdpipe itself; 129, 130, 143 signals.
 `;
 
 function optionLines(row: OptionRow): readonly string[] {

@@ -29,7 +29,7 @@ export async function createRenderer(settings: RendererSettings, io: RendererIo)
   return createHumanRenderer(settings, display, progress, await createPaint(io.terminal.color));
 }
 
-async function createPaint(color: boolean): Promise<Paint> {
+export async function createPaint(color: boolean): Promise<Paint> {
   if (!color) return NO_PAINT;
   const { createColorPaint } = await import('./color-paint.ts');
   return createColorPaint();

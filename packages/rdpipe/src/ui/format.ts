@@ -1,6 +1,4 @@
-/** Numbers for people. Sizes are model/bytes.ts. */
-
-export { formatRate } from '../model/rate.ts';
+/** Numbers for people. Sizes are model/bytes.ts, rates model/rate.ts. */
 
 /** `0.4 s`, `12.3 s`, `4:05`, `1:02:03`. */
 export function formatDuration(seconds: number): string {

@@ -15,7 +15,8 @@ export type EventHandlers = {
   readonly [Kind in RunEventKind]: (event: Extract<RunEvent, { readonly kind: Kind }>) => void;
 };
 
-export function dispatch(handlers: EventHandlers, event: RunEvent): void {
-  const handler = handlers[event.kind] as (event: RunEvent) => void;
-  handler(event);
+/** A kind without a function is not shown. */
+export function dispatch(handlers: Partial<EventHandlers>, event: RunEvent): void {
+  const handler = handlers[event.kind] as ((event: RunEvent) => void) | undefined;
+  handler?.(event);
 }

@@ -1,6 +1,7 @@
 /** Progress as text: a row a hop. */
 import { formatBytes } from '../model/bytes.ts';
-import { formatRate, formatTable, formatWholeSeconds } from './format.ts';
+import { formatRate } from '../model/rate.ts';
+import { formatTable, formatWholeSeconds } from './format.ts';
 import type { HopProgress } from './progress.ts';
 
 /** Aligned rows, none longer than `columns`. */

@@ -1,8 +1,9 @@
 /** What -v prints at the end: the rate first, then every hop and stage, and what was slowest. */
 import { formatBytes } from '../model/bytes.ts';
+import { formatRate } from '../model/rate.ts';
 import type { HopReport, Report, StageReport } from '../model/report.ts';
 import { printable, shorten } from '../model/text.ts';
-import { formatDuration, formatMicroseconds, formatRate, formatTable } from './format.ts';
+import { formatDuration, formatMicroseconds, formatTable } from './format.ts';
 
 /** Lines without their newlines. */
 export function summaryLines(report: Report): readonly string[] {

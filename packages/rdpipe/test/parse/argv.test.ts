@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { UsageError } from '../../src/model/errors.ts';
 import { VERSION } from '../../src/model/version.ts';
 import { type Options, parseArgv } from '../../src/parse/argv.ts';
-import { OPTION_TABLE } from '../../src/parse/options.ts';
+import { DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow } from '../../src/parse/options.ts';
 import { binary, usageErrorOf } from './helpers.ts';
 
 describe('argv', () => {
@@ -104,6 +104,9 @@ describe('argv', () => {
     [['--shell', 'h1=', 'h1:a'], '--shell: the shell is empty'],
     [['-o', '', 'h1:a'], '-o: the ssh option is empty'],
     [['--config', '\xff', 'h1:a'], "--config: '\ufffd' is not valid UTF-8"],
+    [['doctor', '--lenient', 'h1'], "unknown option '--lenient' (rdpipe doctor --help shows the options)"],
+    [['--lenient', 'doctor', 'h1'], "unknown option '--lenient' (rdpipe doctor --help shows the options)"],
+    [['doctor', '-qv', 'h1'], '--quiet and --verbose exclude each other'],
     [['-q', '-v', 'h1:a'], '--quiet and --verbose exclude each other'],
   ];
   for (const [words, message] of WRONG) {
@@ -112,17 +115,38 @@ describe('argv', () => {
     });
   }
 
-  it('gives help within 80 columns that shows every option', () => {
-    const invocation = parseArgv(['--help', 'h1:a']);
-    if (invocation.kind !== 'help') throw new Error(`not help: ${invocation.kind}`);
-    const lines = invocation.text.split('\n');
-    expect(lines.filter((line) => line.length > 80)).to.deep.equal([]);
-    expect(lines.at(-1)).to.equal('');
-    for (const { short = '', long = '', help } of OPTION_TABLE) {
-      expect(invocation.text).to.contain(short).and.to.contain(long);
-      expect(invocation.text.replace(/\s+/g, ' ')).to.contain(help);
-    }
-  });
+  const HELPS: readonly (readonly [readonly string[], readonly OptionRow[]])[] = [
+    [['--help', 'h1:a'], OPTION_TABLE],
+    [['doctor', '--help'], DOCTOR_OPTION_TABLE],
+    [['-h', 'doctor', 'h1'], DOCTOR_OPTION_TABLE],
+  ];
+  for (const [words, table] of HELPS) {
+    it(`gives help for ${words.join(' ')} within 80 columns that shows every option`, () => {
+      const invocation = parseArgv(words);
+      if (invocation.kind !== 'help') throw new Error(`not help: ${invocation.kind}`);
+      const lines = invocation.text.split('\n');
+      expect(lines.filter((line) => line.length > 80)).to.deep.equal([]);
+      expect(lines.at(-1)).to.equal('');
+      for (const { short = '', long = '', help } of table) {
+        expect(invocation.text).to.contain(short).and.to.contain(long);
+        expect(invocation.text.replace(/\s+/g, ' ')).to.contain(help);
+      }
+    });
+  }
+
+  const DOCTORS: readonly (readonly [readonly string[], Options, readonly string[]])[] = [
+    [['doctor', 'h1'], {}, ['h1']],
+    [['-F', 'x', 'doctor', '--json', 'h1', '-q', 'h2'], { F: 'x', json: true, quiet: true }, ['h1', 'h2']],
+    [['doctor', '--', '-h1'], {}, ['-h1']],
+    [['doctor', '--transport', 'tcp', '--sudo', 'h1', ':'], { transport: 'tcp', sudo: ['h1'] }, [':']],
+  ];
+  for (const [words, options, hostWords] of DOCTORS) {
+    it(`reads ${words.join(' ')}`, () =>
+      expect(parseArgv(words)).to.deep.equal({ kind: 'doctor', options, hostWords }));
+  }
+
+  it('takes a stage on a host called doctor for one', () =>
+    expect(parseArgv(['doctor:true'])).to.have.property('kind', 'run'));
 
   it('gives the version', () => {
     expect(parseArgv(['-V'])).to.deep.equal({ kind: 'version', text: `rdpipe ${VERSION}\n` });

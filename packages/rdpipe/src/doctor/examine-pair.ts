@@ -1,0 +1,110 @@
+import { RdpipeError } from '../model/errors.ts';
+import type { Finding, Measurement, PairExamination } from '../model/examination.ts';
+import type { HostRef } from '../model/pipeline.ts';
+import type { Transport } from '../model/protocol.ts';
+import { type Place, placeOf } from '../plan/addresses.ts';
+import type { PlanInput, SessionFacts } from '../plan/facts.ts';
+import { runInSessions } from '../run/run.ts';
+import type { Watcher } from './examine.ts';
+import { type HostFacts, known } from './facts.ts';
+import { fail, ok } from './finding.ts';
+import type { GatherContext } from './gather.ts';
+import { checkPair, transportsBetween } from './pair-checks.ts';
+import { failedProbe, judgeProbe, type ProbeResult, probePipeline, probeSettings } from './probe.ts';
+import type { Pair } from './subjects.ts';
+
+/**
+ * What joins two hosts: by what they say of their networks, then by data that is moved.
+ * @throws the signal's reason, nothing else
+ */
+export async function examinePair(
+  pair: Pair,
+  gathered: readonly HostFacts[],
+  context: GatherContext,
+  watcher: Watcher,
+): Promise<PairExamination> {
+  const hosts = [pair.from.label, pair.to.label] as const;
+  const from = endOf(pair.from, gathered);
+  const to = endOf(pair.to, gathered);
+  if (from === undefined || to === undefined) return { hosts, checks: [unreached(pair, [from, to])], measured: [] };
+  if (from.facts.id === to.facts.id) {
+    return { hosts, checks: [ok('network', 'one host: joined by a local pipe')], measured: [] };
+  }
+  const places = placesOf(from, to, gathered, context);
+  const results: ProbeResult[] = [];
+  for (const transport of transportsBetween(...places, pair.wanted)) {
+    results.push(await probe(transport, from, to, context, watcher));
+    results.push(await probe(transport, to, from, context, watcher));
+  }
+  const checks: Finding[] = [...checkPair(...places, pair.wanted), ...results.map(({ finding }) => finding)];
+  const measured: Measurement[] = results.flatMap((result) => result.measured ?? []);
+  return { hosts, checks, measured };
+}
+
+interface End {
+  readonly host: HostRef;
+  readonly facts: SessionFacts;
+}
+
+/** Undefined where no agent answered. */
+function endOf(host: HostRef, gathered: readonly HostFacts[]): End | undefined {
+  const found = gathered.find(({ label }) => label === host.label);
+  const hello = known(found?.hello);
+  if (found?.session === undefined || hello === undefined) return undefined;
+  return { host, facts: { id: found.session, label: host.label, hello } };
+}
+
+function unreached({ from, to }: Pair, ends: readonly (End | undefined)[]): Finding {
+  const missing = [from, to].filter((_, index) => ends[index] === undefined).map(({ label }) => label);
+  const hosts = missing.join(' and ');
+  return fail('network', `not looked at: there is no agent on ${hosts}`, `mend what is wrong with ${hosts} first`);
+}
+
+/** Both ends, as a plan for the pipeline that measures sees them. */
+function placesOf(
+  from: End,
+  to: End,
+  gathered: readonly HostFacts[],
+  { settings }: GatherContext,
+): readonly [Place, Place] {
+  const open = gathered.flatMap(({ session, label, hello }) => {
+    const said = known(hello);
+    return session === undefined || said === undefined ? [] : [{ id: session, label, hello: said }];
+  });
+  const input: PlanInput = {
+    run: '',
+    pipeline: probePipeline(from.host, to.host),
+    settings,
+    stageSessions: [from.facts.id, to.facts.id],
+    sessions: new Map(open.map((facts) => [facts.id, facts])),
+    stdin: 'null',
+    stdout: 'drop',
+  };
+  return [placeOf(from.facts, to.facts, input), placeOf(to.facts, from.facts, input)];
+}
+
+/** Moves data for a second by an ordinary run. */
+async function probe(
+  transport: Transport,
+  from: End,
+  to: End,
+  { sessions, settings, signal }: GatherContext,
+  { tell, emit }: Watcher,
+): Promise<ProbeResult> {
+  const ends = { from: from.host.label, to: to.host.label, hellos: [from.facts.hello, to.facts.hello] as const };
+  tell({ kind: 'doing', words: `moving data from ${ends.from} to ${ends.to} over ${transport}` });
+  const input = {
+    pipeline: probePipeline(from.host, to.host),
+    settings: probeSettings(settings, transport),
+    streams: { stdin: 'null', stdout: 'drop' } as const,
+  };
+  try {
+    const report = await runInSessions(input, sessions, emit, signal);
+    signal.throwIfAborted();
+    return judgeProbe(transport, ends, report);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof RdpipeError)) throw error;
+    return { finding: failedProbe(transport, ends, error.message), measured: undefined };
+  }
+}

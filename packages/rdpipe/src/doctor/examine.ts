@@ -1,0 +1,57 @@
+import type { Emit } from '../model/events.ts';
+import type { DoctorEvent, Examination, PairExamination } from '../model/examination.ts';
+import type { HostRef } from '../model/pipeline.ts';
+import type { Settings } from '../model/settings.ts';
+import { type Installation, sessionSettings } from '../run/open-hosts.ts';
+import { trySessions } from '../session/open.ts';
+import { controllingTerminal } from '../session/terminal.ts';
+import { examinePair } from './examine-pair.ts';
+import type { HostFacts } from './facts.ts';
+import { type GatherContext, gatherFacts } from './gather.ts';
+import { examineHost } from './host-checks.ts';
+import { chooseSubjects } from './subjects.ts';
+
+export interface DoctorInput {
+  /** As written, at least one. */
+  readonly hosts: readonly HostRef[];
+  readonly settings: Settings;
+  readonly installation: Installation;
+}
+
+/** Where an examination puts what it does and finds. Neither throws. */
+export interface Watcher {
+  readonly tell: (event: DoctorEvent) => void;
+  /** Of the sessions and of the runs that measure. */
+  readonly emit: Emit;
+}
+
+/**
+ * Looks at every host and at every two neighbours, which move data for a second each way. What is wrong is found, not thrown.
+ * @throws RdpipeError when rdpipe itself cannot; the signal's reason.
+ */
+export async function examine(input: DoctorInput, watcher: Watcher, signal: AbortSignal): Promise<Examination> {
+  const { settings, installation } = input;
+  const { transport, bufferBytes } = settings;
+  const subjects = chooseSubjects(input.hosts, { transport, bufferBytes });
+  const hosts = subjects.hosts.map(({ host }) => host);
+  watcher.tell({ kind: 'doing', words: `connecting to ${hosts.map(({ label }) => label).join(', ')}` });
+  const wanted = { ...sessionSettings(settings), ...installation, emit: watcher.emit, signal };
+  const sessions = await trySessions(hosts, wanted, controllingTerminal());
+  try {
+    const context: GatherContext = { sessions, settings, emit: watcher.emit, signal };
+    watcher.tell({ kind: 'doing', words: 'looking at the hosts' });
+    const gathered = await Promise.all(sessions.attempts.map((attempt) => gatherFacts(attempt, context)));
+    const examined = subjects.hosts.map((subject, index) => examineHost(gathered[index] as HostFacts, subject.wanted));
+    for (const host of examined) watcher.tell({ kind: 'host', host });
+    const pairs: PairExamination[] = [];
+    for (const pair of subjects.pairs) {
+      const examinedPair = await examinePair(pair, gathered, context, watcher);
+      pairs.push(examinedPair);
+      watcher.tell({ kind: 'pair', pair: examinedPair });
+    }
+    const checks = [...examined, ...pairs].flatMap((examination) => examination.checks);
+    return { v: 1, status: checks.some(({ result }) => result === 'fail') ? 1 : 0, hosts: examined, pairs };
+  } finally {
+    await sessions.close();
+  }
+}

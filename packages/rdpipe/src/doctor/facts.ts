@@ -1,0 +1,66 @@
+/** What is known of a host before anything is judged. Pure data. */
+import type { SessionErrorCode } from '../model/errors.ts';
+import type { SessionId } from '../model/plan.ts';
+import type { AgentHello } from '../model/protocol.ts';
+import type { Settings } from '../model/settings.ts';
+
+/** Something that could not be done, in rdpipe's words. */
+export interface Trouble {
+  /** Undefined: a failure of another kind. */
+  readonly code: SessionErrorCode | undefined;
+  readonly message: string;
+}
+
+export interface HostFacts {
+  readonly label: string;
+  /** What follows is known only of a host that was reached. */
+  readonly ssh: { readonly client: 'openssh' | 'ssh2' | 'local'; readonly seconds: number } | Trouble;
+  readonly session: SessionId | undefined;
+  readonly hello: AgentHello | Trouble | undefined;
+  readonly system: SystemFacts | Trouble | undefined;
+}
+
+/** What the hello does not tell; null: the host does not say. */
+export interface SystemFacts {
+  readonly agentFolder: string | null;
+  /** `dynamic`: rdsend and rdrecv may use the host's libraries. */
+  readonly programs: 'dynamic' | 'static' | null;
+  readonly pipeMostBytes: number | null;
+  /** What one user's pipes may hold in all before new ones are small; 0: no limit. */
+  readonly pipeUserPages: number | null;
+  /** By name; `all` counts for every interface. */
+  readonly interfaces: ReadonlyMap<string, InterfaceSettings>;
+  readonly cache: CacheFacts | null;
+  /** What `sudo -n true` said; null: not asked. */
+  readonly sudo: { readonly ok: boolean; readonly words: string } | null;
+}
+
+/** From /proc/sys/net/ipv4/conf. */
+export interface InterfaceSettings {
+  readonly arpIgnore: number;
+  readonly arpAnnounce: number;
+  readonly rpFilter: number;
+}
+
+/** Where the agent is kept first. */
+export interface CacheFacts {
+  readonly folder: string;
+  readonly mountPoint: string;
+  readonly freeKib: number;
+  readonly noexec: boolean;
+}
+
+/** What is to be checked for. */
+export interface Wanted {
+  readonly transport: Settings['transport'];
+  readonly bufferBytes: number;
+}
+
+export function isTrouble<Known extends object>(facts: Known | Trouble | undefined): facts is Trouble {
+  return facts !== undefined && 'message' in facts;
+}
+
+/** The facts where they are known. */
+export function known<Known extends object>(facts: Known | Trouble | undefined): Known | undefined {
+  return facts === undefined || isTrouble(facts) ? undefined : (facts as Known);
+}

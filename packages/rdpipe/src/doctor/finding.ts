@@ -1,0 +1,19 @@
+import type { Finding } from '../model/examination.ts';
+import type { Wanted } from './facts.ts';
+
+export function ok(check: string, found: string): Finding {
+  return { check, result: 'ok', found, fix: null };
+}
+
+export function warn(check: string, found: string, fix: string): Finding {
+  return { check, result: 'warn', found, fix };
+}
+
+export function fail(check: string, found: string, fix: string): Finding {
+  return { check, result: 'fail', found, fix };
+}
+
+/** What keeps a hop from RDMA is a failure only for who insists on it: others have TCP. */
+export function withoutRdma(wanted: Wanted, check: string, found: string, fix: string): Finding {
+  return wanted.transport === 'rdma' ? fail(check, found, fix) : warn(check, found, fix);
+}

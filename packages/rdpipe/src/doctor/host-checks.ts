@@ -1,0 +1,24 @@
+/** Everything that is checked of one host, in the order in which it is shown. */
+import type { Finding, HostExamination } from '../model/examination.ts';
+import type { HostFacts, Wanted } from './facts.ts';
+import { checkPipes, checkSharedSubnets } from './kernel-checks.ts';
+import { checkRdma } from './rdma-checks.ts';
+import { checkAgent, checkDisk, checkSsh, checkSudo, checkSystem } from './session-checks.ts';
+
+/** A check says nothing of what was not asked for, or is not known because an earlier one failed. */
+type HostCheck = (facts: HostFacts, wanted: Wanted) => readonly Finding[];
+
+const CHECKS: readonly HostCheck[] = [
+  checkSsh,
+  checkSudo,
+  checkAgent,
+  checkSystem,
+  checkDisk,
+  checkPipes,
+  checkSharedSubnets,
+  checkRdma,
+];
+
+export function examineHost(facts: HostFacts, wanted: Wanted): HostExamination {
+  return { host: facts.label, checks: CHECKS.flatMap((check) => check(facts, wanted)) };
+}

@@ -1,0 +1,83 @@
+/** Settings of a host's kernel that pipes and networks depend on. Pure. */
+import { BlockList, isIPv4 } from 'node:net';
+import { formatBytes } from '../model/bytes.ts';
+import type { Finding } from '../model/examination.ts';
+import type { HostAddress } from '../model/protocol.ts';
+import { type HostFacts, type InterfaceSettings, known, type SystemFacts } from './facts.ts';
+import { ok, warn } from './finding.ts';
+
+/** What rdstage asks for. */
+const PIPE_BYTES = 1024 * 1024;
+const PAGE_BYTES = 4096;
+/** Fewer pipes of full size than a few pipelines have. */
+const PIPES_LEAST = 16;
+const PERSIST = 'the same in a file of /etc/sysctl.d/';
+
+export function checkPipes({ hello, system }: HostFacts): readonly Finding[] {
+  const { pipeMostBytes = null, pipeUserPages = null } = known(system) ?? {};
+  if (pipeMostBytes === null) return [];
+  const most = `pipes of up to ${formatBytes(pipeMostBytes)}`;
+  if (pipeMostBytes < PIPE_BYTES) {
+    return [
+      warn('pipes', `${most}: slow between programs`, `sysctl -w fs.pipe-max-size=${PIPE_BYTES}, and ${PERSIST}`),
+    ];
+  }
+  const isLimited = known(hello)?.uid !== 0 && pipeUserPages !== null && pipeUserPages > 0;
+  if (isLimited && pipeUserPages < (PIPES_LEAST * PIPE_BYTES) / PAGE_BYTES) {
+    const found = `${most}, but ${formatBytes(pipeUserPages * PAGE_BYTES)} for all pipes of a user`;
+    return [warn('pipes', found, `sysctl -w fs.pipe-user-pages-soft=16384, and ${PERSIST}`)];
+  }
+  return [ok('pipes', most)];
+}
+
+/** A host that answers for one interface's address at another sends data where nobody expects it. */
+export function checkSharedSubnets({ hello, system }: HostFacts): readonly Finding[] {
+  const facts = known(system);
+  const groups = subnetsOfSeveral(known(hello)?.addresses ?? []);
+  if (facts === undefined) return [];
+  return groups.map(({ subnet, names }) => {
+    const shared = `${names.join(' and ')} share ${subnet}`;
+    const traps = [...new Set(names.flatMap((name) => trapsOf(name, facts)))];
+    if (traps.length === 0) return ok('interfaces', `${shared}; ARP and rp_filter are set for it`);
+    return warn('interfaces', `${shared}, and ${traps.join(', ')}: answers go astray`, SHARED_SUBNET_FIX);
+  });
+}
+
+const SHARED_SUBNET_FIX = `sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 net.ipv4.conf.all.rp_filter=2, and ${PERSIST}; or a subnet for each interface`;
+
+interface SharedSubnet {
+  readonly subnet: string;
+  readonly names: readonly string[];
+}
+
+function subnetsOfSeveral(addresses: readonly HostAddress[]): readonly SharedSubnet[] {
+  const used = addresses.filter(
+    ({ address, up, kind }) => up && isIPv4(address) && kind !== 'bridge' && kind !== 'loopback',
+  );
+  const groups = new Map<string, Set<string>>();
+  for (const address of used) {
+    const first = used.find((other) => other.prefix === address.prefix && isInSubnet(address, other)) ?? address;
+    const subnet = `the subnet of ${first.address}/${first.prefix}`;
+    groups.set(subnet, (groups.get(subnet) ?? new Set()).add(address.interface));
+  }
+  return [...groups].flatMap(([subnet, names]) => (names.size > 1 ? [{ subnet, names: [...names] }] : []));
+}
+
+function isInSubnet({ address }: HostAddress, other: HostAddress): boolean {
+  const subnet = new BlockList();
+  subnet.addSubnet(other.address, other.prefix);
+  return subnet.check(address);
+}
+
+/** The kernel takes the greater of an interface's own value and that of `all`. */
+function trapsOf(name: string, { interfaces }: SystemFacts): readonly string[] {
+  const own = interfaces.get(name);
+  const all = interfaces.get('all');
+  if (own === undefined || all === undefined) return [];
+  const effective = (key: keyof InterfaceSettings) => Math.max(own[key], all[key]);
+  return [
+    ...(effective('arpIgnore') === 0 ? ['arp_ignore is 0'] : []),
+    ...(effective('arpAnnounce') < 2 ? [`arp_announce is ${effective('arpAnnounce')}`] : []),
+    ...(effective('rpFilter') === 1 ? ['rp_filter is 1'] : []),
+  ];
+}

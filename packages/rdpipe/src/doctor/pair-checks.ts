@@ -1,0 +1,75 @@
+/** What joins two hosts, before anything is sent. Pure. */
+import type { Finding } from '../model/examination.ts';
+import type { HostAddress, RdmaPort, Transport } from '../model/protocol.ts';
+import { type AddressPair, commonSubnets, onOneMachine, type Place } from '../plan/addresses.ts';
+import { rdmaCandidates, rdmaLacks } from '../plan/rdma-route.ts';
+import type { Wanted } from './facts.ts';
+import { fail, ok, warn, withoutRdma } from './finding.ts';
+
+export function checkPair(from: Place, to: Place, wanted: Wanted): readonly Finding[] {
+  if (onOneMachine(from.facts, to.facts)) {
+    return [ok('network', 'one machine: over loopback'), ...checkRdmaWay(from, to, wanted)];
+  }
+  const pairs = commonSubnets(from, to);
+  return [checkNetwork(pairs), ...checkMtus(pairs, from, to, wanted), ...checkRdmaWay(from, to, wanted)];
+}
+
+/** What is to be measured between the two: RDMA first, where there is a way for it. */
+export function transportsBetween(from: Place, to: Place, { transport }: Wanted): readonly Transport[] {
+  const rdma = transport !== 'tcp' && rdmaCandidates(from, to).length > 0 ? (['rdma'] as const) : [];
+  return transport === 'rdma' ? rdma : [...rdma, 'tcp'];
+}
+
+function checkNetwork(pairs: readonly AddressPair[]): Finding {
+  if (pairs.length === 0) return ok('network', 'no common subnet: by the addresses that ssh uses, or --data');
+  const names = pairs.map(({ from, to }) => `${from.address} (${from.interface}) and ${to.address} (${to.interface})`);
+  return ok('network', `common subnet: ${names.join('; ')}`);
+}
+
+/** Each pair of interfaces once, also where they have several addresses. */
+function checkMtus(pairs: readonly AddressPair[], from: Place, to: Place, wanted: Wanted): readonly Finding[] {
+  const byInterfaces = new Map(pairs.map((pair) => [`${pair.from.interface} ${pair.to.interface}`, pair]));
+  return [...byInterfaces.values()].flatMap((pair) => [
+    checkMtu(pair, from, to, wanted),
+    ...(wanted.transport === 'tcp' ? [] : checkPathMtu(pair, from, to)),
+  ]);
+}
+
+/** TCP agrees on the smaller one; RDMA loses what is larger. */
+function checkMtu(pair: AddressPair, from: Place, to: Place, wanted: Wanted): Finding {
+  const [a, b] = [pair.from, pair.to];
+  if (a.mtu === b.mtu) return ok('mtu', `${a.mtu} on ${endNames(pair, from, to)}`);
+  const found = `${a.mtu} on ${nameOf(a, from)}, ${b.mtu} on ${nameOf(b, to)}`;
+  const [low, high] = a.mtu < b.mtu ? [{ end: a, place: from }, b] : [{ end: b, place: to }, a];
+  const fix = `the same on both: on ${low.place.facts.label} ip link set dev ${low.end.interface} mtu ${high.mtu} where the network carries it, and in its configuration`;
+  const isRdma = wanted.transport !== 'tcp' && portOf(a, from) !== undefined && portOf(b, to) !== undefined;
+  return isRdma ? fail('mtu', found, fix) : warn('mtu', found, fix);
+}
+
+/** Follows from the interfaces' MTU, unless somebody set it otherwise. */
+function checkPathMtu(pair: AddressPair, from: Place, to: Place): readonly Finding[] {
+  const [a, b] = [portOf(pair.from, from), portOf(pair.to, to)];
+  if (a?.mtu == null || b?.mtu == null || a.mtu === b.mtu) return [];
+  const found = `${a.mtu} at ${a.device} of ${from.facts.label}, ${b.mtu} at ${b.device} of ${to.facts.label}`;
+  return [fail('path mtu', found, "it follows from the interface's MTU: make that the same on both")];
+}
+
+function endNames({ from: a, to: b }: AddressPair, from: Place, to: Place): string {
+  return `${nameOf(a, from)} and ${nameOf(b, to)}`;
+}
+
+function nameOf(address: HostAddress, { facts }: Place): string {
+  return `${address.interface} of ${facts.label}`;
+}
+
+function portOf(address: HostAddress, { facts }: Place): RdmaPort | undefined {
+  return facts.hello.rdma.find((port) => port.state === 'active' && port.interface === address.interface);
+}
+
+function checkRdmaWay(from: Place, to: Place, wanted: Wanted): readonly Finding[] {
+  if (wanted.transport === 'tcp' || rdmaCandidates(from, to).length > 0) return [];
+  const lacks = rdmaLacks(from, to).join('; ');
+  if (wanted.transport === 'auto' && onOneMachine(from.facts, to.facts)) return [];
+  const fix = 'see what each host lacks; ports that have all they need also need addresses in one subnet, or a route';
+  return [withoutRdma(wanted, 'rdma', `hops use TCP: ${lacks}`, fix)];
+}

@@ -1,0 +1,100 @@
+/** A second of data from one host to another, as an ordinary pipeline. Pure. */
+import type { Finding, Measurement } from '../model/examination.ts';
+import type { CommandStage, HostRef, Pipeline } from '../model/pipeline.ts';
+import type { AgentHello, Transport } from '../model/protocol.ts';
+import { formatMbps, formatRate } from '../model/rate.ts';
+import type { HopReport, Report } from '../model/report.ts';
+import type { Settings } from '../model/settings.ts';
+import { fail, ok, warn } from './finding.ts';
+
+/** timeout(1) says so when the second is over. */
+const TIMED_OUT = 124;
+/** Enough for what is on its way when the second is over, over the slowest link. */
+const LONGEST_MS = 60_000;
+
+export function probePipeline(from: HostRef, to: HostRef): Pipeline {
+  return {
+    stages: [command(1, from, 'timeout 1 cat /dev/zero', [0, TIMED_OUT]), command(2, to, 'cat >/dev/null', [0])],
+  };
+}
+
+function command(number: number, host: HostRef, text: string, ok: readonly number[]): CommandStage {
+  return { kind: 'command', number, host, text, command: Buffer.from(text), shell: 'sh', ok };
+}
+
+/** The user's choice of ssh, addresses and ports, and nothing that changes what a pipeline does. */
+export function probeSettings(settings: Settings, transport: Transport): Settings {
+  return { ...settings, transport, lenient: false, dryRun: false, timeoutMs: LONGEST_MS };
+}
+
+/** Both ends of a probe. */
+export interface ProbeEnds {
+  readonly from: string;
+  readonly to: string;
+  readonly hellos: readonly [AgentHello, AgentHello];
+}
+
+export interface ProbeResult {
+  readonly finding: Finding;
+  readonly measured: Measurement | undefined;
+}
+
+/** What a probe's report says. A hop that was made by another way than the first has met a firewall. */
+export function judgeProbe(transport: Transport, ends: ProbeEnds, report: Report): ProbeResult {
+  const check = checkName(transport, ends);
+  const hop = report.hops.find(({ link }) => link === 1);
+  if (report.status !== 0 || hop === undefined) {
+    return { finding: failedProbe(transport, ends, report.message ?? 'nothing was moved'), measured: undefined };
+  }
+  const measured = measurementOf(transport, ends, hop);
+  const found = describe(measured, hop);
+  const finding =
+    hop.notes.length === 0 ? ok(check, found) : warn(check, withNotes(found, hop), firewallFix(transport, ends));
+  return { finding, measured };
+}
+
+export function failedProbe(transport: Transport, ends: ProbeEnds, message: string): Finding {
+  return fail(checkName(transport, ends), message, firewallFix(transport, ends));
+}
+
+function checkName(transport: Transport, { from, to }: ProbeEnds): string {
+  return `${transport} ${from}→${to}`;
+}
+
+function withNotes(found: string, { notes }: HopReport): string {
+  return `${found}; ${notes.join('; ')}`;
+}
+
+function firewallFix(transport: Transport, { to }: ProbeEnds): string {
+  const address = `another address is named by --data ${to}=ADDRESS`;
+  if (transport === 'rdma') return `let UDP port 4791 (RoCE v2) through the firewalls both ways; ${address}`;
+  return `let TCP ports through the firewalls both ways and name them: -p 40000-40100; ${address}`;
+}
+
+function measurementOf(transport: Transport, { from, to, hellos }: ProbeEnds, hop: HopReport): Measurement {
+  const nominal = [nominalMbps(transport, hellos[0], hop.local), nominalMbps(transport, hellos[1], hop.peer)];
+  const known = nominal.filter((mbps) => mbps !== null);
+  const nominalOfBoth = known.length === 0 ? null : Math.min(...known);
+  return { from, to, transport, bytesPerSecond: hop.bytesPerSecond, rttUs: hop.rttUs, nominalMbps: nominalOfBoth };
+}
+
+/** What the interface or port of an address is made for. `place` is `10.0.0.1:40123` or `[2001:db8::1]:40123`. */
+function nominalMbps(transport: Transport, { addresses, rdma }: AgentHello, place: string | null): number | null {
+  const host = place?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  const entry = addresses.find(({ address }) => address === host);
+  if (entry === undefined) return null;
+  if (transport === 'tcp') return entry.speed_mbps;
+  const rate = rdma.find((port) => port.interface === entry.interface && port.state === 'active')?.rate_mbps ?? 0;
+  return rate > 0 ? rate : null;
+}
+
+/** `1.121 GB/s of 10 Gb/s (90 %), round trip 0.09 ms, aes-256-gcm`. */
+function describe({ bytesPerSecond, rttUs, nominalMbps: mbps }: Measurement, hop: HopReport): string {
+  const share = mbps === null ? '' : ` of ${formatMbps(mbps)} (${Math.round((bytesPerSecond * 800) / (mbps * 1e6))} %)`;
+  return [
+    `${formatRate(bytesPerSecond)}${share}`,
+    ...(rttUs === null ? [] : [`round trip ${(rttUs / 1000).toFixed(2)} ms`]),
+    hop.cipher === 'none' ? 'not encrypted' : hop.cipher,
+    ...hop.warnings,
+  ].join(', ');
+}

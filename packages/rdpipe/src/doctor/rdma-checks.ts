@@ -1,0 +1,102 @@
+/** Whether a host can do RDMA. Pure. */
+import { formatBytes } from '../model/bytes.ts';
+import type { Finding } from '../model/examination.ts';
+import type { AgentHello, RdmaPort } from '../model/protocol.ts';
+import { formatMbps } from '../model/rate.ts';
+import { type HostFacts, known, type Wanted } from './facts.ts';
+import { fail, ok, warn, withoutRdma } from './finding.ts';
+
+export function checkRdma(facts: HostFacts, wanted: Wanted): readonly Finding[] {
+  const hello = known(facts.hello);
+  if (hello === undefined || wanted.transport === 'tcp') return [];
+  if (hello.rdma.length === 0) return [withoutRdma(wanted, 'rdma', 'no RDMA device: hops use TCP', deviceFix(hello))];
+  const ports = hello.rdma.map((port) => checkPort(port, hello, wanted));
+  return [...ports, ...checkLibraries(hello), checkMemlock(hello, wanted)];
+}
+
+function deviceFix({ addresses }: AgentHello): string {
+  const name = addresses.find(({ kind, up }) => kind === 'physical' && up)?.interface ?? 'eth0';
+  return (
+    `load the driver of its card (rdma link, lspci); without such a card, to try: ` +
+    `modprobe rdma_rxe, rdma link add rxe0 type rxe netdev ${name}`
+  );
+}
+
+function checkPort(port: RdmaPort, hello: AgentHello, wanted: Wanted): Finding {
+  const check = `port ${nameOf(port)}`;
+  const found = describePort(port);
+  if (port.state !== 'active') return checkInactive(check, found, port, hello, wanted);
+  if (port.gids.length === 0) {
+    return fail(
+      check,
+      `${found}, no usable GID`,
+      `give its interface an address: ip addr add ADDRESS/PREFIX dev ${interfaceOf(port)}`,
+    );
+  }
+  if (!hello.addresses.some(({ interface: name, up }) => name === port.interface && up)) {
+    return fail(check, `${found}, no address leads to it`, `ip addr add ADDRESS/PREFIX dev ${interfaceOf(port)}`);
+  }
+  if (port.link_layer === 'ethernet' && !port.gids.includes('RoCE v2')) {
+    const fix = `cma_roce_mode -d ${port.device} -p ${port.port} -m 2 (RoCE v2), unless the card is iWARP`;
+    return warn(check, `${found}, which stays on its Ethernet`, fix);
+  }
+  return ok(check, found);
+}
+
+/** A second port without a cable is nothing to worry about. */
+function checkInactive(check: string, found: string, port: RdmaPort, hello: AgentHello, wanted: Wanted): Finding {
+  if (hello.rdma.some(({ state }) => state === 'active')) return ok(check, found);
+  return withoutRdma(wanted, check, found, inactiveFix(port));
+}
+
+function inactiveFix(port: RdmaPort): string {
+  if (port.link_layer === 'infiniband' && port.state !== 'down')
+    return 'start a subnet manager: systemctl start opensm';
+  if (port.link_layer === 'infiniband') return 'connect its cable';
+  return `ip link set ${interfaceOf(port)} up, and look at its cable`;
+}
+
+function describePort({ state, rate_mbps, link_layer, interface: name, gids, mtu, numa }: RdmaPort): string {
+  const layer = link_layer === 'infiniband' ? 'InfiniBand' : 'Ethernet';
+  return [
+    state,
+    ...(rate_mbps > 0 ? [formatMbps(rate_mbps)] : []),
+    name === null ? layer : `${layer} ${name}`,
+    ...(link_layer === 'ethernet' ? gids : []),
+    ...(mtu === null ? [] : [`path MTU ${mtu}`]),
+    ...(numa === null ? [] : [`NUMA node ${numa}`]),
+  ].join(', ');
+}
+
+function nameOf({ device, port }: RdmaPort): string {
+  return `${device}/${port}`;
+}
+
+function interfaceOf(port: RdmaPort): string {
+  return port.interface ?? 'INTERFACE';
+}
+
+function checkLibraries({ rdma, rdma_lacks }: AgentHello): readonly Finding[] {
+  if (!rdma.some(({ state }) => state === 'active')) return [];
+  if (rdma_lacks === null) return [ok('rdma libraries', 'libibverbs and librdmacm work')];
+  const fix =
+    'Debian, Ubuntu: apt install rdma-core ibverbs-providers libibverbs1 librdmacm1; ' +
+    'RHEL, Fedora, Rocky: dnf install rdma-core libibverbs librdmacm';
+  return [fail('rdma libraries', rdma_lacks, fix)];
+}
+
+/** What a connection locks beside its window, and the least it can work with. */
+const ASIDE_BYTES = 2 * 1024 * 1024;
+const LEAST_BYTES = 3 * 1024 * 1024;
+
+function checkMemlock({ memlock, user }: AgentHello, { bufferBytes }: Wanted): Finding {
+  if (memlock === null) return ok('memlock', 'unlimited');
+  const enough = bufferBytes + ASIDE_BYTES;
+  const found = `${formatBytes(memlock)} may be locked (ulimit -l)`;
+  if (memlock >= enough) return ok('memlock', found);
+  const fix =
+    `put '${user} - memlock unlimited' into /etc/security/limits.d/rdma.conf, then log in anew: limits are set at the ` +
+    `login (sshd with UsePAM yes), and a shared ssh connection keeps the old one`;
+  if (memlock < LEAST_BYTES) return fail('memlock', `${found}: too little for RDMA`, fix);
+  return warn('memlock', `${found}: less than ${formatBytes(enough)}, so buffers are smaller`, fix);
+}

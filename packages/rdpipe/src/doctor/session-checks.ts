@@ -1,0 +1,79 @@
+/** Whether rdpipe gets to a host and runs its programs there. Pure. */
+import { formatBytes } from '../model/bytes.ts';
+import type { SessionErrorCode } from '../model/errors.ts';
+import type { Finding } from '../model/examination.ts';
+import { type CacheFacts, type HostFacts, isTrouble, known } from './facts.ts';
+import { fail, ok, warn } from './finding.ts';
+
+export function checkSsh({ label, ssh }: HostFacts): readonly Finding[] {
+  if (isTrouble(ssh)) return [fail('ssh', ssh.message, sshFix(ssh.code, label))];
+  if (ssh.client === 'local') return [];
+  const client = ssh.client === 'openssh' ? "the system's ssh" : 'the built-in client, ssh2';
+  return [ok('ssh', `${client}, login in ${ssh.seconds.toFixed(1)} s`)];
+}
+
+function sshFix(code: SessionErrorCode | undefined, label: string): string {
+  switch (code) {
+    case 'unknown_host':
+      return 'name it in ~/.ssh/config, /etc/hosts or the DNS';
+    case 'authentication':
+      return `put your key there: ssh-copy-id ${label}`;
+    case 'host_key':
+      return `compare its key with the one it should have, then connect once by hand: ssh ${label}`;
+    default:
+      return `see that it is up and its sshd is reachable; HostName, Port and ProxyJump in ~/.ssh/config lead to it`;
+  }
+}
+
+export function checkSudo({ system }: HostFacts): readonly Finding[] {
+  const sudo = known(system)?.sudo ?? null;
+  if (sudo === null) return [];
+  if (sudo.ok) return [ok('sudo', 'sudo -n works')];
+  return [fail('sudo', sudo.words, 'let sudo run rdstage without a password: NOPASSWD in a file of /etc/sudoers.d/')];
+}
+
+export function checkAgent({ hello, system }: HostFacts): readonly Finding[] {
+  if (hello === undefined) return [];
+  if (isTrouble(hello)) {
+    const fix = 'make room or allow programs in ~/.cache, or install rdstage, rdsend and rdrecv and say --agent PATH';
+    return [fail('agent', hello.message, fix)];
+  }
+  const { agentFolder = null, programs = null } = known(system) ?? {};
+  const where = agentFolder === null ? '' : ` in ${withoutDigest(agentFolder)}`;
+  const kind = programs === 'dynamic' ? ", with programs that use the host's libraries" : '';
+  return [ok('agent', `${hello.version}${where}, ${hello.os} ${hello.cpu}${kind}`)];
+}
+
+/** Each version has a folder of its own, named by a digest that tells a person nothing. */
+function withoutDigest(folder: string): string {
+  return folder.replace(/\/[0-9a-f]{64}$/, '');
+}
+
+/** Without these facts nothing is said of disk, pipes and interfaces. */
+export function checkSystem({ system }: HostFacts): readonly Finding[] {
+  if (!isTrouble(system)) return [];
+  return [fail('system', system.message, 'see what becomes of a script there: echo uptime | ssh HOST sh')];
+}
+
+/** Room for the next version of the programs. */
+const ROOM_KIB = 32 * 1024;
+
+export function checkDisk({ hello, system }: HostFacts): readonly Finding[] {
+  const { cache = null, agentFolder = null } = known(system) ?? {};
+  if (cache === null) return [];
+  if (cache.noexec) return [noexec(cache, known(hello) === undefined ? null : agentFolder)];
+  const free = `${formatBytes(cache.freeKib * 1024)} free in ${cache.folder}`;
+  if (cache.freeKib >= ROOM_KIB) return [ok('disk', free)];
+  return [warn('disk', free, `make room: a version of rdpipe's programs takes up to ${formatBytes(ROOM_KIB * 1024)}`)];
+}
+
+function noexec({ folder, mountPoint }: CacheFacts, agentFolder: string | null): Finding {
+  const found = `programs may not run from ${folder} (${mountPoint} is mounted noexec)`;
+  const fix = `mount -o remount,exec ${mountPoint}, or install the programs elsewhere and say --agent PATH`;
+  if (agentFolder === null) return fail('disk', found, fix);
+  return warn(
+    'disk',
+    `${found}: the agent is kept in ${agentFolder}`,
+    `nothing has to be done; to keep it there: ${fix}`,
+  );
+}

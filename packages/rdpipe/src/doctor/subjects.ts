@@ -1,0 +1,52 @@
+/** Whom an examination is about. Pure. */
+import type { HostRef } from '../model/pipeline.ts';
+import type { Wanted } from './facts.ts';
+
+export interface Subject {
+  readonly host: HostRef;
+  readonly wanted: Wanted;
+}
+
+export interface Pair {
+  readonly from: HostRef;
+  readonly to: HostRef;
+  readonly wanted: Wanted;
+}
+
+export interface Subjects {
+  readonly hosts: readonly Subject[];
+  readonly pairs: readonly Pair[];
+}
+
+const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
+
+/**
+ * Every host once, and every two that are neighbours. A host alone is looked at together with this machine, of which
+ * nobody asked for RDMA.
+ */
+export function chooseSubjects(written: readonly HostRef[], wanted: Wanted): Subjects {
+  const hosts = [...new Map(written.map((host) => [host.label, host])).values()];
+  const [only, ...others] = hosts;
+  if (only !== undefined && others.length === 0 && only.name !== '') {
+    const modest: Wanted = { ...wanted, transport: wanted.transport === 'tcp' ? 'tcp' : 'auto' };
+    return {
+      hosts: [
+        { host: THIS_MACHINE, wanted: modest },
+        { host: only, wanted },
+      ],
+      pairs: [{ from: THIS_MACHINE, to: only, wanted: modest }],
+    };
+  }
+  return { hosts: hosts.map((host) => ({ host, wanted })), pairs: neighbours(written, wanted) };
+}
+
+/** In the order and direction in which they were first written. */
+function neighbours(written: readonly HostRef[], wanted: Wanted): readonly Pair[] {
+  const pairs = new Map<string, Pair>();
+  for (const [index, to] of written.entries()) {
+    const from = written[index - 1] ?? to;
+    const key = JSON.stringify([from.label, to.label].sort());
+    if (from.label !== to.label && !pairs.has(key)) pairs.set(key, { from, to, wanted });
+  }
+  return [...pairs.values()];
+}

@@ -1,0 +1,133 @@
+/** Asks a host for what its agent's hello does not tell: the script and the decoder of its answer. POSIX, for any sh. */
+
+import { SessionError } from '../model/errors.ts';
+import { printable } from '../model/text.ts';
+import { runScript } from '../native/remote-script.ts';
+import type { HostSession } from '../session/host-session.ts';
+import type { CacheFacts, InterfaceSettings, SystemFacts } from './facts.ts';
+
+export interface SystemQuestions {
+  /** The running agent's, to see where it is kept. */
+  readonly agentPid: number | undefined;
+  /** Whether to try `sudo -n true`. */
+  readonly sudo: boolean;
+}
+
+/** @throws SessionError when the host does not answer, or not in these terms; the signal's reason. */
+export async function askSystem(
+  session: HostSession,
+  questions: SystemQuestions,
+  signal: AbortSignal,
+): Promise<SystemFacts> {
+  const what = `cannot look around on ${session.label}`;
+  const { words } = await runScript(session, systemScript(questions), undefined, signal, what);
+  const facts = decodeSystem(words);
+  if (facts === undefined)
+    throw new SessionError('agent_protocol', session.label, `${what}: its answer makes no sense`);
+  return facts;
+}
+
+/** A line a fact; all of them in hexadecimal, since `say` takes one line only. */
+export function systemScript({ agentPid, sudo }: SystemQuestions): string {
+  return `tell_kernel() {
+  grep . /proc/sys/fs/pipe-max-size /proc/sys/fs/pipe-user-pages-soft
+  grep . /proc/sys/net/ipv4/conf/*/arp_ignore /proc/sys/net/ipv4/conf/*/arp_announce /proc/sys/net/ipv4/conf/*/rp_filter
+}
+tell_cache() {
+  cache=$HOME/.cache
+  there=$cache
+  until [ -d "$there" ]; do there=\${there%/*}; there=\${there:-/}; done
+  set -- $(df -Pk "$there" | tail -n 1)
+  free=$4
+  shift 5
+  while read -r _ where _ options _; do
+    [ "$where" = "$*" ] && case ,$options, in *,noexec,*) noexec=1 ;; *) noexec=0 ;; esac
+  done </proc/mounts
+  echo "cache $free \${noexec:-0} $*"
+  echo "cache_folder $cache"
+}
+tell_agent() {
+  agent=$(readlink "/proc/$1/exe") || return
+  folder=\${agent%/*}
+  echo "agent $folder"
+  if "$folder/dynamic/rdsend" --version >/dev/null; then echo 'programs dynamic'; else echo 'programs static'; fi
+}
+tell_sudo() {
+  if answer=$(sudo -n true 2>&1); then echo 'sudo 1'; else echo "sudo 0 $answer" | tr '\\n' ' '; echo; fi
+}
+tell() {
+  tell_kernel
+  [ "$HOME" ] && tell_cache
+  ${agentPid === undefined ? '' : `tell_agent ${agentPid}`}
+  ${sudo ? 'tell_sudo' : ''}
+  echo end
+}
+say ok "$(tell 2>/dev/null | od -An -v -tx1 | tr -d ' \\n')"`;
+}
+
+/** Undefined: not an answer of the script's, or not all of it. */
+export function decodeSystem(words: string): SystemFacts | undefined {
+  if (!/^(?:[0-9a-f]{2})*$/.test(words)) return undefined;
+  const lines = Buffer.from(words, 'hex').toString('utf8').split('\n');
+  if (lines.at(-2) !== 'end') return undefined;
+  const answer = new Map(lines.flatMap(keyAndValue));
+  return {
+    agentFolder: textOf(answer.get('agent')),
+    programs: programsOf(answer.get('programs')),
+    pipeMostBytes: numberOf(answer.get('/proc/sys/fs/pipe-max-size')),
+    pipeUserPages: numberOf(answer.get('/proc/sys/fs/pipe-user-pages-soft')),
+    interfaces: interfacesOf(answer),
+    cache: cacheOf(answer.get('cache'), answer.get('cache_folder')),
+    sudo: sudoOf(answer.get('sudo')),
+  };
+}
+
+/** `agent /home/ann/…` of ours, `/proc/sys/fs/pipe-max-size:1048576` of grep's. */
+function keyAndValue(line: string): (readonly [string, string])[] {
+  const match = /^([a-z_]+) (.*)$/.exec(line) ?? /^(\/proc\/sys\/\S+):(\d+)$/.exec(line);
+  return match === null ? [] : [[match[1] ?? '', match[2] ?? '']];
+}
+
+function interfacesOf(answer: ReadonlyMap<string, string>): ReadonlyMap<string, InterfaceSettings> {
+  const names = [...answer.keys()].flatMap(
+    (key) => /^\/proc\/sys\/net\/ipv4\/conf\/(.*)\/rp_filter$/.exec(key)?.[1] ?? [],
+  );
+  return new Map(
+    names.map((name) => {
+      const setting = (key: string) => numberOf(answer.get(`/proc/sys/net/ipv4/conf/${name}/${key}`)) ?? 0;
+      return [
+        name,
+        { arpIgnore: setting('arp_ignore'), arpAnnounce: setting('arp_announce'), rpFilter: setting('rp_filter') },
+      ];
+    }),
+  );
+}
+
+function cacheOf(value: string | undefined, folder: string | undefined): CacheFacts | null {
+  const match = /^(\d{1,15}) ([01]) (\/.*)$/.exec(value ?? '');
+  if (match === null || folder === undefined) return null;
+  const [, free, noexec, mountPoint = ''] = match;
+  return {
+    folder: printable(folder),
+    mountPoint: printable(mountPoint),
+    freeKib: Number(free),
+    noexec: noexec === '1',
+  };
+}
+
+function sudoOf(value: string | undefined): SystemFacts['sudo'] {
+  const match = /^([01]) ?(.*)$/.exec(value ?? '');
+  return match === null ? null : { ok: match[1] === '1', words: printable((match[2] ?? '').trim()) };
+}
+
+function programsOf(value: string | undefined): SystemFacts['programs'] {
+  return value === 'dynamic' || value === 'static' ? value : null;
+}
+
+function textOf(value: string | undefined): string | null {
+  return value === undefined || value === '' ? null : printable(value);
+}
+
+function numberOf(value: string | undefined): number | null {
+  return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : null;
+}

@@ -1,0 +1,51 @@
+/** What `rdpipe doctor` finds. `--json` prints an Examination. */
+import type { Transport } from './protocol.ts';
+
+export type Verdict = 'ok' | 'warn' | 'fail';
+
+export interface Finding {
+  /** What was looked at: `ssh`, `memlock`, `tcp h1→h2`. */
+  readonly check: string;
+  readonly result: Verdict;
+  readonly found: string;
+  /** What to do about it; null where nothing is to be done. */
+  readonly fix: string | null;
+}
+
+export interface HostExamination {
+  /** As the user wrote it; `this machine`. */
+  readonly host: string;
+  readonly checks: readonly Finding[];
+}
+
+/** A second of data in one direction. */
+export interface Measurement {
+  readonly from: string;
+  readonly to: string;
+  readonly transport: Transport;
+  readonly bytesPerSecond: number;
+  /** Shortest round trip of a message; null: not measured. */
+  readonly rttUs: number | null;
+  /** What the slower end's port or interface is made for; null: unknown. */
+  readonly nominalMbps: number | null;
+}
+
+export interface PairExamination {
+  readonly hosts: readonly [string, string];
+  readonly checks: readonly Finding[];
+  readonly measured: readonly Measurement[];
+}
+
+export interface Examination {
+  readonly v: 1;
+  /** 1 when a check failed. */
+  readonly status: 0 | 1;
+  readonly hosts: readonly HostExamination[];
+  readonly pairs: readonly PairExamination[];
+}
+
+/** What an examination tells whoever shows it, as it goes. */
+export type DoctorEvent =
+  | { readonly kind: 'doing'; readonly words: string }
+  | { readonly kind: 'host'; readonly host: HostExamination }
+  | { readonly kind: 'pair'; readonly pair: PairExamination };

@@ -1,0 +1,26 @@
+/** The hosts that `rdpipe doctor` is given. */
+import { UsageError } from '../model/errors.ts';
+import type { HostRef } from '../model/pipeline.ts';
+import type { NamedHost } from '../model/settings.ts';
+import { forMessage } from './binary.ts';
+import { endOfHost, hostKey, parseHostRef } from './host-ref.ts';
+
+/**
+ * Reads `[user@]host` words, binary strings; `:` is this machine.
+ * @throws UsageError when a word is no host, or when a flag names a host that is not among them.
+ */
+export function parseHosts(words: readonly string[], namedHosts: readonly NamedHost[]): readonly HostRef[] {
+  if (words.length === 0) throw new UsageError('no host given (rdpipe doctor [options] HOST...)');
+  const hosts = words.map(parseHost);
+  const known = new Set(hosts.flatMap((host) => [host.name, hostKey(host)]));
+  const stranger = namedHosts.find(({ host }) => !known.has(host));
+  if (stranger !== undefined) throw new UsageError(`${stranger.flag}: no host is called '${stranger.host}'`);
+  return hosts;
+}
+
+function parseHost(word: string): HostRef {
+  if (word === '') throw new UsageError('a host is empty (: is this machine)');
+  const colon = endOfHost(word);
+  if (colon >= 0 && word !== ':') throw new UsageError(`${forMessage(word)} is a stage: write the host alone`);
+  return parseHostRef(word === ':' ? '' : word);
+}

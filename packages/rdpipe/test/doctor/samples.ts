@@ -1,0 +1,45 @@
+import type { HostFacts, SystemFacts, Wanted } from '../../src/doctor/facts.ts';
+import type { Finding, Verdict } from '../../src/model/examination.ts';
+import type { AgentHello } from '../../src/model/protocol.ts';
+import { hello, nic } from '../plan/helpers.ts';
+
+export const AUTO: Wanted = { transport: 'auto', bufferBytes: 8 * 1024 ** 2 };
+export const RDMA: Wanted = { ...AUTO, transport: 'rdma' };
+export const TCP: Wanted = { ...AUTO, transport: 'tcp' };
+
+export const SYSTEM: SystemFacts = {
+  agentFolder: `/home/ann/.cache/rdpipe/${'0123'.repeat(16)}`,
+  programs: 'dynamic',
+  pipeMostBytes: 1024 ** 2,
+  pipeUserPages: 16384,
+  interfaces: new Map([['all', { arpIgnore: 0, arpAnnounce: 0, rpFilter: 0 }]]),
+  cache: { folder: '/home/ann/.cache', mountPoint: '/home', freeKib: 1024 ** 2, noexec: false },
+  sudo: null,
+};
+
+/** h1, reached by ssh, with one network interface; nothing is wrong with it. */
+export function hostFacts(
+  changes: Partial<Omit<HostFacts, 'hello' | 'system'>> = {},
+  said: Partial<AgentHello> | null = {},
+  system: Partial<SystemFacts> | null = {},
+): HostFacts {
+  return {
+    label: 'h1',
+    ssh: { client: 'openssh', seconds: 0.25 },
+    session: '1',
+    hello: said === null ? undefined : { ...hello('boot-1', null), addresses: [nic('eth0', '10.0.0.1/24')], ...said },
+    system: system === null ? undefined : { ...SYSTEM, ...system },
+    ...changes,
+  };
+}
+
+/** `warn memlock`: what came of each check. */
+export function verdicts(findings: readonly Finding[]): readonly string[] {
+  return findings.map(({ check, result }) => `${result} ${check}`);
+}
+
+/** A row of a table: the verdict, what is found, and the fix, which only the well do without. */
+export function expectFinding(finding: Finding | undefined, verdict: Verdict, found: RegExp, fix?: RegExp): void {
+  const right = finding?.result === verdict && found.test(finding.found) && (fix ?? /^null$/).test(String(finding.fix));
+  if (!right) throw new Error(`not ${verdict} ${found} ${fix}: ${JSON.stringify(finding)}`);
+}

@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import type { HostFacts, Trouble } from '../../src/doctor/facts.ts';
+import { checkAgent, checkDisk, checkSsh, checkSudo, checkSystem } from '../../src/doctor/session-checks.ts';
+import type { Finding, Verdict } from '../../src/model/examination.ts';
+import { expectFinding, hostFacts, SYSTEM } from './samples.ts';
+
+type Check = (facts: HostFacts) => readonly Finding[];
+type Row = readonly [name: string, Check, HostFacts, Verdict, found: RegExp, fix?: RegExp];
+
+const CACHE = { folder: '/home/ann/.cache', mountPoint: '/home', freeKib: 1024 ** 2, noexec: false };
+const trouble = (code: Trouble['code'], message = 'cannot reach h1: why'): Trouble => ({ code, message });
+const unreached = (code: Trouble['code']) => hostFacts({ ssh: trouble(code), session: undefined }, null, null);
+
+const ROWS: readonly Row[] = [
+  ['a login', checkSsh, hostFacts(), 'ok', /^the system's ssh, login in 0\.3 s$/],
+  ['a login by ssh2', checkSsh, hostFacts({ ssh: { client: 'ssh2', seconds: 1 } }), 'ok', /ssh2, login in 1\.0 s/],
+  ['an unknown host', checkSsh, unreached('unknown_host'), 'fail', /^cannot reach h1: why$/, /DNS/],
+  ['a refused key', checkSsh, unreached('authentication'), 'fail', /why/, /ssh-copy-id h1/],
+  ['a strange host key', checkSsh, unreached('host_key'), 'fail', /why/, /ssh h1$/],
+  ['a host that is down', checkSsh, unreached('unreachable'), 'fail', /why/, /sshd/],
+  ['sudo', checkSudo, hostFacts({}, {}, { sudo: { ok: true, words: '' } }), 'ok', /works/],
+  [
+    'sudo with a password',
+    checkSudo,
+    hostFacts({}, {}, { sudo: { ok: false, words: 'sudo: a password is required' } }),
+    'fail',
+    /a password is required/,
+    /NOPASSWD/,
+  ],
+  ['an agent', checkAgent, hostFacts(), 'ok', /^0\.1\.0 in \/home\/ann\/\.cache\/rdpipe, Linux x86_64, with prog/],
+  ['static programs', checkAgent, hostFacts({}, {}, { programs: 'static' }), 'ok', /Linux x86_64$/],
+  ['an agent whose place is not known', checkAgent, hostFacts({}, {}, null), 'ok', /^0\.1\.0, Linux x86_64$/],
+  [
+    'no agent',
+    checkAgent,
+    { ...hostFacts(), hello: trouble('no_agent', 'there is no build of the agent for h1') },
+    'fail',
+    /no build/,
+    /--agent PATH/,
+  ],
+  ['no answer', checkSystem, { ...hostFacts(), system: trouble('no_agent', 'no answer') }, 'fail', /no answer/, /ssh/],
+  ['room', checkDisk, hostFacts(), 'ok', /^1\.0 GiB free in \/home\/ann\/\.cache$/],
+  ['little room', checkDisk, hostFacts({}, {}, { cache: { ...CACHE, freeKib: 1000 } }), 'warn', /1000\.0 KiB/, /room/],
+  [
+    'noexec, with another place',
+    checkDisk,
+    hostFacts({}, {}, { cache: { ...CACHE, noexec: true }, agentFolder: '/var/tmp/rdpipe-1000/0123' }),
+    'warn',
+    /\/home is mounted noexec.*\/var\/tmp\/rdpipe-1000/,
+    /nothing has to be done/,
+  ],
+  [
+    'noexec everywhere',
+    checkDisk,
+    { ...hostFacts({}, null, { cache: { ...CACHE, noexec: true } }), hello: trouble('no_agent') },
+    'fail',
+    /noexec/,
+    /mount -o remount,exec \/home/,
+  ],
+];
+
+describe('checks of a session', () => {
+  for (const [name, check, facts, verdict, found, fix] of ROWS) {
+    it(`say of ${name}: ${verdict}`, () => expectFinding(check(facts)[0], verdict, found, fix));
+  }
+
+  it('say nothing of what was not reached or not asked', () => {
+    const nothing = unreached('unreachable');
+    expect([checkSudo, checkAgent, checkSystem, checkDisk].flatMap((check) => check(nothing))).to.deep.equal([]);
+    expect(checkSudo(hostFacts())).to.deep.equal([]);
+    expect(checkSsh(hostFacts({ ssh: { client: 'local', seconds: 0 } }))).to.deep.equal([]);
+    expect(checkDisk(hostFacts({}, {}, { ...SYSTEM, cache: null }))).to.deep.equal([]);
+  });
+});
