@@ -37,7 +37,7 @@ WITHOUT_VERBS := $(CORE)/verbs_none.c
 WITH_VERBS := $(filter-out $(WITHOUT_VERBS),$(wildcard $(CORE)/verbs_*.c $(CORE)/transport_verbs.c))
 CORE_SOURCES := $(filter-out $(if $(HAS_VERBS),$(WITHOUT_VERBS),$(WITH_VERBS)),$(wildcard $(CORE)/*.c))
 CORE_OBJECTS := $(CORE_SOURCES:packages/%.c=$(OUT)/%.o)
-HEADERS := $(filter-out $(if $(HAS_VERBS),,$(CORE)/verbs_%.h),$(wildcard packages/*-native/src/*.h))
+HEADERS := $(filter-out $(if $(HAS_VERBS),,$(WITH_VERBS:.c=.h)),$(wildcard packages/*-native/src/*.h))
 TEST_SOURCES := $(wildcard packages/*-native/test/*_test.c)
 TESTS := $(TEST_SOURCES:packages/%.c=$(OUT)/%)
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent's first line says of its host: networks that a test makes in a namespace, limits that it sets, and RDMA
+// devices by the files in which a kernel shows them.
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import type { AgentHello, HostAddress } from '../../packages/rdpipe/src/model/protocol.ts';
+import { decodeHello } from '../../packages/rdpipe/src/native/decode.ts';
+import { AGENT, type DriverOptions } from '../support/agent-driver.ts';
+import { useAgents } from '../support/agent-test.ts';
+import { needsFile, needsRoot, needsTool } from '../support/needs.ts';
+
+const NOBODY = 65534;
+const STATIC_RECEIVER = join(import.meta.dirname, '../../build/static/rdrecv');
+
+describe("the agent's hello", () => {
+  const agents = useAgents();
+
+  /** Of an agent that is started by a line of shell, in which `agent` stands for it. */
+  const helloBy = async (script: string, options: DriverOptions & { readonly program?: string } = {}) => {
+    const path = join(agents.folder, 'start');
+    writeFileSync(path, `#!/bin/sh\nset -e\n${script.replace(/\bagent$/m, `${options.program ?? AGENT} "$@"`)}\n`);
+    chmodSync(path, 0o755);
+    return (await agents.start({ agent: path, ...options })).hello;
+  };
+
+  it('has the addresses of this machine', async () => {
+    const { hello } = await agents.start();
+    const told = new Map(hello.addresses.map((entry) => [entry.address, entry]));
+    const own = Object.entries(networkInterfaces()).flatMap(([name, entries]) =>
+      (entries ?? []).map((entry) => ({ ...entry, name: name.replace(/:.*/, '') })),
+    );
+    for (const { address, cidr, internal, name } of own) {
+      if (/^(fe80:|169\.254\.)/.test(address)) continue;
+      const entry = told.get(address);
+      expect(entry).to.include({ interface: name, prefix: Number(cidr?.split('/')[1]), up: true });
+      expect(entry?.kind === 'loopback').to.equal(internal);
+      if (existsSync(`/sys/class/net/${name}/device`)) expect(entry?.kind).to.be.oneOf(['physical', 'bridge']);
+    }
+  });
+
+  describe('of a network', () => {
+    /** With the links and addresses that these commands of `ip` make. */
+    const helloIn = (...commands: string[]): Promise<AgentHello> => {
+      writeFileSync(join(agents.folder, 'network'), commands.map((line) => `${line}\n`).join(''));
+      return helloBy(`[ "$inside" ] || inside=1 exec unshare --net --mount "$0" "$@"
+        mount -t sysfs rdpipe-test /sys
+        ip -batch network
+        exec agent`);
+    };
+
+    before(function () {
+      needsRoot(this);
+      needsTool(this, 'ip', 'unshare');
+    });
+
+    it('tells what each interface is', async () => {
+      const { addresses } = await helloIn(
+        'link add va mtu 9000 type veth peer name vb mtu 1400',
+        'link add name br0 type bridge',
+        'link set vb master br0',
+        ...['lo', 'va', 'vb', 'br0'].map((name) => `link set ${name} up`),
+        'address add 10.1.0.1/24 dev va',
+        'address add 10.1.0.2/30 dev va label va:x',
+        'address add fd00:1::1/64 dev va nodad',
+        'address add 10.2.0.1/16 dev br0',
+        'address add 10.3.0.1/32 dev vb',
+      );
+      const va = { interface: 'va', up: true, speed_mbps: 10000, kind: 'virtual', mtu: 9000 };
+      const bridge = { up: true, speed_mbps: 10000, kind: 'bridge', mtu: 1400 };
+      expect(byAddress(addresses)).to.deep.equal([
+        { address: '10.1.0.1', prefix: 24, ...va },
+        { address: '10.1.0.2', prefix: 30, ...va },
+        { address: '10.2.0.1', prefix: 16, ...bridge, interface: 'br0' },
+        { address: '10.3.0.1', prefix: 32, ...bridge, interface: 'vb' },
+        { address: '127.0.0.1', prefix: 8, ...LOOPBACK },
+        { address: '::1', prefix: 128, ...LOOPBACK },
+        { address: 'fd00:1::1', prefix: 64, ...va },
+      ]);
+    });
+
+    it('leaves out what holds on one link only, and puts last what is down', async () => {
+      const { addresses } = await helloIn(
+        'link add d0 type veth peer name d1',
+        'link set d1 up', // without a carrier
+        'link add u0 type veth peer name u1',
+        'link set u0 up',
+        'link set u1 up',
+        'address add 10.0.0.1/24 dev d0',
+        'address add 10.0.1.1/24 dev d1',
+        'address add 169.254.7.7/16 dev u0',
+        'address add fe80::7/64 dev u0 nodad',
+        'address add 10.0.2.1/24 dev u0',
+      );
+      const [first, ...others] = addresses.map(({ address, up }) => `${address} ${up ? 'up' : 'down'}`);
+      expect(first).to.equal('10.0.2.1 up');
+      expect(others).to.have.members(['10.0.0.1 down', '10.0.1.1 down']);
+    });
+
+    it('stays bounded', async () => {
+      const { addresses } = await helloIn(
+        'link add d0 type veth peer name d1',
+        ...Array.from({ length: 300 }, (_, i) => `address add 10.0.${i >> 8}.${i & 255}/32 dev d0`),
+        'link set lo up',
+        'address add 10.1.0.1/24 dev lo',
+      );
+      expect(addresses.length).to.equal(256);
+      expect(addresses.slice(0, 3).map(({ address }) => address)).to.have.members(['127.0.0.1', '10.1.0.1', '::1']);
+    });
+
+    it('is empty without one', async () => {
+      expect((await helloIn()).addresses).to.deep.equal([]);
+    });
+  });
+
+  describe('of the memory that may be locked', () => {
+    before(function () {
+      needsRoot(this);
+      needsTool(this, 'setpriv', 'unshare', 'prlimit');
+    });
+
+    for (const [who, memlock, command] of [
+      ['root', null, 'exec prlimit --memlock=65536 agent'],
+      ['a user', 65536, `exec prlimit --memlock=65536 setpriv --reuid=${NOBODY} --clear-groups agent`],
+      ['root who was denied it', 65536, 'exec prlimit --memlock=65536 setpriv --bounding-set=-ipc_lock agent'],
+      ['root of a user namespace', 65536, 'exec prlimit --memlock=65536 unshare --user --map-root-user agent'],
+    ] as const) {
+      it(`tells the limit of ${who}`, async () => {
+        // The checkout may lie where another user may not go.
+        chmodSync(agents.folder, 0o755);
+        copyFileSync(AGENT, join(agents.folder, 'rdstage'));
+        expect(await helloBy(command, { program: join(agents.folder, 'rdstage') })).to.include({ memlock });
+      });
+    }
+  });
+
+  describe('of RDMA', () => {
+    const port = { device: 'rxe0', port: 1, rate_mbps: 2500, link_layer: 'ethernet' };
+
+    /** With a device of which the kernel says this; `receiver`: the script or the program that is asked what it lacks. */
+    const helloWith = (state: string, receiver: { readonly script: string } | { readonly path: string }) => {
+      const folder = join(agents.folder, 'programs');
+      mkdirSync(join(folder, 'dynamic'), { recursive: true });
+      copyFileSync(AGENT, join(folder, 'rdstage'));
+      const beside = join(folder, 'script' in receiver ? 'dynamic/rdrecv' : 'rdrecv');
+      if ('script' in receiver) writeFileSync(beside, `#!/bin/sh\n${receiver.script}\n`);
+      else copyFileSync(receiver.path, beside);
+      chmodSync(beside, 0o755);
+      putFiles(join(agents.folder, 'sys/class/infiniband/rxe0'), {
+        parent: 'eth0',
+        'ports/1/state': state,
+        'ports/1/rate': '2.5 Gb/sec (1X SDR)',
+        'ports/1/link_layer': 'Ethernet',
+        'ports/1/gids/0': 'fe80:0000:0000:0000:0000:00ff:fe00:0001',
+        'ports/1/gid_attrs/types/0': 'RoCE v2',
+      });
+      return helloBy(
+        `[ "$inside" ] || inside=1 exec unshare --mount "$0" "$@"
+        mount --bind sys /sys
+        exec agent`,
+        { program: join(folder, 'rdstage') },
+      );
+    };
+
+    before(function () {
+      needsRoot(this);
+      needsTool(this, 'unshare');
+    });
+
+    it('has the ports, and nothing that is lacking where the programs can use them', async () => {
+      const hello = await helloWith('4: ACTIVE', { script: 'test "$*" = --rdma-check' });
+      expect(hello.rdma).to.deep.equal([
+        { ...port, state: 'active', mtu: null, interface: 'eth0', numa: null, gids: ['RoCE v2'] },
+      ]);
+      expect(hello.rdma_lacks).to.equal(null);
+      expect(decodeHello(Buffer.from(JSON.stringify(hello)))).to.deep.equal(hello);
+    });
+
+    it('says what is lacking', async () => {
+      const hello = await helloWith('4: ACTIVE', { script: 'echo librdmacm.so.1 is not installed; exit 3' });
+      expect(hello.rdma_lacks).to.equal('librdmacm.so.1 is not installed');
+    });
+
+    it('asks nobody where no port is active', async () => {
+      const hello = await helloWith('1: DOWN', { script: ': >asked; echo so it is; exit 3' });
+      expect(hello.rdma[0]).to.include({ ...port, state: 'down' });
+      expect(hello.rdma_lacks).to.equal(null);
+      expect(agents.has('asked')).to.equal(false);
+    });
+
+    it('says so where only the static programs run', async function () {
+      needsFile(this, STATIC_RECEIVER);
+      const hello = await helloWith('4: ACTIVE', { path: STATIC_RECEIVER });
+      expect(hello.rdma_lacks).to.match(/^rdma needs the dynamic build of this program/);
+    });
+  });
+});
+
+const LOOPBACK = { interface: 'lo', up: true, speed_mbps: null, kind: 'loopback', mtu: 65536 };
+
+function byAddress(addresses: readonly HostAddress[]): HostAddress[] {
+  return [...addresses].sort((a, b) => (a.address < b.address ? -1 : 1));
+}
+
+function putFiles(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), `${text}\n`);
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sources build where the headers of RDMA are missing, and such programs refuse RDMA in words.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+const ROOT = join(import.meta.dirname, '../..');
+const OUT = 'build/plain';
+/** As on a machine without them: `make` looks for them with these flags, and compiles without. */
+const NO_HEADERS = 'CPPFLAGS=-nostdinc';
+const WORDS = 'this program was built without rdma (VERBS=no, or no headers of libibverbs)';
+const BUILD_MS = 120_000;
+
+describe('a build without RDMA', () => {
+  before(function () {
+    this.timeout(BUILD_MS);
+    const programs = ['rdsend', 'rdrecv'].map((name) => `${OUT}/${name}`);
+    const { status, stderr } = make('-j2', 'WERROR=1', 'CFLAGS=-O0', NO_HEADERS, ...programs);
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+  });
+
+  it('is made where its headers are missing, and by VERBS=no', () => {
+    const commands = make('-n', 'OUT=build/none', NO_HEADERS).stdout;
+    expect(commands)
+      .to.contain('verbs_none.c')
+      .and.equal(make('-n', 'OUT=build/none', 'VERBS=no').stdout);
+  });
+
+  it('leaves out the headers that need them', () => {
+    expect(make('-n', NO_HEADERS, 'headers').stdout)
+      .to.contain('transport.h')
+      .and.not.contain('verbs');
+  });
+
+  it('is refused by VERBS=yes, with the packages to install', () => {
+    const { status, stderr } = make('-n', NO_HEADERS, 'VERBS=yes');
+    expect(status).to.equal(2);
+    expect(stderr).to.match(/no rdma\/rdma_cma\.h: install librdmacm-dev and libibverbs-dev, or rdma-core-devel/);
+  });
+
+  it('knows nothing of the libraries', () => {
+    for (const name of ['rdsend', 'rdrecv'])
+      expect(readFileSync(join(ROOT, OUT, name)).includes('librdmacm')).to.equal(false);
+  });
+
+  it('tells the agent why it cannot', () => {
+    expect(run('rdrecv', '--rdma-check')).to.deep.equal({ status: 3, stdout: `${WORDS}\n`, stderr: '' });
+  });
+
+  it('fails where only RDMA will do', () => {
+    expect(run('rdrecv', '--transport', 'rdma', '0', 'key')).to.deep.include({ status: 3, stdout: '' });
+    const sent = run('rdsend', '--transport', 'rdma', '127.0.0.1', '9', 'key');
+    expect(sent.stderr).to.contain(WORDS);
+    expect(sent.status).to.equal(3);
+  });
+});
+
+function make(...args: string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
+  const { status, stdout, stderr } = spawnSync('make', ['-s', `OUT=${OUT}`, ...args], { cwd: ROOT, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+function run(program: string, ...args: string[]) {
+  const options = { encoding: 'utf8', input: '', timeout: 10_000 } as const;
+  const { status, stdout, stderr } = spawnSync(join(ROOT, OUT, program), args, options);
+  return { status, stdout, stderr };
+}
