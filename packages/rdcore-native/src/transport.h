@@ -126,6 +126,7 @@ struct rd_mem_faults {
   unsigned corrupt_message; // one bit of this message is flipped
   unsigned close_after;     // the connection is lost after this many messages
   unsigned queue_messages;  // how many fit on the way; 0: 16
+  size_t memory_bytes;      // that either end may use, as a device; 0: no limit
 };
 // Two ends joined in memory; each may be used by a thread of its own. `faults` may be NULL.
 bool rd_mem_pair(const struct rd_mem_faults *faults, struct rd_transport *ends[2], struct rd_error *error);

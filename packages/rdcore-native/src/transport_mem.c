@@ -29,6 +29,7 @@ struct mem {
   int count;
   uint64_t released;
   unsigned sends;
+  size_t used_bytes; // of the memory that it may use
 };
 
 // What is on the way to one end, and why that end may want to be woken. Under the lock.
@@ -55,6 +56,7 @@ struct pair {
 static bool mem_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 static size_t mem_memory_most_bytes(const struct rd_transport *transport);
 static bool mem_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
+static bool use_memory(struct mem *mem, size_t bytes, struct rd_error *error);
 static int mem_poll_fd(const struct rd_transport *transport);
 static short mem_poll_events(const struct rd_transport *transport);
 static int mem_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
@@ -140,17 +142,24 @@ static bool mem_arm(struct rd_transport *transport, unsigned slots, size_t paylo
   if (!rd_slots_create(&armed, slots, payload_bytes, error)) return false;
   rd_slots_free(&mem->slots);
   mem->slots = armed;
-  return true;
+  return use_memory(mem, slots * armed.stride_bytes, error);
 }
 
 static size_t mem_memory_most_bytes(const struct rd_transport *transport) {
-  (void)transport;
-  return SIZE_MAX;
+  size_t most_bytes = mem_of(transport)->pair->faults.memory_bytes;
+  return most_bytes > 0 ? most_bytes : SIZE_MAX;
 }
 
 static bool mem_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
-  (void)transport, (void)memory, (void)bytes, (void)error;
-  return true;
+  (void)memory;
+  return use_memory(mem_of(transport), bytes, error);
+}
+
+static bool use_memory(struct mem *mem, size_t bytes, struct rd_error *error) {
+  mem->used_bytes += bytes;
+  if (mem->used_bytes <= mem_memory_most_bytes(&mem->base)) return true;
+  rd_error_set(error, RD_CODE_INTERNAL, "more memory is used than there is");
+  return false;
 }
 
 static int mem_poll_fd(const struct rd_transport *transport) {

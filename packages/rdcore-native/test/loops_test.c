@@ -119,6 +119,18 @@ static void test_starvation(void) {
       }
 }
 
+// A device that may lock little: what is sent from and received into fits it, or there is no connection, and words.
+static void test_little_memory(void) {
+  static const size_t limits[] = {9 << 20, 6 << 20, 1 << 20, 200 << 10, 150 << 10};
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    struct rd_mem_faults faults = {.memory_bytes = limits[i]};
+    expect_whole((struct stream){RD_ENCRYPT_NEVER, 8 << 20, 3000000, faults, false});
+    expect_whole((struct stream){RD_ENCRYPT_ALWAYS, 8 << 20, 3000000, faults, false});
+  }
+  struct outcome outcome = carry(&(struct stream){RD_ENCRYPT_NEVER, 8 << 20, 1000, {.memory_bytes = 90 << 10}, false});
+  CHECK(outcome.sent != RD_CODE_OK && outcome.received != RD_CODE_OK && !outcome.exists);
+}
+
 // A fault at each message in turn. Either it was never reached, or nobody takes the stream for whole, and there is no
 // file. One case is left to chance by its nature: when only the receiver's very last word is lost, its file is there.
 static void test_fault(bool corrupts, bool back, enum rd_encrypt encrypt) {
@@ -145,6 +157,7 @@ int main(void) {
   test_sizes();
   test_windows();
   test_starvation();
+  test_little_memory();
   for (int i = 0; i < 8; i++) test_fault(i & 1, i & 2, i & 4 ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER);
   unlink(source_path);
   unlink(sink_path);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dialling in several ways at once. Where there is no RDMA device the RDMA dial is refused at once, elsewhere by the
+// device: in both cases nobody listens there for it.
+#include "dials.h"
+
+#include "connect.h"
+#include "io.h"
+#include "test.h"
+
+#include <string.h>
+
+#define WAIT_MS 10000
+
+static struct rd_error error;
+
+static struct rd_address address_of(uint16_t port, bool rdma) {
+  return (struct rd_address){.host = "127.0.0.1", .port = port, .rdma = rdma};
+}
+
+// A port on which nobody listens.
+static uint16_t closed_port(void) {
+  uint16_t port;
+  struct rd_connector *listener = rd_tcp_listen("127.0.0.1", 0, 0, &port, &error);
+  REQUIRE(listener != NULL);
+  rd_connector_destroy(listener);
+  return port;
+}
+
+static struct rd_transport *wait_for(struct rd_dials *dials) {
+  struct pollfd polls[RD_DIALS_MOST];
+  struct rd_transport *transport = NULL;
+  while (!rd_dials_next(dials, &transport) && rd_dials_under_way(dials)) {
+    int64_t left_ms = rd_dials_due_ms(dials) - rd_now_ms();
+    poll(polls, rd_dials_polls(dials, polls), left_ms > 0 ? (int)left_ms : 0);
+  }
+  return transport;
+}
+
+static void test_tcp_beside_rdma(void) {
+  struct rd_dials dials = {.config = {.timeout_ms = WAIT_MS, .retry_refused = true, .rdma_first = true}};
+  struct rd_address addresses[2];
+  uint16_t port;
+  struct rd_connector *listener = rd_tcp_listen("127.0.0.1", 0, 0, &port, &error);
+  REQUIRE(listener != NULL);
+  for (int i = 0; i < 2; i++) addresses[i] = address_of(port, i == 0);
+  int64_t before_ms = rd_now_ms();
+  REQUIRE(rd_dials_add(&dials, addresses, 2, &error));
+  struct rd_transport *transport = wait_for(&dials);
+  REQUIRE(transport != NULL);
+  CHECK(strcmp(transport->ops->name, "tcp") == 0 && rd_now_ms() - before_ms < WAIT_MS / 4);
+  rd_transport_destroy(transport);
+  rd_dials_clear(&dials);
+  rd_connector_destroy(listener);
+}
+
+static void test_words_of_both(void) {
+  struct rd_dials dials = {.config = {.timeout_ms = WAIT_MS, .rdma_first = true}};
+  uint16_t port = closed_port();
+  struct rd_address addresses[2] = {address_of(port, true), address_of(port, false)};
+  char words[64];
+  REQUIRE(rd_dials_add(&dials, addresses, 2, &error));
+  CHECK(wait_for(&dials) == NULL && dials.failure.code == RD_CODE_CANNOT_CONNECT);
+  snprintf(words, sizeof words, "; 127.0.0.1:%u: connection refused", port);
+  CHECK(strstr(dials.failure.message, "rdma") != NULL && strstr(dials.failure.message, words) != NULL);
+  rd_dials_clear(&dials);
+}
+
+static void test_nobody_listens_yet(void) {
+  struct rd_dials dials = {.config = {.timeout_ms = WAIT_MS, .retry_refused = true}};
+  struct rd_transport *transport = NULL;
+  uint16_t port = closed_port();
+  struct rd_address address = address_of(port, false);
+  REQUIRE(rd_dials_add(&dials, &address, 1, &error));
+  while (dials.each[0].try_at_ms == 0) REQUIRE(!rd_dials_next(&dials, &transport));
+  CHECK(rd_dials_under_way(&dials) && rd_dials_due_ms(&dials) < rd_now_ms() + WAIT_MS / 4);
+  struct rd_connector *listener = rd_tcp_listen("127.0.0.1", port, port, &port, &error);
+  REQUIRE(listener != NULL);
+  transport = wait_for(&dials);
+  CHECK(transport != NULL);
+  rd_transport_destroy(transport);
+  rd_dials_clear(&dials);
+  rd_connector_destroy(listener);
+}
+
+static void test_the_time_is_over(void) {
+  struct rd_dials dials = {.config = {.timeout_ms = 300, .retry_refused = true}};
+  struct rd_address address = address_of(closed_port(), false);
+  REQUIRE(rd_dials_add(&dials, &address, 1, &error));
+  CHECK(wait_for(&dials) == NULL && strstr(dials.failure.message, "connection refused") != NULL);
+  CHECK(rd_dials_due_ms(&dials) == INT64_MAX);
+  rd_dials_clear(&dials);
+}
+
+static void test_counts(void) {
+  struct rd_dials dials = {.config = {.timeout_ms = WAIT_MS}};
+  struct rd_address addresses[RD_DIALS_MOST + 1] = {{.port = 0}};
+  CHECK(!rd_dials_add(&dials, addresses, 0, &error) && !rd_dials_add(&dials, addresses, RD_DIALS_MOST + 1, &error));
+  CHECK(dials.count == 0 && !rd_dials_under_way(&dials));
+}
+
+// A listener that cannot be leaves the other one as it is.
+static void test_two_listeners(void) {
+  static const unsigned char key[RD_KEY_BYTES];
+  struct rd_connect_config config = {.identity = {.key = key, .run = "test"},
+                                     .role = RD_ROLE_RECEIVER,
+                                     .buffer_bytes = 64 << 10,
+                                     .stall_timeout_ms = WAIT_MS,
+                                     .dials = {.timeout_ms = WAIT_MS}};
+  struct rd_connect *connect = rd_connect_create(&config, &error);
+  struct pollfd polls[RD_CONNECT_POLLS_MOST];
+  uint16_t port, other;
+  REQUIRE(connect != NULL);
+  struct rd_listen tcp = {.bind_host = "127.0.0.1"}, nowhere = {.rdma = true, .bind_host = "no address"};
+  REQUIRE(rd_connect_listen(connect, &tcp, &port, &error));
+  CHECK(!rd_connect_listen(connect, &nowhere, &other, &error) && error.message[0] != '\0');
+  CHECK(rd_connect_polls(connect, polls) == 1);
+  struct rd_address address = address_of(port, false);
+  struct rd_connector *dial = rd_tcp_dial(&address, &error);
+  REQUIRE(dial != NULL);
+  CHECK(poll(polls, 1, WAIT_MS) == 1);
+  struct rd_connection *connection = NULL;
+  CHECK(rd_connect_service(connect, &connection, &error) == 0 && rd_connect_polls(connect, polls) == 2);
+  rd_connector_destroy(dial);
+  rd_connect_destroy(connect);
+}
+
+int main(void) {
+  test_tcp_beside_rdma();
+  test_words_of_both();
+  test_nobody_listens_yet();
+  test_the_time_is_over();
+  test_counts();
+  test_two_listeners();
+  return test_end("dials");
+}

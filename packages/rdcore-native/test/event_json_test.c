@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events as the agent, and a script, read them (docs/protocol.md, sections 2.2 and 3).
+#include "event_json.h"
+
+#include "test.h"
+
+#include <string.h>
+
+static const struct rd_error refused = {.code = RD_CODE_CANNOT_CONNECT, .message = "why"};
+
+static void says(struct rd_event event, const char *text) {
+  json_t *made = rd_event_to_json(&event), *wanted = json_loads(text, 0, NULL);
+  REQUIRE(wanted != NULL);
+  if (!CHECK(json_equal(made, wanted))) fprintf(stderr, "  %s\n", text);
+  json_decref(made);
+  json_decref(wanted);
+}
+
+int main(void) {
+  says((struct rd_event){.type = RD_EVENT_LISTENING, .port = 7},
+       "{\"event\":\"listening\",\"transport\":\"tcp\",\"port\":7}");
+  says((struct rd_event){.type = RD_EVENT_LISTENING, .rdma = true, .port = 65535},
+       "{\"event\":\"listening\",\"transport\":\"rdma\",\"port\":65535}");
+  says((struct rd_event){.type = RD_EVENT_LISTEN_FAILED, .rdma = true, .error = &refused},
+       "{\"event\":\"listen_failed\",\"transport\":\"rdma\",\"code\":\"cannot_connect\",\"message\":\"why\"}");
+  says((struct rd_event){.type = RD_EVENT_DIAL_FAILED, .error = &refused},
+       "{\"event\":\"dial_failed\",\"code\":\"cannot_connect\",\"message\":\"why\"}");
+  struct rd_event connected = {
+      .type = RD_EVENT_CONNECTED, .transport = "rdma", .cipher = "none", .local = "a", .peer = "b", .device = "rxe0"};
+  says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"local\":\"a\",\"peer\":\"b\","
+                  "\"device\":\"rxe0\",\"note\":null}");
+  connected.device = NULL;
+  connected.note = "smaller";
+  says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"local\":\"a\",\"peer\":\"b\","
+                  "\"device\":null,\"note\":\"smaller\"}");
+  says((struct rd_event){.type = RD_EVENT_COUNTERS, .bytes = 1ull << 40, .waits = {1, 2, 3}, .rtt_us = 90},
+       "{\"event\":\"counters\",\"bytes\":1099511627776,\"input_ms\":1,\"wire_ms\":2,\"output_ms\":3,\"rtt_us\":90}");
+  says((struct rd_event){.type = RD_EVENT_FINISHED, .error = &refused, .bytes = 5},
+       "{\"event\":\"finished\",\"result\":\"failed\",\"status\":3,\"code\":\"cannot_connect\",\"message\":\"why\","
+       "\"bytes\":5}");
+  return test_end("event_json");
+}

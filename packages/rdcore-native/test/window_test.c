@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a receiver grants, and how it is made to fit the memory that a device may use.
+#include "window.h"
+
+#include "test.h"
+#include "wire.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#define MIB (1u << 20)
+#define LEAST_BYTES (64u << 10) // of a buffer
+
+static struct rd_error error;
+
+static void test_buffers(void) {
+  static const size_t buffers[] = {LEAST_BYTES, 100001, 777777, MIB, 4 * MIB, 8 * MIB, 8 * MIB + 1, 1u << 30};
+  for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+    struct rd_window window = rd_window_of(buffers[i]);
+    CHECK(window.slots >= 4 && window.slot_bytes <= RD_SLOT_MAX_BYTES);
+    CHECK(rd_window_bytes(&window) <= buffers[i] && rd_window_bytes(&window) > buffers[i] / 10 * 7);
+  }
+  struct rd_window usual = rd_window_of(8 * MIB);
+  CHECK(usual.slots == 8 && usual.slot_bytes == MIB);
+}
+
+static void test_no_limit(void) {
+  struct rd_window window = rd_window_of(1u << 30), same = window;
+  CHECK(rd_window_fit(&window, SIZE_MAX, &error) && memcmp(&window, &same, sizeof same) == 0);
+  CHECK(rd_window_fit(&window, rd_window_memory_bytes(&window), &error) && memcmp(&window, &same, sizeof same) == 0);
+}
+
+static void test_fewer_slots(void) {
+  struct rd_window window = rd_window_of(64 * MIB);
+  CHECK(rd_window_fit(&window, 32 * MIB, &error));
+  CHECK(window.slot_bytes == MIB && window.slots == 27); // and four beside them, a page more each
+}
+
+static void test_smaller_slots(void) {
+  struct rd_window window = rd_window_of(8 * MIB);
+  CHECK(rd_window_fit(&window, 6 * MIB, &error));
+  CHECK(window.slots == 8 && window.slot_bytes % 4096 == 0);
+  CHECK(window.slot_bytes >= MIB / 2 - 8192 && window.slot_bytes < MIB / 2);
+}
+
+// Whatever the limit: what was fitted fits, and only what is too small for two slots is refused.
+static void test_every_limit(void) {
+  static const size_t buffers[] = {LEAST_BYTES, 100001, 8 * MIB, 1u << 30};
+  for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+    for (size_t most_bytes = 0; most_bytes < 20 * MIB; most_bytes += most_bytes < MIB ? 1000 : 100003) {
+      struct rd_window window = rd_window_of(buffers[i]);
+      bool fits = rd_window_fit(&window, most_bytes, &error);
+      struct rd_window least = {.slots = 2, .slot_bytes = 4096};
+      CHECK(fits == (rd_window_memory_bytes(&least) <= most_bytes));
+      if (!fits) continue;
+      CHECK(rd_window_memory_bytes(&window) <= most_bytes);
+      CHECK(window.slots >= 2 && window.slot_bytes >= 4096 && rd_window_bytes(&window) <= buffers[i]);
+      CHECK(rd_window_memory_bytes(&window) > most_bytes / 2 || rd_window_bytes(&window) > buffers[i] / 2);
+    }
+  }
+}
+
+static void test_words(void) {
+  const struct rlimit limit = {.rlim_cur = 8 * MIB, .rlim_max = 8 * MIB};
+  char note[160];
+  REQUIRE(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
+  rd_window_note(8 * MIB, 11 * MIB / 2, note, sizeof note);
+  CHECK(strcmp(note, "buffer of 8.0 MiB shrunk to 5.5 MiB: memlock limit 8.0 MiB; raise it in "
+                     "/etc/security/limits.d/") == 0);
+  rd_window_too_small(&error);
+  CHECK(error.code == RD_CODE_CANNOT_CONNECT && strstr(error.message, "memlock limit of 8.0 MiB") != NULL);
+  CHECK(strstr(error.message, "'* - memlock unlimited'") != NULL);
+}
+
+int main(void) {
+  test_buffers();
+  test_no_limit();
+  test_fewer_slots();
+  test_smaller_slots();
+  test_every_limit();
+  test_words();
+  return test_end("window");
+}
