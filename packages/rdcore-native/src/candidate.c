@@ -24,6 +24,7 @@ struct rd_candidate {
 };
 
 static int shake_hands(struct rd_candidate *candidate, struct rd_error *error);
+static int hear_last(struct rd_candidate *candidate, struct rd_error *error);
 static int await_choice(struct rd_candidate *candidate, struct rd_error *error);
 static bool is_choice(struct rd_candidate *candidate, const struct rd_message *message, struct rd_error *error);
 static bool take_in(struct rd_candidate *candidate, struct rd_error *error);
@@ -95,7 +96,7 @@ const char *rd_candidate_peer(const struct rd_candidate *candidate) {
 // 1 authenticated, 0 not yet, -1 failed.
 static int shake_hands(struct rd_candidate *candidate, struct rd_error *error) {
   struct rd_error ignored;
-  if (!put_out(candidate, error)) return -1;
+  if (!put_out(candidate, error)) return hear_last(candidate, error);
   if (!take_in(candidate, error)) {
     put_out(candidate, &ignored); // the alert that says why
     return -1;
@@ -106,6 +107,13 @@ static int shake_hands(struct rd_candidate *candidate, struct rd_error *error) {
   if (!out || !rd_handshake_complete(candidate->handshake)) return 0;
   candidate->authenticated = rd_handshake_take(candidate->handshake, &candidate->agreement, error);
   return candidate->authenticated ? 1 : -1;
+}
+
+// What the peer said before it went tells more than that it went. Returns -1.
+static int hear_last(struct rd_candidate *candidate, struct rd_error *error) {
+  struct rd_error last;
+  if (error->code == RD_CODE_PEER_LOST && !take_in(candidate, &last) && last.code != RD_CODE_PEER_LOST) *error = last;
+  return -1;
 }
 
 // Takes one frame only: what follows it may need the memory for data.
@@ -149,7 +157,9 @@ static bool take_in(struct rd_candidate *candidate, struct rd_error *error) {
     good = good && rd_handshake_input(candidate->handshake, message.data + RD_HEADER_BYTES,
                                       message.bytes - RD_HEADER_BYTES, error);
     transport->ops->give_back(transport, &message);
-    if (!good || !put_out(candidate, error)) return false;
+    if (!good) return false;
+    // Where the peer is gone already, there may be more to hear.
+    if (!put_out(candidate, error) && error->code != RD_CODE_PEER_LOST) return false;
   }
   return true;
 }

@@ -148,8 +148,14 @@ static bool begin(struct receiver *receiver, struct rd_error *error) {
   return true;
 }
 
+// When the connection breaks, what the peer said last tells more than that it broke.
 static bool converse(struct receiver *receiver, struct rd_error *error) {
-  return hear(receiver, error) && (receiver->over || speak(receiver, error));
+  struct rd_error last;
+  if (!hear(receiver, error)) return false;
+  if (receiver->over || speak(receiver, error)) return true;
+  if (error->code != RD_CODE_PEER_LOST) return false;
+  if (!hear(receiver, &last) && last.code != RD_CODE_PEER_LOST) *error = last;
+  return receiver->over;
 }
 
 static bool hear(struct receiver *receiver, struct rd_error *error) {
