@@ -18,7 +18,10 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARN
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(STATIC),-DRD_STATIC) \
   -Ipackages/rdcore-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libxxhash jansson)
 ALL_LDFLAGS := -pthread $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN)) $(if $(STATIC),-static)
-LIBS := $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs libssl libcrypto libxxhash jansson)
+# Hosts to which the programs are copied may lack the last two: they are linked in, where their archives are.
+archive_or = $(if $(findstring /,$(shell $(CC) -print-file-name=$(1).a)),-l:$(1).a,$(shell $(PKG_CONFIG) --libs $(2)))
+LIBS := $(if $(STATIC),$(shell $(PKG_CONFIG) --static --libs libssl libcrypto libxxhash jansson),\
+  $(shell $(PKG_CONFIG) --libs libssl libcrypto) $(call archive_or,libxxhash,libxxhash) $(call archive_or,libjansson,jansson))
 # The agent needs no crypto: it stays small.
 AGENT_LIBS := $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs jansson)
 
