@@ -38,7 +38,7 @@ export interface HopReport {
   readonly outputMs: number;
   /** Ways that were tried and refused, in words; and a forward through ssh, when one was needed. */
   readonly notes: readonly string[];
-  /** What its ends warned of: `h2: the buffer is 4.0 MiB …`. */
+  /** What its ends could not do as they were asked to: `h2: buffer of 8.0 MiB shrunk to 3.9 MiB …`. */
   readonly warnings: readonly string[];
 }
 

@@ -96,7 +96,7 @@ const EventSchema = v.variant('event', [
     event: v.literal('listening'),
     link: Count,
     end: End,
-    transport: v.optional(HopTransport, 'tcp'),
+    transport: HopTransport,
     port: v.pipe(Count, v.maxValue(65535)),
   }),
   v.object({
@@ -116,8 +116,8 @@ const EventSchema = v.variant('event', [
     cipher: v.string(),
     local: v.string(),
     peer: v.string(),
-    device: v.optional(v.nullable(v.string()), null),
-    note: v.optional(v.nullable(v.string()), null),
+    device: v.nullable(v.string()),
+    note: v.nullable(v.string()),
   }),
   v.object({ event: v.literal('size'), link: Count, bytes: Count }),
   v.object({ event: v.literal('started'), stage: Count, pid: Count }),
@@ -129,7 +129,7 @@ const EventSchema = v.variant('event', [
     input_ms: Count,
     wire_ms: Count,
     output_ms: Count,
-    rtt_us: v.optional(Count, 0),
+    rtt_us: Count,
   }),
   v.object({ event: v.literal('stderr'), stage: Count, data: Hex }),
   v.object({

@@ -18,7 +18,8 @@ export function rdmaCandidates(from: Place, to: Place): readonly Candidate[] {
   const near = new Set(commonSubnets(from, to).map(({ from: a, to: b }) => pairKey(a, b)));
   const isNear = ({ from: a, to: b }: Rails) => near.has(pairKey(a.address, b.address));
   const routed = rails.filter((pair) => !isNear(pair) && isRoutable(pair));
-  const best = [...inOrder(rails.filter(isNear)), ...inOrder(routed).slice(0, ROUTED_MAX)];
+  const sorted = onceEach([...inOrder(rails.filter(isNear)), ...inOrder(routed)]);
+  const best = [...sorted.filter(isNear), ...sorted.filter((pair) => !isNear(pair)).slice(0, ROUTED_MAX)];
   return best.slice(0, CANDIDATES_MAX).map((pair) => toCandidate(pair, isNear(pair)));
 }
 
@@ -120,7 +121,7 @@ function isRoutable({ network, from, to }: Rails): boolean {
 
 /** Fastest first; among these, pairs of ports that no better pair has, so that one bad port does not spoil all. */
 function inOrder(rails: readonly Rails[]): readonly Rails[] {
-  const sorted = withoutTwins([...rails].sort((a, b) => b.rateMbps - a.rateMbps || sshCount(b) - sshCount(a)));
+  const sorted = [...rails].sort((a, b) => b.rateMbps - a.rateMbps || sshCount(b) - sshCount(a));
   const seen = new Set<RdmaPort>();
   const fresh = sorted.filter(({ from, to }) => {
     const isFresh = !seen.has(from.port) && !seen.has(to.port);
@@ -130,11 +131,11 @@ function inOrder(rails: readonly Rails[]): readonly Rails[] {
   return [...fresh, ...sorted.filter((pair) => !fresh.includes(pair))];
 }
 
-/** The addresses decide which device is taken where two lead to one interface. */
-function withoutTwins(rails: readonly Rails[]): readonly Rails[] {
+/** What one pair of addresses cannot do, another of the same two interfaces cannot do either. */
+function onceEach(rails: readonly Rails[]): readonly Rails[] {
   const seen = new Set<string>();
   return rails.filter(({ from, to }) => {
-    const key = pairKey(from.address, to.address);
+    const key = `${from.address.interface} ${to.address.interface}`;
     const isFirst = !seen.has(key);
     seen.add(key);
     return isFirst;

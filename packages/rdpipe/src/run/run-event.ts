@@ -6,8 +6,6 @@ export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefine
   switch (event.event) {
     case 'size':
       return { kind: 'size', link: event.link, bytes: event.bytes };
-    case 'connected':
-      return event.note === null ? undefined : { kind: 'warning', message: `${host}: ${event.note}` };
     case 'counters':
       return {
         kind: 'counters',

@@ -10,7 +10,9 @@ export function summaryLines(report: Report): readonly string[] {
   return [
     bandwidthLine(report),
     ...formatTable(report.hops.map((hop) => hopCells(hop))),
-    ...report.hops.flatMap((hop) => hop.notes.map((note) => `${nameOf(hop)}: ${printable(note)}`)),
+    ...report.hops.flatMap((hop) =>
+      [...hop.notes, ...hop.warnings].map((note) => `${nameOf(hop)}: ${printable(note)}`),
+    ),
     ...formatTable(report.stages.map(stageCells)),
     ...slowestLine(report),
   ];

@@ -118,6 +118,14 @@ describe('rdma route', () => {
     it(`finds ${name}`, () => expect(pairs(first, second)).to.deep.equal(expected));
   }
 
+  it('names two interfaces once, whatever addresses and devices they have', () => {
+    const twice = (host: number): Machine => ({
+      nics: [nic('ib0', `10.1.0.${host}/24`), nic('ib0', `fd00::${host}/64`), nic('ib0', `10.2.0.${host}/24`)],
+      ports: [rdmaPort('mlx5_0', 'ib0'), rdmaPort('rxe0', 'ib0')],
+    });
+    expect(pairs(twice(1), twice(2))).to.deep.equal(['10.1.0.1→10.1.0.2 mlx5_0 RoCE v2, 100 Gb/s']);
+  });
+
   it('takes the port whose address ssh uses of two that are equally fast', () => {
     const [sshPort1, sshPort2] = [rdmaPort('mlx5_9', 'eth0'), rdmaPort('mlx5_9', 'eth0')];
     const first = { nics: A1.nics, ports: [...A1.ports, sshPort1] };

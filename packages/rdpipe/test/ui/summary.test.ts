@@ -41,13 +41,14 @@ describe('summary', () => {
       report({
         hops: [
           hopReport({ result: 'not_connected', notes: ['10.0.0.2:4: refused\u0007 (address of ssh)'] }),
-          hopReport({ link: 2, from: 'h2', to: 'h3', cipher: 'none', result: 'closed' }),
+          hopReport({ link: 2, from: 'h2', to: 'h3', cipher: 'none', result: 'closed', warnings: ['h3: shrunk'] }),
         ],
       }),
     );
     expect(lines[1]).to.match(/^h1→h2 {21}not connected {2}3.0 GiB/);
     expect(lines[2]).to.match(/^h2→h3 {2}tcp not encrypted {2}closed/);
     expect(lines[3]).to.equal('h1→h2: 10.0.0.2:4: refused␇ (address of ssh)');
+    expect(lines[4]).to.equal('h2→h3: h3: shrunk');
   });
 
   it('shows links that stay on a host, and files, without what they have not', () => {
