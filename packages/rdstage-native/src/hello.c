@@ -26,6 +26,8 @@
 #include <sys/auxv.h>
 #endif
 
+#define RDMA_CHECK_MS 5000 // it takes a quarter of a second in an emulated host: only what hangs takes longer
+
 static void add(json_t *facts, json_t *more);
 static json_t *program_facts(pid_t agent);
 static json_t *machine_facts(void);
@@ -83,7 +85,8 @@ static json_t *rdma_lacks(const json_t *ports, int null_fd) {
   char program[PATH_MAX];
   struct rd_error why;
   if (!rdma_ports_any_active(ports)) return json_null();
-  bool usable = hop_program_find(HOP_RECV, program, sizeof program, &why) && rdma_check(program, null_fd, &why);
+  bool usable =
+      hop_program_find(HOP_RECV, program, sizeof program, &why) && rdma_check(program, null_fd, RDMA_CHECK_MS, &why);
   return usable ? json_null() : json_made_text(why.message);
 }
 

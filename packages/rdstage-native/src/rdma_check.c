@@ -12,15 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LIMIT_MS 2000
 #define STATUS_UNUSABLE 3
 
 static pid_t start(const char *program, int null_fd, int words_fd, struct rd_error *error);
-static bool wait_for(pid_t pid, int *status);
+static bool wait_for(pid_t pid, int64_t limit_ms, int *status);
 static void read_words(int fd, char *words, size_t words_bytes);
 static void judge(int status, const char *words, struct rd_error *why);
 
-bool rdma_check(const char *program, int null_fd, struct rd_error *why) {
+bool rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_error *why) {
   char words[256];
   int ends[2], status;
   if (pipe2(ends, O_CLOEXEC)) {
@@ -31,8 +30,8 @@ bool rdma_check(const char *program, int null_fd, struct rd_error *why) {
   RD_AUTO_CLOSE int write_fd = ends[1];
   pid_t pid = start(program, null_fd, write_fd, why);
   if (pid < 0) return false;
-  if (!wait_for(pid, &status)) {
-    rd_error_set(why, RD_CODE_INTERNAL, "rdrecv --rdma-check did not end within %d s", LIMIT_MS / 1000);
+  if (!wait_for(pid, limit_ms, &status)) {
+    rd_error_set(why, RD_CODE_INTERNAL, "rdrecv --rdma-check did not end within %g s", (double)limit_ms / 1000);
     return false;
   }
   read_words(read_fd, words, sizeof words);
@@ -54,11 +53,11 @@ static pid_t start(const char *program, int null_fd, int words_fd, struct rd_err
 }
 
 // False: it took too long and is no more.
-static bool wait_for(pid_t pid, int *status) {
+static bool wait_for(pid_t pid, int64_t limit_ms, int *status) {
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
-  int64_t deadline_ms = rd_now_ms() + LIMIT_MS;
+  int64_t deadline_ms = rd_now_ms() + limit_ms;
   while (waitpid(pid, status, WNOHANG) != pid) {
     int64_t left_ms = deadline_ms - rd_now_ms();
     struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
