@@ -7,6 +7,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const PAGES = new Map([
   ['rdpipe', 'packages/rdpipe/man/rdpipe.1'],
+  ['rdpipe doctor', 'packages/rdpipe/man/rdpipe-doctor.1'],
   ['rdsend', 'packages/rdsend-native/man/rdsend.1'],
   ['rdrecv', 'packages/rdrecv-native/man/rdrecv.1'],
   ['rdstage', 'packages/rdstage-native/man/rdstage.1'],
@@ -17,7 +18,8 @@ for (const line of differences) console.error(line);
 process.exitCode = differences.length > 0 ? 1 : 0;
 
 function compare(program: string, page: string): string[] {
-  const helped = optionsOf(execFileSync(join(ROOT, 'bin', program), ['--help'], { encoding: 'utf8' }));
+  const [name = '', ...words] = program.split(' ');
+  const helped = optionsOf(execFileSync(join(ROOT, 'bin', name), [...words, '--help'], { encoding: 'utf8' }));
   const documented = optionsOf(tagsOf(readFileSync(join(ROOT, page), 'utf8')));
   if (helped.size === 0) return [`${program} --help names no option`];
   return [

@@ -190,7 +190,7 @@ export const DOCTOR_OPTION_TABLE: readonly OptionRow[] = [
   row('--port'),
   row('--hostname'),
   row('--data'),
-  row('--sudo'),
+  { ...row('--sudo'), help: 'try sudo there, and run its agent by it' },
   row('--connect-timeout'),
   row('--ssh'),
   row('-F'),

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// `rdpipe doctor` on hosts without RDMA: what it says of them, and of what is wrong with them.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Examination, Finding } from '../../packages/rdpipe/src/model/examination.ts';
+import { useLab } from '../support/lab.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
+import { failed, type Result } from '../support/shell.ts';
+import type { HostSpec } from '../support/sshd.ts';
+
+/** Finds programs in its home first, and keeps what it has no other place for there. */
+const GUARDED: HostSpec = {
+  name: 'guarded',
+  server: ['ForceCommand PATH="$HOME/bin:$PATH" XDG_RUNTIME_DIR="$HOME/run" exec $SSH_ORIGINAL_COMMAND'],
+};
+
+/** No host has RDMA, so that there is nothing to measure, and something wrong. */
+const WITHOUT_MEASURING = 'rdpipe doctor --json --transport rdma';
+
+describe('rdpipe doctor', function () {
+  this.timeout(60_000);
+  const lab = useLab({ hosts: [GUARDED] });
+
+  it('says that all is well, and what was moved each way', async () => {
+    const { status, text, stderr } = await lab.sh('rdpipe doctor h1 h2');
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(text).to.match(/^h1\n {2}ok {4}ssh +the system's ssh, login in \d+\.\d s\n {2}ok {4}agent/m);
+    expect(text).to.match(/^h1 and h2\n/m);
+    for (const way of ['h1→h2', 'h2→h1']) {
+      expect(text).to.match(new RegExp(`^  ok +tcp ${way} +[\\d.]+ [MG]B/s.*, round trip \\d+\\.\\d\\d ms`, 'm'));
+    }
+    expect(text).to.match(/^all is well, with 2 warnings\n$/m);
+  });
+
+  it('has one JSON object for programs', async () => {
+    const examination = examinationOf(await lab.sh('rdpipe doctor h1 h2 --transport tcp --json'), 0);
+    expect(examination.hosts.map(({ host }) => host)).to.deep.equal(['h1', 'h2']);
+    expect(examination.pairs.map(({ hosts }) => hosts)).to.deep.equal([['h1', 'h2']]);
+    expect(wrong(examination)).to.deep.equal([]);
+    const measured = examination.pairs.flatMap((pair) => pair.measured);
+    const ways = measured.map(({ from, to, transport }) => `${transport} ${from} ${to}`);
+    expect(ways).to.deep.equal(['tcp h1 h2', 'tcp h2 h1']);
+    expect(measured.every(({ bytesPerSecond, rttUs }) => bytesPerSecond > 1e6 && (rttUs ?? 0) > 0)).to.equal(true);
+  });
+
+  it('looks at a host alone together with this machine', async () => {
+    const { pairs } = examinationOf(await lab.sh('rdpipe doctor --json --ssh ssh2 --transport tcp h1'), 0);
+    expect(pairs[0]?.hosts).to.deep.equal(['this machine', 'h1']);
+    expect(pairs[0]?.measured).to.have.length(2);
+  });
+
+  it('tells of a host that cannot be reached, and of the others', async () => {
+    const result = await lab.sh('rdpipe doctor --json --transport tcp h1 no..such h2 h1');
+    const examination = examinationOf(result, 1);
+    const [, stranger] = examination.hosts;
+    expect(stranger?.checks.map(({ check, result: verdict }) => `${verdict} ${check}`)).to.deep.equal(['fail ssh']);
+    expect(stranger?.checks[0]?.found).to.match(/^cannot reach no\.\.such: /);
+    expect(stranger?.checks[0]?.fix).to.match(/ssh/);
+    expect(examination.pairs.map(({ measured }) => measured.length)).to.deep.equal([0, 0, 2]);
+  });
+
+  it('fails without RDMA where RDMA is wanted', async () => {
+    const examination = examinationOf(await lab.sh('rdpipe doctor --json --transport rdma h1 h2'), 1);
+    const [rdma] = wrong(examination);
+    expect(rdma).to.deep.include({ check: 'rdma', result: 'fail' });
+    expect(rdma?.fix).to.match(/rdma link add rxe0/);
+  });
+
+  it('finds a way that is closed, and the one that is open instead', async () => {
+    const result = await lab.sh('rdpipe doctor --json --transport tcp --data h2=255.255.255.255 h1 h2');
+    const [closed, ...others] = wrong(examinationOf(result, 0));
+    expect(closed).to.deep.include({ check: 'tcp h1→h2', result: 'warn' });
+    expect(closed?.found).to.match(/255\.255\.255\.255.*connected by 127\.0\.0\.1/);
+    expect(closed?.fix).to.match(/firewalls.*-p 40000-40100/);
+    expect(others).to.deep.equal([]);
+  });
+
+  it('finds that no way is open', async () => {
+    const closed = '--data h1=255.255.255.255 --data h2=255.255.255.255';
+    const examination = examinationOf(await lab.sh(`rdpipe doctor --json --transport tcp ${closed} h1 h2`), 1);
+    expect(wrong(examination).map(({ check, result }) => `${result} ${check}`)).to.deep.equal([
+      'fail tcp h1→h2',
+      'fail tcp h2→h1',
+    ]);
+  });
+
+  const SUDOS = [
+    ['that asks for a password', 'echo "sudo: a password is required" >&2; exit 1', ['fail sudo', 'fail agent']],
+    ['that lets it in', 'while [ "$1" = -n ] || [ "$1" = -- ]; do shift; done; exec "$@"', ['ok sudo', 'ok agent']],
+  ] as const;
+  for (const [name, script, verdicts] of SUDOS) {
+    it(`tells of a sudo ${name}`, async () => {
+      const programs = join(lab.host('guarded').home, 'bin');
+      mkdirSync(programs, { recursive: true });
+      writeFileSync(join(programs, 'sudo'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      const { hosts } = examinationOf(await lab.sh(`${WITHOUT_MEASURING} --sudo guarded h1 guarded`), 1);
+      const checks = hosts[1]?.checks.filter(({ check }) => check === 'sudo' || check === 'agent') ?? [];
+      expect(checks.map(({ check, result }) => `${result} ${check}`)).to.deep.equal(verdicts);
+    });
+  }
+
+  it('finds programs that may not run from the cache', async function () {
+    needsRoot(this);
+    needsTool(this, 'mount');
+    const { home } = lab.host('guarded');
+    const cache = join(home, '.cache');
+    mkdirSync(cache, { recursive: true });
+    mkdirSync(join(home, 'run'), { mode: 0o700 });
+    await lab.sh(`mount -t tmpfs -o noexec rdpipe-test ${cache}`);
+    try {
+      const examination = examinationOf(await lab.sh(`${WITHOUT_MEASURING} h1 guarded`), 1);
+      const disk = wrong(examination).find(({ check }) => check === 'disk');
+      expect(disk?.result).to.equal('warn');
+      expect(disk?.found).to.contain(`${cache} is mounted noexec`).and.to.match(/: the agent is kept in \//);
+      expect(disk?.fix).to.contain(`mount -o remount,exec ${cache}`);
+    } finally {
+      await lab.sh(`umount ${cache}`);
+    }
+  });
+
+  for (const words of ['', 'h1:true', '-n h1', '--data nobody=10.0.0.1 h1']) {
+    it(`refuses '${words}'`, async () => failed(await lab.sh(`rdpipe doctor ${words}`), 2, /./));
+  }
+
+  it('leaves nothing behind when it is interrupted', async () => {
+    const running = lab.start('exec rdpipe doctor -v h1 h2 2>log');
+    await running.printed('h1\n');
+    running.kill('SIGINT');
+    expect((await running.result).status).to.equal(130);
+    expect((await lab.read('log')).toString()).to.match(/^rdpipe: ended by SIGINT$/m);
+  });
+});
+
+function examinationOf(result: Result, status: number): Examination {
+  expect({ status: result.status, stderr: result.stderr }).to.deep.equal({ status, stderr: '' });
+  const examination: Examination = JSON.parse(result.text);
+  expect(examination).to.include({ v: 1, status });
+  return examination;
+}
+
+function wrong({ hosts, pairs }: Examination): readonly Finding[] {
+  return [...hosts, ...pairs].flatMap(({ checks }) => checks.filter(({ result }) => result !== 'ok'));
+}
