@@ -112,7 +112,9 @@ describe('rdpipe doctor', function () {
       const examination = examinationOf(await lab.sh(`${WITHOUT_MEASURING} h1 guarded`), 1);
       const disk = wrong(examination).find(({ check }) => check === 'disk');
       expect(disk?.result).to.equal('warn');
-      expect(disk?.found).to.contain(`${cache} is mounted noexec`).and.to.match(/: the agent is kept in \//);
+      expect(disk?.found)
+        .to.contain(`${cache} is mounted noexec`)
+        .and.to.match(/: the agent is kept in \//);
       expect(disk?.fix).to.contain(`mount -o remount,exec ${cache}`);
     } finally {
       await lab.sh(`umount ${cache}`);
