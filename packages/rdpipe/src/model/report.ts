@@ -20,6 +20,8 @@ export interface HopReport {
   /** `rdma`, `tcp`; `local` between two programs of one host. */
   readonly transport: string;
   readonly cipher: string;
+  /** Of the plan: `tcp (no RDMA device on h2), encrypted (leaves the machine)`; null within one host. */
+  readonly why: string | null;
   /** Of RDMA: the sender's and the receiver's, `mlx5_0`. Else empty. */
   readonly devices: readonly string[];
   /** The sender's address, and the receiver's as the sender sees it; null: not connected, or within one host. */

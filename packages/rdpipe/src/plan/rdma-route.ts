@@ -1,4 +1,5 @@
 /** Hops over RDMA: which ports of two hosts may reach each other, and what is missing where none can. */
+import { formatBytes } from '../model/bytes.ts';
 import type { Candidate } from '../model/plan.ts';
 import type { HostAddress, RdmaPort } from '../model/protocol.ts';
 import { commonSubnets, familyOf, onOneMachine, type Place } from './addresses.ts';
@@ -7,6 +8,8 @@ import { commonSubnets, familyOf, onOneMachine, type Place } from './addresses.t
 const CANDIDATES_MAX = 4;
 /** Of those that need a route between two subnets, which rarely is there. */
 const ROUTED_MAX = 2;
+/** What a hop's smallest buffers and its handshake take, with room to spare. */
+const MEMLOCK_LEAST_BYTES = 256 * 1024;
 
 /**
  * Pairs of ports, best first: on a common subnet before those that need a route, then by speed, then by whether ssh uses
@@ -55,6 +58,7 @@ function lackOf(place: Place): string | undefined {
   if (hello.rdma.length === 0) return `no RDMA device on ${label}`;
   if (active.length === 0) return inactive(hello.rdma, label);
   if (hello.rdma_lacks !== null) return withPlace(hello.rdma_lacks, label);
+  if ((hello.memlock ?? Infinity) < MEMLOCK_LEAST_BYTES) return shortOfMemory(hello.memlock ?? 0, label);
   if (active.every(({ gids }) => gids.length === 0)) return `no usable GID at ${names(active)} on ${label}`;
   return railsOf(place).length === 0 ? withoutAddress(active, place) : undefined;
 }
@@ -69,6 +73,11 @@ function inactive([port, ...others]: readonly RdmaPort[], label: string): string
 function withPlace(lack: string, label: string): string {
   const [, what = lack, advice = ''] = /^(.*?)( \(.*\))?$/.exec(lack) ?? [];
   return `${what} on ${label}${advice}`;
+}
+
+function shortOfMemory(bytes: number, label: string): string {
+  const advice = "put '* - memlock unlimited' into /etc/security/limits.d/rdma.conf there and log in again";
+  return `the memlock limit of ${formatBytes(bytes)} is too small for RDMA on ${label} (${advice})`;
 }
 
 function withoutAddress(active: readonly RdmaPort[], { facts, given }: Place): string {

@@ -43,6 +43,7 @@ function reportHop(hop: LinkState): HopReport {
     to,
     transport,
     cipher,
+    why: link.kind === 'hop' ? link.why : null,
     devices: devicesOf(hop),
     ...addressesOf(hop),
     rttUs: rttOf(hop),

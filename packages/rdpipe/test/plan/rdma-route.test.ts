@@ -176,6 +176,17 @@ describe('rdma route', () => {
     expect(rdmaLacks(from, bare)).to.deep.equal(['librdmacm.so.1 is not installed on h2 (apt install librdmacm1)']);
   });
 
+  it('names a limit of memory that is too small', () => {
+    const [from, to] = placesOf(A1, A2);
+    const limited = (memlock: number) => ({ ...to, facts: withHello(to.facts, { memlock }) });
+    expect(rdmaCandidates(from, limited(256 * 1024))).to.have.lengthOf(1);
+    expect(rdmaCandidates(from, limited(64 * 1024))).to.have.lengthOf(0);
+    expect(rdmaLacks(from, limited(64 * 1024))).to.deep.equal([
+      'the memlock limit of 64.0 KiB is too small for RDMA on h2 ' +
+        "(put '* - memlock unlimited' into /etc/security/limits.d/rdma.conf there and log in again)",
+    ]);
+  });
+
   describe('between any two hosts', () => {
     const address = fc.record({
       address: fc

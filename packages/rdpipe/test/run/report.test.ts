@@ -38,6 +38,7 @@ describe('makeReport', () => {
       to: 'h2',
       transport: 'tcp',
       cipher: 'aes-256-gcm',
+      why: 'tcp (no RDMA device on h1 or h2), encrypted (leaves the machine)',
       devices: [],
       local: '10.0.0.1:50000',
       peer: '10.0.0.2:40000',

@@ -67,6 +67,7 @@ export function hopReport(changes: Partial<HopReport> = {}): HopReport {
     to: 'h2',
     transport: 'tcp',
     cipher: 'aes-256-gcm',
+    why: 'tcp, encrypted (leaves the machine)',
     devices: [],
     local: '10.0.0.1:50000',
     peer: '10.0.0.2:40000',
