@@ -51,6 +51,7 @@ static bool service_knocks(struct rd_connect *connect, struct rd_connection **co
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error);
 static void turn_away(struct rd_connect *connect, const char *peer, const struct rd_error *error);
 static void drop_knock(struct rd_connect *connect, size_t index);
+static size_t drop_others(struct rd_connect *connect, size_t index);
 static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_candidate *candidate,
                                              struct rd_error *error);
 static void choose(const struct rd_connect *connect, struct rd_connection *connection);
@@ -257,6 +258,7 @@ static bool service_knocks(struct rd_connect *connect, struct rd_connection **co
     struct rd_error why;
     int serviced = rd_candidate_service(connect->knocks[i].candidate, &why);
     if (serviced > 0) {
+      i = drop_others(connect, i);
       *connection = make_connection(connect, connect->knocks[i].candidate, &why);
       if (*connection != NULL) return true;
     }
@@ -292,6 +294,17 @@ static void drop_knock(struct rd_connect *connect, size_t index) {
   connect->knock_count--;
   memmove(&connect->knocks[index], &connect->knocks[index + 1],
           (connect->knock_count - index) * sizeof connect->knocks[0]);
+}
+
+// The locked memory of those beside it is needed now. Returns where it is then.
+static size_t drop_others(struct rd_connect *connect, size_t index) {
+  if (!connect->knocks[index].rdma) return index;
+  for (size_t i = connect->knock_count; i-- > 0;) {
+    if (i == index || !connect->knocks[i].rdma) continue;
+    drop_knock(connect, i);
+    if (i < index) index--;
+  }
+  return index;
 }
 
 static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_candidate *candidate,

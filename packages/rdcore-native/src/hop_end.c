@@ -4,6 +4,7 @@
 #include "io.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,6 +91,8 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
     timeout_ms = sooner(timeout_ms, rd_connect_timeout_ms(hop_end->connect));
   }
   int64_t before_ns = rd_now_ns();
+  // Who polls must not keep a processor from those for whom it does.
+  if (hop_end->settings.poll) sched_yield();
   poll(polls, count, timeout_ms);
   for (size_t i = 0; i < own_count; i++) own[i].revents = polls[1 + i].revents;
   if (hop_end->connection != NULL) rd_meter_add_wait(&hop_end->meter, wait, rd_now_ns() - before_ns);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 // For queues, small buffers and connectors that are not authenticated yet.
+#define ASIDE_LEAST_BYTES (256u << 10)
 #define ASIDE_MOST_BYTES (2u << 20)
 
 static size_t limit_bytes(void);
@@ -28,7 +29,8 @@ size_t rd_verbs_lockable_bytes(void) {
   size_t limit = limit_bytes();
   if (limit == SIZE_MAX) return SIZE_MAX;
   size_t aside = limit / 4 < ASIDE_MOST_BYTES ? limit / 4 : ASIDE_MOST_BYTES;
-  return limit - aside;
+  if (aside < ASIDE_LEAST_BYTES) aside = ASIDE_LEAST_BYTES;
+  return limit > aside ? limit - aside : 0;
 }
 
 static size_t limit_bytes(void) {
