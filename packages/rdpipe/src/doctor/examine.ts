@@ -3,13 +3,13 @@ import type { DoctorEvent, Examination, PairExamination } from '../model/examina
 import type { HostRef } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
 import { type Installation, sessionSettings } from '../run/open-hosts.ts';
-import { trySessions } from '../session/open.ts';
+import { type TriedSessions, trySessions } from '../session/open.ts';
 import { controllingTerminal } from '../session/terminal.ts';
 import { examinePair } from './examine-pair.ts';
 import type { HostFacts } from './facts.ts';
 import { type GatherContext, gatherFacts } from './gather.ts';
 import { examineHost } from './host-checks.ts';
-import { chooseSubjects } from './subjects.ts';
+import { chooseSubjects, type Subjects } from './subjects.ts';
 
 export interface DoctorInput {
   /** As written, at least one. */
@@ -38,20 +38,34 @@ export async function examine(input: DoctorInput, watcher: Watcher, signal: Abor
   const wanted = { ...sessionSettings(settings), ...installation, emit: watcher.emit, signal };
   const sessions = await trySessions(hosts, wanted, controllingTerminal());
   try {
-    const context: GatherContext = { sessions, settings, emit: watcher.emit, signal };
-    watcher.tell({ kind: 'doing', words: 'looking at the hosts' });
-    const gathered = await Promise.all(sessions.attempts.map((attempt) => gatherFacts(attempt, context)));
-    const examined = subjects.hosts.map((subject, index) => examineHost(gathered[index] as HostFacts, subject.wanted));
-    for (const host of examined) watcher.tell({ kind: 'host', host });
-    const pairs: PairExamination[] = [];
-    for (const pair of subjects.pairs) {
-      const examinedPair = await examinePair(pair, gathered, context, watcher);
-      pairs.push(examinedPair);
-      watcher.tell({ kind: 'pair', pair: examinedPair });
-    }
-    const checks = [...examined, ...pairs].flatMap((examination) => examination.checks);
-    return { v: 1, status: checks.some(({ result }) => result === 'fail') ? 1 : 0, hosts: examined, pairs };
+    return await examineSubjects(subjects, sessions, { sessions, settings, emit: watcher.emit, signal }, watcher);
   } finally {
     await sessions.close();
   }
+}
+
+async function examineSubjects(
+  subjects: Subjects,
+  { attempts }: TriedSessions,
+  context: GatherContext,
+  watcher: Watcher,
+): Promise<Examination> {
+  watcher.tell({ kind: 'doing', words: 'looking at the hosts' });
+  const gathered = await Promise.all(attempts.map((attempt) => gatherFacts(attempt, context)));
+  const hosts = subjects.hosts.map(({ host, wanted }) => examineHost(factsOf(host, gathered), wanted));
+  for (const host of hosts) watcher.tell({ kind: 'host', host });
+  const pairs: PairExamination[] = [];
+  for (const subject of subjects.pairs) {
+    const pair = await examinePair(subject, gathered, context, watcher);
+    pairs.push(pair);
+    watcher.tell({ kind: 'pair', pair });
+  }
+  const checks = [...hosts, ...pairs].flatMap((examination) => examination.checks);
+  return { v: 1, status: checks.some(({ result }) => result === 'fail') ? 1 : 0, hosts, pairs };
+}
+
+function factsOf({ label }: HostRef, gathered: readonly HostFacts[]): HostFacts {
+  const facts = gathered.find((host) => host.label === label);
+  if (facts === undefined) throw new Error(`${label} was not looked at`);
+  return facts;
 }

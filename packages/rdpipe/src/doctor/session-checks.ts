@@ -73,7 +73,7 @@ function noexec({ folder, mountPoint }: CacheFacts, agentFolder: string | null):
   if (agentFolder === null) return fail('disk', found, fix);
   return warn(
     'disk',
-    `${found}: the agent is kept in ${agentFolder}`,
+    `${found}: the agent is kept in ${withoutDigest(agentFolder)}`,
     `nothing has to be done; to keep it there: ${fix}`,
   );
 }
