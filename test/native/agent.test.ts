@@ -30,7 +30,9 @@ describe('rdsend and rdrecv under an agent', () => {
 
   it('carry a stream to its end', async () => {
     const { sender, receiver } = await connected();
-    expect(await sender.agent.heard('connected')).to.include({ transport: 'tcp', cipher: 'aes-256-gcm' });
+    const tcp = { transport: 'tcp', cipher: 'aes-256-gcm', device: null, note: null };
+    expect(await sender.agent.heard('connected')).to.include(tcp);
+    expect(await receiver.agent.heard('listening')).to.include({ transport: 'tcp' });
     sender.program.child.stdin?.end('hello');
     sender.agent.tell('commit', { status: 5 });
     expect(await receiver.agent.heard('end')).to.include({ bytes: 5, status: 5 });
@@ -50,6 +52,7 @@ describe('rdsend and rdrecv under an agent', () => {
     const started = Date.now();
     await eventually(() => expect(counters()).to.be.at.least(before + 4));
     expect(Date.now() - started).to.be.within(700, 2500);
+    expect(lastCounters(sender).rtt_us).to.be.within(1, 1_000_000); // of the PINGs that a connection begins with
   });
 
   it('do not take the end of the input for the end of the stream', async () => {
@@ -145,6 +148,23 @@ describe('rdsend and rdrecv under an agent', () => {
         { host: '127.0.0.1', port },
       ],
     });
+    await finishWell(sender, receiver);
+  });
+
+  it('what cannot be over RDMA is told, and TCP may follow', async () => {
+    const receiver = command('rdrecv');
+    const sender = command('rdsend');
+    for (const { agent } of [receiver, sender]) agent.tell('open', OPEN);
+    receiver.agent.tell('listen', { transport: 'rdma', bind: '192.0.2.1' }); // for documentation: nobody has it
+    expect(await receiver.agent.heard('listen_failed')).to.include({ transport: 'rdma', code: 'cannot_connect' });
+    sender.agent.tell('dial', { addresses: [{ host: '127.0.0.1', port: 1, transport: 'rdma', from: '127.0.0.1' }] });
+    const failed = await sender.agent.heard('dial_failed');
+    expect(failed).to.include({ code: 'cannot_connect' });
+    expect(failed.message).to.include('rdma');
+    receiver.agent.tell('ready');
+    receiver.agent.tell('listen', { transport: 'tcp', bind: null });
+    const { port } = await receiver.agent.heard('listening');
+    sender.agent.tell('dial', { addresses: [{ host: '127.0.0.1', port, transport: 'tcp', from: null }] });
     await finishWell(sender, receiver);
   });
 
