@@ -38,6 +38,7 @@ const TEST_PACKAGES = [
   'qemu-system-x86',
   'rdma-core',
   'rdmacm-utils',
+  'rsync',
   'sudo',
   'tcsh',
   'tmux',

@@ -4,10 +4,17 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { address6Of, addressOf } from './network.ts';
+import type { Place } from './place.ts';
 import { output } from './shell-out.ts';
 
 export function configFileIn(folder: string): string {
   return join(folder, 'ssh_config');
+}
+
+/** Words before those of an ssh(1) that goes over one lasting connection a host: a new one takes half a second. */
+export function lastingSsh({ folder }: Place): readonly string[] {
+  const lasting = ['ControlMaster=auto', `ControlPath=${join(folder, '%n.mux')}`, 'ControlPersist=yes'];
+  return ['ssh', '-F', configFileIn(folder), ...lasting.flatMap((option) => ['-o', option])];
 }
 
 export function makeSshFiles(folder: string, hosts: number): void {

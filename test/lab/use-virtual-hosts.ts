@@ -2,7 +2,6 @@
 // What a test of RDMA stands on: a workplace inside the network of virtual hosts h1, h2 and h3. They are started once for all
 // files of a mocha, before the first describe() that uses them; each test leaves them as it found them.
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -13,7 +12,7 @@ import { DEFAULT_OPTIONS, nameOfOwnLab, type RunningLab, startLab, stopLab } fro
 import { isRunning, machineIsReady, startMachine } from './machine.ts';
 import { whatIsMissing } from './needs.ts';
 import { inside, setLink, tapOf } from './network.ts';
-import { configFileIn } from './ssh-files.ts';
+import { configFileIn, lastingSsh } from './ssh-files.ts';
 
 export interface VirtualHostsOptions {
   /** For one command line, default a minute. */
@@ -124,12 +123,9 @@ export class VirtualLab extends Workplace {
     await eventually(async () => expect(await this.processesOn(host), host).to.deep.equal([]), NOTHING_LEFT_MS);
   }
 
-  /** Over one lasting connection a host: a new one takes half a second. */
   async #ssh(words: readonly string[]): Promise<{ readonly stdout: string }> {
     const { place } = this.#running;
-    const lasting = ['ControlMaster=auto', `ControlPath=${join(place.folder, '%n.mux')}`, 'ControlPersist=yes'];
-    const options = ['-F', configFileIn(place.folder), ...lasting.flatMap((option) => ['-o', option])];
-    const [program = '', ...rest] = [...inside(place.namespace), 'ssh', ...options, ...words];
+    const [program = '', ...rest] = [...inside(place.namespace), ...lastingSsh(place), ...words];
     return promisify(execFile)(program, rest, { timeout: ANSWER_MS });
   }
 

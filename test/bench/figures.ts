@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run measures, and the numbers that sum up several runs.
+
+/** Rates in MB/s (10^6), times in seconds or microseconds, `busy`: the share of a processor, or of this machine's. */
+export type Figure =
+  | 'mb_per_s'
+  | 'half_trip_us'
+  | 'median_us'
+  | 'trips_per_s'
+  | 'wall_s'
+  | 'user_s'
+  | 'sys_s'
+  | 'busy_h1'
+  | 'busy_h2'
+  | 'busy_h3'
+  | 'busy_here';
+
+export type Figures = Readonly<Partial<Record<Figure, number>>>;
+
+export interface Spread {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Of at least one number. */
+export function spreadOf(numbers: readonly number[]): Spread {
+  const sorted = numbers.toSorted((left, right) => left - right);
+  const at = (index: number) => sorted[index] ?? Number.NaN;
+  const last = sorted.length - 1;
+  return { median: (at(Math.floor(last / 2)) + at(Math.ceil(last / 2))) / 2, least: at(0), most: at(last) };
+}
+
+/** Each run's ratio to the run of the same round: what slows the machine down for a while slows both. */
+export function ratios(figures: readonly number[], bases: readonly number[]): number[] {
+  return figures.map((figure, round) => figure / (bases[round] ?? Number.NaN));
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+import { ROOT } from '../support/root.ts';
+import type { Setup } from './case.ts';
+
+/** Its command line on this machine. */
+export function rdpipe({ sshConfig }: Setup, words: string): string {
+  return `${ROOT}/bin/rdpipe -F ${sshConfig} --stdin none ${words}`;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures out of what the programs print.
+import type { Report } from '../../packages/rdpipe/src/model/report.ts';
+import { MIB } from './case.ts';
+import type { Figures } from './figures.ts';
+
+export type Transport = 'rdma' | 'tcp';
+
+/** ib_send_bw's MB are 2^20 bytes. */
+export function ofSendBandwidth(text: string): Figures {
+  const [mib] = numbersIn(text, /^ *\d+ +\d+ +[\d.]+ +([\d.]+)/m, 'ib_send_bw');
+  return { mb_per_s: (mib * MIB) / 1e6 };
+}
+
+/** Half a round trip, as it prints it. */
+export function ofSendLatency(text: string): Figures {
+  const [median, mean] = numbersIn(text, /^ *\d+ +\d+ +[\d.]+ +[\d.]+ +([\d.]+) +([\d.]+)/m, 'ib_send_lat');
+  return { half_trip_us: mean, median_us: median, trips_per_s: 1e6 / (2 * mean) };
+}
+
+/** Its last column: the time a message took in either direction. */
+export function ofRstreamBandwidth(text: string): Figures {
+  return { mb_per_s: MIB / microsecondsIn(text) };
+}
+
+export function ofRstreamLatency(text: string): Figures {
+  const mean = microsecondsIn(text);
+  return { half_trip_us: mean, trips_per_s: 1e6 / (2 * mean) };
+}
+
+/** What had arrived, by the receiver's clock. */
+export function ofIperf(text: string): Figures {
+  return { mb_per_s: JSON.parse(text).end.sum_received.bits_per_second / 8e6 };
+}
+
+/** `rdsend -v`: from the connection to the receiver's word that all is written. */
+export function ofRdsend(text: string, transport: Transport, bytes: number): Figures {
+  const [sent, seconds] = numbersIn(text, sentOver(transport), 'rdsend');
+  if (sent !== bytes) throw new Error(`rdsend sent ${sent} bytes, not ${bytes}`);
+  return { mb_per_s: sent / seconds / 1e6 };
+}
+
+/** `rdpipe --json`: what left the first stage, by the hop that took longest. */
+export function ofRdpipe(text: string, transport: Transport, bytes: number): Figures {
+  const { hops } = reportIn(text, transport);
+  const different = hops.find((hop) => hop.bytes !== bytes);
+  if (different !== undefined) throw new Error(`rdpipe moved ${different.bytes} bytes, not ${bytes}`);
+  return { mb_per_s: bytes / Math.max(...hops.map((hop) => hop.seconds)) / 1e6 };
+}
+
+/** The report that it ends with; throws where a hop went another way. */
+export function reportIn(text: string, transport: Transport): Report {
+  const report: Report = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
+  const ways = report.hops.map((hop) => hop.transport);
+  if (ways.some((way) => way !== transport)) throw new Error(`not over ${transport} but ${ways.join(', ')}`);
+  return report;
+}
+
+/** What ping-pong tells, of a ping whose rdsend went this way. */
+export function ofPingPong(text: string, transport: Transport): Figures {
+  numbersIn(text, sentOver(transport), 'rdsend');
+  const words = /^ping-pong: ([\d.]+) round trips\/s, mean ([\d.]+) us, median ([\d.]+) us$/m;
+  const [trips, mean, median] = numbersIn(text, words, 'ping-pong');
+  return { half_trip_us: mean / 2, median_us: median / 2, trips_per_s: trips };
+}
+
+/** What bash's `time` says with TIMEFORMAT=%R. */
+export function ofTime(text: string): Figures {
+  const [wall] = numbersIn(text, /^([\d.]+)$/m, 'time');
+  return { wall_s: wall };
+}
+
+function microsecondsIn(text: string): number {
+  return numbersIn(text, /^custom .* ([\d.]+)$/m, 'rstream')[0];
+}
+
+function sentOver(transport: Transport): RegExp {
+  return new RegExp(`^rdsend: sent (\\d+) bytes to \\S+ in ([\\d.]+) s over ${transport}\\b`, 'm');
+}
+
+/** As many as the pattern has groups. */
+function numbersIn(text: string, pattern: RegExp, program: string): [number, number, number] {
+  const found = pattern.exec(text);
+  if (found === null) throw new Error(`${program} did not say ${pattern}: ${text.trim()}`);
+  const [first, second, third] = found.slice(1).map(Number);
+  return [first ?? Number.NaN, second ?? Number.NaN, third ?? Number.NaN];
+}
