@@ -15,5 +15,5 @@ export function fail(check: string, found: string, fix: string): Finding {
 
 /** What keeps a hop from RDMA is a failure only for who insists on it: others have TCP. */
 export function withoutRdma(wanted: Wanted, check: string, found: string, fix: string): Finding {
-  return wanted.transport === 'rdma' ? fail(check, found, fix) : warn(check, found, fix);
+  return wanted.transport === 'rdma' ? fail(check, found, fix) : warn(check, `${found}: hops use TCP`, fix);
 }

@@ -27,9 +27,9 @@ export async function gatherFacts(attempt: Attempt, context: GatherContext): Pro
   const agent = await startHostAgent(host, context.sessions, context.settings, context.emit, context.signal).catch(
     (error: unknown) => troubleOf(error),
   );
-  context.signal.throwIfAborted();
   const hello = 'hello' in agent ? agent.hello : agent;
   try {
+    context.signal.throwIfAborted();
     const system = await lookAround(outcome, host, known(hello)?.pid, context);
     const ssh = { client: outcome.kind, seconds };
     return { label: host.label, ssh, session: context.sessions.idOf(host), hello, system };

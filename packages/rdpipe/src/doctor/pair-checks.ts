@@ -71,5 +71,5 @@ function checkRdmaWay(from: Place, to: Place, wanted: Wanted): readonly Finding[
   const lacks = rdmaLacks(from, to).join('; ');
   if (wanted.transport === 'auto' && onOneMachine(from.facts, to.facts)) return [];
   const fix = 'see what each host lacks; ports that have all they need also need addresses in one subnet, or a route';
-  return [withoutRdma(wanted, 'rdma', `hops use TCP: ${lacks}`, fix)];
+  return [withoutRdma(wanted, 'rdma', lacks, fix)];
 }

@@ -9,7 +9,7 @@ import { fail, ok, warn, withoutRdma } from './finding.ts';
 export function checkRdma(facts: HostFacts, wanted: Wanted): readonly Finding[] {
   const hello = known(facts.hello);
   if (hello === undefined || wanted.transport === 'tcp') return [];
-  if (hello.rdma.length === 0) return [withoutRdma(wanted, 'rdma', 'no RDMA device: hops use TCP', deviceFix(hello))];
+  if (hello.rdma.length === 0) return [withoutRdma(wanted, 'rdma', 'no RDMA device', deviceFix(hello))];
   const ports = hello.rdma.map((port) => checkPort(port, hello, wanted));
   return [...ports, ...checkLibraries(hello), checkMemlock(hello, wanted)];
 }
