@@ -57,7 +57,7 @@ function lackOf(place: Place): string | undefined {
   const active = hello.rdma.filter(({ state }) => state === 'active');
   if (hello.rdma.length === 0) return `no RDMA device on ${label}`;
   if (active.length === 0) return inactive(hello.rdma, label);
-  if (hello.rdma_lacks !== null) return withPlace(hello.rdma_lacks, label);
+  if (hello.rdma_lacks !== null) return `${label}: ${hello.rdma_lacks}`;
   if ((hello.memlock ?? Infinity) < MEMLOCK_LEAST_BYTES) return shortOfMemory(hello.memlock ?? 0, label);
   if (active.every(({ gids }) => gids.length === 0)) return `no usable GID at ${names(active)} on ${label}`;
   return railsOf(place).length === 0 ? withoutAddress(active, place) : undefined;
@@ -67,12 +67,6 @@ function inactive([port, ...others]: readonly RdmaPort[], label: string): string
   return port !== undefined && others.length === 0
     ? `port ${nameOf(port)} is ${port.state} on ${label}`
     : `no RDMA port is active on ${label}`;
-}
-
-/** The host comes before the advice, which is in brackets at the end: `x is not installed on h2 (apt install x)`. */
-function withPlace(lack: string, label: string): string {
-  const [, what = lack, advice = ''] = /^(.*?)( \(.*\))?$/.exec(lack) ?? [];
-  return `${what} on ${label}${advice}`;
 }
 
 function shortOfMemory(bytes: number, label: string): string {

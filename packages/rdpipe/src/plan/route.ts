@@ -56,5 +56,8 @@ function encryption(
   if (mode === 'always') return { encrypt: 'always', words: 'encrypted (--encrypt always)' };
   if (mode === 'never') return { encrypt: 'never', words: 'not encrypted (--encrypt never)' };
   if (isNear) return { encrypt: 'never', words: 'not encrypted (stays on the machine)' };
-  return { encrypt: 'tcp', words: transport === 'rdma' ? 'not encrypted (rdma)' : 'encrypted (leaves the machine)' };
+  return {
+    encrypt: 'tcp',
+    words: transport === 'rdma' ? 'not encrypted (the default of RDMA)' : 'encrypted (leaves the machine)',
+  };
 }

@@ -1,6 +1,7 @@
 import { HopError } from '../model/errors.ts';
 import type { DialAddress, HopLink, SessionId } from '../model/plan.ts';
 import { candidateWords } from '../plan/describe.ts';
+import { LOCAL } from '../plan/facts.ts';
 import type { HopConnection, Refusal, Try } from './connect-hops.ts';
 
 type Label = (session: SessionId) => string;
@@ -9,7 +10,10 @@ type Label = (session: SessionId) => string;
 export function notConnected(hop: HopLink, tries: readonly Try[], label: Label, seconds: number): HopError {
   const refused = refusals(tries, `no answer within ${seconds} s`);
   const code = tries.some((way) => way.refusal?.code === 'key_refused') ? 'key_refused' : 'cannot_connect';
-  const advice = `--data HOST=ADDR names another address, --port ports that a firewall lets through`;
+  const advice = [
+    '--data HOST=ADDR names another address, --port ports that a firewall lets through',
+    `rdpipe doctor ${[hop.from, hop.to].map((session) => (session === LOCAL ? ':' : label(session))).join(' ')} looks closer`,
+  ].join('; ');
   return new HopError(code, `cannot connect ${label(hop.from)} to ${label(hop.to)}: ${refused.join('; ')} (${advice})`);
 }
 

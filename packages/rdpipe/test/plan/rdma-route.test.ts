@@ -168,12 +168,10 @@ describe('rdma route', () => {
 
   it('names what a host has to install, and the host', () => {
     const [from, to] = placesOf(A1, A2);
-    const bare = {
-      ...to,
-      facts: withHello(to.facts, { rdma_lacks: 'librdmacm.so.1 is not installed (apt install librdmacm1)' }),
-    };
+    const lack = 'librdmacm.so.1 cannot be opened (apt install librdmacm1)';
+    const bare = { ...to, facts: withHello(to.facts, { rdma_lacks: lack }) };
     expect(rdmaCandidates(from, bare)).to.deep.equal([]);
-    expect(rdmaLacks(from, bare)).to.deep.equal(['librdmacm.so.1 is not installed on h2 (apt install librdmacm1)']);
+    expect(rdmaLacks(from, bare)).to.deep.equal([`h2: ${lack}`]);
   });
 
   it('names a limit of memory that is too small', () => {
@@ -226,6 +224,8 @@ describe('rdma route', () => {
           }
           expect(found.length).to.be.at.most(4);
           expect(new Set(found.map(({ from: dialler, host }) => `${dialler} ${host}`)).size).to.equal(found.length);
+          const near = found.filter(({ why }) => !why.endsWith('routed'));
+          expect(near.every(({ why }) => rateIn(why) <= rateIn(near[0]?.why))).to.equal(true);
           const routed = found.map(({ why }) => why.endsWith('routed'));
           expect(routed).to.deep.equal([...routed].sort());
           if (found.length === 0) expect(rdmaLacks(from, to)).not.to.have.lengthOf(0);
@@ -234,6 +234,10 @@ describe('rdma route', () => {
     });
   });
 });
+
+function rateIn(why = ''): number {
+  return Number(/, (\d+) Gb\/s/.exec(why)?.[1]);
+}
 
 function expectUsable(address: string | null, { nics, ports }: Machine): void {
   const entries = nics.filter((entry) => entry.address === address && entry.up && entry.kind !== 'bridge');

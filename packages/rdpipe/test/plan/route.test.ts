@@ -30,7 +30,7 @@ describe('route', () => {
     expect(found).to.deep.include({
       transport: 'rdma',
       encrypt: 'tcp',
-      why: 'rdma mlx5_0 (RoCE v2, 100 Gb/s), not encrypted (rdma)',
+      why: 'rdma mlx5_0 (RoCE v2, 100 Gb/s), not encrypted (the default of RDMA)',
       bind: { sender: '10.0.0.1', receiver: null, rdma: '10.1.0.2' },
     });
   });
@@ -51,9 +51,9 @@ describe('route', () => {
     ['a port that is down', fast1, fast(h2, '10.1.0.2/24', { state: 'down' }), 'tcp (port mlx5_0/1 is down on h2)'],
     [
       'a missing library',
-      withHello(fast1, { rdma_lacks: 'librdmacm.so.1 is not installed (apt install librdmacm1)' }),
+      withHello(fast1, { rdma_lacks: 'librdmacm.so.1 cannot be opened (apt install librdmacm1)' }),
       fast2,
-      'tcp (librdmacm.so.1 is not installed on h1)',
+      'tcp (h1: librdmacm.so.1 cannot be opened)',
     ],
     [
       'lacks on both ends',

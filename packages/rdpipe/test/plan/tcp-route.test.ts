@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { placeOf } from '../../src/plan/addresses.ts';
 import type { PlanInput, SessionFacts } from '../../src/plan/facts.ts';
 import { type TcpRoute, tcpRoute } from '../../src/plan/tcp-route.ts';
@@ -174,6 +175,31 @@ describe('tcp route', () => {
         'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
       ]);
     });
+  });
+
+  it('dials, beside what ssh used, only what is up, faster and no bridge, and nothing twice', () => {
+    const anyNic = fc
+      .record({
+        net: fc.integer({ min: 0, max: 3 }),
+        host: fc.integer({ min: 1, max: 6 }),
+        up: fc.boolean(),
+        speed_mbps: fc.constantFrom(null, 100, 10_000, 100_000),
+        kind: fc.constantFrom('physical' as const, 'virtual' as const, 'bridge' as const, 'loopback' as const),
+      })
+      .map(({ net, host, ...how }) => nic('eth1', `10.1.${net}.${host}/24`, how));
+    const nics = fc.array(anyNic, { maxLength: 6 });
+    fc.assert(
+      fc.property(nics, nics, (first, second) => {
+        const { candidates } = route(withNics(h1, ...first), withNics(h2, ...second));
+        const hosts = candidates.map(({ host }) => host);
+        const fastest = hosts.slice(0, -2);
+        expect(hosts.slice(-2)).to.deep.equal(['10.0.0.2', '10.0.0.1']);
+        expect(fastest.length).to.be.at.most(1);
+        const usable = second.filter(({ up, kind }) => up && kind !== 'bridge' && kind !== 'loopback');
+        const faster = usable.filter(({ speed_mbps }) => speed_mbps !== null && speed_mbps > 1000);
+        expect(faster.map(({ address }) => address)).to.include.members(fastest);
+      }),
+    );
   });
 
   it('dials a bridge that ssh used itself', () => {

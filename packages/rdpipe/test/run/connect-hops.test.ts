@@ -170,7 +170,8 @@ describe('connectHops', () => {
     expect(error.message).to.equal(
       'cannot connect h1 to h2: 10.0.0.2:42000: connection refused (address of ssh); ' +
         '10.0.0.1:41000: connection refused (receiver dials) ' +
-        '(--data HOST=ADDR names another address, --port ports that a firewall lets through)',
+        '(--data HOST=ADDR names another address, --port ports that a firewall lets through; ' +
+        'rdpipe doctor h1 h2 looks closer)',
     );
   });
 
