@@ -14,7 +14,7 @@ export function ofSendBandwidth(text: string): Figures {
 
 /** Half a round trip, as it prints it. */
 export function ofSendLatency(text: string): Figures {
-  const [median, mean] = numbersIn(text, /^ *\d+ +\d+ +[\d.]+ +[\d.]+ +([\d.]+) +([\d.]+)/m, 'ib_send_lat');
+  const [median, mean] = numbersIn(text, /^ *\d+ +\d+ +[\d.]+ +[\d.]+ +([\d.]+)[ \t]+([\d.]+)/m, 'ib_send_lat');
   return { half_trip_us: mean, median_us: median, trips_per_s: 1e6 / (2 * mean) };
 }
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the benchmark makes of the programs' words and of its runs.
+import { expect } from 'chai';
+import type { Case } from '../bench/case.ts';
+import { type Figures, spreadOf } from '../bench/figures.ts';
+import { workBetween } from '../bench/processors.ts';
+import { ofPingPong, ofRdpipe, ofRdsend, ofRstreamLatency, ofSendBandwidth, ofSendLatency } from '../bench/readings.ts';
+import { markdownOf } from '../bench/tables.ts';
+
+const MIB = 1024 * 1024;
+const SENT = `rdsend: sent ${MIB} bytes to 10.77.0.2:4711 in 0.500 s over rdma rxe0, cipher none\n`;
+
+describe('the benchmark', () => {
+  it('reads what its peers print', () => {
+    const bandwidth =
+      ' #bytes     #iterations    BW peak[MB/sec]\n 1048576    64               40.00              38.00  \t\t   0.000039\n';
+    const latency =
+      ' #bytes #iterations\n 64      1000          290.92         14479.59      636.35   \t       683.60      \t318.98 \t\t2003.25\n';
+    const rstream =
+      'name      bytes   xfers\ncustom    64      1       1k      125k        2.63s      0.00    1250.00\n';
+    expect(ofSendBandwidth(bandwidth).mb_per_s).to.be.closeTo(39.8, 0.1);
+    expect(ofSendLatency(latency)).to.include({ half_trip_us: 683.6, median_us: 636.35 });
+    expect(ofRstreamLatency(rstream)).to.deep.equal({ half_trip_us: 1250, trips_per_s: 400 });
+    expect(() => ofSendBandwidth('Unable to connect')).to.throw('ib_send_bw did not say');
+  });
+
+  it('takes no run that was shorter or went another way', () => {
+    expect(ofRdsend(SENT, 'rdma', MIB).mb_per_s).to.be.closeTo(2.1, 0.01);
+    expect(() => ofRdsend(SENT, 'tcp', MIB)).to.throw('rdsend did not say');
+    expect(() => ofRdsend(SENT, 'rdma', 2 * MIB)).to.throw('not 2097152');
+    const report = (transport: string) => JSON.stringify({ hops: [{ transport, bytes: MIB, seconds: 1 }] });
+    expect(ofRdpipe(`{}\n${report('rdma')}\n`, 'rdma', MIB).mb_per_s).to.be.closeTo(1.05, 0.01);
+    expect(() => ofRdpipe(report('tcp'), 'rdma', MIB)).to.throw('not over rdma but tcp');
+  });
+
+  it('halves the round trips of ping-pong', () => {
+    const words = 'ping-pong: 500.0 round trips/s, mean 2000.0 us, median 1800.0 us\n';
+    expect(ofPingPong(SENT + words, 'rdma')).to.deep.equal({ half_trip_us: 1000, median_us: 900, trips_per_s: 500 });
+  });
+
+  it('counts the time of processors from /proc/stat', () => {
+    const work = workBetween('cpu  100 0 50 1000 0 0 0 0 0 0', 'cpu  200 0 100 1040 10 0 100 0 0 0');
+    expect(work).to.deep.equal({ userS: 1, sysS: 1.5, busy: 250 / 300 });
+  });
+
+  it('prints medians, and ratios of runs of the same round', () => {
+    const goal = { figure: 'mb_per_s', base: 'peer', bound: 'at least', ratio: 0.5 } as const;
+    const [peer, ours] = [caseOf('peer'), { ...caseOf('ours'), goal }];
+    const results = new Map([
+      [peer, rates(10, 100, 20)],
+      [ours, rates(8, 40, 18)],
+    ]);
+    const column = { title: 'MB/s', figure: 'mb_per_s', digits: 1 } as const;
+    const columns = [column, { ...column, title: 'ratio', base: 'peer', digits: 2 }];
+    expect(
+      markdownOf({ title: 'Speed', cases: [peer, ours], columns }, results)
+        .split('\n')
+        .slice(4, 6),
+    ).to.deep.equal([
+      '| peer | 20.0 (10.0–100.0) | 1 |  |',
+      '| ours | 18.0 (8.0–40.0) | 0.80 (0.40–0.90) | at least 0.5 of peer: reached |',
+    ]);
+  });
+
+  it('takes the middle of an even number of runs', () => {
+    expect(spreadOf([4, 1, 3, 2])).to.deep.equal({ median: 2.5, least: 1, most: 4 });
+  });
+});
+
+function caseOf(name: string): Case {
+  return { name, parts: [], read: () => ({}), watched: 'as noted' };
+}
+
+function rates(...numbers: readonly number[]): Figures[] {
+  return numbers.map((mb_per_s) => ({ mb_per_s }));
+}
