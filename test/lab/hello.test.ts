@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent says of a host whose RDMA device and kernel are real.
+import { expect } from 'chai';
+import type { AgentHello } from '../../packages/rdpipe/src/model/protocol.ts';
+import { AGENT } from '../support/agent-driver.ts';
+import { useVirtualHosts } from './use-virtual-hosts.ts';
+
+const HELLO = `${AGENT} --agent --nonce lab </dev/null`;
+const RXE0 = {
+  device: 'rxe0',
+  port: 1,
+  state: 'active',
+  rate_mbps: 2500,
+  link_layer: 'ethernet',
+  mtu: 4096,
+  interface: 'eth0',
+  numa: null,
+  gids: ['RoCE v2'],
+};
+
+describe('the hello of a host with RDMA', () => {
+  const lab = useVirtualHosts();
+
+  const helloOf = async (host: string, command = HELLO): Promise<AgentHello> => {
+    const { text } = await lab.sh(`on ${host} "${command}"`);
+    return JSON.parse(/^rdstage\/1 lab (.*)$/m.exec(text)?.[1] ?? '');
+  };
+
+  it('has its addresses, its port and all that it takes to use it', async () => {
+    const hello = await helloOf('h1');
+    expect(hello.rdma).to.deep.equal([RXE0]);
+    expect(hello).to.include({ rdma_lacks: null, memlock: null });
+    const eth0 = { interface: 'eth0', up: true, speed_mbps: null, kind: 'physical', mtu: 9000 };
+    expect(hello.addresses.filter((entry) => entry.interface === 'eth0')).to.deep.equal([
+      { address: '10.77.0.1', prefix: 24, ...eth0 },
+      { address: 'fd00:77::1', prefix: 64, ...eth0 },
+    ]);
+  });
+
+  it('has the limit of a user', async () =>
+    expect(await helloOf('ann1')).to.include({ rdma_lacks: null, memlock: 8 * 1024 * 1024 }));
+
+  it('says which library it lacks', async () => {
+    const hide = 'mount --bind /dev/null /usr/lib/x86_64-linux-gnu/librdmacm.so.1';
+    const { rdma_lacks } = await helloOf('h1', `unshare --mount sh -c '${hide} && ${HELLO}'`);
+    expect(rdma_lacks).to.match(/^librdmacm\.so\.1 .*apt install librdmacm1/);
+  });
+
+  it('says that it lacks the devices', async () => {
+    const { rdma_lacks } = await helloOf(
+      'h1',
+      `unshare --mount sh -c 'mount -t tmpfs none /dev/infiniband && ${HELLO}'`,
+    );
+    expect(rdma_lacks).to.match(/rdma_ucm/);
+  });
+});
