@@ -1,7 +1,7 @@
 /** Asks a host for what its agent's hello does not tell: the script and the decoder of its answer. POSIX, for any sh. */
 
 import { SessionError } from '../model/errors.ts';
-import { printable } from '../model/text.ts';
+import { printable, shorten } from '../model/text.ts';
 import { runScript } from '../native/remote-script.ts';
 import type { HostSession } from '../session/host-session.ts';
 import type { CacheFacts, InterfaceSettings, SystemFacts } from './facts.ts';
@@ -57,7 +57,7 @@ tell_sudo() {
 }
 tell() {
   tell_kernel
-  [ "$HOME" ] && tell_cache
+  case $HOME in /*) tell_cache ;; esac
   ${agentPid === undefined ? '' : `tell_agent ${agentPid}`}
   ${sudo ? 'tell_sudo' : ''}
   echo end
@@ -115,9 +115,14 @@ function cacheOf(value: string | undefined, folder: string | undefined): CacheFa
   };
 }
 
+/** Of what sudo says. */
+const WORDS_MAX = 200;
+
 function sudoOf(value: string | undefined): SystemFacts['sudo'] {
   const match = /^([01]) ?(.*)$/.exec(value ?? '');
-  return match === null ? null : { ok: match[1] === '1', words: printable((match[2] ?? '').trim()) };
+  return match === null
+    ? null
+    : { ok: match[1] === '1', words: shorten(printable((match[2] ?? '').trim()), WORDS_MAX) };
 }
 
 function programsOf(value: string | undefined): SystemFacts['programs'] {

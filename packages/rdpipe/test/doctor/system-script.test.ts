@@ -33,7 +33,10 @@ describe('the questions to a host', () => {
     });
   }
 
-  it('are answered without a home', () => expect(answerOf('sh', { PATH: process.env.PATH })?.cache).to.equal(null));
+  it('are answered without a home', () => {
+    expect(answerOf('sh', { PATH: process.env.PATH })?.cache).to.equal(null);
+    expect(answerOf('sh', { PATH: process.env.PATH, HOME: 'nowhere' })?.cache).to.equal(null);
+  });
 
   it('find out about sudo', () => {
     const folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-sudo-'));
