@@ -20,7 +20,8 @@ import { SessionError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { Agent } from '../../src/native/agent.ts';
 import { type AgentOptions, startAgent } from '../../src/native/agent-client.ts';
-import { loadBundles } from '../../src/native/bundle.ts';
+import { loadBundles, readBundles } from '../../src/native/bundle.ts';
+import { deploy } from '../../src/native/deploy.ts';
 import { installationRoot } from '../../src/native/installation-root.ts';
 import { THIS_PLATFORM } from '../../src/native/locate.ts';
 import type { HostSession } from '../../src/session/host-session.ts';
@@ -91,6 +92,17 @@ describe('an agent that is not on its host yet', () => {
     expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdrecv', 'rdsend']);
     for (const path of [homePlace(), version, join(version, 'rdstage')])
       expect(statSync(path).mode & 0o777).to.equal(0o700);
+  });
+
+  it('comes without the programs that the libraries of the host do not fit', async () => {
+    const dynamicDir = join(folder, 'built');
+    mkdirSync(dynamicDir);
+    for (const name of ['rdsend', 'rdrecv']) writeFileSync(join(dynamicDir, name), '#!/no/such/loader\n');
+    const build = { staticDir: join(installationRoot(), 'build/static'), dynamicDir };
+    const bundle = (await readBundles(new Map([[THIS_PLATFORM, build]]))).get(THIS_PLATFORM);
+    if (bundle === undefined) throw new Error('no bundle');
+    await deploy(await connect(environment()), bundle, { emit: () => {}, signal: new AbortController().signal });
+    expect(readdirSync(join(homePlace(), bundle.digest)).sort()).to.deep.equal(['rdrecv', 'rdsend', 'rdstage']);
   });
 
   it('is copied by several at once without harm', async () => {
