@@ -45,7 +45,8 @@ async function lookAround(
   { settings, signal }: GatherContext,
 ): Promise<HostFacts['system']> {
   try {
-    return await askSystem(session, { agentPid, sudo: forHost(settings.sudo, host) }, signal);
+    const questions = { agentPid, sudo: forHost(settings.sudo, host) };
+    return await askSystem(session, questions, { timeoutMs: settings.connectTimeoutMs, signal });
   } catch (error) {
     signal.throwIfAborted();
     return troubleOf(error);

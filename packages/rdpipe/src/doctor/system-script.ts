@@ -13,18 +13,37 @@ export interface SystemQuestions {
   readonly sudo: boolean;
 }
 
-/** @throws SessionError when the host does not answer, or not in these terms; the signal's reason. */
+export interface AskOptions {
+  /** Longest wait for the answer. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** @throws SessionError when the host does not answer in time, or not in these terms; the signal's reason. */
 export async function askSystem(
   session: HostSession,
   questions: SystemQuestions,
-  signal: AbortSignal,
+  { timeoutMs, signal }: AskOptions,
 ): Promise<SystemFacts> {
   const what = `cannot look around on ${session.label}`;
-  const { words } = await runScript(session, systemScript(questions), undefined, signal, what);
-  const facts = decodeSystem(words);
-  if (facts === undefined)
-    throw new SessionError('agent_protocol', session.label, `${what}: its answer makes no sense`);
-  return facts;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const answer = await runScript(
+      session,
+      systemScript(questions),
+      undefined,
+      AbortSignal.any([signal, timeout]),
+      what,
+    );
+    const facts = decodeSystem(answer.words);
+    if (facts === undefined)
+      throw new SessionError('agent_protocol', session.label, `${what}: its answer makes no sense`);
+    return facts;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!timeout.aborted) throw error;
+    throw new SessionError('agent_protocol', session.label, `${what}: no answer within ${timeoutMs / 1000} s`);
+  }
 }
 
 /** A line a fact; all of them in hexadecimal, since `say` takes one line only. */

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { needsTool } from '../../../../test/support/needs.ts';
-import { askSystem, decodeSystem, systemScript } from '../../src/doctor/system-script.ts';
+import { type AskOptions, askSystem, decodeSystem, systemScript } from '../../src/doctor/system-script.ts';
 import { SessionError } from '../../src/model/errors.ts';
 import { createLocalSession } from '../../src/session/local.ts';
 
-const NEVER = new AbortController().signal;
+const OPTIONS = { timeoutMs: 20_000, signal: new AbortController().signal };
 const QUESTIONS = { agentPid: process.pid, sudo: false };
 
 describe('the questions to a host', () => {
   it('are answered by this machine', async () => {
     const session = createLocalSession();
-    const facts = await askSystem(session, QUESTIONS, NEVER).finally(() => session.close());
+    const facts = await askSystem(session, QUESTIONS, OPTIONS).finally(() => session.close());
     expect(facts.pipeMostBytes).to.equal(Number(readFileSync('/proc/sys/fs/pipe-max-size', 'utf8')));
     expect(facts.agentFolder).to.equal(process.execPath.replace(/\/[^/]*$/, ''));
     expect(facts.programs).to.equal('static');
@@ -71,22 +71,33 @@ describe('the questions to a host', () => {
       sudo: null,
     }));
 
-  it('say that an answer makes no sense', async () => {
-    const session = createLocalSession();
-    const strange: typeof session = {
-      ...session,
-      async openShell(signal) {
-        const channel = await session.openShell(signal);
-        channel.stdin.write('od() { :; }\n');
-        return channel;
-      },
-    };
-    const outcome = await askSystem(strange, QUESTIONS, NEVER).catch((error: unknown) => error);
-    await session.close();
-    expect(outcome).to.be.instanceOf(SessionError);
-    expect((outcome as SessionError).message).to.equal('cannot look around on this machine: its answer makes no sense');
-  });
+  it('say that an answer makes no sense', async () =>
+    expect(await refusal('od() { :; }', OPTIONS)).to.equal(
+      'cannot look around on this machine: its answer makes no sense',
+    ));
+
+  it('say that there is no answer', async () =>
+    expect(await refusal('exec sleep 60', { ...OPTIONS, timeoutMs: 100 })).to.equal(
+      'cannot look around on this machine: no answer within 0.1 s',
+    ));
 });
+
+/** What is thrown where the shell runs something else first. */
+async function refusal(first: string, options: AskOptions): Promise<string> {
+  const session = createLocalSession();
+  const strange: typeof session = {
+    ...session,
+    async openShell(signal) {
+      const channel = await session.openShell(signal);
+      channel.stdin.write(`${first}\n`);
+      return channel;
+    },
+  };
+  const outcome = await askSystem(strange, QUESTIONS, options).catch((error: unknown) => error);
+  await session.close();
+  expect(outcome).to.be.instanceOf(SessionError);
+  return (outcome as SessionError).message;
+}
 
 function hex(text: string): string {
   return Buffer.from(text).toString('hex');
