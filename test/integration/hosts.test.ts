@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main job, over real OpenSSH servers.
+import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
-import { succeeded } from '../support/shell.ts';
+import { failed, succeeded } from '../support/shell.ts';
 
 const SHOUT = "'tr a-z A-Z'";
 
@@ -54,6 +55,15 @@ describe('a pipeline over hosts', () => {
     it(`runs with --encrypt ${encrypt}`, async () =>
       succeeded(await lab.sh(`echo hi | rdpipe --encrypt ${encrypt} h1:${SHOUT} h2:rev`), 'IH\n'));
   }
+
+  it('runs over TCP when told to, without ever sleeping', async () =>
+    succeeded(await lab.sh(`echo hi | rdpipe --transport tcp --poll h1:${SHOUT} h2:rev`), 'IH\n'));
+
+  it('never falls back from --transport rdma, and starts nothing', async () => {
+    const result = await lab.sh(`rdpipe --transport rdma --stdin none h1:"touch $PWD/ran" h2:'cat > /dev/null'`);
+    failed(result, 125, /^rdpipe: cannot use RDMA from h1 to h2: h1 and h2 are one machine .*--transport auto/);
+    expect(await lab.list()).not.to.include('ran');
+  });
 
   it('keeps to the ports it is given', async () => {
     const result = await lab.sh(`echo hi | rdpipe -p 42300-42320 --json h1:${SHOUT} h2:rev`);

@@ -61,6 +61,14 @@ describe('--json', () => {
     expect(report).to.have.nested.property('stages[1].code', 0);
     expect(report).to.have.nested.property('hops[0].bytes', 3);
     expect(report).to.have.nested.property('hops[0].result', 'delivered');
+    expect(report).to.have.nested.property('hops[0].transport', 'tcp');
+    expect(report)
+      .to.have.nested.property('hops[0].why')
+      .that.matches(/^tcp, not encrypted/);
+    expect(report)
+      .to.have.nested.property('hops[0].peer')
+      .that.matches(/^127\.0\.0\.1:\d+$/);
+    expect(report).to.have.nested.property('hops[0].rttUs').that.is.greaterThan(0);
   });
 
   it('tells the cause of a failure', async () => {

@@ -47,6 +47,17 @@ export interface AddressPair {
   readonly to: HostAddress;
 }
 
+/** The items whose key no item before them has. */
+export function firstOfEach<Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly Item[] {
+  const seen = new Set<string>();
+  return items.filter((item) => {
+    const key = keyOf(item);
+    const isFirst = !seen.has(key);
+    seen.add(key);
+    return isFirst;
+  });
+}
+
 export function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4';
 }

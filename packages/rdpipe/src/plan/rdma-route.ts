@@ -2,7 +2,7 @@
 import { formatBytes } from '../model/bytes.ts';
 import type { Candidate } from '../model/plan.ts';
 import type { HostAddress, RdmaPort } from '../model/protocol.ts';
-import { commonSubnets, familyOf, onOneMachine, type Place } from './addresses.ts';
+import { commonSubnets, familyOf, firstOfEach, onOneMachine, type Place } from './addresses.ts';
 
 /** More would only take the time that TCP needs after them. */
 const CANDIDATES_MAX = 4;
@@ -21,7 +21,7 @@ export function rdmaCandidates(from: Place, to: Place): readonly Candidate[] {
   const near = new Set(commonSubnets(from, to).map(({ from: a, to: b }) => pairKey(a, b)));
   const isNear = ({ from: a, to: b }: Rails) => near.has(pairKey(a.address, b.address));
   const routed = rails.filter((pair) => !isNear(pair) && isRoutable(pair));
-  const sorted = onceEach([...inOrder(rails.filter(isNear)), ...inOrder(routed)]);
+  const sorted = firstOfEach([...inOrder(rails.filter(isNear)), ...inOrder(routed)], interfacesOf);
   const best = [...sorted.filter(isNear), ...sorted.filter((pair) => !isNear(pair)).slice(0, ROUTED_MAX)];
   return best.slice(0, CANDIDATES_MAX).map((pair) => toCandidate(pair, isNear(pair)));
 }
@@ -135,14 +135,8 @@ function inOrder(rails: readonly Rails[]): readonly Rails[] {
 }
 
 /** What one pair of addresses cannot do, another of the same two interfaces cannot do either. */
-function onceEach(rails: readonly Rails[]): readonly Rails[] {
-  const seen = new Set<string>();
-  return rails.filter(({ from, to }) => {
-    const key = `${from.address.interface} ${to.address.interface}`;
-    const isFirst = !seen.has(key);
-    seen.add(key);
-    return isFirst;
-  });
+function interfacesOf({ from, to }: Rails): string {
+  return `${from.address.interface} ${to.address.interface}`;
 }
 
 function sshCount({ from, to }: Rails): number {

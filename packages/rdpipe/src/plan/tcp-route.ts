@@ -1,7 +1,10 @@
 /** Hops over TCP: who may dial whom, where. */
 import type { Candidate } from '../model/plan.ts';
-import { type AddressPair, commonSubnets, entryOf, onOneMachine, type Place } from './addresses.ts';
+import { type AddressPair, commonSubnets, entryOf, firstOfEach, onOneMachine, type Place } from './addresses.ts';
 import { LOCAL } from './facts.ts';
+
+/** A subnet that both ends have may still be two networks of one number. */
+const SUBNETS_MAX = 2;
 
 export interface TcpRoute {
   readonly candidates: readonly Candidate[];
@@ -9,13 +12,15 @@ export interface TcpRoute {
 }
 
 /**
- * The sender dials: by the fastest common subnet, then by the address that ssh used. Then the receiver dials, for
+ * The sender dials: by the fastest common subnets, then by the address that ssh used. Then the receiver dials, for
  * firewalls that let connections through one way only. Last a forward through ssh, where one end is this machine.
  */
 export function tcpRoute(from: Place, to: Place): TcpRoute {
-  const fastest = fastestSubnet(from, to);
-  const receiver = spotsOf(to, from, fastest && { address: fastest.to.address, isFaster: isFaster(fastest, from, to) });
-  const sender = spotsOf(from, to, fastest && { address: fastest.from.address, isFaster: false });
+  const subnets = fastestSubnets(from, to);
+  const known = sshSpeed(from, to);
+  const faster = subnets.filter((pair) => (speedOf(pair) ?? 0) > known);
+  const receiver = spotsOf(to, from, to.ssh === undefined ? subnets : faster, 'to');
+  const sender = spotsOf(from, to, from.ssh === undefined ? subnets.slice(0, 1) : [], 'from');
   const bind = { sender: bindOf(sender, from, to), receiver: bindOf(receiver, to, from) };
   return {
     candidates: [
@@ -35,16 +40,10 @@ interface Spot {
   readonly why: string;
 }
 
-/** An address on a subnet of both ends. */
-interface Near {
-  readonly address: string;
-  /** Than the way that ssh took. */
-  readonly isFaster: boolean;
-}
-
-function fastestSubnet(from: Place, to: Place): AddressPair | undefined {
-  const pairs = [...commonSubnets(from, to)].sort((a, b) => (speedOf(b) ?? 0) - (speedOf(a) ?? 0));
-  return pairs[0];
+/** Best first, one for each interface of the receiver. */
+function fastestSubnets(from: Place, to: Place): readonly AddressPair[] {
+  const sorted = [...commonSubnets(from, to)].sort((a, b) => (speedOf(b) ?? 0) - (speedOf(a) ?? 0));
+  return firstOfEach(sorted, (pair) => pair.to.interface).slice(0, SUBNETS_MAX);
 }
 
 function speedOf({ from, to }: AddressPair): number | undefined {
@@ -52,24 +51,27 @@ function speedOf({ from, to }: AddressPair): number | undefined {
   return Math.min(from.speed_mbps, to.speed_mbps);
 }
 
-/** A speed that is not known is no reason to leave the way that is known to work. */
-function isFaster(pair: AddressPair, from: Place, to: Place): boolean {
-  const mine = speedOf(pair);
-  const known = [from, to].flatMap(({ facts, ssh }) => (ssh === undefined ? [] : [entryOf(facts, ssh)?.speed_mbps]));
-  return mine !== undefined && known.some((mbps) => typeof mbps === 'number' && mbps < mine);
+/** Of the way that ssh took. A speed that nobody tells is no reason to leave the way that is known to work. */
+function sshSpeed(from: Place, to: Place): number {
+  const speeds = [from, to].map(({ facts, ssh }) => (ssh === undefined ? null : entryOf(facts, ssh)?.speed_mbps));
+  return Math.min(...speeds.map((mbps) => mbps ?? Infinity));
 }
 
 /** Best first; none when nothing is known that could work. */
-function spotsOf({ facts, given, ssh }: Place, peer: Place, near: Near | undefined): readonly Spot[] {
+function spotsOf(
+  { facts, given, ssh }: Place,
+  peer: Place,
+  subnets: readonly AddressPair[],
+  side: keyof AddressPair,
+): readonly Spot[] {
   if (given !== undefined) {
     const { address, why } = given;
     return [{ host: address, bind: entryOf(facts, address) === undefined ? null : address, why }];
   }
   if (onOneMachine(facts, peer.facts)) return [own('127.0.0.1', 'same machine')];
-  const subnet = near === undefined ? [] : [own(near.address, 'fastest common subnet')];
-  if (ssh === undefined) return subnet;
-  const bySsh = own(ssh, 'address of ssh');
-  return near?.isFaster && near.address !== ssh ? [...subnet, bySsh] : [bySsh];
+  const others = subnets.map((pair) => pair[side].address).filter((address) => address !== ssh);
+  const spots = others.map((address) => own(address, 'common subnet'));
+  return ssh === undefined ? spots : [...spots, own(ssh, 'address of ssh')];
 }
 
 function own(address: string, why: string): Spot {

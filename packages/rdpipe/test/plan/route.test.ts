@@ -23,7 +23,7 @@ describe('route', () => {
     const found = route(fast1, fast2);
     expect(ways(found)).to.deep.equal([
       'rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2, 100 Gb/s',
-      'tcp sender address 10.1.0.2: fastest common subnet',
+      'tcp sender address 10.1.0.2: common subnet',
       'tcp sender address 10.0.0.2: address of ssh',
       'tcp receiver address 10.0.0.1: address of ssh, receiver dials',
     ]);
