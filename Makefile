@@ -18,10 +18,11 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARN
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(STATIC),-DRD_STATIC) \
   -Ipackages/rdcore-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libxxhash jansson)
 ALL_LDFLAGS := -pthread $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN)) $(if $(STATIC),-static)
-# Hosts to which the programs are copied may lack the last two: they are linked in, where their archives are.
+# Hosts to which the programs are copied may lack the last one: it is linked in, where its archive is. (Of xxhash only
+# the header is used.)
 archive_or = $(if $(findstring /,$(shell $(CC) -print-file-name=$(1).a)),-l:$(1).a,$(shell $(PKG_CONFIG) --libs $(2)))
-LIBS := $(if $(STATIC),$(shell $(PKG_CONFIG) --static --libs libssl libcrypto libxxhash jansson),\
-  $(shell $(PKG_CONFIG) --libs libssl libcrypto) $(call archive_or,libxxhash,libxxhash) $(call archive_or,libjansson,jansson))
+LIBS := $(if $(STATIC),$(shell $(PKG_CONFIG) --static --libs libssl libcrypto jansson),\
+  $(shell $(PKG_CONFIG) --libs libssl libcrypto) $(call archive_or,libjansson,jansson))
 # The agent needs no crypto: it stays small.
 AGENT_LIBS := $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs jansson)
 
@@ -53,9 +54,10 @@ all: $(PROGRAMS:%=$(OUT)/%)
 $(OUT)/%.o: packages/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_INCLUDES) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(OUT)/%_test.o: TEST_INCLUDES = -Ipackages/rdcore-native/test -I$(dir $<)../src
+$(OUT)/rdcore-native/src/digest_avx2.o: EXTRA_CFLAGS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mavx2)
+$(OUT)/%_test.o: EXTRA_CFLAGS = -Ipackages/rdcore-native/test -I$(dir $<)../src
 
 $(OUT)/librdcore.a: $(CORE_OBJECTS)
 	$(call say,AR,$@)

@@ -8,7 +8,7 @@ const PACKAGES = join(import.meta.dirname, '../packages');
 
 const OWNERS: readonly { readonly library: RegExp; readonly units: RegExp }[] = [
   { library: /^openssl\//, units: /^rdcore-native\/(handshake|seal)$/ },
-  { library: /^xxhash\.h$/, units: /^rdcore-native\/digest$/ },
+  { library: /^xxhash\.h$/, units: /^rdcore-native\/digest(_avx2)?$/ },
   { library: /^(infiniband|rdma)\//, units: /^rdcore-native\/\w*verbs\w*$/ },
 ];
 

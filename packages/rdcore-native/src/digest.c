@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "digest.h"
 
+#include "digest_avx2.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
-// Takes the widest vectors that this CPU has, twice as fast. Only some builds of the library have it.
-extern XXH_errorcode XXH3_128bits_update_dispatch(XXH3_state_t *state, const void *bytes, size_t count)
-    __attribute__((weak));
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 struct rd_digest {
   XXH3_state_t *state;
@@ -26,10 +26,13 @@ struct rd_digest *rd_digest_create(struct rd_error *error) {
 }
 
 void rd_digest_update(struct rd_digest *digest, const unsigned char *bytes, size_t count) {
-  if (XXH3_128bits_update_dispatch != NULL)
-    XXH3_128bits_update_dispatch(digest->state, bytes, count);
-  else
-    XXH3_128bits_update(digest->state, bytes, count);
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) {
+    rd_digest_update_avx2(digest->state, bytes, count);
+    return;
+  }
+#endif
+  XXH3_128bits_update(digest->state, bytes, count);
 }
 
 void rd_digest_value(const struct rd_digest *digest, unsigned char out[RD_DIGEST_BYTES]) {
