@@ -95,12 +95,13 @@ void rd_by_hand_destroy(struct rd_control *control) {
 
 int rd_by_hand_end(struct rd_control *control, enum rd_code code) {
   struct by_hand *hand = (struct by_hand *)control;
-  while (!rd_child_has_exited(&hand->child) && hand->child.pid > 0) {
+  // In this order: the signal of an exit is taken before the exit is looked for, never after.
+  for (;;) {
     take_signals(hand);
     if (hand->signal != 0) rd_child_signal(&hand->child, SIGKILL);
+    if (hand->child.pid <= 0 || rd_child_has_exited(&hand->child)) return status_of(hand, code);
     rd_wait_fd(hand->signal_fd, POLLIN, -1);
   }
-  return status_of(hand, code);
 }
 
 // A machine without an active port opens no library.
