@@ -10,11 +10,13 @@
 #include <sys/eventfd.h>
 
 #define READ_MOST_BYTES (1u << 20)
+#define MUCH_BYTES (16u << 10) // that a thread of its own pays for
 
 struct rd_reader {
   struct rd_source *source;
   struct rd_ring *ring;
-  struct rd_digest *digest; // the thread's until it has ended; NULL: not wanted
+  struct rd_digest *digest; // of whoever reads; NULL: not wanted
+  bool has_thread;          // the thread reads, else the owner
   struct rd_worker worker;
   atomic_bool stop;
   int event_fd;
@@ -23,8 +25,10 @@ struct rd_reader {
   struct rd_error error; // set before the state says so
 };
 
+static bool start_thread(struct rd_reader *reader, struct rd_error *error);
 static void *read_all(void *context);
-static enum rd_reader_state read_some(struct rd_reader *reader);
+static ssize_t read_some(struct rd_reader *reader);
+static void set_state(struct rd_reader *reader, ssize_t got);
 static void wake(struct rd_reader *reader);
 static void free_reader(struct rd_reader *reader);
 
@@ -41,7 +45,7 @@ struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *rin
   if (reader->event_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an event descriptor");
   if (wants_digest && reader->event_fd >= 0) reader->digest = rd_digest_create(error);
   bool made = reader->event_fd >= 0 && (!wants_digest || reader->digest != NULL);
-  if (made && rd_worker_start(&reader->worker, read_all, reader, error)) return reader;
+  if (made && (rd_source_poll_fd(source) >= 0 || start_thread(reader, error))) return reader;
   free_reader(reader);
   return NULL;
 }
@@ -56,10 +60,11 @@ bool rd_reader_destroy(struct rd_reader *reader) {
 }
 
 int rd_reader_poll_fd(const struct rd_reader *reader) {
-  return reader->event_fd;
+  return reader->has_thread ? reader->event_fd : rd_source_poll_fd(reader->source);
 }
 
 bool rd_reader_expect_news(struct rd_reader *reader, uint64_t filled) {
+  if (!reader->has_thread) return true;
   atomic_store(&reader->news_expected, true);
   // The thread fills first and looks at the flag then; we the other way round.
   bool news = rd_ring_filled(reader->ring) > filled || atomic_load(&reader->state) != RD_READER_READING;
@@ -68,7 +73,14 @@ bool rd_reader_expect_news(struct rd_reader *reader, uint64_t filled) {
 
 void rd_reader_woken(struct rd_reader *reader) {
   eventfd_t ignored;
-  eventfd_read(reader->event_fd, &ignored);
+  if (reader->has_thread) {
+    eventfd_read(reader->event_fd, &ignored);
+    return;
+  }
+  ssize_t got = rd_ring_is_full(reader->ring) ? (ssize_t)MUCH_BYTES : read_some(reader);
+  set_state(reader, got);
+  if (got >= (ssize_t)MUCH_BYTES && !start_thread(reader, &reader->error))
+    atomic_store(&reader->state, (int)RD_READER_FAILED);
 }
 
 enum rd_reader_state rd_reader_state(const struct rd_reader *reader, struct rd_error *error) {
@@ -82,26 +94,36 @@ void rd_reader_digest(const struct rd_reader *reader, unsigned char out[RD_DIGES
   if (reader->digest != NULL) rd_digest_value(reader->digest, out);
 }
 
+static bool start_thread(struct rd_reader *reader, struct rd_error *error) {
+  reader->has_thread = rd_worker_start(&reader->worker, read_all, reader, error);
+  return reader->has_thread;
+}
+
 static void *read_all(void *context) {
   struct rd_reader *reader = context;
-  enum rd_reader_state state;
+  ssize_t got;
   do {
-    state = read_some(reader);
-    if (state != RD_READER_READING) atomic_store(&reader->state, (int)state);
+    got = read_some(reader);
+    set_state(reader, got);
     if (atomic_exchange(&reader->news_expected, false)) wake(reader);
-  } while (state == RD_READER_READING);
+  } while (got > 0);
   return NULL;
 }
 
-static enum rd_reader_state read_some(struct rd_reader *reader) {
+// As read().
+static ssize_t read_some(struct rd_reader *reader) {
   unsigned char *space;
   size_t most = rd_ring_reserve(reader->ring, READ_MOST_BYTES, &space);
-  if (most == 0) return RD_READER_AT_END; // stopped: nobody looks any more
+  if (most == 0) return 0; // stopped: nobody looks any more
   ssize_t got = rd_source_read(reader->source, space, most, &reader->stop, &reader->error);
-  if (got <= 0) return got == 0 ? RD_READER_AT_END : RD_READER_FAILED;
+  if (got <= 0) return got;
   if (reader->digest != NULL) rd_digest_update(reader->digest, space, (size_t)got);
   rd_ring_fill(reader->ring, (size_t)got);
-  return RD_READER_READING;
+  return got;
+}
+
+static void set_state(struct rd_reader *reader, ssize_t got) {
+  if (got <= 0) atomic_store(&reader->state, (int)(got == 0 ? RD_READER_AT_END : RD_READER_FAILED));
 }
 
 static void wake(struct rd_reader *reader) {

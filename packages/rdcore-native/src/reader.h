@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sender's thread that reads the source, which may block for ever, into the ring.
+// Reads the source, which may block for ever, into the ring: in a thread of its own. What comes bit by bit through a
+// pipe is read by its owner, who is told of it sooner that way, until there is much at once.
 #ifndef RD_READER_H
 #define RD_READER_H
 
@@ -18,11 +19,11 @@ struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *rin
 // may be. NULL-safe.
 bool rd_reader_destroy(struct rd_reader *reader);
 
-// Readable once there is news after rd_reader_expect_news().
+// Readable once there is news after rd_reader_expect_news(), or something to read.
 int rd_reader_poll_fd(const struct rd_reader *reader);
 // Asks to be woken when more than `filled` bytes are in the ring or reading has ended. False: that is so already.
 bool rd_reader_expect_news(struct rd_reader *reader, uint64_t filled);
-// Takes the wake-up back.
+// Takes the wake-up back, or reads what there is.
 void rd_reader_woken(struct rd_reader *reader);
 
 // *error is set when it failed. At the end everything that was read is in the ring.

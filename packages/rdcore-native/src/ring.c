@@ -52,6 +52,11 @@ size_t rd_ring_reserve(struct rd_ring *ring, size_t most, unsigned char **space)
   return smallest(unused, ring->capacity - start, most);
 }
 
+bool rd_ring_is_full(const struct rd_ring *ring) {
+  uint64_t released = atomic_load_explicit(&ring->released, memory_order_acquire);
+  return rd_ring_filled(ring) - released >= ring->capacity;
+}
+
 void rd_ring_fill(struct rd_ring *ring, size_t bytes) {
   atomic_fetch_add_explicit(&ring->filled, bytes, memory_order_release);
 }

@@ -16,6 +16,8 @@ void rd_ring_destroy(struct rd_ring *ring);
 
 // Writer: contiguous free space, at most `most` bytes; waits while there is none. 0 when the ring was stopped.
 size_t rd_ring_reserve(struct rd_ring *ring, size_t most, unsigned char **space);
+// Writer: rd_ring_reserve() would wait.
+bool rd_ring_is_full(const struct rd_ring *ring);
 // Writer: `bytes` of the reserved space were filled.
 void rd_ring_fill(struct rd_ring *ring, size_t bytes);
 

@@ -242,8 +242,7 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
 static void wait(struct sender *sender) {
   struct pollfd news = {.fd = -1, .events = POLLIN};
   int most_ms = -1;
-  bool sleeps = !sender->hop_end.settings.poll;
-  if (sleeps && sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
+  if (sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
     news.fd = rd_reader_poll_fd(sender->reader);
     if (!rd_reader_expect_news(sender->reader, sender->filled_seen)) most_ms = 0;
   }

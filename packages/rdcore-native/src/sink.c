@@ -6,12 +6,14 @@
 #include "replacement.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/stat.h>
 
 struct rd_sink {
   char *path; // NULL: an inherited descriptor
   int fd;     // -1: a fifo that is not open yet
+  bool is_pipe;
   struct rd_replacement *replacement;
   bool appending;
   bool created; // by us, to append to
@@ -32,7 +34,9 @@ static bool unwritable(const struct rd_sink *sink, struct rd_error *error);
 struct rd_sink *rd_sink_from_fd(int fd, struct rd_error *error) {
   struct rd_sink *sink = new_sink(NULL, error);
   if (sink == NULL) return NULL;
+  struct stat status;
   sink->fd = fd;
+  sink->is_pipe = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
   rd_pipe_grow(fd);
   return sink;
 }
@@ -74,6 +78,14 @@ bool rd_sink_write(struct rd_sink *sink, const unsigned char *bytes, size_t coun
     if (errno == EAGAIN && (poll(&writable, 1, -1) >= 0 || errno == EINTR)) continue;
     if (errno != EINTR) return unwritable(sink, error);
   }
+  return true;
+}
+
+bool rd_sink_write_at_once(struct rd_sink *sink, const unsigned char *bytes, size_t count) {
+  struct pollfd pipe_end = {.fd = sink->fd, .events = POLLOUT};
+  if (!sink->is_pipe || count > PIPE_BUF || poll(&pipe_end, 1, 0) != 1 || pipe_end.revents != POLLOUT) return false;
+  if (write(sink->fd, bytes, count) != (ssize_t)count) return false;
+  sink->written += (off_t)count;
   return true;
 }
 

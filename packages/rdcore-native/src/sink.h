@@ -24,6 +24,8 @@ void rd_sink_destroy(struct rd_sink *sink);
 // or RD_CODE_ABORTED when it was interrupted while *stop is true.
 bool rd_sink_write(struct rd_sink *sink, const unsigned char *bytes, size_t count, const atomic_bool *stop,
                    struct rd_error *error);
+// Writes all of it without waiting, or nothing (false): only so few bytes (PIPE_BUF) into a pipe with room for them.
+bool rd_sink_write_at_once(struct rd_sink *sink, const unsigned char *bytes, size_t count);
 // Everything was written: to the disk with it, and in its place. Waits.
 bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error);
 // As if it had never been opened: removed, or cut back.

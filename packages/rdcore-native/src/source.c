@@ -15,6 +15,7 @@ struct rd_source {
   int fd;     // -1: a fifo that is not open yet
   char *path; // NULL: an inherited descriptor
   int64_t size_bytes;
+  bool is_pollable;
 };
 
 static bool open_path(struct rd_source *source, struct rd_error *error);
@@ -62,6 +63,10 @@ int64_t rd_source_size(const struct rd_source *source) {
   return source->size_bytes;
 }
 
+int rd_source_poll_fd(const struct rd_source *source) {
+  return source->is_pollable ? source->fd : -1;
+}
+
 ssize_t rd_source_read(struct rd_source *source, void *bytes, size_t most, const atomic_bool *stop,
                        struct rd_error *error) {
   if (source->fd < 0 && !open_fifo(source, stop, error)) return -1;
@@ -107,7 +112,9 @@ static bool open_fifo(struct rd_source *source, const atomic_bool *stop, struct 
 static void measure(struct rd_source *source) {
   struct stat status;
   source->size_bytes = -1;
-  if (source->fd < 0 || fstat(source->fd, &status) < 0 || !S_ISREG(status.st_mode)) return;
+  if (source->fd < 0 || fstat(source->fd, &status) < 0) return;
+  source->is_pollable = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
+  if (!S_ISREG(status.st_mode)) return;
   off_t at = lseek(source->fd, 0, SEEK_CUR); // where an inherited descriptor stands; it stays there
   if (at >= 0 && at <= status.st_size) source->size_bytes = status.st_size - at;
 }

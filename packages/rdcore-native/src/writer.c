@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 
 struct rd_writer {
-  struct rd_digest *digest; // the thread's; NULL: not wanted
+  struct rd_digest *digest; // of whoever writes; NULL: not wanted
   struct rd_worker worker;
   atomic_bool stop;
   int event_fd;
@@ -25,6 +25,7 @@ struct rd_writer {
   struct rd_error error;
 };
 
+static bool write_here(struct rd_writer *writer, const struct rd_arrival *arrival);
 static void *write_all(void *context);
 static bool next_frame(struct rd_writer *writer, struct rd_arrival *arrival);
 static bool has_work(const struct rd_writer *writer);
@@ -85,7 +86,7 @@ bool rd_writer_put(struct rd_writer *writer, const struct rd_arrival *arrival, s
   if (fits) {
     writer->queue[writer->put % writer->slots] = *arrival;
     writer->put++;
-    pthread_cond_signal(&writer->changed);
+    if (!write_here(writer, arrival)) pthread_cond_signal(&writer->changed);
   }
   pthread_mutex_unlock(&writer->lock);
   if (!fits) rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender sent more than it was allowed to");
@@ -133,6 +134,16 @@ int rd_writer_poll_fd(const struct rd_writer *writer) {
 void rd_writer_woken(struct rd_writer *writer) {
   eventfd_t ignored;
   eventfd_read(writer->event_fd, &ignored);
+}
+
+// With the lock. Few bytes, which nobody else writes now: waking the thread would take longer. Whatever is wrong with
+// the sink, the thread will find out.
+static bool write_here(struct rd_writer *writer, const struct rd_arrival *arrival) {
+  bool is_alone = writer->sink != NULL && writer->state == RD_WRITER_WRITING && writer->put == writer->written + 1;
+  if (!is_alone || !rd_sink_write_at_once(writer->sink, arrival->payload, arrival->bytes)) return false;
+  if (writer->digest != NULL) rd_digest_update(writer->digest, arrival->payload, arrival->bytes);
+  writer->written++;
+  return true;
 }
 
 static void *write_all(void *context) {
