@@ -26,21 +26,23 @@ function checkPort(port: RdmaPort, hello: AgentHello, wanted: Wanted): Finding {
   const check = `port ${nameOf(port)}`;
   const found = describePort(port);
   if (port.state !== 'active') return checkInactive(check, found, port, hello, wanted);
-  if (port.gids.length === 0) {
-    return fail(
-      check,
-      `${found}, no usable GID`,
-      `give its interface an address: ip addr add ADDRESS/PREFIX dev ${interfaceOf(port)}`,
-    );
-  }
-  if (!hello.addresses.some(({ interface: name, up }) => name === port.interface && up)) {
-    return fail(check, `${found}, no address leads to it`, `ip addr add ADDRESS/PREFIX dev ${interfaceOf(port)}`);
+  const lack = lackOf(port, hello);
+  if (lack !== undefined) {
+    const isOnly = !hello.rdma.some((other) => other.state === 'active' && lackOf(other, hello) === undefined);
+    const judge = isOnly ? fail : warn;
+    return judge(check, `${found}, ${lack}`, `ip addr add ADDRESS/PREFIX dev ${interfaceOf(port)}`);
   }
   if (port.link_layer === 'ethernet' && !port.gids.includes('RoCE v2')) {
     const fix = `cma_roce_mode -d ${port.device} -p ${port.port} -m 2 (RoCE v2), unless the card is iWARP`;
     return warn(check, `${found}, which stays on its Ethernet`, fix);
   }
   return ok(check, found);
+}
+
+/** What an active port needs, and gets from an address of its interface. */
+function lackOf({ gids, interface: name }: RdmaPort, { addresses }: AgentHello): string | undefined {
+  if (gids.length === 0) return 'no usable GID';
+  return addresses.some((entry) => entry.interface === name && entry.up) ? undefined : 'no address leads to it';
 }
 
 /** A second port without a cable is nothing to worry about. */

@@ -117,6 +117,12 @@ describe('checks of RDMA', () => {
     ]);
   });
 
+  it('do not fail for a second port without an address', () => {
+    const rdma = [rdmaPort('mlx5_0', 'eth0'), rdmaPort('mlx5_1', 'eth1')];
+    const [, second] = checkRdma(hostFacts({}, { rdma }), RDMA);
+    expectFinding(second, 'warn', /no address leads to it/, /ip addr add ADDRESS\/PREFIX dev eth1/);
+  });
+
   it('are not made for TCP, nor without an agent', () => {
     expect(checkRdma(one(), TCP)).to.deep.equal([]);
     expect(checkRdma(hostFacts({}, null), RDMA)).to.deep.equal([]);
