@@ -1,4 +1,4 @@
-/** The plan in words, for --dry-run and -vv. Keys are not part of a plan, so none can show. */
+/** The plan in words, for --dry-run. Keys are not part of a plan, so none can show. */
 import type {
   Candidate,
   HopLink,
@@ -10,7 +10,7 @@ import type {
   SessionId,
 } from '../model/plan.ts';
 
-/** One line a stage and a link, in the order in which the data flows. */
+/** A line for each stage, link and way to connect a hop, in the order in which the data flows. */
 export function describePlan(plan: Plan): readonly string[] {
   const labels = new Map(plan.sessions.map(({ id, label }) => [id, label]));
   const describe = (segment: Segment) => describeSegment(segment, labels);
