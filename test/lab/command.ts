@@ -2,14 +2,17 @@
 // `npm run lab -- ...`: the virtual hosts by hand.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ROOT } from '../support/root.ts';
 import { DEFAULT_OPTIONS, labsThatAreUp, startLab, stopLab } from './hosts.ts';
 import { whatIsMissing } from './needs.ts';
 import { inside, processesInside } from './network.ts';
 import { placeOf } from './place.ts';
 import { configFileIn } from './ssh-files.ts';
 
-const NAME = 'hand';
+/** Each checkout has a lab of its own. */
+const NAME = basename(ROOT).replaceAll(/[^\w.-]/g, '_');
 const USAGE = `usage: npm run lab -- COMMAND
   up [N] [--cpus N] [--mtu BYTES] [--memory MIB]   start hosts h1 to hN (default 3)
   ssh HOST [COMMAND...]   on a host; h1 as root, ann1 as a user, h1v6 by its IPv6 address

@@ -16,8 +16,19 @@ import { lines, output } from './shell-out.ts';
 
 const FOLDERS = ['bin', 'proc', 'sys', 'dev', 'new', 'rw', 'lower', 'modules', 'guest'];
 const APPLETS = ['sh', 'mount', 'umount', 'insmod', 'mkdir', 'cat', 'cp', 'echo', 'switch_root'];
+// ib_uverbs before rdma_ucm: a device that goes is told to programs by the connection manager, before verbs wait for them.
 // crc32_generic: rxe asks the crypto layer for it. bridge and sch_netem: for tests that add interfaces or spoil the network.
-const MODULES = ['virtio_pci', 'virtio_net', '9pnet_virtio', '9p', 'overlay', 'crc32_generic', 'rdma_ucm', 'rdma_rxe'];
+const MODULES = [
+  'virtio_pci',
+  'virtio_net',
+  '9pnet_virtio',
+  '9p',
+  'overlay',
+  'crc32_generic',
+  'ib_uverbs',
+  'rdma_ucm',
+  'rdma_rxe',
+];
 const MODULES_FOR_TESTS = ['bridge', 'sch_netem'];
 
 /** Writes `initramfs.cpio` into the folder, which holds the keys. */

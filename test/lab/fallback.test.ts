@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts on which RDMA cannot be, or only with less memory: TCP carries the hop then and the report says why, unless the user
+// wanted RDMA.
+import { expect } from 'chai';
+import { failed } from '../support/shell.ts';
+import { succeededOver } from './report.ts';
+import { useVirtualHosts } from './use-virtual-hosts.ts';
+
+const KIB = 1024;
+const MEMLOCK = 8192 * KIB;
+
+describe('a host without an RDMA device', () => {
+  const lab = useVirtualHosts();
+  before(() => lab.on('h2', 'rdma link delete rxe0'));
+  after(() => lab.on('h2', 'rdma link add rxe0 type rxe netdev eth0'));
+
+  it('is reached by TCP', async () => {
+    succeededOver(await lab.sh("rdpipe --json h1:'echo hi' h2:rev"), 'ih\n', ['tcp', 'tcp']);
+  });
+
+  it('is told so in the plan', async () =>
+    expect((await lab.sh('rdpipe -n h1:true h2:true')).text).to.match(/h2.*RDMA|RDMA.*h2/i));
+
+  it('is refused with --transport rdma', async () =>
+    failed(await lab.sh("rdpipe --transport rdma h1:'echo hi' h2:cat > /dev/null"), 125, /h2.*RDMA|RDMA.*h2/i));
+});
+
+describe('a user whose memory is limited', () => {
+  const lab = useVirtualHosts();
+
+  it('has a smaller buffer and is told so', async () => {
+    const result = await lab.sh("rdpipe --json --buffer 32M ann1:'head -c 1M /dev/zero' ann2:'wc -c'");
+    const { hops } = succeededOver(result, '1048576\n', ['rdma', 'tcp']);
+    expect(hops[0]?.warnings.join())
+      .to.match(/ann1: buffer .*memlock/)
+      .and.to.match(/ann2: buffer .*memlock/);
+  });
+
+  describe('to next to nothing', () => {
+    before(() => limitSessions(64 * KIB));
+    after(() => limitSessions(MEMLOCK));
+
+    it('has TCP, and is told why', async () => {
+      const { hops } = succeededOver(await lab.sh("rdpipe --json ann1:'echo hi' ann2:rev"), 'ih\n', ['tcp', 'tcp']);
+      expect(hops[0]?.notes.join()).to.match(/memlock/);
+    });
+
+    it('is told what to do with --transport rdma', async () =>
+      failed(
+        await lab.sh("rdpipe --transport rdma ann1:'echo hi' ann2:cat > /dev/null"),
+        125,
+        /memlock.*limits\.d|limits\.d.*memlock/,
+      ));
+  });
+
+  /** Of users who come to h2 from now on. */
+  function limitSessions(bytes: number): Promise<string> {
+    return lab.on('h2', `prlimit --pid $(cat /run/sshd.pid) --memlock=${bytes}`);
+  }
+});
