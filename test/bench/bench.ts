@@ -17,11 +17,13 @@ import { markdownOf } from './tables.ts';
 
 const USAGE = `usage: npm run bench:rdma -- [--rounds N] [--mib N] [TABLE...]
   --rounds N   how often each case is run (default 5)
-  --mib N      how much each run moves, of small messages 8 round trips a MiB (default 256)
+  --mib N      how much each run moves, at least 5; of small messages 8 round trips a MiB (default 256)
   TABLE        bulk, hops, small, copy (default: all)`;
 const TRIPS_A_MIB = 8;
 /** The first run on a host reads its programs from this machine, and copies rdpipe's agent. */
-const WARM_UP_MIB = 4;
+const WARM_UP_MIB = 8;
+/** ib_send_bw sends five messages or more. */
+const LEAST_MIB = 5;
 
 interface Words {
   readonly rounds: number;
@@ -46,7 +48,7 @@ function wordsOf(argv: string[]): Words {
   });
   const [rounds, mib] = [Number(values.rounds), Number(values.mib)];
   const tables = positionals.filter(isTableName);
-  const good = rounds >= 1 && mib >= 1 && Number.isInteger(rounds) && Number.isInteger(mib);
+  const good = rounds >= 1 && mib >= LEAST_MIB && Number.isInteger(rounds) && Number.isInteger(mib);
   if (!good || tables.length < positionals.length) throw new Error(`not understood\n${USAGE}`);
   return { rounds, mib, tables: tables.length > 0 ? tables : ['bulk', 'hops', 'small', 'copy'] };
 }

@@ -19,7 +19,8 @@ export interface Work {
 export const NOTE_BEFORE = note(BEFORE);
 export const NOTE_AFTER = note(AFTER);
 export const FORGET_NOTES = `rm -f ${BEFORE} ${AFTER}`;
-export const TELL_NOTES = `cat ${BEFORE} ${AFTER}`;
+/** Nothing where none was left. */
+export const TELL_NOTES = `test ! -e ${AFTER} || cat ${BEFORE} ${AFTER}`;
 
 /** A command line of sh between the two readings, with its status. */
 export function noted(command: string): string {

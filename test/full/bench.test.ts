@@ -17,7 +17,7 @@ describe('npm run bench:rdma', () => {
   it('prints a figure for each case', async function () {
     this.timeout(LONGEST_MS);
     const options = { cwd: ROOT, env: process.env, longestMs: LONGEST_MS };
-    const result = await startShell('npm run --silent bench:rdma -- --rounds 1 --mib 4', options).result;
+    const result = await startShell('npm run --silent bench:rdma -- --rounds 1 --mib 8', options).result;
     expect(result.status, result.stderr).to.equal(0);
     const rows = result.text.split('\n').filter((line) => /^\| \S/.test(line) && !line.startsWith('| ---'));
     expect(rows).to.have.length(CASES);
