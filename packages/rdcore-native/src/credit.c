@@ -3,6 +3,10 @@
 
 #include <inttypes.h>
 
+// So little keeps no sender waiting: whoever answers it need not wait until it was acknowledged.
+#define LITTLE_BYTES 4096u
+#define LATE_MS 10
+
 void rd_credit_init(struct rd_credit *credit, uint32_t slots) {
   *credit = (struct rd_credit){.slots = slots};
 }
@@ -26,15 +30,25 @@ bool rd_credit_take(struct rd_credit *credit, uint64_t frames_consumed, struct r
   return true;
 }
 
-void rd_credit_consume(struct rd_credit *credit) {
+void rd_credit_consume(struct rd_credit *credit, size_t bytes, int64_t now_ms) {
+  if (credit->frames == credit->returned) credit->owed_since_ms = now_ms;
   credit->frames++;
+  credit->owed_bytes += bytes;
 }
 
-bool rd_credit_due(const struct rd_credit *credit, bool idle) {
+bool rd_credit_due(const struct rd_credit *credit, bool idle, int64_t now_ms) {
   uint64_t owed = credit->frames - credit->returned;
-  return owed > 0 && (idle || owed * 2 >= credit->slots);
+  if (owed == 0) return false;
+  return owed * 2 >= credit->slots || (idle && rd_credit_timeout_ms(credit, now_ms) == 0);
+}
+
+int rd_credit_timeout_ms(const struct rd_credit *credit, int64_t now_ms) {
+  if (credit->frames == credit->returned) return -1;
+  int64_t left_ms = credit->owed_since_ms + LATE_MS - now_ms;
+  return credit->owed_bytes < LITTLE_BYTES && left_ms > 0 ? (int)left_ms : 0;
 }
 
 void rd_credit_acknowledge(struct rd_credit *credit) {
   credit->returned = credit->frames;
+  credit->owed_bytes = 0;
 }

@@ -5,12 +5,16 @@
 
 #include "error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct rd_credit {
   uint32_t slots;
   uint64_t frames;   // sender: DATA frames sent; receiver: DATA frames consumed
   uint64_t returned; // sender: frames the last ACK counted; receiver: frames our last ACK counted
+  // Receiver: since the last ACK.
+  uint64_t owed_bytes;
+  int64_t owed_since_ms;
 };
 
 void rd_credit_init(struct rd_credit *credit, uint32_t slots);
@@ -20,7 +24,9 @@ void rd_credit_spend(struct rd_credit *credit);
 // Sender: an ACK came. False (RD_CODE_DATA_DAMAGED) when it goes back or counts frames that were never sent.
 bool rd_credit_take(struct rd_credit *credit, uint64_t frames_consumed, struct rd_error *error);
 // Receiver: one frame was consumed; then, is an ACK due? `idle`: nothing is left to write.
-void rd_credit_consume(struct rd_credit *credit);
-bool rd_credit_due(const struct rd_credit *credit, bool idle);
+void rd_credit_consume(struct rd_credit *credit, size_t bytes, int64_t now_ms);
+bool rd_credit_due(const struct rd_credit *credit, bool idle, int64_t now_ms);
+// Receiver: milliseconds until it is, when nothing else happens; -1: nothing is owed.
+int rd_credit_timeout_ms(const struct rd_credit *credit, int64_t now_ms);
 void rd_credit_acknowledge(struct rd_credit *credit);
 #endif

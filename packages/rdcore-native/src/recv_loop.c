@@ -49,6 +49,7 @@ static bool send_done(struct receiver *receiver, struct rd_error *error);
 static void deliver(struct receiver *receiver);
 static void close_output(struct receiver *receiver);
 static enum rd_wait what_for(struct receiver *receiver);
+static int timeout_ms(struct receiver *receiver);
 static bool wait(struct receiver *receiver, struct rd_error *error);
 static void wait_for_release(struct receiver *receiver);
 static bool stop_writing(struct receiver *receiver);
@@ -225,14 +226,14 @@ static void collect(struct receiver *receiver) {
   struct rd_arrival arrival;
   while (rd_writer_take_back(receiver->writer, &arrival)) {
     receiver->consumed += arrival.bytes;
-    rd_credit_consume(&receiver->credit);
+    rd_credit_consume(&receiver->credit, arrival.bytes, rd_now_ms());
     rd_connection_give_back(receiver->hop_end.connection, &arrival.message);
   }
   receiver->hop_end.meter.bytes = receiver->consumed;
 }
 
 static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
-  if (!rd_credit_due(&receiver->credit, rd_writer_pending(receiver->writer) == 0)) return true;
+  if (!rd_credit_due(&receiver->credit, rd_writer_pending(receiver->writer) == 0, rd_now_ms())) return true;
   unsigned char payload[RD_ACK_BYTES];
   rd_ack_encode(receiver->credit.frames, payload);
   int sent = rd_connection_send(receiver->hop_end.connection, RD_FRAME_ACK, receiver->consumed, payload, sizeof payload,
@@ -273,14 +274,21 @@ static enum rd_wait what_for(struct receiver *receiver) {
   return pending == 0 ? RD_WAIT_WIRE : RD_WAIT_NONE;
 }
 
+// For BYE, or until an ACK that may wait is due; -1: no limit.
+static int timeout_ms(struct receiver *receiver) {
+  if (receiver->done_at_ms > 0) return BYE_MS;
+  if (receiver->writer == NULL || rd_writer_pending(receiver->writer) > 0) return -1;
+  int left_ms = rd_credit_timeout_ms(&receiver->credit, rd_now_ms());
+  return left_ms > 0 ? left_ms : -1; // one that is due was not accepted yet: the wire will tell
+}
+
 static bool wait(struct receiver *receiver, struct rd_error *error) {
   struct pollfd own[] = {
       {.fd = receiver->writer != NULL ? rd_writer_poll_fd(receiver->writer) : -1, .events = POLLIN},
       // After END the writer itself finds out whether all of it was wanted.
       {.fd = receiver->end_received ? -1 : receiver->watch_fd, .events = 0},
   };
-  int most_ms = receiver->done_at_ms > 0 ? BYE_MS : -1;
-  rd_hop_end_wait(&receiver->hop_end, own, 2, most_ms, what_for(receiver));
+  rd_hop_end_wait(&receiver->hop_end, own, 2, timeout_ms(receiver), what_for(receiver));
   if (own[0].revents != 0) rd_writer_woken(receiver->writer);
   if ((own[1].revents & (POLLERR | POLLHUP)) == 0) return true;
   rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");

@@ -3,6 +3,8 @@
 
 #include "test.h"
 
+#define MUCH_BYTES 4096u
+
 static struct rd_error error;
 
 static void sender_spends_and_takes(void) {
@@ -27,14 +29,34 @@ static void sender_spends_and_takes(void) {
 static void receiver_acknowledges_half(void) {
   struct rd_credit credit;
   rd_credit_init(&credit, 8);
-  CHECK(!rd_credit_due(&credit, true));
-  for (int i = 0; i < 3; i++) rd_credit_consume(&credit);
-  CHECK(!rd_credit_due(&credit, false));
-  CHECK(rd_credit_due(&credit, true));
-  rd_credit_consume(&credit);
-  CHECK(rd_credit_due(&credit, false));
+  CHECK(!rd_credit_due(&credit, true, 0));
+  for (int i = 0; i < 3; i++) rd_credit_consume(&credit, MUCH_BYTES, 0);
+  CHECK(!rd_credit_due(&credit, false, 0));
+  CHECK(rd_credit_due(&credit, true, 0));
+  rd_credit_consume(&credit, MUCH_BYTES, 0);
+  CHECK(rd_credit_due(&credit, false, 0));
   rd_credit_acknowledge(&credit);
-  CHECK(credit.returned == 4 && !rd_credit_due(&credit, true));
+  CHECK(credit.returned == 4 && !rd_credit_due(&credit, true, 0));
+}
+
+// A few bytes that somebody waits for to answer them: they are acknowledged when there is time for it.
+static void little_may_wait(void) {
+  struct rd_credit credit;
+  rd_credit_init(&credit, 8);
+  CHECK(rd_credit_timeout_ms(&credit, 1000) == -1);
+  rd_credit_consume(&credit, 64, 1000);
+  rd_credit_consume(&credit, 64, 1009);
+  CHECK(!rd_credit_due(&credit, true, 1009) && rd_credit_timeout_ms(&credit, 1009) == 1);
+  CHECK(rd_credit_due(&credit, true, 1010) && !rd_credit_due(&credit, false, 1010));
+  rd_credit_acknowledge(&credit);
+  CHECK(rd_credit_timeout_ms(&credit, 1010) == -1 && !rd_credit_due(&credit, true, 2000));
+  rd_credit_consume(&credit, 4000, 2000);
+  CHECK(!rd_credit_due(&credit, true, 2000));
+  rd_credit_consume(&credit, 96, 2000); // now it is much
+  CHECK(rd_credit_due(&credit, true, 2000) && rd_credit_timeout_ms(&credit, 2000) == 0);
+  rd_credit_acknowledge(&credit);
+  for (int i = 0; i < 4; i++) rd_credit_consume(&credit, 1, 3000);
+  CHECK(rd_credit_due(&credit, false, 3000)); // half of the slots
 }
 
 // With one slot an ACK must be due at once, or the sender waits for ever.
@@ -46,8 +68,8 @@ static void a_single_slot_never_stalls(void) {
     CHECK(rd_credit_available(&sender));
     rd_credit_spend(&sender);
     CHECK(!rd_credit_available(&sender));
-    rd_credit_consume(&receiver);
-    CHECK(rd_credit_due(&receiver, false));
+    rd_credit_consume(&receiver, 1, 0);
+    CHECK(rd_credit_due(&receiver, false, 0));
     rd_credit_acknowledge(&receiver);
     CHECK(rd_credit_take(&sender, receiver.returned, &error));
   }
@@ -56,6 +78,7 @@ static void a_single_slot_never_stalls(void) {
 int main(void) {
   sender_spends_and_takes();
   receiver_acknowledges_half();
+  little_may_wait();
   a_single_slot_never_stalls();
   return test_end("credit");
 }
