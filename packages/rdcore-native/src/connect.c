@@ -49,6 +49,7 @@ static bool wants_sealed(enum rd_encrypt encrypt, const struct rd_transport *tra
 static bool is_here(const char *peer);
 static bool service_knocks(struct rd_connect *connect, struct rd_connection **connection);
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error);
+static void note_failure(struct rd_connect *connect, const struct knock *knock, const struct rd_error *error);
 static void turn_away(struct rd_connect *connect, const char *peer, const struct rd_error *error);
 static void drop_knock(struct rd_connect *connect, size_t index);
 static size_t drop_others(struct rd_connect *connect, size_t index);
@@ -164,7 +165,7 @@ static void take_dialled(struct rd_connect *connect) {
   struct rd_transport *transport;
   while (rd_dials_next(&connect->dials, &transport)) {
     if (!add_knock(connect, transport, true, true, connect->dials.until_ms, &error))
-      rd_dials_note(&connect->dials, NULL, &error);
+      rd_dials_note(&connect->dials, &error);
   }
 }
 
@@ -271,15 +272,25 @@ static bool service_knocks(struct rd_connect *connect, struct rd_connection **co
 }
 
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error) {
-  const char *peer = connect->knocks[index].peer;
+  const struct knock *knock = &connect->knocks[index];
   // The sender closes those it does not choose, at any stage of the handshake.
   bool not_chosen = error->code == RD_CODE_PEER_LOST && connect->knock_count > 1;
-  if (connect->knocks[index].ours) {
-    rd_dials_note(&connect->dials, peer, error);
+  if (knock->ours) {
+    note_failure(connect, knock, error);
+    if (knock->rdma) rd_dials_let_tcp_try(&connect->dials);
   } else if (!not_chosen) {
-    turn_away(connect, peer, error);
+    turn_away(connect, knock->peer, error);
   }
   drop_knock(connect, index);
+}
+
+// With the name of what failed, where the words have none.
+static void note_failure(struct rd_connect *connect, const struct knock *knock, const struct rd_error *error) {
+  bool is_named = strncmp(error->message, knock->peer, strlen(knock->peer)) == 0;
+  struct rd_error named;
+  rd_error_set(&named, error->code, "%s%s%s%s", knock->rdma ? "rdma " : "", is_named ? "" : knock->peer,
+               is_named ? "" : ": ", error->message);
+  rd_dials_note(&connect->dials, &named);
 }
 
 // Once a kind of reason.

@@ -15,7 +15,6 @@ static int accept_from(struct rd_dials *dials, struct rd_dial *dial, struct rd_t
 static void no_answer(const struct rd_dials *dials, const struct rd_dial *dial, struct rd_error *error);
 static void failed(struct rd_dials *dials, struct rd_dial *dial, int number, const struct rd_error *error);
 static bool waits_for_rdma(const struct rd_dials *dials, const struct rd_dial *dial);
-static void let_tcp_try(struct rd_dials *dials);
 static bool is_under_way(const struct rd_dial *dial);
 
 bool rd_dials_add(struct rd_dials *dials, const struct rd_address *addresses, size_t count, struct rd_error *error) {
@@ -50,6 +49,14 @@ bool rd_dials_next(struct rd_dials *dials, struct rd_transport **transport) {
   return false;
 }
 
+void rd_dials_let_tcp_try(struct rd_dials *dials) {
+  int64_t now_ms = rd_now_ms();
+  for (size_t i = 0; i < dials->count; i++) {
+    struct rd_dial *dial = &dials->each[i];
+    if (!dial->address.rdma && dial->try_at_ms > now_ms) dial->try_at_ms = now_ms;
+  }
+}
+
 bool rd_dials_under_way(const struct rd_dials *dials) {
   for (size_t i = 0; i < dials->count; i++)
     if (is_under_way(&dials->each[i])) return true;
@@ -57,12 +64,10 @@ bool rd_dials_under_way(const struct rd_dials *dials) {
 }
 
 // A refused key is worth more than an address that did not answer.
-void rd_dials_note(struct rd_dials *dials, const char *where, const struct rd_error *error) {
-  if (where != NULL && strncmp(error->message, where, strlen(where)) == 0) where = NULL; // it names it itself
+void rd_dials_note(struct rd_dials *dials, const struct rd_error *error) {
   struct rd_error *sum = &dials->failure;
   size_t used = strnlen(sum->message, sizeof sum->message - 1);
-  snprintf(sum->message + used, sizeof sum->message - used, "%s%s%s%s", used > 0 ? "; " : "",
-           where != NULL ? where : "", where != NULL ? ": " : "", error->message);
+  snprintf(sum->message + used, sizeof sum->message - used, "%s%s", used > 0 ? "; " : "", error->message);
   if (error->code == RD_CODE_KEY_REFUSED) sum->code = RD_CODE_KEY_REFUSED;
   if (sum->code == RD_CODE_OK) sum->code = RD_CODE_CANNOT_CONNECT; // whatever was there, it was not our peer
 }
@@ -132,8 +137,8 @@ static void failed(struct rd_dials *dials, struct rd_dial *dial, int number, con
   if (dials->config.retry_refused && nobody_listens && try_at_ms < dials->until_ms)
     dial->try_at_ms = try_at_ms;
   else
-    rd_dials_note(dials, NULL, error);
-  if (dial->address.rdma && dials->config.rdma_first) let_tcp_try(dials);
+    rd_dials_note(dials, error);
+  if (dial->address.rdma && dials->config.rdma_first) rd_dials_let_tcp_try(dials);
 }
 
 // So that of two listeners that open one after the other it is RDMA that is found.
@@ -142,14 +147,6 @@ static bool waits_for_rdma(const struct rd_dials *dials, const struct rd_dial *d
   for (size_t i = 0; i < dials->count; i++)
     if (dials->each[i].address.rdma && is_under_way(&dials->each[i])) return true;
   return false;
-}
-
-static void let_tcp_try(struct rd_dials *dials) {
-  int64_t now_ms = rd_now_ms();
-  for (size_t i = 0; i < dials->count; i++) {
-    struct rd_dial *dial = &dials->each[i];
-    if (!dial->address.rdma && dial->try_at_ms > now_ms) dial->try_at_ms = now_ms;
-  }
 }
 
 static bool is_under_way(const struct rd_dial *dial) {

@@ -38,10 +38,12 @@ struct rd_dials {
 bool rd_dials_add(struct rd_dials *dials, const struct rd_address *addresses, size_t count, struct rd_error *error);
 // Goes on. True: there is a connection in *transport, the caller's; ask again.
 bool rd_dials_next(struct rd_dials *dials, struct rd_transport **transport);
+// RDMA came to nothing: TCP need not wait for it now.
+void rd_dials_let_tcp_try(struct rd_dials *dials);
 // Something may still come of one.
 bool rd_dials_under_way(const struct rd_dials *dials);
-// Adds to the words of what failed; `where`: what failed, or NULL.
-void rd_dials_note(struct rd_dials *dials, const char *where, const struct rd_error *error);
+// Adds to the words of what failed.
+void rd_dials_note(struct rd_dials *dials, const struct rd_error *error);
 // Gives all up. The words stay.
 void rd_dials_clear(struct rd_dials *dials);
 
