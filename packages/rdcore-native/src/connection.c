@@ -3,6 +3,7 @@
 
 #include "io.h"
 #include "life_signs.h"
+#include "pages.h"
 #include "window.h"
 
 #include <poll.h>
@@ -274,7 +275,7 @@ static unsigned char *make_memory(struct rd_connection *connection, size_t bytes
     rd_window_too_small(error);
     return NULL;
   }
-  unsigned char *memory = aligned_alloc(PAGE_BYTES, bytes);
+  unsigned char *memory = rd_pages_allocate(bytes);
   if (memory == NULL) rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
   if (memory != NULL && rd_connection_enroll(connection, memory, bytes, error)) return memory;
   free(memory);
