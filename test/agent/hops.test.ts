@@ -142,6 +142,19 @@ describe('a local link', () => {
     }
   });
 
+  it('says that rdrecv was killed, also when it hears of an abort first', async () => {
+    const agent = await agents.start();
+    await agent.run(prepare([source(1, '/dev/zero'), command(2, 'cat')], [local(1, 'stage', 'stage'), NULL_OUT]));
+    await agent.event('started');
+    process.kill(agent.supervisor, 'SIGSTOP');
+    process.kill(pidOf('rdrecv'), 'SIGKILL');
+    await eventually(() => expect(() => pidOf('rdrecv')).to.throw());
+    agent.send({ op: 'abort', reason: 'a test' });
+    process.kill(agent.supervisor, 'SIGCONT');
+    expect(await endOf(agent, 1, 'recv')).to.include({ result: 'failed', message: 'rdrecv was killed by signal 9' });
+    await agent.event('ended');
+  });
+
   function pidOf(program: string): number {
     const found = agents.processes().find((process) => process.program === program);
     if (found === undefined) throw new Error(`no ${program} runs`);

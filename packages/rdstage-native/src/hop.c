@@ -75,7 +75,8 @@ void hop_commit(struct hop *hop, int status) {
 
 void hop_abort(struct hop *hop, const char *reason) {
   if (hop->aborted) return;
-  hop->aborted = true;
+  // What is dying already does so by itself; its peer may have told of it before its exit does.
+  hop->aborted = !hop->program || !hop_program_has_left(hop->program);
   word_destroy(hop->word);
   hop->word = NULL;
   if (!hop->program) hop->over = true;

@@ -88,6 +88,12 @@ void hop_program_tell(struct hop_program *program, json_t *message) {
   watch_again(program);
 }
 
+bool hop_program_has_left(const struct hop_program *program) {
+  if (!program->watch) return true;
+  struct pollfd socket = {.fd = rd_json_lines_poll(program->lines).fd};
+  return poll(&socket, 1, 0) == 1 && (socket.revents & POLLHUP) != 0;
+}
+
 void hop_program_drain(struct hop_program *program) {
   struct rd_error why;
   json_t *event;

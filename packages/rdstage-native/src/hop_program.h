@@ -34,6 +34,8 @@ const char *hop_program_name(enum hop_end end);
 bool hop_program_find(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error);
 // Queues one object and gives up the reference.
 void hop_program_tell(struct hop_program *program, json_t *message);
+// Has it closed its socket, as it does first of all when it dies?
+bool hop_program_has_left(const struct hop_program *program);
 // Takes everything that it has said so far.
 void hop_program_drain(struct hop_program *program);
 
