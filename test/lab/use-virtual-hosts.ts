@@ -30,8 +30,8 @@ export type HostName = (typeof NAMES)[number];
 /** With the download of a kernel, once. */
 const START_MS = 180_000;
 const ANSWER_MS = 20_000;
-/** A run takes some three seconds, the first one on a host ten. */
-const TEST_MS = 90_000;
+/** What a test may take beside its command line. */
+const BESIDE_MS = 30_000;
 
 let started: Promise<RunningLab> | undefined;
 after(() => {
@@ -39,7 +39,8 @@ after(() => {
 });
 
 export function useVirtualHosts(options: VirtualHostsOptions = {}): VirtualLab {
-  const lab = new VirtualLab(options.longestMs ?? 60_000);
+  const longestMs = options.longestMs ?? 60_000;
+  const lab = new VirtualLab(longestMs);
   before(async function () {
     needs(this, whatIsMissing());
     this.timeout(START_MS);
@@ -47,7 +48,7 @@ export function useVirtualHosts(options: VirtualHostsOptions = {}): VirtualLab {
     lab.open(await started);
   });
   beforeEach(function () {
-    this.currentTest?.timeout(TEST_MS);
+    this.currentTest?.timeout(longestMs + BESIDE_MS);
     lab.beginTest();
   });
   afterEach(() => lab.expectNothingLeft());
