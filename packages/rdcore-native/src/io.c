@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+static bool is_unknown(int reason);
 
 ssize_t rd_read_some(int fd, void *bytes, size_t count) {
   ssize_t got;
@@ -19,6 +22,23 @@ ssize_t rd_write_some(int fd, const void *bytes, size_t count) {
   do put = write(fd, bytes, count);
   while (put < 0 && errno == EINTR);
   return put;
+}
+
+ssize_t rd_read_now(int fd, void *bytes, size_t count) {
+  struct iovec part = {bytes, count};
+  ssize_t got = preadv2(fd, &part, 1, -1, RWF_NOWAIT);
+  return got < 0 && is_unknown(errno) ? read(fd, bytes, count) : got;
+}
+
+ssize_t rd_write_now(int fd, const void *bytes, size_t count) {
+  struct iovec part = {(void *)(uintptr_t)bytes, count};
+  ssize_t written = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
+  return written < 0 && is_unknown(errno) ? write(fd, bytes, count) : written;
+}
+
+// The flag is, to this kernel or for this kind of descriptor.
+static bool is_unknown(int reason) {
+  return reason == EOPNOTSUPP || reason == ENOSYS || reason == EINVAL;
 }
 
 bool rd_write_all(int fd, const void *bytes, size_t count) {

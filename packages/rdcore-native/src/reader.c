@@ -78,6 +78,7 @@ void rd_reader_woken(struct rd_reader *reader) {
     return;
   }
   ssize_t got = rd_ring_is_full(reader->ring) ? (ssize_t)MUCH_BYTES : read_some(reader);
+  if (got < 0 && reader->error.code == RD_CODE_OK) return; // somebody else has read it
   set_state(reader, got);
   if (got >= (ssize_t)MUCH_BYTES && !start_thread(reader, &reader->error))
     atomic_store(&reader->state, (int)RD_READER_FAILED);
@@ -95,8 +96,10 @@ void rd_reader_digest(const struct rd_reader *reader, unsigned char out[RD_DIGES
 }
 
 static bool start_thread(struct rd_reader *reader, struct rd_error *error) {
-  reader->has_thread = rd_worker_start(&reader->worker, read_all, reader, error);
-  return reader->has_thread;
+  reader->has_thread = true; // before the thread looks at it
+  if (rd_worker_start(&reader->worker, read_all, reader, error)) return true;
+  reader->has_thread = false;
+  return false;
 }
 
 static void *read_all(void *context) {
@@ -110,12 +113,13 @@ static void *read_all(void *context) {
   return NULL;
 }
 
-// As read().
+// As read(); the owner does not wait.
 static ssize_t read_some(struct rd_reader *reader) {
   unsigned char *space;
   size_t most = rd_ring_reserve(reader->ring, READ_MOST_BYTES, &space);
   if (most == 0) return 0; // stopped: nobody looks any more
-  ssize_t got = rd_source_read(reader->source, space, most, &reader->stop, &reader->error);
+  ssize_t got = reader->has_thread ? rd_source_read(reader->source, space, most, &reader->stop, &reader->error)
+                                   : rd_source_read_now(reader->source, space, most, &reader->error);
   if (got <= 0) return got;
   if (reader->digest != NULL) rd_digest_update(reader->digest, space, (size_t)got);
   rd_ring_fill(reader->ring, (size_t)got);

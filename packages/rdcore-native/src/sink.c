@@ -84,7 +84,7 @@ bool rd_sink_write(struct rd_sink *sink, const unsigned char *bytes, size_t coun
 bool rd_sink_write_at_once(struct rd_sink *sink, const unsigned char *bytes, size_t count) {
   struct pollfd pipe_end = {.fd = sink->fd, .events = POLLOUT};
   if (!sink->is_pipe || count > PIPE_BUF || poll(&pipe_end, 1, 0) != 1 || pipe_end.revents != POLLOUT) return false;
-  if (write(sink->fd, bytes, count) != (ssize_t)count) return false;
+  if (rd_write_now(sink->fd, bytes, count) != (ssize_t)count) return false;
   sink->written += (off_t)count;
   return true;
 }

@@ -82,6 +82,13 @@ ssize_t rd_source_read(struct rd_source *source, void *bytes, size_t most, const
   return -1;
 }
 
+ssize_t rd_source_read_now(struct rd_source *source, void *bytes, size_t most, struct rd_error *error) {
+  ssize_t got = rd_read_now(source->fd, bytes, most);
+  if (got >= 0) return got;
+  error->code = RD_CODE_OK;
+  return errno == EAGAIN || errno == EINTR ? -1 : unreadable(source, error);
+}
+
 static bool open_path(struct rd_source *source, struct rd_error *error) {
   struct stat status;
   if (stat(source->path, &status) < 0) return unreadable(source, error) >= 0;

@@ -121,6 +121,22 @@ static void test_much(bool socket) {
   close_stream(&stream);
 }
 
+// What the poll had seen is gone: another process reads the same pipe.
+static void test_somebody_else_reads(void) {
+  struct stream stream;
+  char bytes[10] = "";
+  open_stream(&stream, false);
+  REQUIRE(rd_set_nonblocking(stream.read_fd)); // so that an old kernel fails the test, and does not hang
+  CHECK(rd_write_all(stream.write_fd, bytes, sizeof bytes));
+  REQUIRE(rd_wait_fd(rd_reader_poll_fd(stream.reader), POLLIN, WAIT_MS) == 1);
+  CHECK(read(stream.read_fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes);
+  rd_reader_woken(stream.reader);
+  CHECK(rd_ring_filled(stream.ring) == 0 && rd_reader_state(stream.reader, &error) == RD_READER_READING);
+  CHECK(rd_write_all(stream.write_fd, bytes, sizeof bytes));
+  take_until(&stream, sizeof bytes);
+  close_stream(&stream);
+}
+
 // Nothing is released: the ring fills, and whoever reads then waits for it, not for us.
 static void test_full_ring(void) {
   struct stream stream;
@@ -170,6 +186,7 @@ int main(void) {
     test_bit_by_bit(socket);
     test_much(socket);
   }
+  test_somebody_else_reads();
   test_full_ring();
   test_unreadable();
   test_stop();
