@@ -13,8 +13,8 @@ export type LabOptions = MachineOptions;
 
 export interface RunningLab {
   readonly place: Place;
-  /** Pids of h1, h2 … */
-  readonly machines: readonly number[];
+  /** Pids of h1, h2 …; another one for a host that was started anew. */
+  readonly machines: number[];
   /** What a host starts from, should one be started anew. */
   readonly files: BootFiles;
   readonly options: LabOptions;

@@ -111,7 +111,7 @@ export class VirtualLab extends Workplace {
     const { place, files, options } = this.#running;
     const pid = startMachine(place, numberOf(host), options, files);
     await machineIsReady(place, numberOf(host), pid);
-    this.#lab = { ...this.#running, machines: this.#running.machines.with(numberOf(host) - 1, pid) };
+    this.#running.machines[numberOf(host) - 1] = pid;
   }
 
   /** Here and on every host. */
