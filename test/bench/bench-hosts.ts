@@ -11,6 +11,7 @@ import type { Host, Listening, Part } from './case.ts';
 
 const LISTENS_MS = 20_000;
 const LONGEST_MS = 120_000;
+const LAST_WORDS = 1000;
 
 export class BenchHosts {
   readonly place: Place;
@@ -31,7 +32,8 @@ export class BenchHosts {
     for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => chunks.push(chunk));
     const [status, signal] = await once(child, 'close');
     const text = Buffer.concat(chunks).toString();
-    if (status !== 0) throw new Error(`${on}: ${command}: ${signal ?? `status ${status}`}: ${text.trim()}`);
+    if (status !== 0)
+      throw new Error(`${on}: ${command}: ${signal ?? `status ${status}`}: ${text.trim().slice(-LAST_WORDS)}`);
     return text;
   }
 

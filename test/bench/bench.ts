@@ -6,10 +6,11 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DEFAULT_OPTIONS, labsThatAreUp, nameOfOwnLab, startLab, stopLab } from '../lab/hosts.ts';
+import { complaintsOf } from '../lab/machine.ts';
 import { configFileIn } from '../lab/ssh-files.ts';
 import { allTables, isTableName, type TableName } from './all-tables.ts';
 import { BenchHosts } from './bench-hosts.ts';
-import { HOP_KEY, HOSTS, type Setup, SOURCE, SSH_KEY } from './case.ts';
+import { HOP_KEY, HOSTS, SOURCE, SSH_KEY } from './case.ts';
 import { whatTheBenchLacks } from './needs.ts';
 import { compilePingPong } from './ping-pong.ts';
 import { runRounds } from './rounds.ts';
@@ -63,23 +64,35 @@ async function bench({ rounds, mib, tables }: Words): Promise<void> {
   const { place } = await startLab(nameOfOwnLab(), DEFAULT_OPTIONS, say);
   const hosts = new BenchHosts(place);
   await bringKeys(hosts);
-  const run = async (amount: number, times: number) => {
-    const all = allTables(setupOf(hosts, amount));
-    const chosen = tables.map((name) => all[name]);
-    await hosts.run('h1', `head -c ${amount}M /dev/urandom > ${SOURCE}`);
-    const results = await runRounds(
-      hosts,
-      chosen.flatMap((table) => table.cases),
-      times,
-      say,
-    );
-    return chosen.map((table) => markdownOf(table, results));
-  };
   say('warming up');
-  await run(WARM_UP_MIB, 1);
-  const markdown = await run(mib, rounds);
-  console.log(`${rounds} rounds; load average ${load} before them, with nothing of this in it.\n`);
-  console.log(markdown.join('\n'));
+  failIf((await measure(hosts, tables, WARM_UP_MIB, 1)).failure, hosts);
+  const { markdown, failure } = await measure(hosts, tables, mib, rounds);
+  const ended = failure === undefined ? '' : ' were to be, and ended early';
+  console.log(`${rounds} rounds${ended}; load average ${load} before them, with nothing of this in it.\n\n${markdown}`);
+  failIf(failure, hosts);
+}
+
+interface Measured {
+  readonly markdown: string;
+  readonly failure: Error | undefined;
+}
+
+async function measure(hosts: BenchHosts, names: readonly TableName[], mib: number, rounds: number): Promise<Measured> {
+  const sshConfig = configFileIn(hosts.place.folder);
+  const all = allTables({ mib, trips: TRIPS_A_MIB * mib, sshConfig });
+  const tables = names.map((name) => all[name]);
+  const cases = tables.flatMap((table) => table.cases);
+  await hosts.run('h1', `head -c ${mib}M /dev/urandom > ${SOURCE}`);
+  const { results, failure } = await runRounds(hosts, cases, rounds, say);
+  return { markdown: tables.map((table) => markdownOf(table, results)).join('\n'), failure };
+}
+
+/** The emulated kernels themselves may be what failed. */
+function failIf(failure: Error | undefined, { place }: BenchHosts): void {
+  if (failure === undefined) return;
+  const complaints = HOSTS.map((host, index) => [host, complaintsOf(place, index + 1)] as const);
+  for (const [host, words] of complaints) if (words !== '') say(`${host}'s kernel says: ${words}`);
+  throw new Error(`the rounds ended early: ${failure.message}`, { cause: failure });
 }
 
 /** Of the hops by hand; and one with which rsync on h1 logs in to h2. */
@@ -88,10 +101,6 @@ async function bringKeys(hosts: BenchHosts): Promise<void> {
   await Promise.all(HOSTS.map((host) => hosts.run(host, `umask 77; cat > ${HOP_KEY}`, `${hopKey}\n`)));
   const sshKey = readFileSync(join(hosts.place.folder, 'key'), 'utf8');
   await hosts.run('h1', `umask 77; cat > ${SSH_KEY}`, sshKey);
-}
-
-function setupOf(hosts: BenchHosts, mib: number): Setup {
-  return { mib, trips: TRIPS_A_MIB * mib, sshConfig: configFileIn(hosts.place.folder) };
 }
 
 function say(line: string): void {

@@ -16,21 +16,40 @@ import {
 /** Figures of each case in the order of the rounds. */
 export type Results = ReadonlyMap<Case, readonly Figures[]>;
 
+export interface Outcome {
+  readonly results: Results;
+  /** What ended the rounds early. */
+  readonly failure?: Error;
+}
+
 export async function runRounds(
   hosts: BenchHosts,
   cases: readonly Case[],
   rounds: number,
   say: (line: string) => void,
-): Promise<Results> {
+): Promise<Outcome> {
   const results = new Map<Case, Figures[]>(cases.map((one) => [one, []]));
+  try {
+    await fill(results, hosts, rounds, say);
+    return { results };
+  } catch (error) {
+    return { results, failure: error as Error };
+  }
+}
+
+async function fill(
+  results: ReadonlyMap<Case, Figures[]>,
+  hosts: BenchHosts,
+  rounds: number,
+  say: (line: string) => void,
+): Promise<void> {
   for (let round = 1; round <= rounds; round += 1) {
-    for (const one of cases) {
+    for (const [one, runs] of results) {
       const figures = await runOnce(hosts, one);
-      results.get(one)?.push(figures);
+      runs.push(figures);
       say(`round ${round} of ${rounds}: ${one.name}: ${inWords(figures)}`);
     }
   }
-  return results;
 }
 
 async function runOnce(hosts: BenchHosts, { name, parts, read, watched }: Case): Promise<Figures> {

@@ -45,9 +45,10 @@ function cell(table: Table, one: Case, { figure, digits, base, brief }: Column, 
 function goalCell(table: Table, one: Case, results: Results): string {
   const { goal } = one;
   if (goal === undefined) return '';
-  const { median } = spreadOf(ratiosTo(table, goal.base, one, goal.figure, results));
   const words = `${goal.bound} ${goal.ratio} of ${goal.base}`;
-  return isReached(goal, median) ? `${words}: reached` : `${words}: **missed**`;
+  const measured = ratiosTo(table, goal.base, one, goal.figure, results);
+  if (measured.length === 0) return words;
+  return isReached(goal, spreadOf(measured).median) ? `${words}: reached` : `${words}: **missed**`;
 }
 
 function isReached({ bound, ratio }: Goal, median: number): boolean {

@@ -24,6 +24,8 @@ export interface BootFiles {
 }
 
 const BOOT_MS = 90_000;
+/** guest/start's last word. */
+const READY = 'lab: ready';
 // Without erms and fsrm string copies go a byte at a time under emulation: half the bandwidth.
 const CPU = 'max,-erms,-fsrm';
 const KERNEL_WORDS = 'console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off nokaslr random.trust_cpu=1';
@@ -45,11 +47,16 @@ export function startMachine(place: Place, number: number, options: MachineOptio
 export async function machineIsReady(place: Place, number: number, pid: number): Promise<void> {
   await eventually(() => {
     const console = readText(consoleOf(place, number));
-    if (console.includes('lab: ready')) return;
+    if (console.includes(READY)) return;
     if (!isRunning(pid)) return;
     throw new Error(`h${number} is not ready: ${lastLines(console)}`);
   }, BOOT_MS);
   if (!isRunning(pid)) throw new Error(`h${number} has ended: ${lastLines(readText(errorsOf(place, number)))}`);
+}
+
+/** What the host's kernel said since it was ready: nothing, unless something went wrong. */
+export function complaintsOf(place: Place, number: number): string {
+  return readText(consoleOf(place, number)).split(READY)[1]?.trim() ?? '';
 }
 
 export function isRunning(pid: number): boolean {
