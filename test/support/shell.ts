@@ -31,7 +31,7 @@ export interface Running {
   readonly result: Promise<Result>;
   write(text: string): void;
   closeInput(): void;
-  /** Waits until standard output begins with these words. */
+  /** Waits until standard output begins with these words; fails when it ends before. */
   printed(text: string, withinMs?: number): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -47,14 +47,17 @@ export function startShell(script: string, options: ShellOptions): Running {
   const stdout = collect(child, 'stdout');
   const stderr = collect(child, 'stderr');
   child.stdin?.on('error', ignoreClosedReader);
+  const result = ended(child, stdout, stderr, options.longestMs);
+  const expectPrinted = (text: string) => {
+    expect(Buffer.concat(stdout).toString().slice(0, text.length), Buffer.concat(stderr).toString()).to.equal(text);
+  };
   return {
     pid: pidOf(child),
-    result: ended(child, stdout, stderr, options.longestMs),
+    result,
     write: (text) => void child.stdin?.write(text),
     closeInput: () => void child.stdin?.end(),
-    printed: async (text, withinMs) => {
-      await eventually(() => expect(Buffer.concat(stdout).toString().slice(0, text.length)).to.equal(text), withinMs);
-    },
+    printed: (text, withinMs) =>
+      Promise.race([eventually(() => expectPrinted(text), withinMs), result.then(() => expectPrinted(text))]),
     kill: (signal) => void child.kill(signal),
   };
 }
