@@ -43,6 +43,8 @@ bool rd_life_signs_tick(struct rd_life_signs *life, int64_t now_ms) {
 }
 
 int rd_life_signs_timeout_ms(const struct rd_life_signs *life, int64_t now_ms) {
+  // The transport would not take it: it tells when it will, and asking it all the time would keep the processor busy.
+  if (life->owes_ping) return RD_PING_AFTER_MS;
   int64_t due_ms = ping_due_ms(life);
   return due_ms > now_ms ? (int)(due_ms - now_ms) : 0;
 }

@@ -53,7 +53,8 @@ static void test_answering(void) {
 static void test_silence(void) {
   start();
   CHECK(rd_life_signs_timeout_ms(&life, 0) == RD_PING_AFTER_MS && rd_life_signs_tick(&life, 999) && !life.owes_ping);
-  CHECK(rd_life_signs_tick(&life, 1000) && life.owes_ping && rd_life_signs_timeout_ms(&life, 1000) == 0);
+  CHECK(rd_life_signs_tick(&life, 1000) && life.owes_ping);
+  CHECK(rd_life_signs_timeout_ms(&life, 1000) == RD_PING_AFTER_MS); // as long as it cannot be sent
   rd_life_signs_pinged(&life, 1000 * MS);
   CHECK(rd_life_signs_tick(&life, 1500) && !life.owes_ping && rd_life_signs_timeout_ms(&life, 1500) == 500);
   CHECK(rd_life_signs_tick(&life, 2000) && life.owes_ping);
