@@ -73,8 +73,8 @@ export class VirtualLab extends Workplace {
   }
 
   /** What a command prints on a host, as root; fails unless it ends with status 0. */
-  async on(host: HostName, command: string): Promise<string> {
-    const { stdout } = await this.#ssh(['-T', host, command]);
+  async on(host: HostName, command: string, withinMs = ANSWER_MS): Promise<string> {
+    const { stdout } = await this.#ssh(['-T', host, command], withinMs);
     return stdout;
   }
 
@@ -124,10 +124,10 @@ export class VirtualLab extends Workplace {
     await eventually(async () => expect(await this.processesOn(host), host).to.deep.equal([]), NOTHING_LEFT_MS);
   }
 
-  async #ssh(words: readonly string[]): Promise<{ readonly stdout: string }> {
+  async #ssh(words: readonly string[], withinMs = ANSWER_MS): Promise<{ readonly stdout: string }> {
     const { place } = this.#running;
     const [program = '', ...rest] = [...inside(place.namespace), ...lastingSsh(place), ...words];
-    return promisify(execFile)(program, rest, { timeout: ANSWER_MS });
+    return promisify(execFile)(program, rest, { timeout: withinMs });
   }
 
   get #running(): RunningLab {

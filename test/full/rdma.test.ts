@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What takes long of RDMA: much data, a network that loses packets, small packets, and every process of a chain killed.
+import { expect } from 'chai';
+import { succeededOver } from '../lab/report.ts';
+import { type HostName, useVirtualHosts } from '../lab/use-virtual-hosts.ts';
+
+const MIB = 1024 * 1024;
+/** For 256 MiB at emulated speed. */
+const LONGEST_MS = 120_000;
+
+describe('256 MiB over RDMA', () => {
+  const lab = useVirtualHosts({ longestMs: 2 * LONGEST_MS });
+  before(async function () {
+    this.timeout(LONGEST_MS);
+    await lab.on('h1', `head -c ${256 * MIB} /dev/urandom > /tmp/source`, LONGEST_MS);
+  });
+  after(() => lab.on('h1', 'rm /tmp/source'));
+  afterEach(async () => {
+    for (const host of ['h2', 'h3'] as const) await lab.on(host, 'rm -f /tmp/target');
+  });
+
+  for (const encrypt of ['always', 'never']) {
+    it(`arrive as they were, --encrypt ${encrypt}`, async () => {
+      succeededOver(await copy(`--encrypt ${encrypt}`, "h2:'> /tmp/target'"), '', ['rdma']);
+      await expectSame('h2');
+    });
+  }
+
+  it('arrive through a host between', async () => {
+    succeededOver(await copy('', "h2:cat h3:'> /tmp/target'"), '', ['rdma', 'rdma']);
+    await expectSame('h3');
+  });
+
+  it('arrive in small packets', async () => {
+    await each(['h1', 'h2'], 'ip link set eth0 mtu 1500');
+    try {
+      succeededOver(await copy('', "h2:'> /tmp/target'"), '', ['rdma']);
+      await expectSame('h2');
+    } finally {
+      await each(['h1', 'h2'], 'ip link set eth0 mtu 9000');
+    }
+  });
+
+  it('arrive over a network that loses packets', async () => {
+    await lab.on('h1', 'tc qdisc add dev eth0 root netem loss 0.05%');
+    try {
+      succeededOver(await copy('', "h2:'> /tmp/target'"), '', ['rdma']);
+      await expectSame('h2');
+    } finally {
+      await lab.on('h1', 'tc qdisc delete dev eth0 root');
+    }
+  });
+
+  function copy(options: string, stages: string) {
+    return lab.sh(`rdpipe --json ${options} h1:'< /tmp/source' ${stages}`);
+  }
+
+  async function expectSame(host: HostName): Promise<void> {
+    const [source, target] = await Promise.all([digest('h1', '/tmp/source'), digest(host, '/tmp/target')]);
+    expect(target).to.equal(source);
+  }
+
+  function digest(host: HostName, file: string): Promise<string> {
+    return lab.on(host, `sha256sum < ${file}`, LONGEST_MS);
+  }
+
+  async function each(hosts: readonly HostName[], command: string): Promise<void> {
+    for (const host of hosts) await lab.on(host, command);
+  }
+});
+
+describe('a chain of three over RDMA', () => {
+  const lab = useVirtualHosts();
+  const programs: readonly (readonly [host: HostName, program: string])[] = [
+    ['h1', 'rdsend'],
+    ['h2', 'rdrecv'],
+    ['h2', 'rdsend'],
+    ['h3', 'rdrecv'],
+    ['h1', 'rdstage'],
+    ['h2', 'rdstage'],
+    ['h3', 'rdstage'],
+  ];
+
+  for (const [host, program] of programs) {
+    it(`fails when ${program} on ${host} is killed`, async () => {
+      const last = "h3:'head -c 1000000 | tail -c 1; cat > /dev/null; touch /tmp/committed'";
+      const running = lab.start(`exec rdpipe --stall-timeout 3 --lease 6 h1:'cat /dev/zero' h2:cat ${last}`);
+      await running.printed('\0', 40_000);
+      const started = Date.now();
+      await lab.on(host, `kill -KILL $(pgrep -o -x ${program})`);
+      const { status, stderr } = await running.result;
+      expect(Date.now() - started, stderr).to.be.lessThan(20_000);
+      expect(status).to.equal(125);
+      expect(stderr)
+        .to.match(/^rdpipe: /)
+        .and.to.include(host);
+      await lab.expectNothingLeft();
+      await lab.on('h3', 'test ! -e /tmp/committed');
+    });
+  }
+});
+
+describe('twenty runs one after another', () => {
+  const lab = useVirtualHosts({ longestMs: 300_000 });
+
+  it('leave the RDMA devices as they were', async () => {
+    const before = await resources();
+    const { text } = await lab.sh(`for i in $(seq 20); do rdpipe h1:"echo $i" h2:cat < /dev/null; done`);
+    expect(text).to.equal(Array.from({ length: 20 }, (_, index) => `${index + 1}\n`).join(''));
+    expect(await resources()).to.deep.equal(before);
+  });
+
+  function resources(): Promise<string[]> {
+    return Promise.all((['h1', 'h2'] as const).map((host) => lab.on(host, 'rdma resource')));
+  }
+});
