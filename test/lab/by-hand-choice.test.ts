@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rdsend on h1 and rdrecv on h2 choose when nobody tells them.
+import { expect } from 'chai';
+import { ROOT } from '../support/root.ts';
+import { useVirtualHosts } from './use-virtual-hosts.ts';
+
+const RDSEND = `${ROOT}/bin/rdsend -v`;
+const RDRECV = `${ROOT}/bin/rdrecv -v`;
+const PORT = 42422;
+const SENT = `echo hi | ${RDSEND} 10.77.0.2 ${PORT} secret`;
+const RECEIVED = `${RDRECV} ${PORT} secret`;
+
+describe('rdsend and rdrecv by hand, left to choose', () => {
+  const lab = useVirtualHosts();
+
+  it('take RDMA, whichever of them is there first', async () => {
+    await joined(`on h2 '${RECEIVED}' 2> received & sleep 0.5; on h1 '${SENT}' 2> sent`, 'rdma rxe0');
+    await joined(`on h1 '${SENT}' 2> sent & sleep 0.5; on h2 '${RECEIVED}' 2> received`, 'rdma rxe0');
+  });
+
+  it('tell one free port, on which both listen', async () => {
+    const listening = lab.start(`exec on h2 '${ROOT}/bin/rdrecv --connect-timeout 1 0 secret' 2> received`);
+    expect((await listening.result).status).to.equal(3);
+    expect(await said('received')).to.match(/^rdrecv: listening on port \d+\nrdrecv: nobody came in 1 s .*\n$/);
+  });
+
+  it('make a buffer smaller that a user may not lock, and say so', async () => {
+    await joined(`on ann2 '${RECEIVED}' 2> received & on ann1 '${SENT}' 2> sent`, 'rdma rxe0');
+    const note = /: buffer of 8\.0 MiB shrunk to [3-6]\.\d MiB: memlock limit 8\.0 MiB; raise it in /;
+    expect(await said('sent')).to.match(note);
+    expect(await said('received')).to.match(note);
+  });
+
+  it('run commands, which end as over TCP', async () => {
+    const consumed = `${RDRECV} --transport rdma ${PORT} secret -- sh -c "cat > /tmp/seen; touch /tmp/whole"`;
+    const produced = `${RDSEND} --transport rdma 10.77.0.2 ${PORT} secret -- sh -c "seq 1000; exit 3"`;
+    const result = await lab.sh(`on h2 '${consumed}' & on h1 '${produced}'; echo $?; wait $!; echo $?`);
+    expect(result.text).to.equal('3\n9\n');
+    expect(await lab.on('h2', 'ls /tmp/whole 2> /dev/null || rm /tmp/seen')).to.equal('');
+  });
+
+  describe('where the receiver has no device', () => {
+    before(() => lab.on('h2', 'rdma link delete rxe0'));
+    after(() => lab.on('h2', 'rdma link add rxe0 type rxe netdev eth0'));
+
+    it('turn to TCP within a quarter of the connect timeout', async () => {
+      const started = Date.now();
+      await joined(`on h2 '${RECEIVED}' 2> received & on h1 '${SENT}' 2> sent`, 'tcp');
+      expect(Date.now() - started).to.be.lessThan(9_000); // of the sender's 10 s
+    });
+
+    it('do not where RDMA was wanted', async () => {
+      const receiver = `${RDRECV} --connect-timeout 4 ${PORT} secret`;
+      const wanted = `echo hi | ${RDSEND} --transport rdma --connect-timeout 2 10.77.0.2 ${PORT} secret`;
+      const result = await lab.sh(`on h2 '${receiver}' 2> received & on h1 '${wanted}'; echo $?; wait $!; echo $?`);
+      expect(result.text).to.equal('3\n3\n');
+      expect(result.stderr)
+        .to.match(/^rdsend: .*10\.77\.0\.2.*\n$/)
+        .and.to.include('rdma');
+    });
+  });
+
+  async function joined(script: string, transport: string): Promise<void> {
+    const result = await lab.sh(`${script}; first=$?; wait $! && exit $first`);
+    expect(result, JSON.stringify([await said('sent'), await said('received')])).to.include({
+      status: 0,
+      text: 'hi\n',
+    });
+    for (const name of ['sent', 'received']) expect(await said(name)).to.include(` over ${transport}, cipher `);
+  }
+
+  async function said(name: string): Promise<string> {
+    return (await lab.read(name)).toString();
+  }
+});
