@@ -84,7 +84,7 @@ describe('a chain of three over RDMA', () => {
   for (const [host, program] of programs) {
     it(`fails when ${program} on ${host} is killed`, async () => {
       const last = "h3:'head -c 1000000 | tail -c 1; cat > /dev/null; touch /tmp/committed'";
-      const running = lab.start(`exec rdpipe --stall-timeout 3 --lease 6 h1:'cat /dev/zero' h2:cat ${last}`);
+      const running = lab.start(`exec rdpipe --stall-timeout 4 --lease 8 h1:'cat /dev/zero' h2:cat ${last}`);
       await running.printed('\0', 40_000);
       const started = Date.now();
       await lab.on(host, `kill -KILL $(pgrep -o -x ${program})`);

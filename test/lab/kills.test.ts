@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Running } from '../support/shell.ts';
 import { type HostName, useVirtualHosts } from './use-virtual-hosts.ts';
 
-const LIMITS = '--stall-timeout 3 --lease 6 --connect-timeout 5';
+const LIMITS = '--stall-timeout 4 --lease 8';
 /** The lease, a slow machine, and what a host's agent takes to end its programs. */
 const LONGEST_MS = 20_000;
 /** The first run on a host copies the programs there. */
