@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { succeededOver } from './report.ts';
+import type { VirtualLab } from './use-virtual-hosts.ts';
+
+/** So many random bytes go from here through h1 and h2 and back, over RDMA between the two. */
+export async function passBytes(lab: VirtualLab, size: number): Promise<void> {
+  const bytes = randomBytes(size);
+  await lab.write('in', bytes);
+  succeededOver(await lab.sh('rdpipe --json h1:cat h2:cat < in > out'), '', ['tcp', 'rdma', 'tcp']);
+  expect((await lab.read('out')).equals(bytes)).to.equal(true);
+}
