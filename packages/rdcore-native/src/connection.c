@@ -25,7 +25,7 @@ struct outgoing {
   unsigned char sealed[RD_CONTROL_PAYLOAD_MAX_BYTES + RD_TAG_BYTES];
 };
 
-#define OUTGOING_BYTES ((OUTGOING_MOST * sizeof(struct outgoing) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES)
+#define OUTGOING_BYTES rd_pages_round(OUTGOING_MOST * sizeof(struct outgoing))
 
 struct rd_connection {
   struct rd_transport *transport;
@@ -256,7 +256,7 @@ static bool make_scratch(struct rd_connection *connection, struct rd_error *erro
   size_t most_bytes = connection->memory_left_bytes / SCRATCH_MOST / PAGE_BYTES * PAGE_BYTES;
   if (bytes + RD_TAG_BYTES > most_bytes) bytes = most_bytes > 2 * PAGE_BYTES ? most_bytes - PAGE_BYTES : PAGE_BYTES;
   connection->scratch_bytes = bytes;
-  connection->scratch_stride_bytes = (bytes + RD_TAG_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+  connection->scratch_stride_bytes = rd_pages_round(bytes + RD_TAG_BYTES);
   connection->scratch = make_memory(connection, SCRATCH_MOST * connection->scratch_stride_bytes, error);
   return connection->scratch != NULL;
 }

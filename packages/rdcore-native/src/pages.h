@@ -11,10 +11,14 @@ static inline size_t rd_page_bytes(void) {
   return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static inline size_t rd_pages_round(size_t bytes) {
+  size_t page = rd_page_bytes();
+  return (bytes + page - 1) / page * page;
+}
+
 // `bytes` rounded up to whole pages; NULL when there is no memory. Free with free().
 static inline void *rd_pages_allocate(size_t bytes) {
-  size_t page = rd_page_bytes();
-  return aligned_alloc(page, (bytes + page - 1) / page * page);
+  return aligned_alloc(rd_page_bytes(), rd_pages_round(bytes));
 }
 
 #endif

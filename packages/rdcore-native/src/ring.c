@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring.h"
 
+#include "pages.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 struct rd_ring {
   unsigned char *memory;
@@ -20,11 +21,10 @@ static size_t wait_for_space(struct rd_ring *ring, uint64_t filled);
 static size_t smallest(size_t first, size_t second, size_t third);
 
 struct rd_ring *rd_ring_create(size_t capacity_bytes, struct rd_error *error) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
   struct rd_ring *ring = calloc(1, sizeof *ring);
-  if (ring != NULL && capacity_bytes > 0 && capacity_bytes <= SIZE_MAX - page) {
-    ring->capacity = (capacity_bytes + page - 1) / page * page;
-    ring->memory = aligned_alloc(page, ring->capacity);
+  if (ring != NULL && capacity_bytes > 0 && capacity_bytes <= SIZE_MAX - rd_page_bytes()) {
+    ring->capacity = rd_pages_round(capacity_bytes);
+    ring->memory = rd_pages_allocate(ring->capacity);
   }
   if (ring == NULL || ring->memory == NULL) {
     free(ring);

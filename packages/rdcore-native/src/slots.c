@@ -9,11 +9,11 @@
 bool rd_slots_create(struct rd_slots *slots, unsigned count, size_t payload_bytes, struct rd_error *error) {
   // The first page holds the first slot's header. What lies behind a payload (its tag, then the next slot's headroom
   // and header) shares a page.
-  size_t behind = RD_TAG_BYTES + RD_SLOT_HEADROOM_BYTES + RD_HEADER_BYTES, page = rd_page_bytes();
+  size_t behind = RD_TAG_BYTES + RD_SLOT_HEADROOM_BYTES + RD_HEADER_BYTES;
   *slots = (struct rd_slots){.count = count, .free_count = count};
   slots->message_bytes = RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES;
-  slots->stride_bytes = (payload_bytes + behind + page - 1) / page * page;
-  slots->memory_bytes = page + count * slots->stride_bytes;
+  slots->stride_bytes = rd_pages_round(payload_bytes + behind);
+  slots->memory_bytes = rd_page_bytes() + count * slots->stride_bytes;
   slots->memory = rd_pages_allocate(slots->memory_bytes);
   slots->free = calloc(count, sizeof *slots->free);
   if (slots->memory == NULL || slots->free == NULL) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The seam between the loops and the network: whole messages, in order, without loss while the connection lives.
 // Backends: transport_mem (tests), transport_tcp (any stream socket), transport_verbs (RDMA). Each exports constructors
-// only. Nothing here blocks; everything is called from one thread, the one that polls. One conformance suite runs over
-// all backends.
+// only. Nothing here blocks but destroy(); everything is called from one thread, the one that polls. One conformance
+// suite runs over all backends.
 #ifndef RD_TRANSPORT_H
 #define RD_TRANSPORT_H
 
@@ -67,7 +67,9 @@ struct rd_transport_ops {
   const char *(*peer_name)(const struct rd_transport *transport);
   const char *(*device_name)(const struct rd_transport *transport); // "mlx5_0"; NULL: none
 
-  void (*destroy)(struct rd_transport *transport); // NULL-safe through rd_transport_destroy()
+  // Waits a moment, 200 ms at most, where what was flushed would be lost otherwise. NULL-safe through
+  // rd_transport_destroy().
+  void (*destroy)(struct rd_transport *transport);
 };
 
 void rd_transport_destroy(struct rd_transport *transport);

@@ -14,9 +14,8 @@
 #define RD_RDMACM_FUNCTIONS(of)                                                                                        \
   of(rdma_accept) of(rdma_ack_cm_event) of(rdma_bind_addr) of(rdma_connect) of(rdma_create_event_channel)              \
       of(rdma_create_id) of(rdma_create_qp) of(rdma_destroy_event_channel) of(rdma_destroy_id) of(rdma_destroy_qp)     \
-          of(rdma_disconnect) of(rdma_event_str) of(rdma_free_devices) of(rdma_get_cm_event) of(rdma_get_devices)      \
-              of(rdma_get_src_port) of(rdma_listen) of(rdma_migrate_id) of(rdma_reject) of(rdma_resolve_addr)          \
-                  of(rdma_resolve_route) of(rdma_set_option)
+          of(rdma_disconnect) of(rdma_free_devices) of(rdma_get_cm_event) of(rdma_get_devices) of(rdma_get_src_port)   \
+              of(rdma_listen) of(rdma_migrate_id) of(rdma_resolve_addr) of(rdma_resolve_route) of(rdma_set_option)
 
 #define RD_IBVERBS_FUNCTIONS(of)                                                                                       \
   of(ibv_ack_cq_events) of(ibv_alloc_pd) of(ibv_create_comp_channel) of(ibv_create_cq) of(ibv_dealloc_pd)              \

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-// For receiving, else only for sending. NULL: RD_CODE_INTERNAL; where it is the limit of locked memory, its value and
-// the line that raises it are named. Free with verbs->ibv_dereg_mr().
+// For receiving, else only for sending. NULL: RD_CODE_INTERNAL; where it is the limit of locked memory
+// RD_CODE_CANNOT_CONNECT, and its value and the line that raises it are named. Free with verbs->ibv_dereg_mr().
 struct ibv_mr *rd_verbs_register(const struct rd_verbs_library *verbs, struct ibv_pd *pd, const void *memory,
                                  size_t bytes, bool receives, struct rd_error *error);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "window.h"
 
+#include "pages.h"
 #include "size_words.h"
 #include "wire.h"
 
@@ -81,5 +82,5 @@ static size_t slots_that_fit(size_t most_bytes, size_t slot_bytes) {
 }
 
 static size_t slot_memory_bytes(size_t slot_bytes) {
-  return (slot_bytes + AROUND_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+  return rd_pages_round(slot_bytes + AROUND_BYTES);
 }

@@ -72,7 +72,7 @@ static json_t *machine_facts(void) {
 }
 
 static json_t *network_facts(int null_fd) {
-  int64_t memlock = memlock_limit();
+  int64_t memlock = rd_memlock_bytes();
   json_t *ports = rdma_ports_json("/sys");
   json_t *lacks = rdma_lacks(ports, null_fd);
   return json_made(json_pack("{s:I,s:o,s:o,s:o,s:o}", "net_ns", network_namespace(), "memlock",

@@ -13,7 +13,7 @@
 
 static bool may_lock_without_limit(void);
 
-int64_t memlock_limit(void) {
+int64_t rd_memlock_bytes(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur > INT64_MAX || may_lock_without_limit()) return -1;
   return (int64_t)limit.rlim_cur;

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much memory this process may lock, which bounds what RDMA devices can be given.
+#ifndef RD_MEMLOCK_H
+#define RD_MEMLOCK_H
+
+#include <stdint.h>
+
+// Bytes; -1: no limit.
+int64_t rd_memlock_bytes(void);
+
+#endif
