@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws a few cells of a matrix that is too large for `npm test`. The seed is printed; RDPIPE_TEST_SEED=SEED draws the same again.
+import { randomInt } from 'node:crypto';
+
+const SEEDS = 2 ** 32;
+
+let seedOfThisProcess: number | undefined;
+
+/** `count` different cells (all of them, where there are fewer), in their order in the matrix. */
+export function sample<Cell>(cells: readonly Cell[], count: number): Cell[] {
+  seedOfThisProcess ??= announce(chooseSeed(process.env.RDPIPE_TEST_SEED));
+  return draw(cells, count, seedOfThisProcess);
+}
+
+/** The same draw for the same seed, whatever was drawn before. */
+export function draw<Cell>(cells: readonly Cell[], count: number, seed: number): Cell[] {
+  const random = generator(seed);
+  const drawn = cells.map((cell, place) => ({ cell, place, lot: random() }));
+  drawn.sort((left, right) => left.lot - right.lot || left.place - right.place);
+  return drawn
+    .slice(0, count)
+    .sort((left, right) => left.place - right.place)
+    .map(({ cell }) => cell);
+}
+
+function chooseSeed(given: string | undefined): number {
+  if (given === undefined) return randomInt(SEEDS);
+  if (!/^\d+$/.test(given)) throw new Error(`RDPIPE_TEST_SEED is not a number: ${given}`);
+  return Number(given) % SEEDS;
+}
+
+function announce(seed: number): number {
+  console.log(`  sample drawn with RDPIPE_TEST_SEED=${seed}`);
+  return seed;
+}
+
+/** Marsaglia's xorshift, 32 bits: its state may not be 0. */
+function generator(seed: number): () => number {
+  let state = (seed ^ 0x9e3779b9) >>> 0 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state = (state ^ (state << 5)) >>> 0;
+    return state;
+  };
+}
