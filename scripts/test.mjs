@@ -23,7 +23,7 @@ const PARTS = [
     steps: () => [...suites('address,undefined', 'asan'), ...suites('thread', 'tsan')],
   },
   { name: 'integration', budgetMinutes: 5, steps: integration },
-  { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/faults')] },
+  { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/{faults,attacks}', '--parallel', '--jobs', '4')] },
   { name: 'lab', budgetMinutes: 4, steps: inTheLab },
   { name: 'full', budgetMinutes: 60, steps: () => [mocha('test/full')], long: true },
 ];
@@ -84,7 +84,7 @@ function command(...argv) {
   return async (deadline) => ((await run(argv, deadline)) ? one('passed') : one('failed'));
 }
 
-/** Every `*.test.ts` below a folder. A mocha that died without its counts has failed. */
+/** Every `*.test.ts` below a folder, or several: `a/{b,c}`. A mocha that died without its counts has failed. */
 function mocha(folder, ...options) {
   return async (deadline) => {
     const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-test-counts-'));
