@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { output } from '../lab/shell-out.ts';
 import { ROOT } from '../support/root.ts';
+import { output } from '../support/shell-out.ts';
 
 /** Where the hosts see it too. */
 export const PING_PONG = join(ROOT, 'build/bench/ping-pong');

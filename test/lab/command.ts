@@ -4,10 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
+import { inside, processesInside } from '../support/namespaces.ts';
 import { ROOT } from '../support/root.ts';
 import { DEFAULT_OPTIONS, labsThatAreUp, startLab, stopLab } from './hosts.ts';
 import { whatIsMissing } from './needs.ts';
-import { inside, processesInside } from './network.ts';
 import { placeOf } from './place.ts';
 import { configFileIn } from './ssh-files.ts';
 

@@ -2,10 +2,12 @@
 // Virtual hosts h1, h2 … with soft-RoCE and sshd, in a network of their own. They see this machine's / read-only, so that its
 // programs run there, with /tmp and homes of their own.
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { namespaces, removeNamespace } from '../support/namespaces.ts';
+import { isRunning } from '../support/processes.ts';
 import { makeInitramfs } from './initramfs.ts';
 import { theKernel } from './kernel.ts';
-import { type BootFiles, isRunning, type MachineOptions, machineIsReady, startMachine } from './machine.ts';
-import { makeNetwork, networks, removeNetwork } from './network.ts';
+import { type BootFiles, type MachineOptions, machineIsReady, startMachine } from './machine.ts';
+import { makeNetwork } from './network.ts';
 import { type Place, placeOf, RUNNING } from './place.ts';
 import { makeSshFiles } from './ssh-files.ts';
 
@@ -26,7 +28,7 @@ export const DEFAULT_OPTIONS: LabOptions = { hosts: 3, cpus: 1, memoryMib: 1024,
 export async function startLab(name: string, options: LabOptions, say: (line: string) => void): Promise<RunningLab> {
   const place = placeOf(name);
   removeOrphans();
-  if (networks().includes(place.namespace)) throw new Error(`the lab "${name}" is up already`);
+  if (namespaces().includes(place.namespace)) throw new Error(`the lab "${name}" is up already`);
   const kernel = theKernel(say);
   rmSync(place.folder, { recursive: true, force: true });
   mkdirSync(place.folder, { recursive: true, mode: 0o700 });
@@ -47,13 +49,13 @@ export async function startLab(name: string, options: LabOptions, say: (line: st
 /** Whether there was something to stop or not. */
 export function stopLab(name: string): void {
   const place = placeOf(name);
-  removeNetwork(place.namespace);
+  removeNamespace(place.namespace);
   rmSync(place.folder, { recursive: true, force: true });
 }
 
 /** The names of the labs that are up. */
 export function labsThatAreUp(): string[] {
-  const known = networks();
+  const known = namespaces();
   if (!existsSync(RUNNING)) return [];
   return readdirSync(RUNNING).filter((name) => known.includes(placeOf(name).namespace));
 }

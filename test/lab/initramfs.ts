@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { lines, output } from '../support/shell-out.ts';
 import type { Kernel } from './kernel.ts';
-import { lines, output } from './shell-out.ts';
 
 const FOLDERS = ['bin', 'proc', 'sys', 'dev', 'new', 'rw', 'lower', 'modules', 'guest'];
 const APPLETS = ['sh', 'mount', 'umount', 'insmod', 'mkdir', 'cat', 'cp', 'echo', 'switch_root'];

@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { lines, output } from '../support/shell-out.ts';
 import { CACHE } from './place.ts';
-import { lines, output } from './shell-out.ts';
 import { vmlinuxOf } from './vmlinux.ts';
 
 export interface Kernel {

@@ -4,8 +4,10 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
+import { inside } from '../support/namespaces.ts';
+import { isRunning } from '../support/processes.ts';
 import { ROOT } from '../support/root.ts';
-import { inside, tapOf } from './network.ts';
+import { tapOf } from './network.ts';
 import type { Place } from './place.ts';
 
 export interface MachineOptions {
@@ -57,11 +59,6 @@ export async function machineIsReady(place: Place, number: number, pid: number):
 /** What the host's kernel said since it was ready: nothing, unless something went wrong. */
 export function complaintsOf(place: Place, number: number): string {
   return readText(consoleOf(place, number)).split(READY)[1]?.trim() ?? '';
-}
-
-export function isRunning(pid: number): boolean {
-  // A process that ended is a zombie until its parent has taken its status.
-  return /^\d+ \(.*\) [^ZX] /s.test(readText(`/proc/${pid}/stat`));
 }
 
 function qemu(place: Place, number: number, options: MachineOptions, { vmlinux, initramfs }: BootFiles): string[] {

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { arch } from 'node:process';
 import { onPath } from '../support/needs.ts';
+import { succeeds } from '../support/shell-out.ts';
 import { kernelIsHere } from './kernel.ts';
-import { succeeds } from './shell-out.ts';
 
 /** Tools and their Debian packages. */
 const TOOLS: ReadonlyMap<string, string> = new Map([

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network of a lab: a namespace with two bridges, to which each host has a tap. Nothing leaves it. This machine is in it
 // at the addresses that end in 254 (fe); it has no RDMA device there.
-import { lines, output, succeeds } from './shell-out.ts';
+import { configure, makeNamespace } from '../support/namespaces.ts';
 
 /** IPv4 address of a host by its number. */
 export function addressOf(number: number): string {
@@ -17,16 +17,10 @@ export function tapOf(number: number, network: 0 | 1 = 0): string {
   return `tap${number}.${network}`;
 }
 
-/** Words before a command line that run it inside. */
-export function inside(namespace: string): readonly string[] {
-  return ['ip', 'netns', 'exec', namespace];
-}
-
 export function makeNetwork(namespace: string, hosts: number, mtu: number): void {
   const taps = Array.from({ length: hosts }, (_, index) => [tapOf(index + 1, 0), tapOf(index + 1, 1)] as const);
-  output('ip', ['netns', 'add', namespace]);
+  makeNamespace(namespace);
   configure(namespace, [
-    'link set lo up',
     ...bridge('br0', mtu),
     ...bridge('br1', mtu),
     'address add 10.77.0.254/24 dev br0',
@@ -40,30 +34,10 @@ export function setLink(namespace: string, tapName: string, state: 'up' | 'down'
   configure(namespace, [`link set ${tapName} ${state}`]);
 }
 
-/** Ends whatever runs inside, and removes it; nothing to do if there is none of that name. */
-export function removeNetwork(namespace: string): void {
-  if (!networks().includes(namespace)) return;
-  for (const pid of processesInside(namespace)) succeeds('kill', ['-KILL', String(pid)]);
-  output('ip', ['netns', 'delete', namespace]);
-}
-
-/** The names of all network namespaces that ip(8) knows. */
-export function networks(): string[] {
-  return lines('ip', ['netns', 'list']).map((line) => line.replace(/ .*/, ''));
-}
-
-export function processesInside(namespace: string): number[] {
-  return lines('ip', ['netns', 'pids', namespace]).map(Number);
-}
-
 function bridge(name: string, mtu: number): string[] {
   return [`link add ${name} type bridge forward_delay 0`, `link set ${name} mtu ${mtu} up`];
 }
 
 function tap(name: string, bridgeName: string, mtu: number): string[] {
   return [`tuntap add ${name} mode tap vnet_hdr`, `link set ${name} mtu ${mtu} master ${bridgeName} up`];
-}
-
-function configure(namespace: string, commands: readonly string[]): void {
-  output('ip', ['-n', namespace, '-batch', '-'], `${commands.join('\n')}\n`);
 }

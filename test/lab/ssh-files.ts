@@ -3,9 +3,9 @@
 // ann, whose memory is limited as a user's is.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { output } from '../support/shell-out.ts';
 import { address6Of, addressOf } from './network.ts';
 import type { Place } from './place.ts';
-import { output } from './shell-out.ts';
 
 export function configFileIn(folder: string): string {
   return join(folder, 'ssh_config');

@@ -5,13 +5,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
+import { inside } from '../support/namespaces.ts';
 import { needs } from '../support/needs.ts';
-import { signalProcess } from '../support/processes.ts';
+import { isRunning, signalProcess } from '../support/processes.ts';
 import { NOTHING_LEFT_MS, Workplace } from '../support/workplace.ts';
 import { DEFAULT_OPTIONS, nameOfOwnLab, type RunningLab, startLab, stopLab } from './hosts.ts';
-import { isRunning, machineIsReady, startMachine } from './machine.ts';
+import { machineIsReady, startMachine } from './machine.ts';
 import { whatIsMissing } from './needs.ts';
-import { inside, setLink, tapOf } from './network.ts';
+import { setLink, tapOf } from './network.ts';
 import { configFileIn, lastingSsh } from './ssh-files.ts';
 
 export interface VirtualHostsOptions {

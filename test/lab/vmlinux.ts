@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the ELF kernel out of an x86 bzImage: qemu starts it without firmware and without decompressing it, in half the time.
-import { output } from './shell-out.ts';
+import { output } from '../support/shell-out.ts';
 
 /** How a payload begins, and what unpacks it. */
 const COMPRESSIONS: readonly (readonly [start: string, program: string, ...words: readonly string[]])[] = [

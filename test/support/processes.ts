@@ -24,6 +24,12 @@ export function processesWith(mark: string): MarkedProcess[] {
     .map(describeProcess);
 }
 
+/** Whether there is such a process, of whoever it is. */
+export function isRunning(pid: number): boolean {
+  // A process that ended is a zombie until its parent has taken its status.
+  return /^\d+ \(.*\) [^ZX] /s.test(readProc(pid, 'stat'));
+}
+
 /** It may have ended meanwhile. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that are run to their end, one after another, while a lab is put together.
+// Programs that are run to their end, one after another, while what a test stands on is put together.
 import { spawnSync } from 'node:child_process';
 
 const LARGEST_OUTPUT_BYTES = 256 * 1024 * 1024;
