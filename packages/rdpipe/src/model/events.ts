@@ -18,6 +18,22 @@ export type RunEvent =
       readonly cipher: string;
       readonly way: string;
     }
+  /** One end of a hop lost its connection, and makes a new one. */
+  | {
+      readonly kind: 'hop_broken';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly host: string;
+      readonly message: string;
+    }
+  /** That end has a new one, and goes on from this position. */
+  | {
+      readonly kind: 'hop_resumed';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly host: string;
+      readonly bytes: number;
+    }
   | { readonly kind: 'size'; readonly link: number; readonly bytes: number }
   | {
       readonly kind: 'counters';

@@ -187,6 +187,16 @@ export type AgentEvent =
       /** What the user should know. */
       readonly note: string | null;
     }
+  /** The connection broke and is being made anew. */
+  | { readonly event: 'broken'; readonly link: number; readonly end: HopEnd; readonly message: string }
+  | {
+      readonly event: 'resumed';
+      readonly link: number;
+      readonly end: HopEnd;
+      readonly epoch: number;
+      /** Position in the stream from which it goes on. */
+      readonly bytes: number;
+    }
   | { readonly event: 'size'; readonly link: number; readonly bytes: number }
   | { readonly event: 'started'; readonly stage: number; readonly pid: number }
   | {

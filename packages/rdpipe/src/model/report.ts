@@ -29,6 +29,8 @@ export interface HopReport {
   readonly peer: string | null;
   /** Shortest round trip of a message in microseconds; null: none was measured. */
   readonly rttUs: number | null;
+  /** How often the connection broke and the stream went on over a new one. */
+  readonly reconnects: number;
   readonly result: 'delivered' | 'closed' | 'aborted' | 'failed' | 'not_connected';
   readonly bytes: number;
   readonly seconds: number;

@@ -119,6 +119,8 @@ const EventSchema = v.variant('event', [
     device: v.nullable(v.string()),
     note: v.nullable(v.string()),
   }),
+  v.object({ event: v.literal('broken'), link: Count, end: End, message: v.string() }),
+  v.object({ event: v.literal('resumed'), link: Count, end: End, epoch: Count, bytes: Count }),
   v.object({ event: v.literal('size'), link: Count, bytes: Count }),
   v.object({ event: v.literal('started'), stage: Count, pid: Count }),
   v.object({

@@ -1,5 +1,6 @@
 import type { Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd } from '../model/protocol.ts';
+import { isFailure } from './link-outcome.ts';
 import {
   type Connected,
   type Counters,
@@ -21,6 +22,8 @@ export function collect(state: RunState, session: SessionId, event: AgentEvent, 
       return connected(state, event, nowMs);
     case 'counters':
       return changeEnd(state, event.link, event.end, { counters: countersOf(event) });
+    case 'resumed':
+      return resumed(state, event);
     case 'link_ended':
       return linkEnded(state, event, nowMs);
     case 'failed':
@@ -68,6 +71,11 @@ function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): Counters
   return { bytes, inputMs, wireMs, outputMs, rttUs };
 }
 
+function resumed(state: RunState, { link, end }: Extract<AgentEvent, { event: 'resumed' }>): RunState {
+  const before = state.links.get(link)?.ends[end].reconnects ?? 0;
+  return changeEnd(state, link, end, { reconnects: before + 1 });
+}
+
 /** True when the stage failed by itself: it was not stopped, its reader had not closed, its status is not allowed. */
 function failedByItself(state: RunState, event: Exited): boolean {
   const stage = state.stages.get(event.stage)?.planned.stage;
@@ -82,12 +90,13 @@ function exited(state: RunState, event: Exited): RunState {
 }
 
 function linkEnded(state: RunState, event: LinkEnded, nowMs: number): RunState {
-  const before = state.links.get(event.link)?.ends[event.end].counters;
-  const counters = { ...NO_COUNTERS, ...before, bytes: event.bytes };
+  const before = state.links.get(event.link);
+  const counters = { ...NO_COUNTERS, ...before?.ends[event.end].counters, bytes: event.bytes };
   const withEnd = changeEnd(state, event.link, event.end, { ended: event, counters });
   const after = changeLink(withEnd, event.link, () => ({ endedAtMs: nowMs }));
-  if (event.result === 'delivered' || event.result === 'closed') return after;
   const { link, end, result, code, message } = event;
+  if (result === 'delivered' || result === 'closed') return after;
+  if (before !== undefined && !isFailure(before, event)) return after;
   return addFailure(after, { kind: 'link', link, end, result, code, message });
 }
 

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { formatBytes } from '../model/bytes.ts';
 import { shorten } from '../model/text.ts';
+import { completeParts } from './complete-words.ts';
 import { stageOutcome } from './stage-outcome.ts';
 import type { Failure, LinkState, RunState } from './state.ts';
 
@@ -8,8 +9,8 @@ type Of<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
 
 /** One line for people: what failed, where, what was stopped for it, and what to do. */
 export function describeFailure(state: RunState, failure: Failure): string {
-  const left = state.leftBehind.length === 0 ? '' : `; ${describeLeftBehind(state)}`;
-  return `${describeAlone(state, failure)}${left}`;
+  const left = state.leftBehind.length === 0 ? [] : [describeLeftBehind(state)];
+  return [describeAlone(state, failure), ...completeParts(state), ...left].join('; ');
 }
 
 export function describeLeftBehind(state: RunState): string {
@@ -74,8 +75,18 @@ function stagesInWords(numbers: readonly number[]): string {
 function describeLink(state: RunState, failure: Of<'link'>): string {
   const link = state.links.get(failure.link);
   const place = link === undefined ? `link ${failure.link}` : linkPlace(state, link, failure);
+  const lost = link === undefined || link.from === link.to ? '' : lostPeer(link, failure);
   const bytes = link?.ends[failure.end].counters.bytes ?? 0;
-  return `${place}: ${failure.message || failure.code}${bytes === 0 ? '' : ` after ${formatBytes(bytes)}`}`;
+  return `${place}: ${lost}${failure.message || failure.code}${bytes === 0 ? '' : ` after ${formatBytes(bytes)}`}`;
+}
+
+/** Which side is to be looked at. Where both heard nothing, the network between them is. */
+function lostPeer({ from, to, ends }: LinkState, { end, code }: Of<'link'>): string {
+  const [here, there] = end === 'send' ? [from, to] : [to, from];
+  if (code === 'peer_lost') return `${here} lost ${there}: `;
+  if (code !== 'peer_stalled') return '';
+  const areBothDeaf = Object.values(ends).every(({ ended }) => ended?.code === 'peer_stalled');
+  return areBothDeaf ? `${here} and ${there} went silent for each other: ` : `${there} went silent: `;
 }
 
 function linkPlace(state: RunState, link: LinkState, { code, end }: Of<'link'>): string {

@@ -1,6 +1,7 @@
 import type { Plan } from '../model/plan.ts';
 import type { HopReport, Report, StageReport } from '../model/report.ts';
 import { firstCause } from './first-cause.ts';
+import { linkOutcome } from './link-outcome.ts';
 import { stageOutcome } from './stage-outcome.ts';
 import type { LinkState, RunState, StageState } from './state.ts';
 
@@ -47,7 +48,9 @@ function reportHop(hop: LinkState): HopReport {
     devices: devicesOf(hop),
     ...addressesOf(hop),
     rttUs: rttOf(hop),
-    result: resultOf(hop),
+    // Each end tells of the same ones; the last may have been heard from one of them only.
+    reconnects: Math.max(ends.send.reconnects, ends.recv.reconnects),
+    result: linkOutcome(hop),
     bytes,
     seconds,
     bytesPerSecond: seconds > 0 ? bytes / seconds : 0,
@@ -104,13 +107,4 @@ function bottleneckOf(waits: Waits): HopReport['bottleneck'] {
   if (most === 0) return 'none';
   if (most === waits.input) return 'input';
   return most === waits.output ? 'output' : 'wire';
-}
-
-/** The receiver knows what arrived; the sender's word counts where the receiver's is missing or it failed first. */
-function resultOf({ connectedAtMs, ends }: LinkState): HopReport['result'] {
-  const results = [ends.recv.ended?.result, ends.send.ended?.result];
-  if (results.includes('failed')) return 'failed';
-  if (results.includes('aborted')) return 'aborted';
-  const result = results[0] ?? results[1];
-  return result ?? (connectedAtMs === undefined ? 'not_connected' : 'aborted');
 }

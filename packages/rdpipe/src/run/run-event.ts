@@ -4,6 +4,10 @@ import type { AgentEvent } from '../model/protocol.ts';
 /** What of an agent's message is shown to people. */
 export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefined {
   switch (event.event) {
+    case 'broken':
+      return { kind: 'hop_broken', link: event.link, end: event.end, host, message: event.message };
+    case 'resumed':
+      return { kind: 'hop_resumed', link: event.link, end: event.end, host, bytes: event.bytes };
     case 'size':
       return { kind: 'size', link: event.link, bytes: event.bytes };
     case 'counters':

@@ -28,6 +28,8 @@ export interface Counters {
 export interface EndState {
   readonly connected: Connected | undefined;
   readonly counters: Counters;
+  /** How often its connection broke and was made anew. */
+  readonly reconnects: number;
   readonly ended: LinkEnded | undefined;
 }
 
@@ -82,7 +84,7 @@ export interface RunState {
 }
 
 export const NO_COUNTERS: Counters = { bytes: 0, inputMs: 0, wireMs: 0, outputMs: 0, rttUs: 0 };
-const NOTHING: EndState = { connected: undefined, counters: NO_COUNTERS, ended: undefined };
+const NOTHING: EndState = { connected: undefined, counters: NO_COUNTERS, reconnects: 0, ended: undefined };
 
 /** The state before anything was started. */
 export function initialState(plan: Plan): RunState {

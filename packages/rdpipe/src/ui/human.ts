@@ -57,6 +57,14 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
       display.startRows();
     },
     hop_connected: ({ link, transport, cipher, way }) => log(`hop ${link} connected: ${transport}, ${cipher}, ${way}`),
+    hop_broken(event) {
+      progress.broke(event);
+      log(`${event.host}: hop ${event.link} broke, connecting anew: ${event.message}`);
+    },
+    hop_resumed(event) {
+      progress.resumed(event);
+      log(`${event.host}: hop ${event.link} is connected anew, going on after ${formatBytes(event.bytes)}`);
+    },
     size: progress.sizeKnown,
     counters: progress.counted,
     stderr: ({ stage, data }) => stderr?.data(stage, data),

@@ -1,6 +1,7 @@
 /** What moves through every hop, from the events of a run: bytes, rate, what it waits for, how long it will take. */
 import type { RunEvent } from '../model/events.ts';
 import type { Plan, PlannedLink } from '../model/plan.ts';
+import type { HopEnd } from '../model/protocol.ts';
 
 export interface HopProgress {
   readonly link: number;
@@ -9,6 +10,8 @@ export interface HopProgress {
   readonly bytes: number;
   readonly bytesPerSecond: number;
   readonly waitsFor: 'input' | 'wire' | 'output' | undefined;
+  /** Its connection broke, and there is no new one yet. */
+  readonly reconnecting: boolean;
   readonly size: number | undefined;
   readonly secondsLeft: number | undefined;
 }
@@ -18,6 +21,8 @@ export interface Progress {
   segmentStarted(segment: number): void;
   sizeKnown(event: Extract<RunEvent, { kind: 'size' }>): void;
   counted(event: Extract<RunEvent, { kind: 'counters' }>): void;
+  broke(event: Extract<RunEvent, { kind: 'hop_broken' }>): void;
+  resumed(event: Extract<RunEvent, { kind: 'hop_resumed' }>): void;
   /** The hops of the segment that runs, in the order of the data. */
   hops(): readonly HopProgress[];
 }
@@ -28,6 +33,7 @@ export function createProgress(expectedBytes: number | undefined, now: () => num
   let counted: readonly Counted[] = [];
   // Files are opened while a segment is prepared, so their sizes come before it starts.
   const sizes = new Map<number, number>();
+  const find = (number: number) => counted.find(({ link }) => link === number);
   return {
     planned(made) {
       plan = made;
@@ -39,9 +45,11 @@ export function createProgress(expectedBytes: number | undefined, now: () => num
       sizes.set(link, bytes);
     },
     counted(event) {
-      const hop = counted.find(({ link }) => link === event.link);
+      const hop = find(event.link);
       if (hop !== undefined) take(hop, event, now());
     },
+    broke: ({ link, end }) => void find(link)?.broken.add(end),
+    resumed: ({ link, end }) => void find(link)?.broken.delete(end),
     hops: () => counted.map((hop) => progressOf(hop, sizes.get(hop.link) ?? hop.expected, now())),
   };
 }
@@ -66,6 +74,8 @@ interface Counted {
   readonly expected: number | undefined;
   bytes: number;
   samples: readonly Sample[];
+  /** Its ends that are without a connection. */
+  readonly broken: Set<HopEnd>;
   /** Milliseconds waited so far, and those at the last look. */
   readonly waits: Waits;
   recent: Waits;
@@ -81,6 +91,7 @@ function startCounting(plan: Plan, segment: number, expectedBytes: number | unde
     expected: index === 0 && segment === 1 ? expectedBytes : undefined,
     bytes: 0,
     samples: [],
+    broken: new Set(),
     waits: { input: 0, wire: 0, output: 0 },
     recent: { input: 0, wire: 0, output: 0 },
   }));
@@ -110,10 +121,11 @@ function note(hop: Counted, what: keyof Waits, milliseconds: number): void {
 }
 
 function progressOf(hop: Counted, size: number | undefined, now: number): HopProgress {
-  const { link, name, bytes } = hop;
+  const { link, name, bytes, broken } = hop;
   const bytesPerSecond = rateOf(hop, now);
   const left = size === undefined || size < bytes || bytesPerSecond === 0 ? undefined : (size - bytes) / bytesPerSecond;
-  return { link, name, bytes, bytesPerSecond, waitsFor: longest(hop.recent), size, secondsLeft: left };
+  const waitsFor = longest(hop.recent);
+  return { link, name, bytes, bytesPerSecond, waitsFor, reconnecting: broken.size > 0, size, secondsLeft: left };
 }
 
 /** Counters come 4 times a second; only when they stay away does the rate fall with the time since. */

@@ -12,8 +12,12 @@ export function progressRows(hops: readonly HopProgress[], columns: number): rea
 const WAITING = { input: 'waits for input', wire: 'waits for the network', output: 'waits for output' };
 
 function cells(hop: HopProgress): readonly string[] {
-  const waits = hop.waitsFor === undefined ? '' : WAITING[hop.waitsFor];
-  return [hop.name, formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), portion(hop), waits];
+  return [hop.name, formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), portion(hop), doing(hop)];
+}
+
+function doing({ reconnecting, waitsFor }: HopProgress): string {
+  if (reconnecting) return 'reconnecting';
+  return waitsFor === undefined ? '' : WAITING[waitsFor];
 }
 
 /** `42% of 3.0 GiB, 31 s left`; a stream that outgrew what was expected has no percentage. */

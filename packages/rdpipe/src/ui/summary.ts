@@ -31,8 +31,14 @@ function bandwidthLine({ hops, seconds }: Report): string {
 function hopCells(hop: HopReport): readonly string[] {
   const waits = `waited ${inSeconds(hop.inputMs)} for input, ${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
   const result = hop.result.replace('_', ' ');
-  const times = hop.rttUs === null ? waits : `${waits}; round trip ${formatMicroseconds(hop.rttUs)}`;
+  const roundTrip = hop.rttUs === null ? [] : [`round trip ${formatMicroseconds(hop.rttUs)}`];
+  const times = [waits, ...roundTrip, ...reconnected(hop)].join('; ');
   return [nameOf(hop), carrierOf(hop), result, formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), times];
+}
+
+function reconnected({ reconnects }: HopReport): readonly string[] {
+  if (reconnects === 0) return [];
+  return [`reconnected ${reconnects === 1 ? 'once' : `${reconnects} times`}`];
 }
 
 /** A link to a file or to the user's own descriptor may stay on one host. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { HostAddress, RdmaPort } from '../../src/model/protocol.ts';
-import { decodeHello } from '../../src/native/decode.ts';
+import { decodeEvent, decodeHello } from '../../src/native/decode.ts';
 import { HELLO } from './fake-agent.ts';
 
 const ADDRESS: HostAddress = {
@@ -55,4 +55,21 @@ describe('a hello', () => {
     ['no word of what is lacking', { ...FULL, rdma_lacks: undefined }],
   ] as const)
     it(`with ${what} is refused`, () => expect(decode(hello)).to.equal(undefined));
+});
+
+describe('a message about a broken connection', () => {
+  const decode = (event: object) => decodeEvent(Buffer.from(JSON.stringify(event)));
+  const broken = { event: 'broken', link: 1, end: 'send', message: 'connection reset' };
+  const resumed = { event: 'resumed', link: 1, end: 'recv', epoch: 2, bytes: 8_589_934_592 };
+
+  for (const event of [broken, resumed])
+    it(`${event.event} is taken as it is`, () => expect(decode(event)).to.deep.equal(event));
+
+  for (const [what, event] of [
+    ['broken without words', { ...broken, message: undefined }],
+    ['broken at no end', { ...broken, end: 'middle' }],
+    ['resumed before the beginning', { ...resumed, bytes: -1 }],
+    ['resumed without its number', { ...resumed, epoch: '2' }],
+  ] as const)
+    it(`${what} is refused`, () => expect(decode(event)).to.equal(undefined));
 });

@@ -90,6 +90,13 @@ describe('firstCause', () => {
     it('a stage whose consumer had closed', () => {
       expect(judge(PLAN, [['s1', exited(1, { signal: 13, consumer_closed: true })]]).status).to.equal(0);
     });
+    it('a sender that lost a consumer which had closed', () => {
+      const hadClosed: Heard = ['s2', linkEnded(1, 'recv', { result: 'closed', code: 'closed' })];
+      const stalled: Heard = ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came')];
+      for (const loss of [peerLost, stalled]) expect(judge(PLAN, [hadClosed, loss]).status).to.equal(0);
+      expect(judge(PLAN, [peerLost, hadClosed]).status).to.equal(125); // by then everything was told to end
+      expect(judge(PLAN, [hadClosed, unreadable]).status).to.equal(125);
+    });
     it('a closed link', () => {
       expect(judge(PLAN, [['s1', linkEnded(1, 'send', { result: 'closed', code: 'closed' })]]).status).to.equal(0);
     });
@@ -179,7 +186,28 @@ describe('firstCause', () => {
             linkEnded(1, 'send', { result: 'failed', code: 'peer_lost', message: 'connection reset', bytes: GIB }),
           ],
         ],
-        'data from h1 to h2: connection reset after 1.0 GiB',
+        'data from h1 to h2: h1 lost h2: connection reset after 1.0 GiB',
+      ],
+      [
+        'the side that fell silent, as its peer says',
+        FILE_PLAN,
+        [['s2', linkFailed(1, 'recv', 'peer_stalled', 'nothing came from 10.0.0.1:50000 for 60 s')]],
+        'data from h1 to h2: h1 went silent: nothing came from 10.0.0.1:50000 for 60 s',
+      ],
+      [
+        'both sides, when neither heard the other',
+        FILE_PLAN,
+        [
+          ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came from 10.0.0.2:40000 for 60 s')],
+          ['s2', linkFailed(1, 'recv', 'peer_stalled', 'nothing came from 10.0.0.1:50000 for 60 s')],
+        ],
+        'data from h1 to h2: h1 and h2 went silent for each other: nothing came from 10.0.0.2:40000 for 60 s',
+      ],
+      [
+        'the side that was lost',
+        FILE_PLAN,
+        [['s2', linkFailed(1, 'recv', 'peer_lost', 'nobody came back to 10.0.0.2:40000')]],
+        'data from h1 to h2: h2 lost h1: nobody came back to 10.0.0.2:40000',
       ],
       [
         'processes that stayed behind',
@@ -200,6 +228,51 @@ describe('firstCause', () => {
       }));
       const message = judge({ ...PLAN, segments: [{ number: 1, links: [], stages }] }, [failedStage2]).message;
       expect(message).to.match(/^stage 2 \(h2: x{59}…\) exited 1/);
+    });
+  });
+
+  describe('what is complete though nobody could say so', () => {
+    const written: Heard = ['s2', linkEnded(1, 'recv')];
+    const complete = 'h2: file is complete (stage 2: > out), only the word of it did not reach h1';
+    const senderGone = failure(new SessionError('session_lost', 'h1', 'lost the agent on h1: broken pipe'));
+
+    for (const [what, loss] of [
+      ['its sender lost its peer', peerLost],
+      ['its sender heard nothing more', ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came')]],
+      ["its sender's host was lost", senderGone],
+    ] as const)
+      it(`is a file, and the run fails, when ${what}`, () => {
+        for (const heard of [
+          [written, loss],
+          [loss, written],
+        ]) {
+          const { status, cause, message } = judge(FILE_PLAN, heard);
+          expect({ status, cause }).to.deep.equal({ status: 125, cause: 'rdpipe' });
+          expect(message).to.match(/^(data from h1 to h2|lost the agent on h1): .*; h2: file is complete /);
+          expect(message?.endsWith(complete), message ?? '').to.equal(true);
+        }
+      });
+
+    it('is a command that ended well', () => {
+      const message = judge(PLAN, [written, ['s2', exited(2)], peerLost]).message;
+      expect(message).to.contain(
+        '; h2: command ended well (stage 2: filter --x), only the word of it did not reach h1',
+      );
+    });
+
+    it('is no command that was stopped', () => {
+      const stopped: Heard = ['s2', exited(2, { signal: 9, stopped: true })];
+      expect(judge(PLAN, [written, peerLost, stopped]).message).not.to.contain('only the word');
+    });
+
+    it('is not said where its sender knows', () => {
+      const known: Heard[] = [written, ['s1', linkEnded(1, 'send')], interrupted];
+      expect(judge(FILE_PLAN, known).message).to.equal('ended by SIGINT');
+    });
+
+    it('is no file that was not written', () => {
+      const lostToo: Heard = ['s2', linkFailed(1, 'recv', 'peer_lost', 'connection reset')];
+      expect(judge(FILE_PLAN, [peerLost, lostToo]).message).not.to.contain('complete');
     });
   });
 

@@ -5,7 +5,7 @@ import type { HopReport, StageReport } from '../../src/model/report.ts';
 import { addNote, begin, collect } from '../../src/run/collect.ts';
 import { makeReport } from '../../src/run/report.ts';
 import { initialState, type RunState } from '../../src/run/state.ts';
-import { connected, counters, exited, FILE_PLAN, linkEnded, linkFailed, PLAN } from './sample.ts';
+import { broken, connected, counters, exited, FILE_PLAN, linkEnded, linkFailed, PLAN, resumed } from './sample.ts';
 
 type Heard = readonly [session: string, event: AgentEvent, atMs?: number];
 
@@ -43,6 +43,7 @@ describe('makeReport', () => {
       local: '10.0.0.1:50000',
       peer: '10.0.0.2:40000',
       rttUs: null,
+      reconnects: 0,
       result: 'delivered',
       bytes: 4000,
       seconds: 2,
@@ -126,6 +127,34 @@ describe('makeReport', () => {
           ['s2', linkFailed(1, 'recv', 'aborted', 'reset')],
         ],
         { result: 'failed' },
+      ],
+      [
+        'whose consumer had closed when its sender lost it',
+        [
+          ['s2', linkEnded(1, 'recv', closed)],
+          ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came')],
+        ],
+        { result: 'closed' },
+      ],
+      [
+        'whose consumer had closed when its sender failed by itself',
+        [
+          ['s2', linkEnded(1, 'recv', closed)],
+          ['s1', linkFailed(1, 'send', 'internal', 'out of memory')],
+        ],
+        { result: 'failed' },
+      ],
+      [
+        'that broke twice, the second time unheard of by one end',
+        [
+          ['s1', broken(1, 'send')],
+          ['s2', broken(1, 'recv')],
+          ['s2', resumed(1, 'recv')],
+          ['s1', resumed(1, 'send')],
+          ['s1', broken(1, 'send')],
+          ['s1', resumed(1, 'send', { epoch: 3 })],
+        ],
+        { reconnects: 2 },
       ],
       [
         'that waited for its producer',

@@ -72,6 +72,7 @@ export function hopReport(changes: Partial<HopReport> = {}): HopReport {
     local: '10.0.0.1:50000',
     peer: '10.0.0.2:40000',
     rttUs: null,
+    reconnects: 0,
     result: 'delivered',
     bytes: 3 * 1024 ** 3,
     seconds: 1.5,

@@ -95,6 +95,22 @@ describe('progress', () => {
     expect(progress.hops().map(({ size }) => size)).to.deep.equal([4096, undefined]);
   });
 
+  it('tells that a hop is without a connection until both its ends have a new one', () => {
+    start(['h1:a', 'h2:b', 'h1:c']);
+    const broke = (end: 'send' | 'recv') =>
+      progress.broke({ kind: 'hop_broken', link: 1, end, host: 'h', message: 'connection reset' });
+    const resumed = (end: 'send' | 'recv') =>
+      progress.resumed({ kind: 'hop_resumed', link: 1, end, host: 'h', bytes: 9 });
+    const reconnecting = () => progress.hops().map((hop) => hop.reconnecting);
+    expect(reconnecting()).to.deep.equal([false, false]);
+    broke('send');
+    broke('recv');
+    resumed('send');
+    expect(reconnecting()).to.deep.equal([true, false]);
+    resumed('recv');
+    expect(reconnecting()).to.deep.equal([false, false]);
+  });
+
   it('shows the segment that runs', () => {
     start(['h1:a', 'h2:> f', 'h2:< g', 'h1:b']);
     expect(progress.hops().map(({ link }) => link)).to.deep.equal([1]);
@@ -104,7 +120,7 @@ describe('progress', () => {
 });
 
 describe('rows', () => {
-  const hop = { link: 1, name: 'h1→h2', bytes: 1024, bytesPerSecond: 2_000_000 } as const;
+  const hop = { link: 1, name: 'h1→h2', bytes: 1024, bytesPerSecond: 2_000_000, reconnecting: false } as const;
   const unknown = { waitsFor: undefined, size: undefined, secondsLeft: undefined };
 
   it('shows bytes, rate, portion and what is waited for', () => {
@@ -119,6 +135,11 @@ describe('rows', () => {
       'h1→h2               1.0 KiB  2.000 MB/s  25% of 4.0 KiB, 1:05 left  waits for output',
       'h2→standard output  1.0 KiB  2.000 MB/s                             waits for the network',
     ]);
+  });
+
+  it('shows that a hop is being connected anew, whatever it waited for', () => {
+    const rows = progressRows([{ ...hop, ...unknown, waitsFor: 'wire', reconnecting: true }], 80);
+    expect(rows).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s    reconnecting']);
   });
 
   it('leaves out what is not known, or was not true', () => {

@@ -25,6 +25,15 @@ describe('summary', () => {
     expect(other).to.match(/^h1→h2 {2}rdma mlx5_0→rxe0 not encrypted {2}/);
   });
 
+  for (const [reconnects, words] of [
+    [1, 'reconnected once'],
+    [50, 'reconnected 50 times'],
+  ] as const)
+    it(`shows that a hop ${words}`, () => {
+      const [, hop] = summaryLines(report({ hops: [hopReport({ rttUs: 331, reconnects })] }));
+      expect(hop).to.match(new RegExp(`; round trip 331 µs; ${words}$`));
+    });
+
   it('takes the rate of the hop that carried most', () => {
     const hops = [hopReport({ bytes: 10, bytesPerSecond: 1 }), hopReport({ link: 2, bytes: 20, bytesPerSecond: 2000 })];
     expect(summaryLines(report({ hops }))[0]).to.equal('Bandwidth 2.000 kB/s (20 B in 1.5 s)');
