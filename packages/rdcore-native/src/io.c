@@ -55,6 +55,13 @@ bool rd_write_all(int fd, const void *bytes, size_t count) {
   return true;
 }
 
+// Some file systems tell only a close that something did not fit (a quota, NFS); one of a duplicate will do.
+bool rd_make_permanent(int fd) {
+  if (fsync(fd) < 0) return false;
+  int duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  return duplicate >= 0 && close(duplicate) == 0;
+}
+
 int rd_wait_fd(int fd, short events, int timeout_ms) {
   struct pollfd waiting = {.fd = fd, .events = events};
   int64_t deadline_ms = rd_now_ms() + timeout_ms;

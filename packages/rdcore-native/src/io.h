@@ -23,6 +23,9 @@ ssize_t rd_write_now(int fd, const void *bytes, size_t count);
 // Writes all of it, and waits (without a time limit) where the descriptor is non-blocking and full.
 bool rd_write_all(int fd, const void *bytes, size_t count);
 
+// Returns when everything written to the file is on the disk; false, with errno, where it is not or may not be.
+bool rd_make_permanent(int fd);
+
 // Waits for `events` on one descriptor: 1 ready (or in error, or hung up), 0 after `timeout_ms` (-1: no limit).
 // Interruptions do not make the waiting longer.
 int rd_wait_fd(int fd, short events, int timeout_ms);

@@ -3,6 +3,7 @@
 
 #include "cleanup.h"
 #include "hex.h"
+#include "io.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -66,7 +67,7 @@ int rd_replacement_fd(const struct rd_replacement *replacement) {
 
 bool rd_replacement_commit(struct rd_replacement *replacement, struct rd_error *error) {
   int directory_fd = replacement->directory_fd;
-  if (fsync(replacement->fd) < 0) return unwritable(replacement, "cannot write", error);
+  if (!rd_make_permanent(replacement->fd)) return unwritable(replacement, "cannot write", error);
   if (replacement->hidden[0] == '\0' && !give_name(replacement)) return unwritable(replacement, "cannot name", error);
   if (renameat(directory_fd, replacement->hidden, directory_fd, replacement->name) < 0)
     return unwritable(replacement, "cannot replace", error);

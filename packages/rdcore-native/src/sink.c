@@ -95,7 +95,7 @@ bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error) {
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return true; // a fifo that nothing was written to
   bool is_storage = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
-  if (!is_storage || fsync(sink->fd) == 0) return true;
+  if (!is_storage || rd_make_permanent(sink->fd)) return true;
   sink->settled = false;
   return unwritable(sink, error);
 }

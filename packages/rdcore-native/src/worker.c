@@ -31,10 +31,10 @@ bool rd_worker_stop(struct rd_worker *worker) {
   for (int i = 0; i < INTERRUPTS_MOST; i++) {
     pthread_kill(worker->thread, SIGURG);
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += INTERRUPT_EVERY_NS;
     if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-    if (pthread_timedjoin_np(worker->thread, NULL, &until) != 0) continue;
+    if (pthread_clockjoin_np(worker->thread, NULL, CLOCK_MONOTONIC, &until) != 0) continue;
     worker->running = false;
     return true;
   }
