@@ -38,6 +38,7 @@ const TEST_PACKAGES = [
   'openssh-server',
   'perftest',
   'procps',
+  'python3-minimal',
   'qemu-system-x86',
   'rdma-core',
   'rdmacm-utils',

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report that `rdpipe --json` ends with.
+// What a run in the lab is expected to report.
 import { expect } from 'chai';
 import type { Report } from '../../packages/rdpipe/src/model/report.ts';
+import { reportOf } from '../support/report.ts';
 import type { Result } from '../support/shell.ts';
-
-export function reportOf(result: Result): Report {
-  return JSON.parse(result.stderr.trimEnd().split('\n').at(-1) ?? '');
-}
 
 /** Succeeded with this output, and its hops were carried by these transports. */
 export function succeededOver(result: Result, text: string, transports: readonly string[]): Report {
