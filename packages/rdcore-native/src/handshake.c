@@ -296,8 +296,8 @@ static bool check_hello(const struct rd_handshake *handshake, struct rd_error *e
   }
   bool right = BIO_ctrl_pending(handshake->incoming) == 0 && SSL_pending(handshake->tls) == 0;
   if (handshake->role == RD_ROLE_SENDER)
-    right =
-        peer->slot_bytes > 0 && peer->slot_bytes <= RD_SLOT_MAX_BYTES && peer->slots > 0 && peer->slots <= SLOTS_MAX;
+    right = right && peer->slot_bytes > 0 && peer->slot_bytes <= RD_SLOT_MAX_BYTES && peer->slots > 0 &&
+            peer->slots <= SLOTS_MAX;
   else
     right = right && peer->slot_bytes == 0 && peer->slots == 0;
   if (right && peer->epoch == mine->epoch) return true;

@@ -249,6 +249,23 @@ static void more_after_the_end(void) {
   destroy_ends(&sender, &receiver);
 }
 
+// Behind the HELLO of either end.
+static void more_than_a_hello(bool of_listener) {
+  struct end dialler = make_sender(right_key, true), listener = make_receiver(right_key, false);
+  struct end *teller = of_listener ? &listener : &dialler, *hearer = of_listener ? &dialler : &listener;
+  unsigned char piece[PIECE_BYTES];
+  feed(&dialler, NULL, 0);
+  carry(&dialler, &listener, PIECE_BYTES - 1);
+  carry(&listener, &dialler, PIECE_BYTES - 1);
+  if (of_listener) carry(&dialler, &listener, PIECE_BYTES - 1);
+  size_t count = rd_handshake_output(teller->handshake, piece, sizeof piece - 1);
+  REQUIRE(count > 0 && !dialler.failed && !listener.failed);
+  piece[count] = 0;
+  feed(hearer, piece, count + 1);
+  CHECK(hearer->failed && hearer->error.code == RD_CODE_DATA_DAMAGED);
+  destroy_ends(&dialler, &listener);
+}
+
 static void sign(X509 *certificate, EVP_PKEY *key) {
   ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
   X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);
@@ -316,6 +333,8 @@ int main(void) {
   garbage();
   for (size_t limit = 0; limit < 300; limit += 7) cut_and_changed(limit);
   more_after_the_end();
+  more_than_a_hello(false);
+  more_than_a_hello(true);
   a_certificate_in_place_of_the_key();
   typed_keys();
   rd_handshake_destroy(NULL);

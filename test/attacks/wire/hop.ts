@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// One hop of rdsend and rdrecv as agents command them, from a file to a file: either may dial.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { AgentSocket, type Message } from '../../support/agent-socket.ts';
+import { type Bench, KEY, type Program } from '../../support/programs.ts';
+
+export type Role = 'sender' | 'receiver';
+
+export const STALL_TIMEOUT_MS = 2000;
+const DIAL_TIMEOUT_MS = 1500;
+
+export interface HopOptions {
+  readonly dialler: Role;
+  readonly sealed: boolean;
+  /** Of the stream. */
+  readonly bytes: number;
+}
+
+export interface HopEnd {
+  readonly program: Program;
+  readonly agent: AgentSocket;
+}
+
+let hops = 0;
+
+export class Hop {
+  readonly listener: HopEnd;
+  readonly content: Buffer;
+  readonly #sink: string;
+  readonly #startDialler: () => HopEnd;
+  #dialler: HopEnd;
+
+  constructor(bench: Bench, options: HopOptions) {
+    hops += 1;
+    const name = `hop-${hops}`;
+    this.content = Buffer.alloc(options.bytes, `${name} `);
+    this.#sink = bench.path(`${name}.sink`);
+    const source = bench.path(`${name}.source`);
+    writeFileSync(source, this.content);
+    const start = {
+      sender: () => startSender(bench, source, options),
+      receiver: () => startReceiver(bench, this.#sink, options),
+    };
+    this.#startDialler = start[options.dialler];
+    this.listener = start[options.dialler === 'sender' ? 'receiver' : 'sender']();
+    this.#dialler = this.#startDialler();
+  }
+
+  get dialler(): HopEnd {
+    return this.#dialler;
+  }
+
+  async listen(): Promise<number> {
+    this.listener.agent.tell('listen');
+    return Number((await this.listener.agent.heard('listening')).port);
+  }
+
+  dial(port: number): void {
+    this.dialler.agent.tell('dial', { addresses: [{ host: '127.0.0.1', port }] });
+  }
+
+  /** Another dialler, as the first was. */
+  replaceDialler(): void {
+    this.#dialler = this.#startDialler();
+  }
+
+  /** What is at the place of the output: only ever all of it, or nothing. */
+  get sunk(): Buffer | undefined {
+    return existsSync(this.#sink) ? readFileSync(this.#sink) : undefined;
+  }
+}
+
+/** The code with which it finished, once it has gone. */
+export async function endOf({ agent, program }: HopEnd): Promise<string> {
+  const { code } = await agent.heard('finished');
+  agent.tell('release');
+  const { signal } = await program.ended;
+  return signal === null || signal === 'SIGPIPE' ? String(code) : signal;
+}
+
+function startSender(bench: Bench, source: string, options: HopOptions): HopEnd {
+  const sender = openEnd(bench, 'rdsend', source, options);
+  sender.agent.tell('commit', { status: 0 });
+  return sender;
+}
+
+function startReceiver(bench: Bench, sink: string, options: HopOptions): HopEnd {
+  return openEnd(bench, 'rdrecv', sink, options);
+}
+
+function openEnd(bench: Bench, name: 'rdsend' | 'rdrecv', path: string, { sealed }: HopOptions): HopEnd {
+  const program = bench[name](['--agent-fd', '3'], ['ignore', 'ignore', 'pipe', 'pipe']);
+  const agent = new AgentSocket(program);
+  agent.tell('open', { ...OPEN, encrypt: sealed ? 'always' : 'never' });
+  agent.tell('file', { path: Buffer.from(path).toString('hex'), append: false });
+  return { program, agent };
+}
+
+const OPEN: Message = {
+  key: KEY,
+  run: 'a-run',
+  hop: 1,
+  buffer: 64 << 10,
+  connect_timeout_ms: DIAL_TIMEOUT_MS,
+  stall_timeout_ms: STALL_TIMEOUT_MS,
+  bind: '127.0.0.1',
+  ports: [0, 0],
+};

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every message of a hop, changed on its way in every manner there is in wire/tampering.ts.
+import { CHANGES, checkTampering, nameOf, VICTIMS } from '../attacks/wire/tampering.ts';
+import { inParallel } from '../support/in-parallel.ts';
+import { useBench } from '../support/programs.ts';
+
+const AT_ONCE = 4;
+
+describe('any message that is tampered with', function () {
+  this.timeout(600_000);
+  const bench = useBench();
+
+  for (const victim of VICTIMS)
+    it(`${nameOf(victim)}: ${CHANGES.length} changes`, () =>
+      inParallel(
+        CHANGES,
+        AT_ONCE,
+        ({ name }) => name,
+        (change) => checkTampering(bench, { ...victim, change }),
+      ));
+});
