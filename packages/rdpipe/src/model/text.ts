@@ -5,9 +5,14 @@ export function printableBytes(bytes: Uint8Array): string {
   return printable(new TextDecoder().decode(bytes));
 }
 
-/** Replaces control characters by their pictures (newline by U+240A), and those that reorder text by U+FFFD. */
+/** Replaces control characters by their pictures (newline by U+240A), and those that reorder or hide text by U+FFFD. */
 export function printable(text: string): string {
   return text.replace(UNSAFE, (character) => pictureOf(character.codePointAt(0) ?? 0));
+}
+
+/** A value as JSON on one line that no terminal takes for more than text: what `printable` replaces stands as an escape. */
+export function jsonText(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
+  return JSON.stringify(value, replacer).replace(UNSAFE, escapeUnits);
 }
 
 /** At most `limit` characters (code points); a cut shows as an ellipsis. */
@@ -16,10 +21,19 @@ export function shorten(text: string, limit: number): string {
   return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join('')}…`;
 }
 
-/** C0, DEL, C1, line separators, marks and overrides of writing direction. */
-const UNSAFE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+/** C0, DEL, C1, halves of characters, line separators, marks and overrides of writing direction, what hides as a tag. */
+const UNSAFE =
+  /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0001}\u{e0020}-\u{e007f}]/gu;
 
 function pictureOf(code: number): string {
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   return code === 0x7f ? '\u2421' : '\ufffd';
+}
+
+/** One escape of JSON for each of the character's 16-bit units. */
+function escapeUnits(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+  ).join('');
 }

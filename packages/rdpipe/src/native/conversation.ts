@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { SessionError, type SessionErrorCode } from '../model/errors.ts';
-import { printable } from '../model/text.ts';
+import { printable, shorten } from '../model/text.ts';
 import { settlesWithin } from '../session/abort.ts';
 import type { Channel, HostSession } from '../session/host-session.ts';
 import { keepTail } from '../session/text-tail.ts';
@@ -20,6 +20,7 @@ export interface Conversation {
 
 export const LONGEST_LINE_BYTES = 1024 * 1024;
 const LAST_WORDS_MS = 1000;
+const LAST_WORDS_MAX_CHARACTERS = 1000;
 
 export function converse(session: HostSession, channel: Channel, nonce = newNonce()): Conversation {
   return {
@@ -51,5 +52,6 @@ export async function closedError(
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  return new SessionError(code, session.label, `${what}: ${printable(lines.at(-1) ?? 'it ended without a word')}`);
+  const last = shorten(lines.at(-1) ?? 'it ended without a word', LAST_WORDS_MAX_CHARACTERS);
+  return new SessionError(code, session.label, `${what}: ${printable(last)}`);
 }

@@ -2,10 +2,14 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 import type { AgentEvent, AgentHello } from '../model/protocol.ts';
+import { printable, shorten } from '../model/text.ts';
 
 /** Undefined: not a message of docs/protocol.md, section 2.2. */
 export function decodeEvent(line: Uint8Array): AgentEvent | undefined {
-  return decode(EventSchema, line);
+  const event = decode(EventSchema, line);
+  // A process exits or is killed.
+  if (event?.event === 'exited' && (event.code === null) === (event.signal === null)) return undefined;
+  return event;
 }
 
 export function decodeHello(line: Uint8Array): AgentHello | undefined {
@@ -27,6 +31,19 @@ const ADDRESSES_MAX = 256;
 const PORTS_MAX = 64;
 const KINDS_OF_GIDS_MAX = 16;
 
+/** The longest command line or path of a file fits, with words around it. */
+const WORDS_MAX_CHARACTERS = 8192;
+const NAME_MAX_CHARACTERS = 255;
+const SIGNAL_MAX = 64;
+
+/** Text of a host, for people: made harmless here, for whoever shows it. */
+const textOf = (limit: number) =>
+  v.pipe(
+    v.string(),
+    v.transform((text) => printable(shorten(text, limit))),
+  );
+const Words = textOf(WORDS_MAX_CHARACTERS);
+const Name = textOf(NAME_MAX_CHARACTERS);
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const End = v.picklist(['send', 'recv']);
 const HopTransport = v.picklist(['tcp', 'rdma']);
@@ -46,47 +63,53 @@ const Code = v.picklist([
   'internal',
 ]);
 
+/** Numeric, without a zone, which means nothing elsewhere. */
+const NumericAddress = v.pipe(
+  v.string(),
+  v.check((text) => isIP(text) !== 0 && !text.includes('%')),
+);
 const Address = v.object({
-  address: v.pipe(
-    v.string(),
-    v.check((text) => isIP(text) !== 0),
-  ),
+  address: NumericAddress,
   prefix: v.pipe(Count, v.maxValue(128)),
-  interface: v.string(),
+  interface: Name,
   up: v.boolean(),
   speed_mbps: v.nullable(Count),
   kind: v.picklist(['physical', 'virtual', 'bridge', 'loopback']),
   mtu: Count,
 });
+const AddressOfItsFamily = v.pipe(
+  Address,
+  v.check(({ address, prefix }) => isIP(address) === 6 || prefix <= 32),
+);
 
 const Port = v.object({
-  device: v.string(),
+  device: Name,
   port: Count,
   state: v.picklist(['active', 'down', 'init', 'armed']),
   rate_mbps: Count,
   link_layer: v.picklist(['ethernet', 'infiniband']),
   mtu: v.nullable(Count),
-  interface: v.nullable(v.string()),
+  interface: v.nullable(Name),
   numa: v.nullable(Count),
-  gids: v.pipe(v.array(v.string()), v.maxLength(KINDS_OF_GIDS_MAX)),
+  gids: v.pipe(v.array(Name), v.maxLength(KINDS_OF_GIDS_MAX)),
 });
 
 const HelloSchema = v.object({
   v: Count,
-  version: v.string(),
-  os: v.string(),
-  cpu: v.string(),
-  boot_id: v.string(),
+  version: Name,
+  os: Name,
+  cpu: Name,
+  boot_id: Name,
   net_ns: Count,
   uid: Count,
-  user: v.string(),
-  hostname: v.string(),
+  user: Name,
+  hostname: Name,
   pid: Count,
-  ssh_connection: v.nullable(v.string()),
+  ssh_connection: v.nullable(Name),
   aes: v.boolean(),
   memlock: v.nullable(Count),
-  rdma_lacks: v.nullable(v.string()),
-  addresses: v.pipe(v.array(Address), v.maxLength(ADDRESSES_MAX)),
+  rdma_lacks: v.nullable(Words),
+  addresses: v.pipe(v.array(AddressOfItsFamily), v.maxLength(ADDRESSES_MAX)),
   rdma: v.pipe(v.array(Port), v.maxLength(PORTS_MAX)),
 }) satisfies v.GenericSchema<unknown, AgentHello>;
 
@@ -97,7 +120,7 @@ const EventSchema = v.variant('event', [
     link: Count,
     end: End,
     transport: HopTransport,
-    port: v.pipe(Count, v.maxValue(65535)),
+    port: v.pipe(Count, v.minValue(1), v.maxValue(65535)),
   }),
   v.object({
     event: v.literal('listen_failed'),
@@ -105,21 +128,21 @@ const EventSchema = v.variant('event', [
     end: End,
     transport: HopTransport,
     code: Code,
-    message: v.string(),
+    message: Words,
   }),
-  v.object({ event: v.literal('dial_failed'), link: Count, end: End, code: Code, message: v.string() }),
+  v.object({ event: v.literal('dial_failed'), link: Count, end: End, code: Code, message: Words }),
   v.object({
     event: v.literal('connected'),
     link: Count,
     end: End,
-    transport: v.string(),
-    cipher: v.string(),
-    local: v.string(),
-    peer: v.string(),
-    device: v.nullable(v.string()),
-    note: v.nullable(v.string()),
+    transport: HopTransport,
+    cipher: v.picklist(['aes-256-gcm', 'chacha20-poly1305', 'none']),
+    local: Name,
+    peer: Name,
+    device: v.nullable(Name),
+    note: v.nullable(Words),
   }),
-  v.object({ event: v.literal('broken'), link: Count, end: End, message: v.string() }),
+  v.object({ event: v.literal('broken'), link: Count, end: End, message: Words }),
   v.object({ event: v.literal('resumed'), link: Count, end: End, epoch: Count, bytes: Count }),
   v.object({ event: v.literal('size'), link: Count, bytes: Count }),
   v.object({ event: v.literal('started'), stage: Count, pid: Count }),
@@ -137,8 +160,8 @@ const EventSchema = v.variant('event', [
   v.object({
     event: v.literal('exited'),
     stage: Count,
-    code: v.nullable(Count),
-    signal: v.nullable(Count),
+    code: v.nullable(v.pipe(Count, v.maxValue(255))),
+    signal: v.nullable(v.pipe(Count, v.minValue(1), v.maxValue(SIGNAL_MAX))),
     stopped: v.boolean(),
     consumer_closed: v.boolean(),
     user_ms: Count,
@@ -150,13 +173,13 @@ const EventSchema = v.variant('event', [
     link: Count,
     end: End,
     result: v.picklist(['delivered', 'closed', 'aborted', 'failed']),
-    status: Count,
+    status: v.pipe(Count, v.maxValue(255)),
     code: Code,
-    message: v.string(),
+    message: Words,
     bytes: Count,
   }),
-  v.object({ event: v.literal('failed'), stage: v.nullable(Count), code: Code, message: v.string() }),
-  v.object({ event: v.literal('left_behind'), pid: Count, command: v.string() }),
+  v.object({ event: v.literal('failed'), stage: v.nullable(Count), code: Code, message: Words }),
+  v.object({ event: v.literal('left_behind'), pid: Count, command: Words }),
   v.object({ event: v.literal('segment_ended'), segment: Count }),
   v.object({ event: v.literal('ended') }),
   v.object({ event: v.literal('alive') }),

@@ -59,7 +59,7 @@ async function findMagicLine(conversation: Conversation, emit: Emit): Promise<Bu
 }
 
 function parseGreeting(line: Buffer, label: string): Greeting {
-  const missing = /^missing (\S+) (\S+)$/.exec(line.toString('utf8'));
+  const missing = /^missing (\S{1,64}) (\S{1,64})$/.exec(line.toString('utf8'));
   if (missing) return { kind: 'missing', os: missing[1] ?? '', cpu: missing[2] ?? '' };
   const hello = decodeHello(line);
   if (hello === undefined) {

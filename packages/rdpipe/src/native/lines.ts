@@ -18,8 +18,11 @@ export async function* readLines(stream: Readable, longestBytes: number): AsyncG
     length += rest.length;
     if (length > longestBytes) throw new LineTooLongError();
     if (rest.length > 0) parts.push(rest);
+    if (parts.length === MOST_PARTS) parts = [Buffer.concat(parts)];
   }
   if (length > 0) yield Buffer.concat(parts);
 }
 
 const NEWLINE = 0x0a;
+/** Of a line that comes byte by byte: each takes far more memory than it holds. */
+const MOST_PARTS = 1024;

@@ -2,6 +2,7 @@ import { SessionError } from '../model/errors.ts';
 import type { AgentEvent, AgentHello, AgentRequest } from '../model/protocol.ts';
 import { printable } from '../model/text.ts';
 import { settlesWithin } from '../session/abort.ts';
+import type { Channel } from '../session/host-session.ts';
 import type { Agent } from './agent.ts';
 import { type Conversation, closedError } from './conversation.ts';
 import { decodeEvent } from './decode.ts';
@@ -10,6 +11,8 @@ import { LineTooLongError } from './lines.ts';
 
 /** What an agent may take to end everything on its host once its input has closed. */
 const LONGEST_END_MS = 10_000;
+/** Far more than all that is ever said to an agent at once: one that lets so much wait reads nothing. */
+const MOST_UNREAD_BYTES = 16 * 1024 * 1024;
 
 /** The agent behind a channel whose greeting was heard. */
 export function createAgent(
@@ -21,6 +24,7 @@ export function createAgent(
   const { session, channel } = conversation;
   const write = (request: AgentRequest) => {
     if (channel.stdin.writable) channel.stdin.write(`${JSON.stringify(request)}\n`);
+    if (isDeaf(channel)) channel.kill();
   };
   const lease = watchLease(leaseMs, {
     ping: () => write({ op: 'ping' }),
@@ -44,37 +48,54 @@ export function createAgent(
   };
 }
 
-async function* readEvents(conversation: Conversation, lease: Lease): AsyncGenerator<AgentEvent, void> {
-  const { session, lines } = conversation;
-  for (;;) {
-    const line = await nextLine(conversation);
-    if (lease.expired()) throw silentError(session.label, lease.ms);
-    if (line === undefined) break;
-    lease.heard();
-    const event = decodeEvent(line);
-    if (event === undefined) throw nonsenseError(conversation, line);
-    if (event.event !== 'alive') yield event;
-    if (event.event === 'ended') return void lines.return();
-  }
-  throw await closedError(conversation, 'session_lost', `lost the agent on ${session.label}`);
+function isDeaf({ stdin }: Channel): boolean {
+  return stdin.writableLength > MOST_UNREAD_BYTES;
 }
 
-async function nextLine({ lines, session, channel }: Conversation): Promise<Buffer | undefined> {
+/** Whoever stops listening before the end has no use for the agent any more: its channel closes. */
+async function* readEvents(conversation: Conversation, lease: Lease): AsyncGenerator<AgentEvent, void> {
+  const { session, lines, channel } = conversation;
+  let isOver = false;
+  try {
+    for (;;) {
+      const line = await nextLine(conversation);
+      if (lease.expired()) throw silentError(session.label, lease.ms);
+      if (line === undefined) break;
+      lease.heard();
+      const event = decodeEvent(line);
+      if (event === undefined) throw nonsenseError(conversation, line);
+      isOver = event.event === 'ended';
+      if (event.event !== 'alive') yield event;
+      if (isOver) return void lines.return();
+    }
+    throw isDeaf(channel) ? deafError(session.label) : await lostError(conversation);
+  } finally {
+    if (!isOver) channel.kill();
+  }
+}
+
+function lostError(conversation: Conversation): Promise<Error> {
+  return closedError(conversation, 'session_lost', `lost the agent on ${conversation.session.label}`);
+}
+
+async function nextLine({ lines, session }: Conversation): Promise<Buffer | undefined> {
   try {
     const { value } = await lines.next();
     return value ?? undefined;
   } catch (error) {
     // A channel that broke is reported as one that ended.
     if (!(error instanceof LineTooLongError)) return undefined;
-    channel.kill();
     throw new SessionError('agent_protocol', session.label, `the agent of ${session.label} sends a line without end`);
   }
 }
 
-function nonsenseError({ session, channel }: Conversation, line: Buffer): SessionError {
-  channel.kill();
+function nonsenseError({ session }: Conversation, line: Buffer): SessionError {
   const shown = printable(line.toString('utf8', 0, 80));
   return new SessionError('agent_protocol', session.label, `the agent of ${session.label} sends nonsense: ${shown}`);
+}
+
+function deafError(label: string): SessionError {
+  return new SessionError('agent_protocol', label, `the agent of ${label} reads nothing of what it is told`);
 }
 
 function silentError(label: string, leaseMs: number): SessionError {

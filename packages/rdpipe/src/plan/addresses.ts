@@ -1,5 +1,5 @@
 /** Where the ends of a hop may be found: what the user named, what ssh used, what the hosts say of themselves. */
-import { BlockList, isIPv6, SocketAddress } from 'node:net';
+import { BlockList, isIP, isIPv6, SocketAddress } from 'node:net';
 import type { HostRef } from '../model/pipeline.ts';
 import type { HostAddress } from '../model/protocol.ts';
 import { type DataAddress, forHost } from '../model/settings.ts';
@@ -102,9 +102,9 @@ function sshEnds(session: SessionFacts): { readonly client: string; readonly ser
   return client === undefined || server === undefined ? undefined : { client, server };
 }
 
-/** Loopback leads back to whoever dials it, and a link-local address needs the dialler's own zone. */
+/** A numeric one: loopback leads back to whoever dials it, and a link-local address needs the dialler's own zone. */
 function isRoutable(address: string): boolean {
-  return !/^(127\.|::1$|fe[89ab][0-9a-f]:|169\.254\.|UNKNOWN$)/i.test(address);
+  return isIP(address) !== 0 && !/^(127\.|::1$|fe[89ab][0-9a-f]:|169\.254\.)/i.test(address);
 }
 
 function ownAddresses(

@@ -27,15 +27,27 @@ export async function listenToAgents(
 }
 
 async function listen(session: SessionId, agent: Agent, record: RunRecord, inbox: Inbox): Promise<void> {
-  const stderrBytes = new Map<number, number>();
+  const acknowledge = createAcknowledging(agent);
   for await (const event of agent.events()) {
     record.hear(session, event);
     inbox.publish(session, event);
-    if (event.event !== 'stderr') continue;
-    const bytes = (stderrBytes.get(event.stage) ?? 0) + event.data.length / 2;
-    stderrBytes.set(event.stage, bytes);
-    agent.send({ op: 'stderr_ack', stage: event.stage, bytes });
+    if (event.event === 'stderr') acknowledge(event.stage, event.data.length / 2);
   }
+}
+
+/** A quarter of what may be unacknowledged: an agent that keeps to it never waits, and gets few messages. */
+const ACKNOWLEDGED_AT_A_TIME_BYTES = 16 * 1024;
+
+function createAcknowledging(agent: Agent): (stage: number, count: number) => void {
+  const shown = new Map<number, number>();
+  const told = new Map<number, number>();
+  return (stage, count) => {
+    const bytes = (shown.get(stage) ?? 0) + count;
+    shown.set(stage, bytes);
+    if (bytes - (told.get(stage) ?? 0) < ACKNOWLEDGED_AT_A_TIME_BYTES) return;
+    told.set(stage, bytes);
+    agent.send({ op: 'stderr_ack', stage, bytes });
+  };
 }
 
 function asRdpipeError(error: unknown, host: string): RdpipeError {

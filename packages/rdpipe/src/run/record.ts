@@ -1,7 +1,9 @@
+import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Plan, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
 import { addFailure, addNote, begin, collect } from './collect.ts';
+import { createEventCheck } from './event-check.ts';
 import { endsTheRun } from './first-cause.ts';
 import { toRunEvent } from './run-event.ts';
 import { type Failure, initialState, type RunState } from './state.ts';
@@ -10,6 +12,7 @@ import { type Failure, initialState, type RunState } from './state.ts';
 export interface RunRecord {
   readonly state: RunState;
   begin(segment: Segment): void;
+  /** @throws SessionError for what this host may not say. */
   hear(session: SessionId, event: AgentEvent): void;
   fail(failure: Failure): void;
   note(link: number, words: string): void;
@@ -17,6 +20,8 @@ export interface RunRecord {
 
 export function createRecord(plan: Plan, lenient: boolean, emit: Emit, onFatal: (failure: Failure) => void): RunRecord {
   let state = initialState(plan);
+  const check = createEventCheck(plan);
+  const isWorthShowing = createThinning();
   const become = (next: RunState) => {
     const news = next.failures.slice(state.failures.length);
     state = next;
@@ -31,11 +36,33 @@ export function createRecord(plan: Plan, lenient: boolean, emit: Emit, onFatal: 
       emit({ kind: 'segment_started', segment: segment.number });
     },
     hear(session, event) {
-      const shown = toRunEvent(state.labels.get(session) ?? session, event);
-      if (shown !== undefined) emit(shown);
+      const label = state.labels.get(session) ?? session;
+      const complaint = check(session, event);
+      if (complaint !== undefined) throw nonsenseError(label, complaint);
+      const shown = toRunEvent(label, event);
+      if (shown !== undefined && isWorthShowing(event)) emit(shown);
       become(collect(state, session, event, performance.now()));
     },
     fail: (failure) => become(addFailure(state, failure)),
     note: (link, words) => become(addNote(state, link, words)),
+  };
+}
+
+function nonsenseError(label: string, complaint: string): SessionError {
+  return new SessionError('agent_protocol', label, `the agent of ${label} sends nonsense: ${complaint}`);
+}
+
+/** Agents count 4 times a second; one that counts without end is not followed. */
+const COUNTERS_APART_MS = 50;
+
+function createThinning(): (event: AgentEvent) => boolean {
+  const shownAt = new Map<string, number>();
+  return (event) => {
+    if (event.event !== 'counters') return true;
+    const end = `${event.link} ${event.end}`;
+    const now = performance.now();
+    if (now - (shownAt.get(end) ?? -Infinity) < COUNTERS_APART_MS) return false;
+    shownAt.set(end, now);
+    return true;
   };
 }

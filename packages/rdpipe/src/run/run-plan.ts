@@ -8,10 +8,11 @@ import { createInbox } from './inbox.ts';
 import { listenToAgents } from './listen-to-agents.ts';
 import type { OpenHosts } from './open-hosts.ts';
 import type { PrepareSettings } from './prepare-request.ts';
-import { createRecord } from './record.ts';
+import { createRecord, type RunRecord } from './record.ts';
 import { runSegment, type SegmentContext } from './run-segment.ts';
 import type { Failure, RunState } from './state.ts';
 import { endAgents } from './teardown.ts';
+import { untoldEnd } from './untold.ts';
 
 /**
  * Runs a plan's segments on its hosts, or with `dryRun` none. What is known when everything has ended, on every host.
@@ -37,7 +38,7 @@ export async function runPlan(
     userEnd.throwIfAborted();
     const { begin, note } = record;
     const context = { ...reach(plan, hosts, forwards), ...timing(plan, settings), inbox, emit, begin, note };
-    if (!settings.dryRun) await runSegments(plan, context, failed.signal);
+    if (!settings.dryRun) await runSegments(plan, context, record, failed.signal);
     isEnding = true;
     if (!(await endAgents(agents, { op: 'finish' }, heardAll))) record.fail(notEnded(plan));
   } catch (error) {
@@ -53,11 +54,13 @@ export async function runPlan(
   return record.state;
 }
 
-/** Segments follow one another. */
-async function runSegments(plan: Plan, context: SegmentContext, signal: AbortSignal): Promise<void> {
+/** Segments follow one another. @throws SessionError when a host calls one ended and does not say how. */
+async function runSegments(plan: Plan, context: SegmentContext, record: RunRecord, signal: AbortSignal): Promise<void> {
   for (const segment of plan.segments) {
     await runSegment(segment, context, signal);
     signal.throwIfAborted();
+    const complaint = untoldEnd(record.state, segment);
+    if (complaint !== undefined) throw complaint;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Turns what ssh printed into one line and a code. */
 import { SessionError, type SessionErrorCode } from '../model/errors.ts';
-import { printable } from '../model/text.ts';
+import { printable, shorten } from '../model/text.ts';
 import { checkCommand, type Destination } from './destination.ts';
 
 /** Why a connection could not be made, from the log of an ssh that ended. */
@@ -107,11 +107,13 @@ const CONNECT_PATTERNS: readonly Pattern[] = [
   },
 ];
 
+const LINE_MAX_CHARACTERS = 1000;
+
 function lastLine(log: string): string | undefined {
   const line = log
     .split(/\r?\n/)
     .map((text) => text.trim())
     .filter((text) => text !== '')
     .at(-1);
-  return line === undefined ? undefined : printable(line);
+  return line === undefined ? undefined : printable(shorten(line, LINE_MAX_CHARACTERS));
 }

@@ -1,39 +1,57 @@
 import { expect } from 'chai';
 import { SessionError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
-import type { SessionId } from '../../src/model/plan.ts';
+import type { Segment, SessionId } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../src/model/protocol.ts';
 import type { Agent } from '../../src/native/agent.ts';
 import { createInbox } from '../../src/run/inbox.ts';
 import { listenToAgents } from '../../src/run/listen-to-agents.ts';
 import { createRecord } from '../../src/run/record.ts';
 import type { Failure } from '../../src/run/state.ts';
-import { exited, PLAN } from './sample.ts';
+import { linkEnded, PLAN, ran } from './sample.ts';
 
 describe('listenToAgents', () => {
   it('shows, keeps and passes on what every agent says, and resolves when all have ended', async () => {
-    const run = await listen({ s1: [exited(1), { event: 'ended' }], s2: [exited(2), { event: 'ended' }] });
+    const run = await listen({ s1: [...ran(1), { event: 'ended' }], s2: [...ran(2), { event: 'ended' }] });
     expect(run.state.stages.get(1)?.exit).to.not.equal(undefined);
     expect(run.state.stages.get(2)?.exit).to.not.equal(undefined);
-    expect(run.shown.map(({ kind }) => kind)).to.deep.equal(['stage_exited', 'stage_exited']);
-    expect(run.heard).to.have.members(['s1 exited', 's1 ended', 's2 exited', 's2 ended']);
+    expect(run.shown.map(({ kind }) => kind)).to.have.members(['log', 'stage_exited', 'log', 'stage_exited']);
+    expect(run.heard).to.include.members(['s1 exited', 's1 ended', 's2 exited', 's2 ended']);
     expect(run.failures).to.deep.equal([]);
   });
 
-  it('acknowledges stderr by all bytes so far, for each stage', async () => {
-    const stderr = (stage: number, data: string): AgentEvent => ({ event: 'stderr', stage, data });
-    const run = await listen({ s1: [stderr(1, '6162'), stderr(2, '63'), stderr(1, '646566')] });
+  it('acknowledges stderr by all bytes so far, for each stage, a quarter of what may be under way at a time', async () => {
+    const stderr = (stage: number, bytes: number): AgentEvent => ({ event: 'stderr', stage, data: '61'.repeat(bytes) });
+    const plan = { ...PLAN, segments: PLAN.segments.map(onOneHost) };
+    const run = await listen(
+      { s1: [stderr(1, 16_384), stderr(2, 16_383), stderr(1, 16_384), stderr(2, 2)] },
+      true,
+      plan,
+    );
     expect(run.sent).to.deep.equal([
-      { op: 'stderr_ack', stage: 1, bytes: 2 },
-      { op: 'stderr_ack', stage: 2, bytes: 1 },
-      { op: 'stderr_ack', stage: 1, bytes: 5 },
+      { op: 'stderr_ack', stage: 1, bytes: 16_384 },
+      { op: 'stderr_ack', stage: 1, bytes: 32_768 },
+      { op: 'stderr_ack', stage: 2, bytes: 16_385 },
     ]);
-    expect(run.shown[0]).to.deep.equal({ kind: 'stderr', stage: 1, host: 'h1', data: Buffer.from('ab') });
+    expect(run.shown[3]).to.deep.equal({ kind: 'stderr', stage: 2, host: 'h1', data: Buffer.from('aa') });
+  });
+
+  it('gives up a host that speaks of what is not its own, and hears the others to their end', async () => {
+    const run = await listen({ s1: [...ran(1), linkEnded(1, 'recv')], s2: [...ran(2), { event: 'ended' }] });
+    const [failure] = run.failures;
+    expect(failure?.kind === 'error' && failure.error).to.include({
+      code: 'agent_protocol',
+      host: 'h1',
+      message: 'the agent of h1 sends nonsense: link_ended of link 1 (recv), which is not its own',
+    });
+    expect(run.state.links.get(1)?.ends.recv.ended).to.equal(undefined);
+    expect(run.heard).to.include('s2 ended');
+    expect(run.heard).not.to.include('s1 link_ended');
   });
 
   it('takes a broken session for a failure, and hears the others to their end', async () => {
     const lost = new SessionError('session_lost', 'h1', 'lost the session to h1');
-    const run = await listen({ s1: [lost], s2: [exited(2), { event: 'ended' }] });
+    const run = await listen({ s1: [lost], s2: [...ran(2), { event: 'ended' }] });
     expect(run.failures).to.deep.equal([{ kind: 'error', error: lost }]);
     expect(run.heard).to.include('s2 ended');
   });
@@ -51,15 +69,19 @@ describe('listenToAgents', () => {
   });
 });
 
+function onOneHost(segment: Segment): Segment {
+  return { ...segment, stages: segment.stages.map((stage) => ({ ...stage, session: 's1' })) };
+}
+
 type Script = Readonly<Record<SessionId, readonly (AgentEvent | Error)[]>>;
 
-async function listen(script: Script, isFinishing = true) {
+async function listen(script: Script, isFinishing = true, plan = PLAN) {
   const shown: RunEvent[] = [];
   const sent: AgentRequest[] = [];
   const heard: string[] = [];
   const failures: Failure[] = [];
   const record = createRecord(
-    PLAN,
+    plan,
     false,
     (event) => shown.push(event),
     (failure) => failures.push(failure),

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { makeSettings } from '../../src/config/settings.ts';
 import { SignalError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
-import type { Plan } from '../../src/model/plan.ts';
+import type { Plan, SessionId } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentRequest } from '../../src/model/protocol.ts';
 import type { Settings } from '../../src/model/settings.ts';
 import { makeReport } from '../../src/run/report.ts';
@@ -35,11 +35,11 @@ describe('runPlan', () => {
 
   it('aborts every host when one fails, and hears their last words', async () => {
     const { hosts, report, shown } = await run((request, session) => {
-      if (request.op === 'go' && session === 's2') return [exited(2, { code: 3 })];
-      if (request.op === 'go') return [];
+      if (request.op === 'go' && session === 's2') return runs(2, { code: 3 });
       const stage = Number(session.slice(1));
+      if (request.op === 'go') return [{ event: 'started', stage, pid: 4711 }];
       if (request.op === 'abort' && stage !== 2) return [exited(stage, { signal: 9, stopped: true })];
-      return willing(request);
+      return willing(request, session);
     });
     expect(opsOf(hosts).slice(-3)).to.deep.equal(['abort', 'abort', 'abort']);
     expect(shown).to.include('stopping');
@@ -52,7 +52,7 @@ describe('runPlan', () => {
 
   it('goes on with --lenient', async () => {
     const answer: Answer = (request, session) =>
-      request.op === 'go' && session === 's2' ? [exited(2, { code: 3 }), ...willing(request)] : willing(request);
+      request.op === 'go' && session === 's2' ? [...runs(2, { code: 3 }), ...ends(2)] : willing(request, session);
     const { hosts, report } = await run(answer, { ...SETTINGS, lenient: true });
     expect(opsOf(hosts).slice(-3)).to.deep.equal(['finish', 'finish', 'finish']);
     expect(report).to.include({ status: 3, cause: 'stage' });
@@ -61,7 +61,7 @@ describe('runPlan', () => {
   it('aborts when the user ends it', async () => {
     const user = new AbortController();
     const answer: Answer = (request, session) => {
-      if (request.op !== 'go') return willing(request);
+      if (request.op !== 'go') return willing(request, session);
       if (session === 's3') setImmediate(() => user.abort(new SignalError('SIGTERM')));
       return [];
     };
@@ -69,6 +69,34 @@ describe('runPlan', () => {
     expect(opsOf(hosts).slice(-3)).to.deep.equal(['abort', 'abort', 'abort']);
     expect(report).to.include({ status: 143, cause: 'signal', message: 'ended by SIGTERM' });
   });
+
+  for (const [what, answer, words] of [
+    ['how a stage ended', ends, /^cannot trust the agent of h2: h2 does not say how stage 2 ended$/],
+    [
+      'how its end of a hop ended',
+      (): AgentEvent[] => [...runs(2), linkEnded(1, 'recv'), { event: 'segment_ended', segment: 1 }],
+      /^cannot trust the agent of h2: h2 does not say how its data to h3 ended/,
+    ],
+    [
+      'why it stopped a stage',
+      (): AgentEvent[] => [...runs(2, { stopped: true }), ...ends(2)],
+      /^cannot trust the agent of h2: h2 stopped stage 2 and does not say why$/,
+    ],
+    [
+      'what the other end says',
+      (): AgentEvent[] => [...runs(2), linkEnded(1, 'recv', { bytes: 1 }), linkEnded(2, 'send'), ...ends(2).slice(-1)],
+      /^cannot trust the agent of h2: h2 and h1 do not agree on how much went from one to the other$/,
+    ],
+  ] as const) {
+    it(`does not believe a host that calls its part ended and does not say ${what}`, async () => {
+      const { hosts, report } = await run((request, session) =>
+        request.op === 'go' && session === 's2' ? answer(2) : willing(request, session),
+      );
+      expect(report).to.include({ status: 125, cause: 'rdpipe' });
+      expect(report.message).to.match(words);
+      expect(opsOf(hosts).slice(-3)).to.deep.equal(['abort', 'abort', 'abort']);
+    });
+  }
 
   it('starts nothing when the user ended it before', async () => {
     const { hosts, report } = await run(willing, SETTINGS, AbortSignal.abort(new SignalError('SIGINT')));
@@ -98,20 +126,35 @@ describe('runPlan', () => {
   });
 });
 
-/** Says to every request what it should. */
-function willing(request: AgentRequest): AgentEvent[] {
+/** Says to every request what it should. Both ends of a link are told of when its receiver is asked to listen. */
+function willing(request: AgentRequest, session: SessionId): AgentEvent[] {
+  const stage = Number(session.slice(1));
   switch (request.op) {
     case 'prepare':
       return [{ event: 'prepared', segment: request.segment }];
     case 'listen':
-      return [{ event: 'listening', link: request.link, end: request.end, transport: request.transport, port: 40000 }];
+      return [
+        { event: 'listening', link: request.link, end: request.end, transport: request.transport, port: 40000 },
+        connected(request.link, request.end),
+      ];
     case 'dial':
-      return [connected(request.link, 'send'), connected(request.link, 'recv')];
+      return [connected(request.link, request.end)];
     case 'go':
-      return [linkEnded(1, 'recv'), { event: 'segment_ended', segment: request.segment }];
+      return request.segment === 1 ? [...runs(stage), ...ends(stage)] : [{ event: 'segment_ended', segment: 2 }];
     default:
       return [];
   }
+}
+
+function runs(stage: number, how: Parameters<typeof exited>[1] = {}): AgentEvent[] {
+  return [{ event: 'started', stage, pid: 4711 }, exited(stage, how)];
+}
+
+/** A stage's links and its segment, of three in a row. */
+function ends(stage: number): AgentEvent[] {
+  const input = stage === 1 ? [] : [linkEnded(stage - 1, 'recv')];
+  const output = stage === 3 ? [] : [linkEnded(stage, 'send')];
+  return [...input, ...output, { event: 'segment_ended', segment: 1 }];
 }
 
 function throughSsh(plan: Plan): Plan {

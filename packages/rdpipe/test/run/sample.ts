@@ -116,6 +116,11 @@ export function exited(stage: number, how: Partial<EventOf<'exited'>> = {}): Age
   };
 }
 
+/** All that an agent says of a stage that runs and exits. */
+export function ran(stage: number, how: Partial<EventOf<'exited'>> = {}): AgentEvent[] {
+  return [{ event: 'prepared', segment: 1 }, { event: 'started', stage, pid: 4711 }, exited(stage, how)];
+}
+
 export function linkEnded(link: number, end: HopEnd, how: Partial<EventOf<'link_ended'>> = {}): AgentEvent {
   return { event: 'link_ended', link, end, result: 'delivered', status: 0, code: 'ok', message: '', bytes: 0, ...how };
 }

@@ -1,0 +1,127 @@
+import type { Plan, PlannedLink, SessionId } from '../model/plan.ts';
+import type { AgentEvent } from '../model/protocol.ts';
+
+/** What is wrong with a message of this host, in words; undefined: nothing. */
+export type EventCheck = (session: SessionId, event: AgentEvent) => string | undefined;
+
+/**
+ * A host may be hostile to the others: it speaks of its own stages and ends only, of what happens once it speaks once and in
+ * order, and of what went wrong not without end.
+ */
+export function createEventCheck(plan: Plan): EventCheck {
+  const checks = new Map<SessionId, HostCheck>();
+  return (session, event) => {
+    const check = checks.get(session) ?? createHostCheck(partOf(plan, session));
+    checks.set(session, check);
+    return check(event);
+  };
+}
+
+type HostCheck = (event: AgentEvent) => string | undefined;
+
+/** One host's part of a plan. */
+interface Part {
+  /** Subjects that it may speak of; a stage with that of its segment. */
+  readonly subjects: ReadonlyMap<string, string | undefined>;
+  /** Hops whose payload must not be in clear, by transport. */
+  readonly sealed: ReadonlyMap<number, readonly string[]>;
+}
+
+function createHostCheck({ subjects, sealed }: Part): HostCheck {
+  const said = new Set<string>();
+  const counts = new Map<string, number>();
+  return (event) => {
+    const name = event.event;
+    const subject = subjectOf(event);
+    const sentence = subject === undefined ? name : `${name} of ${subject}`;
+    if (subject !== undefined && !subjects.has(subject)) return `${sentence}, which is not its own`;
+    if (isTooMany(name, counts)) return `${name} without end`;
+    if (!ONCE.has(name)) return undefined;
+    if (said.has(sentence)) return `${sentence} twice`;
+    const before = sentenceBefore(name, subject, subjects);
+    if (before !== undefined && !said.has(before)) return `${sentence} without ${before}`;
+    said.add(sentence);
+    return isInClear(event, sealed) ? `${sentence} without encryption` : undefined;
+  };
+}
+
+function partOf({ segments }: Plan, session: SessionId): Part {
+  const subjects = new Map<string, string | undefined>();
+  const sealed = new Map<number, readonly string[]>();
+  for (const { number, stages, links } of segments) {
+    const segment = `segment ${number}`;
+    const own = stages.filter((planned) => planned.session === session).map(({ stage }) => `stage ${stage.number}`);
+    const ends = links.flatMap((link) => endsOf(link, session));
+    for (const subject of [...own, ...ends]) subjects.set(subject, segment);
+    if (links.some((link) => isJoined(link, session)) || own.length > 0) subjects.set(segment, undefined);
+    for (const link of links) if (link.kind === 'hop') sealed.set(link.number, SEALED_TRANSPORTS[link.encrypt]);
+  }
+  return { subjects, sealed };
+}
+
+const SEALED_TRANSPORTS = { always: ['tcp', 'rdma'], tcp: ['tcp'], never: [] } as const;
+
+function endsOf(link: PlannedLink, session: SessionId): string[] {
+  const ends = {
+    send: link.kind === 'hop' ? link.from : link.session,
+    recv: link.kind === 'hop' ? link.to : link.session,
+  };
+  if (link.kind !== 'hop' && link.kind !== 'local') return [];
+  return (['send', 'recv'] as const).filter((end) => ends[end] === session).map((end) => nameOfEnd(link.number, end));
+}
+
+function isJoined(link: PlannedLink, session: SessionId): boolean {
+  return link.kind === 'hop' ? link.from === session || link.to === session : link.session === session;
+}
+
+function nameOfEnd(link: number, end: string): string {
+  return `link ${link} (${end})`;
+}
+
+/** What of its part a host speaks of. */
+function subjectOf(event: AgentEvent): string | undefined {
+  if (event.event === 'size') return nameOfEnd(event.link, 'send');
+  if ('end' in event) return nameOfEnd(event.link, event.end);
+  if ('segment' in event) return `segment ${event.segment}`;
+  return 'stage' in event && event.stage !== null ? `stage ${event.stage}` : undefined;
+}
+
+const ONCE: ReadonlySet<string> = new Set([
+  'prepared',
+  'connected',
+  'started',
+  'exited',
+  'link_ended',
+  'segment_ended',
+  'ended',
+]);
+
+/** The sentence without which this one is a lie. A stage starts in a segment that was prepared. */
+function sentenceBefore(name: string, subject: string | undefined, subjects: Part['subjects']): string | undefined {
+  switch (name) {
+    case 'started':
+      return `prepared of ${subjects.get(subject ?? '')}`;
+    case 'exited':
+      return `started of ${subject}`;
+    case 'segment_ended':
+      return `prepared of ${subject}`;
+    default:
+      return undefined;
+  }
+}
+
+/** Far more than an agent that means well has to say. */
+const MOST: Readonly<Record<string, number>> = { failed: 1000, left_behind: 1000 };
+
+function isTooMany(name: string, counts: Map<string, number>): boolean {
+  const most = MOST[name];
+  if (most === undefined) return false;
+  const count = (counts.get(name) ?? 0) + 1;
+  counts.set(name, count);
+  return count > most;
+}
+
+function isInClear(event: AgentEvent, sealed: Part['sealed']): boolean {
+  if (event.event !== 'connected' || event.cipher !== 'none') return false;
+  return sealed.get(event.link)?.includes(event.transport) ?? false;
+}

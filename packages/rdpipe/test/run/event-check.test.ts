@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import type { Plan } from '../../src/model/plan.ts';
+import type { AgentEvent } from '../../src/model/protocol.ts';
+import { createEventCheck } from '../../src/run/event-check.ts';
+import { connected, counters, exited, linkEnded, PLAN } from './sample.ts';
+
+const PREPARED: AgentEvent = { event: 'prepared', segment: 1 };
+const STARTED: AgentEvent = { event: 'started', stage: 2, pid: 5 };
+const ENDED: AgentEvent = { event: 'segment_ended', segment: 1 };
+const SIZE: AgentEvent = { event: 'size', link: 2, bytes: 1 };
+
+/** What is wrong with the last thing that h2, the middle of three, says. */
+function complaint(said: readonly AgentEvent[], plan: Plan = PLAN, session = 's2'): string | undefined {
+  const check = createEventCheck(plan);
+  const complaints = said.map((event) => check(session, event));
+  expect(complaints.slice(0, -1).filter((words) => words !== undefined)).to.deep.equal([]);
+  return complaints.at(-1);
+}
+
+describe('what a host may say', () => {
+  it('is everything of its own part', () => {
+    const all: AgentEvent[] = [
+      ...[PREPARED, connected(1, 'recv'), connected(2, 'send'), SIZE, STARTED, counters(1, 'recv')],
+      { event: 'broken', link: 2, end: 'send', message: 'reset' },
+      { event: 'resumed', link: 2, end: 'send', epoch: 2, bytes: 5 },
+      ...[{ event: 'stderr', stage: 2, data: '61' } as const, exited(2), linkEnded(1, 'recv'), linkEnded(2, 'send')],
+      ...[ENDED, { event: 'failed', stage: null, code: 'internal', message: '' } as const, { event: 'ended' } as const],
+    ];
+    expect(complaint(all)).to.equal(undefined);
+  });
+
+  for (const [what, event] of [
+    ['the stage of another', { event: 'started', stage: 1, pid: 5 }],
+    ['the exit of another', exited(3)],
+    ['the words of another', { event: 'stderr', stage: 1, data: '61' }],
+    ['the failure of another', { event: 'failed', stage: 1, code: 'internal', message: 'x' }],
+    ['the other end of its hop', linkEnded(1, 'send')],
+    ['a connection of the other end', connected(2, 'recv')],
+    ['where the other end listens', { event: 'listening', link: 1, end: 'send', transport: 'tcp', port: 1 }],
+    [
+      'what the other end could not dial',
+      { event: 'dial_failed', link: 1, end: 'send', code: 'internal', message: '' },
+    ],
+    ['the bytes of the other end', counters(1, 'send')],
+    ['the size of what the other end sends', { event: 'size', link: 1, bytes: 1 }],
+    ['a link without programs', linkEnded(3, 'recv')],
+    ['a link that is not there', linkEnded(99, 'recv')],
+    ['a stage that is not there', { event: 'stderr', stage: 99, data: '' }],
+    ['a segment that is not there', { event: 'prepared', segment: 2 }],
+  ] as const) {
+    it(`is not ${what}`, () => expect(complaint([event])).to.match(/, which is not its own$/));
+  }
+
+  it('is nothing of a segment without a part of it', () => {
+    const plan = { ...PLAN, segments: [...PLAN.segments, { number: 2, stages: [], links: [] }] };
+    expect(complaint([{ event: 'prepared', segment: 2 }], plan)).to.match(/not its own$/);
+  });
+
+  for (const [what, ...said] of [
+    ['prepared', PREPARED],
+    ['connected', connected(1, 'recv')],
+    ['started', PREPARED, STARTED],
+    ['exited', PREPARED, STARTED, exited(2)],
+    ['link_ended', linkEnded(2, 'send')],
+    ['segment_ended', PREPARED, ENDED],
+  ] as const) {
+    it(`is not ${what} twice`, () => {
+      const last = said.at(-1);
+      if (last === undefined) throw new Error('nothing said');
+      expect(complaint([...said, last])).to.match(/ twice$/);
+    });
+  }
+
+  it('comes in order', () => {
+    expect(complaint([STARTED])).to.equal('started of stage 2 without prepared of segment 1');
+    expect(complaint([PREPARED, exited(2)])).to.equal('exited of stage 2 without started of stage 2');
+    expect(complaint([ENDED])).to.equal('segment_ended of segment 1 without prepared of segment 1');
+  });
+
+  it('is not a failure without end', () => {
+    const failed: AgentEvent = { event: 'failed', stage: 2, code: 'internal', message: 'x' };
+    expect(complaint(Array(1000).fill(failed))).to.equal(undefined);
+    expect(complaint(Array(1001).fill(failed))).to.equal('failed without end');
+    const left: AgentEvent = { event: 'left_behind', pid: 1, command: 'x' };
+    expect(complaint(Array(1001).fill(left))).to.equal('left_behind without end');
+  });
+
+  it('is not a connection in clear where the payload was to be sealed', () => {
+    const clear = { cipher: 'none' };
+    expect(complaint([connected(1, 'recv', clear)])).to.equal('connected of link 1 (recv) without encryption');
+    expect(complaint([connected(1, 'recv', { ...clear, transport: 'rdma' })])).to.equal(undefined);
+    expect(complaint([connected(1, 'recv', { ...clear, transport: 'rdma' })], encrypted('always'))).to.match(/without/);
+    expect(complaint([connected(1, 'recv', clear)], encrypted('never'))).to.equal(undefined);
+  });
+
+  it('is remembered for each host alone', () => {
+    const check = createEventCheck(PLAN);
+    for (const session of ['s1', 's2', 's3']) expect(check(session, PREPARED)).to.equal(undefined);
+    expect(check('s1', PREPARED)).to.match(/twice/);
+  });
+});
+
+function encrypted(encrypt: 'always' | 'never'): Plan {
+  const segments = PLAN.segments.map((segment) => ({
+    ...segment,
+    links: segment.links.map((link) => (link.kind === 'hop' ? { ...link, encrypt } : link)),
+  }));
+  return { ...PLAN, segments };
+}
