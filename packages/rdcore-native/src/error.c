@@ -13,6 +13,7 @@
 static void set_message(struct rd_error *error, enum rd_code code, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 static const char *lower_words(int number, char *words, size_t bytes);
+static const char *what_to_do(int number);
 
 static const struct {
   const char *name;
@@ -48,7 +49,8 @@ void rd_error_set_errno(struct rd_error *error, enum rd_code code, const char *f
   va_end(arguments);
   size_t used = strlen(error->message);
   char words[128];
-  snprintf(error->message + used, sizeof error->message - used, ": %s", lower_words(number, words, sizeof words));
+  snprintf(error->message + used, sizeof error->message - used, ": %s%s", lower_words(number, words, sizeof words),
+           what_to_do(number));
 }
 
 const char *rd_code_name(enum rd_code code) {
@@ -80,4 +82,10 @@ static const char *lower_words(int number, char *words, size_t bytes) {
   snprintf(words, bytes, "%s", strerror_r(number, system_words, sizeof system_words));
   if (islower((unsigned char)words[1]) || words[1] == ' ') words[0] = (char)tolower((unsigned char)words[0]);
   return words;
+}
+
+static const char *what_to_do(int number) {
+  if (number == EMFILE) return " (ulimit -n raises the limit)";
+  if (number == EAGAIN) return " (too many processes, or too little memory: see ulimit -u and ulimit -v)";
+  return "";
 }

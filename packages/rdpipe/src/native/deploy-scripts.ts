@@ -65,7 +65,7 @@ function acceptFile({ name, content, sha256 }: BundleFile): string {
 mkdir -p -- "\${file%/*}"
 if command -v gzip >/dev/null; then unpack='gzip -dc'; else unpack=cat; fi
 say ready $unpack
-reason=$($unpack 2>&1 >"$file") || fail "$reason"
+reason=$($unpack 2>&1 >"$file") || fail "\${reason:-$unpack ended with status $?}"
 chmod 700 "$file"
 sum=$({ sha256sum <"$file" || shasum -a 256 <"$file" || openssl dgst -sha256 -r <"$file"; } 2>/dev/null)
 case $sum in

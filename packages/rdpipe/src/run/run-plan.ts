@@ -2,6 +2,7 @@ import { RdpipeError, SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Plan, SessionId } from '../model/plan.ts';
 import type { Settings } from '../model/settings.ts';
+import { shortageOf } from '../model/shortage.ts';
 import type { Forward } from '../session/host-session.ts';
 import { firstCause } from './first-cause.ts';
 import { createInbox } from './inbox.ts';
@@ -102,7 +103,8 @@ function notEnded({ sessions }: Plan): Failure {
 }
 
 function failureOf(error: unknown): Failure {
-  if (error instanceof RdpipeError) return { kind: 'error', error };
+  const known = error instanceof RdpipeError ? error : shortageOf(error);
+  if (known !== undefined) return { kind: 'error', error: known };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const internal = new RdpipeError('internal', 125, 'rdpipe', `internal error: ${message}`, { cause: error });
   return { kind: 'error', error: internal };

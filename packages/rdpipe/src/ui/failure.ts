@@ -1,6 +1,7 @@
 /** A failure in words: one line, and for usage the place. */
 import { RdpipeError, UsageError } from '../model/errors.ts';
 import type { Report } from '../model/report.ts';
+import { shortageOf } from '../model/shortage.ts';
 import { printable } from '../model/text.ts';
 import { NO_PAINT } from './paint.ts';
 
@@ -31,8 +32,9 @@ export function failureReport(error: unknown): Report {
   };
 }
 
-/** What is none of our errors is a defect of ours, and says so. */
+/** What is none of our errors, and no shortage, is a defect of ours, and says so. */
 function messageOf(error: unknown): string {
-  if (error instanceof RdpipeError) return error.message;
+  const known = error instanceof RdpipeError ? error : shortageOf(error);
+  if (known !== undefined) return known.message;
   return `internal error: ${error instanceof Error ? error.message : String(error)}`;
 }
