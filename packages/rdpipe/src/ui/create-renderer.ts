@@ -26,7 +26,8 @@ export async function createRenderer(settings: RendererSettings, io: RendererIo)
   if (settings.json) return createJsonRenderer(io.terminal.write);
   const progress = createProgress(settings.sizeBytes, () => performance.now());
   const display = await createDisplay(settings, io, progress);
-  return createHumanRenderer(settings, display, progress, await createPaint(io.terminal.color));
+  const { isTerminal, color } = io.terminal;
+  return createHumanRenderer({ ...settings, isTerminal }, display, progress, await createPaint(color));
 }
 
 export async function createPaint(color: boolean): Promise<Paint> {

@@ -3,7 +3,7 @@ import { formatBytes } from '../model/bytes.ts';
 import type { RunEvent } from '../model/events.ts';
 import type { DoctorEvent, Examination } from '../model/examination.ts';
 import type { Settings } from '../model/settings.ts';
-import { printable } from '../model/text.ts';
+import { jsonText, printable } from '../model/text.ts';
 import { createPaint } from './create-renderer.ts';
 import { createNoDisplay, type Display } from './display.ts';
 import { hostLines, pairLines, verdictLine } from './doctor-lines.ts';
@@ -47,10 +47,10 @@ export function createJsonView({ write }: Output): DoctorView {
   return {
     tell: nothing,
     emit: nothing,
-    finished: (examination) => write(`${JSON.stringify(examination)}\n`),
+    finished: (examination) => write(`${jsonText(examination)}\n`),
     failure(error) {
       const { v, status, message } = failureReport(error);
-      write(`${JSON.stringify({ v, status, message, hosts: [], pairs: [] })}\n`);
+      write(`${jsonText({ v, status, message, hosts: [], pairs: [] })}\n`);
     },
     close: nothing,
   };

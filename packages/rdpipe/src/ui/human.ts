@@ -8,10 +8,10 @@ import { failureText, messageLine } from './failure.ts';
 import type { Paint } from './paint.ts';
 import type { Progress } from './progress.ts';
 import { dispatch, type EventHandlers, type Renderer } from './renderer.ts';
-import { createStageStderr, type StageStderr } from './stage-stderr.ts';
+import { createStageStderr, type StageStderr, stderrMode } from './stage-stderr.ts';
 import { summaryLines } from './summary.ts';
 
-type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr'>;
+type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr'> & { readonly isTerminal: boolean };
 
 export function createHumanRenderer(
   settings: HumanSettings,
@@ -49,7 +49,8 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
     prompting: ({ active }) => (active ? display.pause() : display.resume()),
     planned({ plan }) {
       progress.planned(plan);
-      stderr = createStageStderr(settings.stderr, plan, display.text, paint.speaker);
+      const mode = stderrMode(settings, plan);
+      stderr = createStageStderr(mode, plan, display.text, paint.speaker);
     },
     segment_started({ segment }) {
       waiting.done();

@@ -1,4 +1,4 @@
-/** What stages say on their standard error: each line under its host's name, as it is, or not at all. */
+/** What stages say on their standard error: each line under its host's name, as text, as it is, or not at all. */
 import { StringDecoder } from 'node:string_decoder';
 import type { Plan } from '../model/plan.ts';
 import type { Settings } from '../model/settings.ts';
@@ -10,18 +10,32 @@ export interface StageStderr {
   end(): void;
 }
 
-/** @param write takes whole lines, or in raw mode whatever came. */
+export type StderrMode = Exclude<Settings['stderr'], 'auto'> | 'text';
+
+/** Alone a stage needs no name; on a terminal it may not act either. */
+export function stderrMode(
+  { stderr, isTerminal }: Pick<Settings, 'stderr'> & { readonly isTerminal: boolean },
+  plan: Plan,
+): StderrMode {
+  if (stderr !== 'auto') return stderr;
+  if (stagesOf(plan).length > 1) return 'prefix';
+  return isTerminal ? 'text' : 'raw';
+}
+
+/** @param write takes whole lines, or without prefixes whatever came. */
 export function createStageStderr(
-  mode: Settings['stderr'],
+  mode: StderrMode,
   plan: Plan,
   write: (text: string | Uint8Array) => void,
   paint: (prefix: string) => string = (prefix) => prefix,
 ): StageStderr {
-  switch (effectiveMode(mode, plan)) {
+  switch (mode) {
     case 'off':
       return { data: () => {}, end: () => {} };
     case 'raw':
       return { data: (_, bytes) => write(bytes), end: () => {} };
+    case 'text':
+      return asText(write);
     case 'prefix':
       return prefixed(stagePrefixes(plan), (prefix, line) => write(`${paint(prefix)}${line}\n`));
   }
@@ -37,13 +51,24 @@ export function stagePrefixes(plan: Plan): ReadonlyMap<number, string> {
   );
 }
 
-function effectiveMode(mode: Settings['stderr'], plan: Plan): Exclude<Settings['stderr'], 'auto'> {
-  if (mode !== 'auto') return mode;
-  return stagesOf(plan).length > 1 ? 'prefix' : 'raw';
-}
-
 function stagesOf(plan: Plan): Plan['segments'][number]['stages'] {
   return plan.segments.flatMap(({ stages }) => stages);
+}
+
+/** At once, so that a question without a newline is seen. */
+function asText(write: (text: string) => void): StageStderr {
+  const decoder = new StringDecoder('utf8');
+  const show = (text: string) => write(text.split(LINE_ENDS).map(neutralBetween).join(''));
+  return {
+    data: (_, bytes) => show(decoder.write(Buffer.from(bytes))),
+    end: () => show(decoder.end()),
+  };
+}
+
+const LINE_ENDS = /([\r\n])/;
+
+function neutralBetween(text: string): string {
+  return LINE_ENDS.test(text) ? text : neutral(text);
 }
 
 /** A longer line is shown in pieces, so that a stage without newlines cannot fill the memory. */

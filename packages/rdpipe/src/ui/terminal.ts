@@ -3,6 +3,8 @@ import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 export interface Terminal {
+  /** A person reads there, and what is written may act on their screen. */
+  readonly isTerminal: boolean;
   /** The terminal's own stream, for what redraws; undefined where standard error is none, or cannot redraw. */
   readonly stream: NodeJS.WriteStream | undefined;
   readonly color: boolean;
@@ -11,9 +13,10 @@ export interface Terminal {
 }
 
 export function openTerminal(environment: NodeJS.ProcessEnv): Terminal {
-  const stream = isatty(2) && environment.TERM !== 'dumb' ? withSize(process.stderr) : undefined;
+  const isTerminal = isatty(2);
+  const stream = isTerminal && environment.TERM !== 'dumb' ? withSize(process.stderr) : undefined;
   const color = stream !== undefined && !environment.NO_COLOR;
-  return { stream, color, write: (text) => writeAll(2, Buffer.from(text)) };
+  return { isTerminal, stream, color, write: (text) => writeAll(2, Buffer.from(text)) };
 }
 
 /** Nothing can be redrawn on a terminal that does not know its size, as some serial lines and pseudo-terminals. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { printable, printableBytes, shorten } from '../../src/model/text.ts';
+import { jsonText, printable, printableBytes, shorten } from '../../src/model/text.ts';
 
 describe('text', () => {
   it('shows control characters as pictures', () => {
@@ -9,6 +9,20 @@ describe('text', () => {
 
   it('takes marks of writing direction and separators of lines away', () => {
     expect(printable('a\u202eb\u2066c\u2028d\u200ee')).to.equal('a\ufffdb\ufffdc\ufffdd\ufffde');
+  });
+
+  it('takes away what hides: tags, byte order marks, halves of characters', () => {
+    expect(printable('a\u061cb\ufeffc\u{e0041}d\ud83de')).to.equal('a\ufffdb\ufffdc\ufffdd\ufffde');
+  });
+
+  it('is the same when it is made printable twice, and JSON says it all', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(printable(printable(text))).to.equal(printable(text));
+        expect(jsonText(text)).to.equal(printable(jsonText(text)));
+        expect(JSON.parse(jsonText(text))).to.equal(text);
+      }),
+    );
   });
 
   it('leaves what is harmless', () => {

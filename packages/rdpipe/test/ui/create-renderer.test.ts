@@ -25,7 +25,8 @@ interface Where {
 async function pageOf(settings: Partial<RendererSettings>, where: Where): Promise<string> {
   const page: Page = createPage();
   const stream = where.isTerminal ? createScreen(page) : undefined;
-  const terminal: Terminal = { stream, color: where.color ?? false, write: page.write };
+  const { isTerminal } = where;
+  const terminal: Terminal = { isTerminal, stream, color: where.color ?? false, write: page.write };
   const { outputArrives } = where;
   const renderer = await createRenderer({ ...SETTINGS, ...settings }, { terminal, outputArrives });
   renderer.handle({ kind: 'connecting', hosts: ['h1'] });

@@ -82,7 +82,8 @@ async function show(
 ): Promise<{ readonly out: Page; readonly error: Page }> {
   const out = createPage();
   const error = createPage();
-  const terminal: Terminal = { stream: onTerminal ? createScreen(error) : undefined, color: false, write: error.write };
+  const stream = onTerminal ? createScreen(error) : undefined;
+  const terminal: Terminal = { isTerminal: onTerminal, stream, color: false, write: error.write };
   const output: Output = { color: false, write: out.write };
   const view = await createDoctorView({ quiet: false, json: false, verbosity: 0, ...changes }, terminal, output);
   view.tell({ kind: 'doing', words: 'connecting to h1' });

@@ -14,7 +14,7 @@ interface Shown {
   readonly calls: string[];
 }
 
-const QUIET = { verbosity: 0, quiet: true, dryRun: false, stderr: 'auto' } as const;
+const QUIET = { verbosity: 0, quiet: true, dryRun: false, stderr: 'auto', isTerminal: false } as const;
 const NORMAL = { ...QUIET, quiet: false } as const;
 const LOUD = { ...NORMAL, verbosity: 2 } as const;
 

@@ -43,6 +43,24 @@ describe('json', () => {
     ]);
   });
 
+  it('shows a character of stderr that never came whole', () => {
+    const stderr = { kind: 'stderr', stage: 1, host: 'h1', data: Uint8Array.of(0x61, 0xc3) } as const;
+    const lines = linesOf([stderr, { kind: 'finished', report: report() }]);
+    expect(lines.map(({ kind, text }) => [kind, text])).to.deep.equal([
+      ['stderr', 'a'],
+      ['stderr', '\ufffd'],
+      ['report', undefined],
+    ]);
+  });
+
+  it('is text for a terminal, whatever is in it', () => {
+    const page = createPage();
+    const message = '\u001b[2J\u009b2J\u202e\u2028\ud800\u{e0041}\u007f ä👍';
+    createJsonRenderer(page.write).handle({ kind: 'log', message });
+    expect(page.text.trimEnd()).to.match(/^[ -~ä👍]+$/u);
+    expect(parsed(page.text)).to.deep.equal([{ v: 1, kind: 'log', message }]);
+  });
+
   it('writes the commands of a plan as text', () => {
     const [line] = linesOf([{ kind: 'planned', plan: planFor(['h1:tr a-z A-Z']) }]);
     expect(JSON.stringify(line)).to.contain('"command":"tr a-z A-Z"');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Settings } from '../../src/model/settings.ts';
-import { createStageStderr, stagePrefixes } from '../../src/ui/stage-stderr.ts';
+import { createStageStderr, stagePrefixes, stderrMode } from '../../src/ui/stage-stderr.ts';
 import { createPage, planFor } from './helpers.ts';
 
 /** What is shown when the stages of `words` say these things, one after the other. */
@@ -9,9 +9,11 @@ function shown(
   mode: Settings['stderr'],
   words: readonly string[],
   said: readonly (readonly [number, string])[],
+  isTerminal = false,
 ): string {
   const page = createPage();
-  const stderr = createStageStderr(mode, planFor(words), page.write);
+  const plan = planFor(words);
+  const stderr = createStageStderr(stderrMode({ stderr: mode, isTerminal }, plan), plan, page.write);
   for (const [stage, text] of said) stderr.data(stage, Buffer.from(text, 'latin1'));
   stderr.end();
   return page.text;
@@ -70,6 +72,21 @@ describe('stage-stderr', () => {
 
   it('makes escape sequences and control characters harmless, and leaves tabs', () => {
     expect(shown('auto', TWO, [[1, '\u001b]0;title\u0007\tx\b\x9b2J\n']])).to.equal('h1: ␛]0;title␇\tx␈\ufffd2J\n');
+  });
+
+  it('makes them harmless of a stage that is alone too, on a terminal, and shows what came at once', () => {
+    const said = [[1, '\u001b[2Ja\tb\r\n? \xc2']] as const;
+    expect(shown('auto', ['h1:a'], said, true)).to.equal('␛[2Ja\tb\r\n? \ufffd');
+    expect(shown('auto', ['h1:a'], said, false)).to.equal('\u001b[2Ja\tb\r\n? \ufffd');
+    expect(shown('raw', ['h1:a'], [[1, '\u001b[2J']], true)).to.equal('\u001b[2J');
+    expect(
+      shown(
+        'auto',
+        ['h1:a'],
+        [...Buffer.from('\u202eä\u009b1m').toString('latin1')].map((byte) => [1, byte]),
+        true,
+      ),
+    ).to.equal('\ufffdä\ufffd1m');
   });
 
   it('puts characters together that came in pieces', () => {
