@@ -9,6 +9,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,9 @@ static const unsigned char ciphersuite_id[2] = {0x13, 0x02};
 static const char exporter_label[] = "EXPORTER-rdpipe-data";
 enum { DATA_KEY_BYTES = 44, SLOTS_MAX = 1 << 16 };
 
+static SSL_CTX *tls_context; // of this process, once made
+
 struct rd_handshake {
-  SSL_CTX *context;
   SSL *tls;
   BIO *incoming; // owned by tls
   BIO *outgoing; // owned by tls
@@ -36,7 +38,8 @@ struct rd_handshake {
 };
 
 static bool init_library(void);
-static SSL_CTX *create_context(void);
+static SSL_CTX *the_context(void);
+static void create_context(void);
 static bool create_tls(struct rd_handshake *handshake);
 static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **identity, size_t *identity_bytes,
                      SSL_SESSION **session);
@@ -120,7 +123,6 @@ bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agre
 void rd_handshake_destroy(struct rd_handshake *handshake) {
   if (handshake == NULL) return;
   SSL_free(handshake->tls);
-  SSL_CTX_free(handshake->context);
   OPENSSL_cleanse(handshake, sizeof *handshake);
   free(handshake);
 }
@@ -138,8 +140,8 @@ bool rd_key_from_text(const char *text, unsigned char key[RD_KEY_BYTES], struct 
 }
 
 static bool create_tls(struct rd_handshake *handshake) {
-  handshake->context = create_context();
-  if (handshake->context != NULL) handshake->tls = SSL_new(handshake->context);
+  SSL_CTX *shared = the_context();
+  if (shared != NULL) handshake->tls = SSL_new(shared);
   if (handshake->tls == NULL) return false;
   BIO *incoming = BIO_new(BIO_s_mem()), *outgoing = BIO_new(BIO_s_mem());
   if (incoming == NULL || outgoing == NULL) {
@@ -170,21 +172,28 @@ static bool init_library(void) {
   return OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) == 1;
 }
 
-static SSL_CTX *create_context(void) {
-  if (!init_library()) return NULL;
-  SSL_CTX *context = SSL_CTX_new(TLS_method());
-  if (context == NULL) return NULL;
-  if (SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 || SSL_CTX_set_num_tickets(context, 0) != 1 ||
-      SSL_CTX_set_ciphersuites(context, ciphersuite) != 1 || SSL_CTX_set1_groups_list(context, "X25519:P-256") != 1) {
-    SSL_CTX_free(context);
-    return NULL;
+// One for all handshakes: to make it takes longer than all else that a stranger can ask for.
+static SSL_CTX *the_context(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  return pthread_once(&once, create_context) == 0 ? tls_context : NULL;
+}
+
+static void create_context(void) {
+  if (!init_library()) return;
+  SSL_CTX *made = SSL_CTX_new(TLS_method());
+  if (made == NULL) return;
+  if (SSL_CTX_set_min_proto_version(made, TLS1_3_VERSION) != 1 || SSL_CTX_set_num_tickets(made, 0) != 1 ||
+      SSL_CTX_set_ciphersuites(made, ciphersuite) != 1 || SSL_CTX_set1_groups_list(made, "X25519:P-256") != 1) {
+    SSL_CTX_free(made);
+    return;
   }
-  SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
-  SSL_CTX_clear_options(context, SSL_OP_ENABLE_MIDDLEBOX_COMPAT);
-  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_psk_use_session_callback(context, offer_key);
-  SSL_CTX_set_psk_find_session_callback(context, find_key);
-  return context;
+  SSL_CTX_set_options(made, SSL_OP_NO_TICKET);
+  SSL_CTX_clear_options(made, SSL_OP_ENABLE_MIDDLEBOX_COMPAT);
+  SSL_CTX_set_mode(made, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_session_cache_mode(made, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_psk_use_session_callback(made, offer_key);
+  SSL_CTX_set_psk_find_session_callback(made, find_key);
+  tls_context = made;
 }
 
 // Dialler: which key to offer. Without one (another digest than ours was asked for) nothing can come of it.
