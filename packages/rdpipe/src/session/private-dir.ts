@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type ChildChannel, startChild } from './child-channel.ts';
 
 /** Socket paths end at 107 bytes, and ssh appends 17 of its own while it binds. */
 const LONGEST_BASE = 60;
@@ -13,9 +14,13 @@ export interface PrivateDir {
   remove(): Promise<void>;
 }
 
-/** Makes a directory that only this user may enter, with a path short and plain enough for sockets. */
+/**
+ * Makes a directory that only this user may enter, with a path short and plain enough for sockets. Should this process be
+ * killed, it is removed all the same.
+ */
 export async function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Promise<PrivateDir> {
   const path = (await tryMake(runtimeDir)) ?? (await mkdtemp('/tmp/rdpipe-'));
+  const keeper = startKeeper(path);
   let count = 0;
   return {
     path,
@@ -23,8 +28,17 @@ export async function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): 
       count += 1;
       return join(path, `${kind}${count}`);
     },
-    remove: () => rm(path, { recursive: true, force: true }),
+    async remove() {
+      keeper.stdin.end();
+      await keeper.closed;
+      await rm(path, { recursive: true, force: true }); // the keeper may have been killed
+    },
   };
+}
+
+/** Removes the directory when its standard input ends, as that of a killed process does. */
+function startKeeper(path: string): ChildChannel {
+  return startChild(['sh', '-c', 'read -r nothing; exec rm -rf -- "$1"', 'sh', path]);
 }
 
 async function tryMake(base: string | undefined): Promise<string | undefined> {

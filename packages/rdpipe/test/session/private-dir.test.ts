@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { eventually } from '../../../../test/support/eventually.ts';
 import { makePrivateDir } from '../../src/session/private-dir.ts';
 
 describe('the private directory', () => {
@@ -20,6 +22,16 @@ describe('the private directory', () => {
     await dir.remove();
     expect(readdirSync(runtimeDir)).to.deep.equal([]);
     await dir.remove();
+  });
+
+  it('goes when the process that made it is killed', async () => {
+    const module = new URL('../../src/session/private-dir.ts', import.meta.url);
+    const script = `const { makePrivateDir } = await import('${module}');
+      await makePrivateDir('${runtimeDir}');
+      process.kill(process.pid, 'SIGKILL');`;
+    const { signal } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+    expect(signal).to.equal('SIGKILL');
+    await eventually(() => expect(readdirSync(runtimeDir)).to.deep.equal([]));
   });
 
   for (const [what, base] of [
