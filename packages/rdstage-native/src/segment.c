@@ -206,6 +206,7 @@ static void check_end(struct segment *segment) {
     return;
   }
   loop_timer_stop(segment->agent->loop, &segment->stderr_grace);
+  for (size_t i = 0; i < segment->stage_count; i++) stage_end_rest(segment->stages[i]);
   segment->state = SEGMENT_ENDED;
   control_tell(segment->agent->control, event_segment("segment_ended", segment->prepare->segment));
 }

@@ -6,11 +6,13 @@
 #include "memory.h"
 #include "spawn.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define KILL_AGAIN_MS 50
 
@@ -87,6 +89,20 @@ void stage_stop(struct stage *stage) {
   }
   stage_mark_stopped(stage);
   kill_all(stage);
+}
+
+void stage_end_rest(const struct stage *stage) {
+  struct process_list list;
+  struct rd_error ignored; // where /proc cannot be read, nobody knows of them
+  if (stage->nudges == 0 || !process_list_below(getpid(), &list, &ignored)) return;
+  for (size_t i = 0; i < list.count; i++) {
+    pid_t pid = list.items[i].pid;
+    if (list.items[i].group != stage->pid || !kill(pid, SIGKILL) || errno != EPERM) continue;
+    char command[200];
+    process_command(pid, command, sizeof command);
+    control_tell(stage->agent->control, event_left_behind(pid, command));
+  }
+  process_list_clear(&list);
 }
 
 void stage_mark_stopped(struct stage *stage) {

@@ -51,6 +51,9 @@ void stage_reaped(struct stage *stage, int status, const struct rusage *usage);
 void stage_consumer_gone(struct stage *stage);
 // Kills it and everything it started; whoever calls holds its input open.
 void stage_stop(struct stage *stage);
+// Once its process has ended: what else is left in the group of one that had to be ended, because its reader had gone,
+// is killed, and told where it may not be.
+void stage_end_rest(const struct stage *stage);
 // What ends it from now on is our doing, unless it had ended before.
 void stage_mark_stopped(struct stage *stage);
 

@@ -7,6 +7,7 @@ import {
   type EndState,
   type Exited,
   type Failure,
+  type LeftBehind,
   type LinkEnded,
   type LinkState,
   NO_COUNTERS,
@@ -34,10 +35,8 @@ export function collect(state: RunState, session: SessionId, event: AgentEvent, 
         code: event.code,
         message: event.message,
       });
-    case 'left_behind': {
-      const left = { host: hostOf(state, session), pid: event.pid, command: event.command };
-      return { ...state, leftBehind: [...state.leftBehind, left] };
-    }
+    case 'left_behind':
+      return leftBehind(state, { host: hostOf(state, session), pid: event.pid, command: event.command });
     default:
       return state;
   }
@@ -98,6 +97,12 @@ function linkEnded(state: RunState, event: LinkEnded, nowMs: number): RunState {
   if (result === 'delivered' || result === 'closed') return after;
   if (before !== undefined && !isFailure(before, event)) return after;
   return addFailure(after, { kind: 'link', link, end, result, code, message });
+}
+
+/** One that its stage's end left may be told of again at the end of everything. */
+function leftBehind(state: RunState, left: LeftBehind): RunState {
+  if (state.leftBehind.some(({ host, pid }) => host === left.host && pid === left.pid)) return state;
+  return { ...state, leftBehind: [...state.leftBehind, left] };
 }
 
 function changeStage(state: RunState, number: number, change: { started?: boolean; exit?: Exited }): RunState {

@@ -282,6 +282,13 @@ describe('firstCause', () => {
     expect(verdict.message).to.contain('99 (sudo dd) on h1');
   });
 
+  it('names a process once, however often it is told of', () => {
+    const told: Heard = ['s1', { event: 'left_behind', pid: 99, command: 'sudo dd' }];
+    const elsewhere: Heard = ['s2', { event: 'left_behind', pid: 99, command: 'sudo dd' }];
+    const words = 'could not end process 99 (sudo dd) on h1 and 99 (sudo dd) on h2: end it there';
+    expect(judge(PLAN, [told, elsewhere, told]).message).to.equal(words);
+  });
+
   describe('--lenient', () => {
     it('takes the rightmost stage that failed', () => {
       expect(judge(PLAN, [killedStage3, failedStage2], true).status).to.equal(137);
