@@ -35,6 +35,7 @@ const TEST_PACKAGES = [
   'kmod',
   'libfuse3-dev',
   'man-db',
+  'nftables',
   'openssh-server',
   'perftest',
   'procps',

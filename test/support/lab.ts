@@ -31,8 +31,9 @@ export function useLab(options: LabOptions = {}): Lab {
 export class Lab extends Workplace {
   #ssh: SshHosts | undefined;
 
-  async open(specs: readonly HostSpec[]): Promise<void> {
-    this.openFolders();
+  /** Words before a command line make it run elsewhere than this process. */
+  async open(specs: readonly HostSpec[], through: readonly string[] = []): Promise<void> {
+    this.openFolders(through);
     this.#ssh = await startSshHosts(this.homes, specs, { [MARK_VARIABLE]: this.mark });
     this.knowHosts(this.#ssh.configFile);
   }

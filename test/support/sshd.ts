@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real OpenSSH servers on addresses of 127/8, each a host with a home of its own, and the ssh configuration that names them.
+// Real OpenSSH servers, on addresses of 127/8 or in networks that a test made, each a host with a home of its own, and the ssh configuration that names them.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { eventually } from './eventually.ts';
 
 export interface HostSpec {
@@ -17,6 +18,14 @@ export interface HostSpec {
   readonly server?: readonly string[];
   /** Lines of its block in the ssh configuration; they win over the fixture's. */
   readonly client?: readonly string[];
+  /** Where its server is, if not on this machine's own loopback. */
+  readonly network?: HostNetwork;
+}
+
+export interface HostNetwork {
+  /** Words before a command line that run it there; they replace themselves by it. */
+  readonly through: readonly string[];
+  readonly address: string;
 }
 
 export interface SshHost {
@@ -37,6 +46,8 @@ export interface SshHosts {
 }
 
 const SSHD = '/usr/sbin/sshd';
+/** In a network of its own. */
+const SSH_PORT = 2222;
 
 /** Everything is kept in `folder`; `environment` is set in every session. */
 export async function startSshHosts(
@@ -50,8 +61,8 @@ export async function startSshHosts(
   const servers: ChildProcess[] = [];
   const hosts = new Map<string, SshHost>();
   for (const [index, spec] of specs.entries()) {
-    const address = `127.0.0.${index + 2}`;
-    const port = await freePort(address);
+    const address = spec.network?.address ?? `127.0.0.${index + 2}`;
+    const port = spec.network === undefined ? await freePort(address) : SSH_PORT;
     const server = await startServer(folder, spec, address, port, environment);
     servers.push(server);
     hosts.set(spec.name, { name: spec.name, address, port, home: join(folder, spec.name), pid: server.pid ?? 0 });
@@ -86,8 +97,13 @@ async function startServer(
     'KbdInteractiveAuthentication no',
   ];
   writeFileSync(configFile, `${[...lines, ...penaltyLines(configFile)].join('\n')}\n`);
-  const server = spawn(SSHD, ['-D', '-E', join(folder, `${spec.name}.log`), '-f', configFile], { stdio: 'ignore' });
-  await eventually(() => greets(address, port));
+  const logFile = join(folder, `${spec.name}.log`);
+  const through = spec.network?.through ?? [];
+  const [program = '', ...words] = [...through, SSHD, '-D', '-E', logFile, '-f', configFile];
+  const server = spawn(program, words, { stdio: 'ignore' });
+  await eventually(() =>
+    expect(readFileSync(logFile, 'utf8')).to.include(`Server listening on ${address} port ${port}`),
+  );
   return server;
 }
 
@@ -98,15 +114,6 @@ function penaltyLines(scratchFile: string): string[] {
     'Bad configuration option',
   );
   return unknown ? [] : ['PerSourcePenalties no'];
-}
-
-async function greets(address: string, port: number): Promise<void> {
-  const socket = connect(port, address);
-  try {
-    await once(socket, 'data');
-  } finally {
-    socket.destroy();
-  }
 }
 
 function writeClientConfig(folder: string, specs: readonly HostSpec[], hosts: ReadonlyMap<string, SshHost>): string {

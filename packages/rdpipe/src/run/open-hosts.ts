@@ -58,7 +58,8 @@ export function sessionSettings(settings: Settings): Omit<SessionSettings, keyof
     configFile: settings.sshConfigFile,
     options: settings.sshOptions,
     connectTimeoutMs: settings.connectTimeoutMs,
-    silenceMs: settings.leaseMs,
+    // The lease is the judge of a silent connection, also of one that TCP takes up again at the last moment.
+    silenceMs: 2 * settings.leaseMs,
   };
 }
 

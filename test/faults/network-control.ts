@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control connections fail while the data flows elsewhere: a blink ends nothing; what is longer than the lease, or ends the
+// connection, ends the run on every host.
+import { setTimeout as delay } from 'node:timers/promises';
+import { useCabledLab } from '../support/cabled-lab.ts';
+import { USER } from '../support/cables.ts';
+import { CabledTransfer } from './cabled-transfer.ts';
+import { type Fault, passingFaults, suddenFaults } from './network-faults.ts';
+
+export interface ControlCell {
+  readonly fault: Fault;
+  readonly lasts: 'for 1 s' | 'for ever';
+  readonly ssh: 'openssh' | 'ssh2';
+}
+
+const WAY = [USER, 'h2', 'control'] as const;
+/** Of a lease of 4 s: docs/protocol.md, section 2.2. */
+const LESS_THAN_THREE_EIGHTHS_MS = 1000;
+const LONGEST_MS = 60_000;
+
+export const CONTROL_CELLS: readonly ControlCell[] = (['openssh', 'ssh2'] as const).flatMap((ssh) => [
+  ...passingFaults(...WAY)
+    .filter(({ kind }) => kind === 'silence')
+    .map((fault) => ({ fault, lasts: 'for 1 s', ssh }) as const),
+  ...[...passingFaults(...WAY), ...suddenFaults(...WAY)].map((fault) => ({ fault, lasts: 'for ever', ssh }) as const),
+]);
+
+export function describeControlCells(chosen: readonly ControlCell[]): void {
+  describe('a run', () => {
+    const lab = useCabledLab();
+    afterEach(() => lab.cables.mend());
+    for (const { fault, lasts, ssh } of chosen) {
+      const outcome = lasts === 'for 1 s' ? 'goes on' : 'fails everywhere';
+      it(`by ${ssh} ${outcome} when ${fault.name} ${lasts}`, async function () {
+        this.timeout(LONGEST_MS);
+        const transfer = new CabledTransfer(lab, { words: `--ssh ${ssh} ${lab.overData('h1', 'h2')}` });
+        await transfer.moves();
+        fault.begin(lab.cables);
+        if (lasts === 'for ever') return await transfer.endsBadly(/lost .*h[12]|h[12] .*(silent|lost|closed|reset)/);
+        await delay(LESS_THAN_THREE_EIGHTHS_MS);
+        lab.cables.mend();
+        await transfer.moves();
+        await transfer.endsWell();
+      });
+    }
+  });
+}

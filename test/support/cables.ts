@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network of cables: hosts and the user's machine in network namespaces of their own, each with one cable to a switch for
+// control (ssh) and another to one for data. The switches are in a namespace too, where packets can be dropped.
+import { configure, endProcessesInside, inside, makeNamespace, namespaces, removeNamespace } from './namespaces.ts';
+import { isRunning } from './processes.ts';
+import { output } from './shell-out.ts';
+
+export type Wire = 'control' | 'data';
+
+const WIRES: readonly Wire[] = ['control', 'data'];
+const SUBNETS = { control: '10.66.0', data: '10.66.1' } as const;
+/** Where rdpipe runs. */
+export const USER = 'user';
+const USER_NUMBER = 254;
+const PREFIX = 'rdpipe-cables';
+/** nft's table. */
+const RULES = 'faults';
+
+let made = 0;
+
+export class Cables {
+  readonly #name = `${PREFIX}-${process.pid}-${made++}`;
+  readonly #hosts: readonly string[];
+
+  /** Hosts of these names; also removes what processes that were killed have left. */
+  constructor(hosts: readonly string[]) {
+    this.#hosts = hosts;
+    removeOrphans();
+    makeNamespace(this.#switch);
+    configure(
+      this.#switch,
+      WIRES.map((wire) => `link add ${wire} up type bridge forward_delay 0`),
+    );
+    nft(this.#switch, `add table bridge ${RULES}`);
+    nft(this.#switch, `add chain bridge ${RULES} forward { type filter hook forward priority 0; }`);
+    for (const name of this.#everybody) this.#attach(name);
+  }
+
+  /** Words before a command line that run it on a host, or at the user's. */
+  on(name: string): readonly string[] {
+    return inside(this.#space(name));
+  }
+
+  address(host: string, wire: Wire): string {
+    return `${SUBNETS[wire]}.${this.#number(host)}`;
+  }
+
+  /** Pulls a cable, or puts it back. */
+  setCable(host: string, wire: Wire, state: 'up' | 'down'): void {
+    configure(this.#switch, [`link set ${plug(host, wire)} ${state}`]);
+  }
+
+  /** The interface goes, with its address, and does not come back. */
+  removeInterface(host: string, wire: Wire): void {
+    configure(this.#switch, [`link delete ${plug(host, wire)}`]);
+  }
+
+  /** As a machine without power: nobody is told. */
+  destroyHost(host: string): void {
+    for (const wire of WIRES) this.setCable(host, wire, 'down');
+    endProcessesInside(this.#space(host));
+    removeNamespace(this.#space(host));
+  }
+
+  /** On their way from one host to the other, packets to which nft's words apply (all: none) are lost without a word. */
+  drop(from: string, to: string, wire: Wire, which = ''): void {
+    const way = `ip saddr ${this.address(from, wire)} ip daddr ${this.address(to, wire)}`;
+    nft(this.#switch, `add rule bridge ${RULES} forward ${way} ${which} drop`);
+  }
+
+  /** What comes to the host on a connection that stands is answered by a reset; new connections are let in. */
+  reset(host: string, wire: Wire): void {
+    this.#refuse(host, wire, 'syn == 0');
+  }
+
+  /** Who dials the host is refused. */
+  refuse(host: string, wire: Wire): void {
+    this.#refuse(host, wire, '(syn | ack) == syn');
+  }
+
+  /** Every cable is back, and no packet is lost or refused any more. */
+  mend(): void {
+    nft(this.#switch, `flush chain bridge ${RULES} forward`);
+    for (const name of this.#everybody) {
+      nft(this.#space(name), 'flush ruleset');
+      for (const wire of WIRES) this.setCable(name, wire, 'up');
+    }
+  }
+
+  /** Every connection of the host to the other's address ends at once: both ends see it. */
+  breakConnections(host: string, to: string, wire: Wire): void {
+    run(this.#space(host), ['ss', '--kill', '--tcp', '--no-header', 'dst', this.address(to, wire)]);
+  }
+
+  /** Ports at a host's own end of its connections with the other. */
+  localPorts(host: string, to: string, wire: Wire): number[] {
+    const words = ['ss', '--tcp', '--numeric', '--no-header', 'state', 'established', 'dst', this.address(to, wire)];
+    const rows = run(this.#space(host), words).trimEnd().split('\n');
+    return rows.flatMap((row) => (/^\d+ +\d+ +\S+:(\d+) /.exec(row) ?? []).slice(1).map(Number));
+  }
+
+  remove(): void {
+    for (const name of this.#everybody) removeNamespace(this.#space(name));
+    removeNamespace(this.#switch);
+  }
+
+  #refuse(host: string, wire: Wire, flags: string): void {
+    const space = this.#space(host);
+    nft(space, `add table inet ${RULES}`);
+    nft(space, `add chain inet ${RULES} input { type filter hook input priority 0; }`);
+    const which = `ip daddr ${this.address(host, wire)} tcp flags & ${flags}`;
+    nft(space, `add rule inet ${RULES} input ${which} reject with tcp reset`);
+  }
+
+  #attach(name: string): void {
+    const space = this.#space(name);
+    makeNamespace(space);
+    for (const wire of WIRES) {
+      configure(this.#switch, [
+        `link add ${plug(name, wire)} type veth peer name ${wire} netns ${space}`,
+        `link set ${plug(name, wire)} up master ${wire}`,
+      ]);
+      configure(space, [`address add ${this.address(name, wire)}/24 dev ${wire}`, `link set ${wire} up`]);
+    }
+  }
+
+  get #everybody(): readonly string[] {
+    return [USER, ...this.#hosts];
+  }
+
+  get #switch(): string {
+    return this.#space('switch');
+  }
+
+  #space(name: string): string {
+    return `${this.#name}-${name}`;
+  }
+
+  #number(name: string): number {
+    return name === USER ? USER_NUMBER : this.#hosts.indexOf(name) + 1;
+  }
+}
+
+/** The switch's end of a cable. */
+function plug(host: string, wire: Wire): string {
+  return `${wire}-${host}`;
+}
+
+function nft(namespace: string, words: string): void {
+  run(namespace, ['nft', words]);
+}
+
+function run(namespace: string, words: readonly string[]): string {
+  const [program = '', ...rest] = [...inside(namespace), ...words];
+  return output(program, rest).toString();
+}
+
+function removeOrphans(): void {
+  for (const name of namespaces()) {
+    const owner = new RegExp(`^${PREFIX}-(\\d+)-`).exec(name)?.[1];
+    if (owner !== undefined && !isRunning(Number(owner))) removeNamespace(name);
+  }
+}
