@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # The native programs. `make` builds build/release; see the variables for the other variants.
-#   make [STATIC=1] [SAN=address,undefined | SAN=thread] [VERBS=auto|yes|no] [V=1] [CFLAGS=…] [WERROR=1]
+#   make [STATIC=1] [SAN=address,undefined | SAN=thread | FUZZ=1] [VERBS=auto|yes|no] [V=1] [CFLAGS=…] [WERROR=1]
 #   VERBS: RDMA, whose libraries are opened when they are needed; only their headers must be there. auto: if they are
 #   make test       builds and runs the C suites        make headers   every header compiles alone
+#   make fuzz-programs   the fuzz targets: with FUZZ=1 for libFuzzer (it takes clang), else to replay their corpora
 #   make install    PREFIX (/usr/local), DESTDIR; after `npm run build`        make clean     removes build/
 PREFIX ?= /usr/local
 CFLAGS ?= -O2 -g
 PKG_CONFIG ?= pkg-config
 VERSION := $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' packages/rdpipe/package.json)
 
-VARIANT := $(if $(filter thread,$(SAN)),tsan,$(if $(SAN),asan,$(if $(STATIC),static,release)))
+ifdef FUZZ
+CC := clang
+SAN := address,undefined
+endif
+VARIANT := $(if $(FUZZ),fuzz,$(if $(filter thread,$(SAN)),tsan,$(if $(SAN),asan,$(if $(STATIC),static,release))))
 OUT := build/$(VARIANT)
 PROGRAMS := rdsend rdrecv rdstage
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
 ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARNINGS) $(CFLAGS) \
-  $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(STATIC),-DRD_STATIC) \
+  $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
+  $(if $(STATIC),-DRD_STATIC) \
   -Ipackages/rdcore-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libxxhash jansson)
 ALL_LDFLAGS := -pthread $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN)) $(if $(STATIC),-static)
 # Hosts to which the programs are copied may lack the last one: it is linked in, where its archive is. (Of xxhash only
@@ -44,10 +50,11 @@ CORE_OBJECTS := $(CORE_SOURCES:packages/%.c=$(OUT)/%.o)
 HEADERS := $(filter-out $(if $(HAS_VERBS),,$(WITH_VERBS:.c=.h)),$(wildcard packages/*-native/src/*.h))
 TEST_SOURCES := $(wildcard packages/*-native/test/*_test.c)
 TESTS := $(TEST_SOURCES:packages/%.c=$(OUT)/%)
+FUZZ_TARGETS := $(patsubst packages/%.c,$(OUT)/%,$(wildcard packages/*-native/fuzz/*_fuzz.c))
 
 objects_of = $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard packages/$(1)-native/src/*.c))
 
-.PHONY: all test-programs test headers install clean
+.PHONY: all test-programs fuzz-programs test headers install clean
 .SECONDARY:
 all: $(PROGRAMS:%=$(OUT)/%)
 
@@ -82,7 +89,25 @@ $(OUT)/$(1)-native/test/%_test: $(OUT)/$(1)-native/test/%_test.o \
 endef
 $(foreach package,rdcore rdsend rdrecv rdstage,$(eval $(call suites_of,$(package))))
 
+# A fuzz target takes only what it needs, from archives: a function of its own stands in for the package's.
+FUZZ_COMMON := $(patsubst packages/%.c,$(OUT)/%.o,$(filter-out %_fuzz.c %/replay.c,$(wildcard $(CORE:src=fuzz)/*.c)))
+FUZZ_MAIN := $(if $(FUZZ),-fsanitize=fuzzer,$(OUT)/rdcore-native/fuzz/replay.o)
+$(OUT)/rdcore-native/fuzz/%.o $(OUT)/rdstage-native/fuzz/%.o: \
+  EXTRA_CFLAGS = -Ipackages/rdcore-native/test -Ipackages/rdcore-native/fuzz -I$(dir $<)../src
+
+$(OUT)/libfuzz.a: $(FUZZ_COMMON)
+$(OUT)/librdstage.a: $(filter-out %/main.o,$(call objects_of,rdstage))
+$(OUT)/libfuzz.a $(OUT)/librdstage.a:
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdcore.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(filter -%,$(FUZZ_MAIN)) -o $@ $^ $(LIBS)
+
 test-programs: $(TESTS)
+
+fuzz-programs: $(FUZZ_TARGETS)
 
 test: all test-programs
 	$(Q)for suite in $(TESTS); do RD_BIN=$(abspath $(OUT)) $$suite || exit 1; done

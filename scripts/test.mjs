@@ -20,7 +20,7 @@ const PARTS = [
   {
     name: 'native',
     budgetMinutes: 1.5,
-    steps: () => [...suites('address,undefined', 'asan'), ...suites('thread', 'tsan')],
+    steps: () => [...suites('address,undefined', 'asan'), ...suites('thread', 'tsan'), ...corpora()],
   },
   { name: 'integration', budgetMinutes: 5, steps: integration },
   { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/{faults,attacks}', '--parallel', '--jobs', '4')] },
@@ -111,16 +111,31 @@ function suites(sanitizer, variant) {
   return [make, ...programs];
 }
 
+/** The kept inputs of every fuzz target, with sanitizers but without libFuzzer: one test a target. */
+function corpora() {
+  const make = command('make', '-j2', 'WERROR=1', 'SAN=address,undefined', 'fuzz-programs');
+  const replays = programsOf('fuzz', 'fuzz').map((name) => {
+    const corpus = name.replace(/(\w+)_fuzz$/, 'corpus/$1');
+    return suite(join('build/asan', name), join(root, 'build/asan'), join('packages', corpus));
+  });
+  return [make, ...replays];
+}
+
 function suiteNames() {
+  return programsOf('test', 'test');
+}
+
+/** Their sources are packages/NAME-native/FOLDER/NAME_SUFFIX.c. */
+function programsOf(folder, suffix) {
   return readdirSync(join(root, 'packages'), { recursive: true })
-    .filter((file) => /^[a-z]+-native\/test\/\w+_test\.c$/.test(file))
+    .filter((file) => new RegExp(`^[a-z]+-native/${folder}/\\w+_${suffix}\\.c$`).test(file))
     .map((file) => file.replace(/\.c$/, ''))
     .sort();
 }
 
-function suite(program, binaries) {
+function suite(program, binaries, ...args) {
   return async (deadline) => {
-    const succeeded = await run([program], deadline, { RD_BIN: binaries });
+    const succeeded = await run([program, ...args], deadline, { RD_BIN: binaries });
     console.log(`  ${succeeded ? 'ok  ' : 'FAIL'} ${program}`);
     return one(succeeded ? 'passed' : 'failed');
   };

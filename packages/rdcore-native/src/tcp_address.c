@@ -20,7 +20,11 @@ static void ipv6_words(const struct sockaddr_in6 *address, char words[RD_ENDPOIN
 
 size_t rd_endpoint_find(const char *host, uint16_t port, struct rd_endpoint *endpoints, size_t most,
                         struct rd_error *error) {
-  if (port == 0 && host[0] == '/' && read_path(host, endpoints)) return 1;
+  if (port == 0 && host[0] == '/') {
+    if (read_path(host, endpoints)) return 1;
+    rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%.300s: too long for a local socket", host);
+    return 0;
+  }
   if (read_ipv4(host, port, endpoints) || read_ipv6(host, port, endpoints)) return 1;
   return look_up(host, port, endpoints, most, error);
 }
@@ -119,6 +123,7 @@ static size_t look_up(const char *host, uint16_t port, struct rd_endpoint *endpo
     memcpy(&endpoints[count++].address, one->ai_addr, one->ai_addrlen);
   }
   freeaddrinfo(all);
+  if (count == 0) rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s: it has no address to connect to", host);
   return count;
 }
 

@@ -10,6 +10,8 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define SCRIPT_ORDERS_MOST 8u
 
@@ -17,6 +19,7 @@ struct script {
   struct rd_control control;
   struct rd_order *orders;
   unsigned order_count, next;
+  int wake_fd; // readable once there is an order that nobody waited for
   bool release;
   bool aborts;
   enum rd_code (*loop)(struct rd_control *);
@@ -31,8 +34,7 @@ struct script {
 };
 
 static inline struct pollfd script_poll(const struct rd_control *control) {
-  (void)control;
-  return (struct pollfd){.fd = -1};
+  return (struct pollfd){.fd = ((const struct script *)control)->wake_fd, .events = POLLIN};
 }
 
 static inline bool script_next(struct rd_control *control, struct rd_order *order) {
@@ -52,10 +54,12 @@ static inline void script_tell(struct rd_control *control, const struct rd_event
   if (event->type == RD_EVENT_CONNECTED) script->connected = true;
   if (event->type == RD_EVENT_DIAL_FAILED) script->aborts = true;
   if (event->type == RD_EVENT_END) script->ended = true, script->status = event->status;
-  if (event->type != RD_EVENT_FINISHED) return;
-  script->end = *event->error;
-  script->bytes = event->bytes;
-  script->release = true;
+  if (event->type == RD_EVENT_FINISHED) {
+    script->end = *event->error;
+    script->bytes = event->bytes;
+    script->release = true;
+  }
+  if (script->aborts || script->release) CHECK(eventfd_write(script->wake_fd, 1) == 0);
 }
 
 static const struct rd_control_ops script_ops = {script_poll, script_next, script_tell};
@@ -76,7 +80,8 @@ static inline struct rd_settings script_settings(enum rd_encrypt encrypt, size_t
 static inline void script_init(struct script *script, enum rd_code (*loop)(struct rd_control *)) {
   *script = (struct script){.control = {&script_ops}, .loop = loop};
   script->orders = calloc(SCRIPT_ORDERS_MOST, sizeof *script->orders);
-  REQUIRE(script->orders != NULL);
+  script->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  REQUIRE(script->orders != NULL && script->wake_fd >= 0);
 }
 
 // The next order of the script, to be filled in.
@@ -100,6 +105,7 @@ static inline void script_start(struct script *script) {
 
 static inline void script_join(struct script *script) {
   REQUIRE(pthread_join(script->thread, NULL) == 0);
+  close(script->wake_fd);
   free(script->orders);
 }
 

@@ -227,7 +227,7 @@ static void addresses(void) {
   CHECK(!has_words("fe80::1%nonexistent0", 1, ""));
   char long_path[300] = "/";
   memset(long_path + 1, 'x', sizeof long_path - 2);
-  CHECK(!has_words(long_path, 0, ""));
+  CHECK(!has_words(long_path, 0, "") && strstr(error.message, "too long") != NULL); // nobody is asked for such a name
 }
 
 #ifndef RD_STATIC

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of rdsend and rdrecv: the input's NUL-terminated words.
+#include "fuzz.h"
+#include "fuzz_words.h"
+#include "options.h"
+
+static void check_settings(const struct rd_options *options);
+static void check_key_is_wiped(const struct fuzz_words *words, const struct rd_options *options);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size == 0) return 0;
+  enum rd_role role = data[0] % 2 == 0 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER;
+  struct fuzz_words words;
+  struct rd_options options;
+  struct rd_error error;
+  fuzz_words_make(&words, "rdpipe", data + 1, size - 1);
+  bool good = rd_options_parse(role, words.count, words.words, &options, &error);
+  FUZZ_REQUIRE(good || error.code == RD_CODE_USAGE);
+  if (good) check_settings(&options);
+  if (good && options.mode == RD_MODE_BY_HAND) check_key_is_wiped(&words, &options);
+  fuzz_words_free(&words);
+  return 0;
+}
+
+static void check_settings(const struct rd_options *options) {
+  const struct rd_settings *settings = &options->settings;
+  FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_LEAST_BYTES && settings->buffer_bytes <= RD_BUFFER_MOST_BYTES);
+  FUZZ_REQUIRE(settings->stall_timeout_ms >= RD_STALL_TIMEOUT_LEAST_MS);
+  FUZZ_REQUIRE(settings->connect_timeout_ms > 0 && settings->listen_timeout_ms >= 0);
+  FUZZ_REQUIRE(options->mode != RD_MODE_AGENT || options->agent_fd >= 0);
+  FUZZ_REQUIRE(options->mode != RD_MODE_BY_HAND || options->key_text[0] != '\0');
+}
+
+// Some word is a "-", or nothing but as many stars as the key has characters.
+static void check_key_is_wiped(const struct fuzz_words *words, const struct rd_options *options) {
+  size_t length = strlen(options->key_text);
+  bool wiped = false;
+  for (int i = 1; i < words->count && !wiped; i++) {
+    const char *word = words->words[i];
+    wiped = strcmp(word, "-") == 0 || (strlen(word) == length && strspn(word, "*") == length);
+  }
+  FUZZ_REQUIRE(wiped);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent says to rdsend and rdrecv: bytes on a socket, in pieces, become lines, JSON and orders.
+#include "agent_orders.h"
+#include "cleanup.h"
+#include "fuzz.h"
+#include "io.h"
+#include "json_lines.h"
+
+#include <sys/socket.h>
+
+#define PIECE_MOST_BYTES 65536u
+
+static bool take_lines(struct rd_json_lines *lines);
+static void decode(json_t *message);
+static void give_descriptor(json_t *message);
+static void check(const struct rd_order *order);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct fuzz_input input = {data, size};
+  int ends[2];
+  struct rd_error error;
+  FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  RD_AUTO_CLOSE int agent = ends[0];
+  struct rd_json_lines *lines = rd_json_lines_create(ends[1], &error);
+  FUZZ_REQUIRE(lines != NULL);
+  for (bool listens = true; listens && input.left > 0;) {
+    const uint8_t *bytes;
+    size_t count = fuzz_take(&input, PIECE_MOST_BYTES, &bytes);
+    FUZZ_REQUIRE(rd_write_all(agent, bytes, count));
+    listens = take_lines(lines);
+  }
+  rd_json_lines_destroy(lines);
+  return 0;
+}
+
+// False: the program would end now.
+static bool take_lines(struct rd_json_lines *lines) {
+  struct rd_error error;
+  json_t *message = NULL;
+  int taken;
+  while ((taken = rd_json_lines_next(lines, &message, &error)) > 0) {
+    decode(message);
+    json_decref(message);
+  }
+  FUZZ_REQUIRE(taken == 0 || error.code == RD_CODE_INTERNAL);
+  return taken == 0;
+}
+
+static void decode(json_t *message) {
+  static struct rd_order order;
+  struct rd_error error;
+  give_descriptor(message);
+  if (!rd_agent_order_decode(message, &order, &error)) {
+    FUZZ_REQUIRE(error.code == RD_CODE_INTERNAL);
+    return;
+  }
+  check(&order);
+  rd_transport_destroy(order.transport);
+}
+
+// What `adopt` names is the program's own from then on: no descriptor of the fuzzer, but a socket made for it.
+static void give_descriptor(json_t *message) {
+  const char *name = json_string_value(json_object_get(message, "op"));
+  const json_t *fd = json_object_get(message, "fd");
+  if (name == NULL || strcmp(name, "adopt") != 0 || !json_is_integer(fd) || json_integer_value(fd) < 3) return;
+  int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  FUZZ_REQUIRE(made >= 3 && json_object_set_new(message, "fd", json_integer(made)) == 0);
+}
+
+static void check(const struct rd_order *order) {
+  const struct rd_settings *settings = &order->settings;
+  FUZZ_REQUIRE(order->address_count <= RD_DIALS_MOST);
+  FUZZ_REQUIRE(strnlen(order->path, sizeof order->path) < sizeof order->path);
+  for (size_t i = 0; i < order->address_count; i++)
+    FUZZ_REQUIRE(strnlen(order->addresses[i].host, sizeof order->addresses[i].host) < sizeof order->addresses[i].host);
+  FUZZ_REQUIRE((order->transport != NULL) == (order->type == RD_ORDER_ADOPT));
+  if (order->type == RD_ORDER_CONSUMER) FUZZ_REQUIRE(order->pid > 1); // what would be killed with its group
+  if (order->type != RD_ORDER_OPEN) return;
+  FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_LEAST_BYTES && settings->buffer_bytes <= RD_BUFFER_MOST_BYTES);
+  FUZZ_REQUIRE(settings->port_low <= settings->port_high);
+  FUZZ_REQUIRE(settings->stall_timeout_ms >= RD_STALL_TIMEOUT_LEAST_MS && settings->connect_timeout_ms >= 1);
+}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "phony_peer.h"
+
+#include "cleanup.h"
+#include "io.h"
+#include "wire.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#define HANDSHAKE_MS 5000
+#define PATIENCE_MS 20 // for what may come or not
+#define LEAVE_MS 5000
+#define LENGTH_BYTES 4u
+#define MESSAGE_MOST_BYTES (RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES)
+
+// How a frame differs from what an honest peer would say.
+enum tweak {
+  TWEAK_OFFSET = 1,
+  TWEAK_PAYLOAD = 2,
+  TWEAK_EPOCH = 4,
+  TWEAK_SEAL = 8, // sealed where it must not be, or not where it must
+  TWEAK_SEQUENCE = 16,
+  TWEAK_BIT = 32, // one bit changes on the way
+  TWEAK_STREAM = 64,
+  TWEAK_LENGTH = 128, // the message is longer or shorter than what is in it
+};
+
+struct draft {
+  struct rd_frame frame;
+  unsigned char payload[RD_SLOT_MAX_BYTES];
+  size_t bytes;
+};
+
+static bool is_last(unsigned type);
+static void act_frame(struct phony_peer *peer, struct fuzz_input *input);
+static void draft_frame(const struct phony_peer *peer, enum rd_frame_type type, size_t bytes, struct draft *draft);
+static size_t draft_data(const struct phony_peer *peer, size_t bytes, unsigned char *payload);
+static void tweak_draft(struct draft *draft, unsigned tweaks, struct fuzz_input *input);
+static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tweaks, struct fuzz_input *input);
+static bool is_sealed(const struct phony_peer *peer, enum rd_frame_type type);
+static void note_said(struct phony_peer *peer, const struct draft *draft, bool intact);
+static bool is_proper(const struct phony_peer *peer, const struct draft *draft);
+static bool has_credit(const struct phony_peer *peer);
+static bool send_bytes(struct phony_peer *peer, const void *bytes, size_t count);
+static bool shake_hands(struct phony_peer *peer, struct rd_handshake *handshake);
+static bool send_handshake(struct phony_peer *peer, struct rd_handshake *handshake);
+static ssize_t receive_message(struct phony_peer *peer, int most_ms);
+static bool receive_bytes(struct phony_peer *peer, unsigned char *bytes, size_t count, int most_ms);
+static unsigned take_message(struct phony_peer *peer, size_t bytes);
+static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
+                         size_t bytes);
+static void take_data(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
+                      size_t bytes);
+
+// Of the one peer that there is at a time.
+static unsigned char incoming[MESSAGE_MOST_BYTES], outgoing[LENGTH_BYTES + MESSAGE_MOST_BYTES];
+static struct draft the_draft;
+
+void phony_peer_init(struct phony_peer *peer, int fd, enum rd_role role) {
+  struct rd_error error;
+  *peer = (struct phony_peer){.fd = fd, .role = role};
+  peer->stream = malloc(PHONY_STREAM_MOST_BYTES);
+  peer->digest = rd_digest_create(&error);
+  FUZZ_REQUIRE(peer->stream != NULL && peer->digest != NULL);
+}
+
+void phony_peer_clear(struct phony_peer *peer) {
+  rd_seal_destroy(peer->agreement.outgoing);
+  rd_seal_destroy(peer->agreement.incoming);
+  rd_digest_destroy(peer->digest);
+  rd_cleanup_fd(&peer->fd);
+  free(peer->stream);
+}
+
+bool phony_peer_join(struct phony_peer *peer, bool dialler, const struct rd_hello *hello) {
+  unsigned char key[RD_KEY_BYTES];
+  struct rd_identity identity = {.key = key, .run = "test", .hop = 1};
+  struct rd_error error;
+  memset(key, 7, sizeof key);
+  struct rd_handshake *handshake = rd_handshake_create(&identity, peer->role, dialler, hello, &error);
+  FUZZ_REQUIRE(handshake != NULL && (!dialler || rd_handshake_input(handshake, NULL, 0, &error)));
+  peer->joined = shake_hands(peer, handshake) && rd_handshake_take(handshake, &peer->agreement, &error);
+  rd_handshake_destroy(handshake);
+  return peer->joined;
+}
+
+void phony_peer_act(struct phony_peer *peer, struct fuzz_input *input) {
+  const uint8_t *bytes;
+  size_t count;
+  uint8_t op = fuzz_u8(input);
+  switch (op % 8) {
+  case 0:
+    count = fuzz_take(input, fuzz_u16(input), &bytes);
+    if (count > 0) peer->misbehaved = true;
+    (void)send_bytes(peer, bytes, count);
+    break;
+  case 1:
+    (void)phony_peer_hear(peer, op >> 3, PATIENCE_MS);
+    break;
+  case 2:
+    if (op >> 3 == RD_FRAME_DATA && !has_credit(peer)) (void)phony_peer_hear(peer, RD_FRAME_ACK, PATIENCE_MS);
+    phony_peer_say(peer, (enum rd_frame_type)(op >> 3), 1u + fuzz_u16(input));
+    break;
+  default:
+    act_frame(peer, input);
+  }
+  (void)phony_peer_hear(peer, 0, 0);
+}
+
+void phony_peer_say(struct phony_peer *peer, enum rd_frame_type type, size_t bytes) {
+  struct fuzz_input nothing = {NULL, 0};
+  draft_frame(peer, type, bytes, &the_draft);
+  send_draft(peer, &the_draft, 0, &nothing);
+}
+
+bool phony_peer_hear(struct phony_peer *peer, unsigned type, int most_ms) {
+  while (peer->joined && !peer->deaf) {
+    ssize_t bytes = receive_message(peer, most_ms);
+    if (bytes <= 0) return false;
+    unsigned came = take_message(peer, (size_t)bytes);
+    if (came == type || is_last(came)) return came == type;
+  }
+  return false;
+}
+
+void phony_peer_leave(struct phony_peer *peer) {
+  peer->mute = true;
+  shutdown(peer->fd, SHUT_WR);
+  while (peer->joined && !peer->deaf && rd_wait_fd(peer->fd, POLLIN, LEAVE_MS) > 0) (void)phony_peer_hear(peer, 0, 0);
+  // It ends when it hears nothing more: soon.
+  FUZZ_REQUIRE(!peer->joined || peer->deaf);
+}
+
+unsigned char phony_byte(uint64_t position) {
+  return (unsigned char)(position * 31 + (position >> 8));
+}
+
+static bool is_last(unsigned type) {
+  return type == RD_FRAME_END || type == RD_FRAME_ABORT || type == RD_FRAME_DONE || type == RD_FRAME_CLOSED;
+}
+
+static void act_frame(struct phony_peer *peer, struct fuzz_input *input) {
+  enum rd_frame_type type = (enum rd_frame_type)fuzz_u8(input);
+  unsigned tweaks = fuzz_u8(input);
+  draft_frame(peer, type, fuzz_u16(input), &the_draft);
+  tweak_draft(&the_draft, tweaks, input);
+  send_draft(peer, &the_draft, tweaks, input);
+}
+
+static void draft_frame(const struct phony_peer *peer, enum rd_frame_type type, size_t bytes, struct draft *draft) {
+  uint64_t total = peer->role == RD_ROLE_SENDER ? peer->said_bytes : peer->heard_bytes;
+  draft->frame = (struct rd_frame){.type = type, .epoch = peer->agreement.mine.epoch, .offset = total};
+  draft->bytes = 0;
+  if (type == RD_FRAME_HANDSHAKE) draft->frame.epoch = 0, draft->frame.offset = 0;
+  if (type == RD_FRAME_HANDSHAKE || type == RD_FRAME_DATA) draft->bytes = draft_data(peer, bytes, draft->payload);
+  if (type == RD_FRAME_ACK) {
+    rd_ack_encode(peer->heard_frames, draft->payload);
+    draft->bytes = RD_ACK_BYTES;
+  }
+  if (type == RD_FRAME_END) {
+    struct rd_end end = {.producer_status = (uint32_t)bytes};
+    if (!peer->agreement.sealed) rd_digest_value(peer->digest, end.digest);
+    rd_end_encode(&end, draft->payload);
+    draft->bytes = RD_END_BYTES;
+  }
+  if (type == RD_FRAME_ABORT) {
+    struct rd_abort words = {.code = RD_CODE_SINK_UNWRITABLE, .words = "the disk is full"};
+    draft->bytes = rd_abort_encode(&words, draft->payload);
+  }
+}
+
+static size_t draft_data(const struct phony_peer *peer, size_t bytes, unsigned char *payload) {
+  uint32_t most = peer->agreement.peer.slot_bytes;
+  if (most > 0 && bytes > most) bytes = most;
+  for (size_t i = 0; i < bytes; i++) payload[i] = phony_byte(peer->said_bytes + i);
+  return bytes;
+}
+
+static void tweak_draft(struct draft *draft, unsigned tweaks, struct fuzz_input *input) {
+  const uint8_t *bytes;
+  if (tweaks & TWEAK_OFFSET) {
+    uint8_t near = fuzz_u8(input);
+    draft->frame.offset = near == 0 ? fuzz_u64(input) : draft->frame.offset + (uint64_t)(int64_t)(int8_t)near;
+  }
+  if (tweaks & TWEAK_EPOCH) draft->frame.epoch = fuzz_u32(input);
+  if (tweaks & TWEAK_STREAM) draft->frame.stream = fuzz_u16(input);
+  if (!(tweaks & TWEAK_PAYLOAD)) return;
+  draft->bytes = fuzz_take(input, fuzz_u16(input), &bytes);
+  if (draft->bytes > 0) memcpy(draft->payload, bytes, draft->bytes);
+}
+
+static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tweaks, struct fuzz_input *input) {
+  unsigned char *header = outgoing + LENGTH_BYTES, *body = header + RD_HEADER_BYTES;
+  struct rd_error error;
+  size_t bytes = RD_HEADER_BYTES + draft->bytes;
+  if (!peer->joined) return;
+  if (is_sealed(peer, draft->frame.type) != ((tweaks & TWEAK_SEAL) != 0)) {
+    FUZZ_REQUIRE(
+        rd_seal_seal(peer->agreement.outgoing, &draft->frame, draft->payload, draft->bytes, header, body, &error));
+    bytes += RD_TAG_BYTES;
+  } else {
+    rd_frame_encode(&draft->frame, header);
+    if (draft->bytes > 0) memcpy(body, draft->payload, draft->bytes);
+  }
+  if (tweaks & TWEAK_SEQUENCE) rd_put_u64(header + 16, draft->frame.sequence + 1 + fuzz_u8(input));
+  if (tweaks & TWEAK_BIT) header[fuzz_u16(input) % bytes] ^= (unsigned char)(1u << fuzz_u8(input) % 8);
+  rd_put_u32(outgoing, (uint32_t)bytes + (tweaks & TWEAK_LENGTH ? 1u + fuzz_u16(input) : 0));
+  note_said(peer, draft, (tweaks & (TWEAK_SEAL | TWEAK_SEQUENCE | TWEAK_BIT | TWEAK_LENGTH)) == 0);
+  (void)send_bytes(peer, outgoing, LENGTH_BYTES + bytes);
+}
+
+static bool is_sealed(const struct phony_peer *peer, enum rd_frame_type type) {
+  return type != RD_FRAME_HANDSHAKE && (type != RD_FRAME_DATA || peer->agreement.sealed);
+}
+
+// Before it is sent: its effect may be there at once.
+static void note_said(struct phony_peer *peer, const struct draft *draft, bool intact) {
+  if (!intact || !is_proper(peer, draft)) {
+    peer->misbehaved = true;
+    return;
+  }
+  if (peer->misbehaved) return;
+  if (draft->frame.type == RD_FRAME_DATA) {
+    memcpy(peer->stream + peer->said_bytes, draft->payload, draft->bytes);
+    rd_digest_update(peer->digest, draft->payload, draft->bytes);
+    peer->said_bytes += draft->bytes;
+    peer->said_frames++;
+  }
+  if (draft->frame.type == RD_FRAME_ACK) peer->granted_frames = rd_get_u64(draft->payload);
+  if (draft->frame.type == RD_FRAME_END) peer->said_end = true;
+  if (draft->frame.type == RD_FRAME_DONE) peer->said_done = true;
+}
+
+// Might an honest peer have said so now? ABORT is no misbehaviour, but nothing can come after it.
+static bool is_proper(const struct phony_peer *peer, const struct draft *draft) {
+  static struct draft honest;
+  const struct rd_frame *frame = &draft->frame;
+  if (frame->stream != 0 || frame->epoch != peer->agreement.mine.epoch) return false;
+  if (frame->type == RD_FRAME_PING || frame->type == RD_FRAME_PONG) return draft->bytes == 0;
+  draft_frame(peer, frame->type, draft->bytes, &honest);
+  if (frame->offset != honest.frame.offset) return false;
+  if (peer->role == RD_ROLE_SENDER && frame->type == RD_FRAME_DATA)
+    return !peer->said_end && has_credit(peer) && draft->bytes > 0 && draft->bytes <= peer->agreement.peer.slot_bytes &&
+           peer->said_bytes + draft->bytes <= PHONY_STREAM_MOST_BYTES;
+  if (peer->role == RD_ROLE_SENDER && frame->type == RD_FRAME_END)
+    return !peer->said_end && draft->bytes == RD_END_BYTES &&
+           (peer->agreement.sealed || memcmp(draft->payload, honest.payload, RD_DIGEST_BYTES) == 0);
+  if (peer->role == RD_ROLE_RECEIVER && frame->type == RD_FRAME_DONE) return peer->heard_end && draft->bytes == 0;
+  return peer->role == RD_ROLE_RECEIVER && frame->type == RD_FRAME_ACK && draft->bytes == RD_ACK_BYTES &&
+         memcmp(draft->payload, honest.payload, RD_ACK_BYTES) == 0;
+}
+
+static bool has_credit(const struct phony_peer *peer) {
+  return peer->said_frames - peer->acked_frames < peer->agreement.peer.slots;
+}
+
+// False: the loop takes no more. One that waits for room is given little time for it.
+static bool send_bytes(struct phony_peer *peer, const void *bytes, size_t count) {
+  const unsigned char *at = bytes;
+  while (count > 0 && !peer->mute) {
+    ssize_t sent = send(peer->fd, at, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      at += sent;
+      count -= (size_t)sent;
+    } else if (errno != EINTR && (errno != EAGAIN || rd_wait_fd(peer->fd, POLLOUT, PATIENCE_MS) <= 0)) {
+      peer->mute = true;
+    }
+  }
+  return !peer->mute;
+}
+
+static bool shake_hands(struct phony_peer *peer, struct rd_handshake *handshake) {
+  struct rd_error error;
+  while (send_handshake(peer, handshake) && !rd_handshake_complete(handshake)) {
+    ssize_t bytes = receive_message(peer, HANDSHAKE_MS);
+    if (bytes <= (ssize_t)RD_HEADER_BYTES || incoming[0] != RD_FRAME_HANDSHAKE) return false;
+    if (rd_handshake_input(handshake, incoming + RD_HEADER_BYTES, (size_t)bytes - RD_HEADER_BYTES, &error)) continue;
+    (void)send_handshake(peer, handshake);
+    return false;
+  }
+  return rd_handshake_complete(handshake);
+}
+
+static bool send_handshake(struct phony_peer *peer, struct rd_handshake *handshake) {
+  const struct rd_frame frame = {.type = RD_FRAME_HANDSHAKE};
+  unsigned char *header = outgoing + LENGTH_BYTES;
+  size_t bytes;
+  while ((bytes = rd_handshake_output(handshake, header + RD_HEADER_BYTES,
+                                      RD_HANDSHAKE_MESSAGE_MAX_BYTES - RD_HEADER_BYTES)) > 0) {
+    rd_put_u32(outgoing, (uint32_t)(RD_HEADER_BYTES + bytes));
+    rd_frame_encode(&frame, header);
+    if (!send_bytes(peer, outgoing, LENGTH_BYTES + RD_HEADER_BYTES + bytes)) return false;
+  }
+  return true;
+}
+
+// Its length; 0: none came. What begins comes whole, or the loop is gone.
+static ssize_t receive_message(struct phony_peer *peer, int most_ms) {
+  unsigned char length[LENGTH_BYTES];
+  if (rd_wait_fd(peer->fd, POLLIN, most_ms) <= 0) return 0;
+  if (!receive_bytes(peer, length, sizeof length, LEAVE_MS)) return -1;
+  size_t bytes = rd_get_u32(length);
+  FUZZ_REQUIRE(bytes >= RD_HEADER_BYTES && bytes <= sizeof incoming);
+  return receive_bytes(peer, incoming, bytes, LEAVE_MS) ? (ssize_t)bytes : -1;
+}
+
+static bool receive_bytes(struct phony_peer *peer, unsigned char *bytes, size_t count, int most_ms) {
+  while (count > 0 && !peer->deaf) {
+    ssize_t got = recv(peer->fd, bytes, count, MSG_DONTWAIT);
+    if (got > 0) {
+      bytes += got;
+      count -= (size_t)got;
+    } else if (got == 0 || errno != EAGAIN || rd_wait_fd(peer->fd, POLLIN, most_ms) <= 0) {
+      peer->deaf = true;
+    }
+  }
+  return count == 0;
+}
+
+// A loop under test never sends what cannot be decoded or opened.
+static unsigned take_message(struct phony_peer *peer, size_t bytes) {
+  struct rd_frame frame;
+  struct rd_error error;
+  unsigned char *payload = incoming + RD_HEADER_BYTES;
+  size_t payload_bytes = bytes - RD_HEADER_BYTES;
+  FUZZ_REQUIRE(rd_frame_decode(incoming, bytes, &frame, &error));
+  bool sealed = (frame.flags & RD_FLAG_SEALED) != 0;
+  FUZZ_REQUIRE(sealed == is_sealed(peer, frame.type) && frame.epoch == peer->agreement.mine.epoch);
+  if (sealed)
+    FUZZ_REQUIRE(rd_seal_open(peer->agreement.incoming, incoming, bytes, &frame, &payload, &payload_bytes, &error));
+  bool is_life_sign = frame.type == RD_FRAME_PING || frame.type == RD_FRAME_PONG;
+  FUZZ_REQUIRE(!peer->heard_abort || is_life_sign); // the last word
+  take_payload(peer, &frame, payload, payload_bytes);
+  return frame.type;
+}
+
+static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
+                         size_t bytes) {
+  struct rd_error error;
+  bool receives = peer->role == RD_ROLE_RECEIVER;
+  switch (frame->type) {
+  case RD_FRAME_DATA:
+    take_data(peer, frame, payload, bytes);
+    break;
+  case RD_FRAME_END:
+    FUZZ_REQUIRE(receives && frame->offset == peer->heard_bytes && !peer->heard_end);
+    FUZZ_REQUIRE(rd_end_decode(payload, bytes, &peer->end, &error));
+    peer->heard_end = true;
+    break;
+  case RD_FRAME_ACK:
+    FUZZ_REQUIRE(!receives && frame->offset >= peer->acked_bytes);
+    FUZZ_REQUIRE(rd_ack_decode(payload, bytes, &peer->acked_frames, &error));
+    FUZZ_REQUIRE(peer->misbehaved || frame->offset <= peer->said_bytes);
+    FUZZ_REQUIRE(peer->misbehaved || peer->acked_frames <= peer->said_frames);
+    peer->acked_bytes = frame->offset;
+    break;
+  case RD_FRAME_DONE:
+    FUZZ_REQUIRE(!receives && peer->said_end && frame->offset == peer->said_bytes);
+    peer->heard_done = true;
+    break;
+  case RD_FRAME_CLOSED:
+    FUZZ_REQUIRE(!receives);
+    peer->heard_closed = true;
+    break;
+  case RD_FRAME_ABORT:
+    peer->heard_abort = true;
+    break;
+  case RD_FRAME_PING:
+    phony_peer_say(peer, RD_FRAME_PONG, 0);
+    break;
+  case RD_FRAME_PONG:
+    break;
+  case RD_FRAME_BYE:
+    FUZZ_REQUIRE(receives);
+    break;
+  case RD_FRAME_HANDSHAKE:
+  case RD_FRAME_RESUME:
+    FUZZ_REQUIRE(frame->type == 0); // frames that no loop sends
+  }
+}
+
+static void take_data(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
+                      size_t bytes) {
+  FUZZ_REQUIRE(peer->role == RD_ROLE_RECEIVER && !peer->heard_end && frame->offset == peer->heard_bytes);
+  FUZZ_REQUIRE(bytes > 0 && bytes <= peer->agreement.mine.slot_bytes);
+  for (size_t i = 0; i < bytes; i++) FUZZ_REQUIRE(payload[i] == phony_byte(peer->heard_bytes + i));
+  rd_digest_update(peer->digest, payload, bytes);
+  peer->heard_bytes += bytes;
+  peer->heard_frames++;
+  // No more than was granted.
+  FUZZ_REQUIRE(peer->misbehaved || peer->heard_frames <= peer->agreement.mine.slots + peer->granted_frames);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole sessions of rdrecv's loop with a sender that holds the key and does what the input says. Whatever it does, a
+// file is there only when all of the stream came and its END was right.
+#include "cleanup.h"
+#include "io.h"
+#include "recv_loop.h"
+#include "session.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define DONE_MS 5000
+
+enum sink { SINK_FILE, SINK_APPENDED, SINK_NULL, SINK_NONE };
+
+static const char before[] = "what was there before";
+
+static void prepare_sink(struct script *script, enum sink sink, const char *path, int null_fd);
+static void write_file(const char *path, const char *text);
+static bool must_succeed(const struct phony_peer *peer, enum sink sink);
+static void check_sink(const struct script *script, const struct phony_peer *peer, enum sink sink, const char *path);
+static void check_file(const char *path, const char *beginning, const unsigned char *rest, size_t rest_bytes);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct fuzz_input input = {data, size};
+  uint8_t how = fuzz_u8(&input);
+  enum sink sink = (enum sink)(how >> 1 & 3);
+  bool encrypted = how & 1, loop_dials = how & 8, chooses = !(how & 16), says_bye = how & 32;
+  char path[128];
+  struct script script;
+  struct phony_peer peer;
+  RD_AUTO_CLOSE int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  snprintf(path, sizeof path, "%s/sink", session_folder());
+  script_init(&script, rd_recv_loop);
+  session_begin(&script, &peer, RD_ROLE_RECEIVER, encrypted ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER, loop_dials);
+  prepare_sink(&script, sink, path, null_fd);
+  script_start(&script);
+  const struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants_chacha = how & 64, .epoch = 1};
+  if (phony_peer_join(&peer, !loop_dials, &hello)) {
+    if (chooses) phony_peer_say(&peer, RD_FRAME_PING, 0);
+    session_act(&peer, &input);
+    if (chooses && must_succeed(&peer, sink)) FUZZ_REQUIRE(phony_peer_hear(&peer, RD_FRAME_DONE, DONE_MS));
+    if (says_bye) phony_peer_say(&peer, RD_FRAME_BYE, 0);
+  }
+  phony_peer_leave(&peer);
+  script_join(&script);
+  check_sink(&script, &peer, sink, path);
+  unlink(path);
+  phony_peer_clear(&peer);
+  return 0;
+}
+
+static void prepare_sink(struct script *script, enum sink sink, const char *path, int null_fd) {
+  if (sink == SINK_NONE) return;
+  struct rd_order *order = script_add(script, sink == SINK_NULL ? RD_ORDER_READY : RD_ORDER_FILE);
+  order->fd = null_fd;
+  order->append = sink == SINK_APPENDED;
+  snprintf(order->path, sizeof order->path, "%s", path);
+  if (sink == SINK_APPENDED) write_file(path, before);
+}
+
+static void write_file(const char *path, const char *text) {
+  RD_AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  FUZZ_REQUIRE(fd >= 0 && rd_write_all(fd, text, strlen(text)));
+}
+
+static bool must_succeed(const struct phony_peer *peer, enum sink sink) {
+  return peer->said_end && !peer->misbehaved && !peer->mute && !peer->heard_done && sink != SINK_NONE;
+}
+
+static void check_sink(const struct script *script, const struct phony_peer *peer, enum sink sink, const char *path) {
+  FUZZ_REQUIRE(script->ended == (script->code == RD_CODE_OK));
+  FUZZ_REQUIRE(!peer->heard_done || script->ended);
+  FUZZ_REQUIRE(!script->ended || (peer->said_end && script->bytes == peer->said_bytes));
+  if (sink == SINK_FILE && !script->ended) FUZZ_REQUIRE(access(path, F_OK) < 0);
+  if (sink == SINK_FILE && script->ended) check_file(path, "", peer->stream, peer->said_bytes);
+  if (sink == SINK_APPENDED) check_file(path, before, peer->stream, script->ended ? peer->said_bytes : 0);
+}
+
+static void check_file(const char *path, const char *beginning, const unsigned char *rest, size_t rest_bytes) {
+  size_t beginning_bytes = strlen(beginning), expected = beginning_bytes + rest_bytes;
+  struct stat status;
+  RD_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+  FUZZ_REQUIRE(fd >= 0 && fstat(fd, &status) == 0 && (size_t)status.st_size == expected);
+  RD_AUTO_FREE unsigned char *bytes = malloc(expected + 1);
+  FUZZ_REQUIRE(bytes != NULL && read(fd, bytes, expected) == (ssize_t)expected);
+  FUZZ_REQUIRE(memcmp(bytes, beginning, beginning_bytes) == 0);
+  FUZZ_REQUIRE(rest_bytes == 0 || memcmp(bytes + beginning_bytes, rest, rest_bytes) == 0);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole sessions of rdsend's loop with a receiver that holds the key and does what the input says. Whatever it does,
+// the stream is as the source is, END comes only after the producer's good end, and success only after DONE.
+#include "cleanup.h"
+#include "io.h"
+#include "send_loop.h"
+#include "session.h"
+
+#include <fcntl.h>
+
+#define SOURCE_MOST_BYTES 60000u // less than a pipe holds
+#define END_MS 5000
+
+enum source { SOURCE_FILE, SOURCE_PIPE, SOURCE_OPEN_PIPE, SOURCE_NONE };
+
+static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input);
+static bool is_possible(const struct rd_hello *hello);
+static void prepare_source(struct script *script, enum source source, size_t bytes, int *read_fd, int *write_fd);
+static void fill(int fd, size_t bytes);
+static void converse(struct phony_peer *peer, struct fuzz_input *input, bool can_end);
+static void check(const struct script *script, const struct phony_peer *peer, size_t source_bytes, bool can_end);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct fuzz_input input = {data, size};
+  uint8_t how = fuzz_u8(&input);
+  enum source source = (enum source)(how >> 1 & 3);
+  bool encrypted = how & 1, loop_dials = !(how & 8), commits = !(how & 16);
+  size_t source_bytes = fuzz_u16(&input) % SOURCE_MOST_BYTES;
+  struct script script;
+  struct phony_peer peer;
+  RD_AUTO_CLOSE int read_fd = -1;
+  RD_AUTO_CLOSE int write_fd = -1;
+  script_init(&script, rd_send_loop);
+  session_begin(&script, &peer, RD_ROLE_SENDER, encrypted ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER, loop_dials);
+  prepare_source(&script, source, source_bytes, &read_fd, &write_fd);
+  if (commits) script_add(&script, RD_ORDER_COMMIT);
+  script_start(&script);
+  const struct rd_hello hello = any_hello(how, &input);
+  bool can_end = is_possible(&hello) && commits && source != SOURCE_NONE && source != SOURCE_OPEN_PIPE;
+  if (phony_peer_join(&peer, !loop_dials, &hello)) converse(&peer, &input, can_end);
+  phony_peer_leave(&peer);
+  script_join(&script);
+  FUZZ_REQUIRE(!script.connected || is_possible(&hello));
+  check(&script, &peer, source_bytes, can_end);
+  phony_peer_clear(&peer);
+  return 0;
+}
+
+static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input) {
+  struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants_sealed = how & 32, .epoch = 1};
+  hello.slots = how & 64 ? fuzz_u32(input) : 1u + fuzz_u8(input) % 8;
+  hello.slot_bytes = how & 128 ? fuzz_u32(input) : 4096;
+  return hello;
+}
+
+static bool is_possible(const struct rd_hello *hello) {
+  return hello->slots > 0 && hello->slots <= 1u << 16 && hello->slot_bytes > 0 &&
+         hello->slot_bytes <= RD_SLOT_MAX_BYTES;
+}
+
+// A pipe's ends, as far as they stay open.
+static void prepare_source(struct script *script, enum source source, size_t bytes, int *read_fd, int *write_fd) {
+  int ends[2] = {-1, -1};
+  if (source == SOURCE_NONE) return;
+  struct rd_order *order = script_add(script, source == SOURCE_FILE ? RD_ORDER_FILE : RD_ORDER_READY);
+  snprintf(order->path, sizeof order->path, "%s/source", session_folder());
+  if (source == SOURCE_FILE)
+    ends[1] = open(order->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  else
+    FUZZ_REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+  fill(ends[1], bytes);
+  order->fd = *read_fd = ends[0];
+  *write_fd = ends[1];
+  if (source != SOURCE_OPEN_PIPE) rd_cleanup_fd(write_fd);
+}
+
+static void fill(int fd, size_t bytes) {
+  static unsigned char text[SOURCE_MOST_BYTES];
+  for (size_t i = 0; i < bytes; i++) text[i] = phony_byte(i);
+  FUZZ_REQUIRE(fd >= 0 && rd_write_all(fd, text, bytes));
+}
+
+// An honest receiver hears END in the end, when it acknowledges what comes.
+static void converse(struct phony_peer *peer, struct fuzz_input *input, bool can_end) {
+  session_act(peer, input);
+  while (can_end && !peer->misbehaved && !peer->mute && !peer->heard_end) {
+    uint64_t heard_before = peer->heard_bytes;
+    phony_peer_say(peer, RD_FRAME_ACK, 0);
+    (void)phony_peer_hear(peer, RD_FRAME_DATA, peer->heard_end ? 0 : END_MS);
+    FUZZ_REQUIRE(peer->heard_end || peer->heard_bytes > heard_before);
+  }
+}
+
+static void check(const struct script *script, const struct phony_peer *peer, size_t source_bytes, bool can_end) {
+  FUZZ_REQUIRE(peer->heard_bytes <= source_bytes);
+  FUZZ_REQUIRE(!peer->heard_end || (can_end && peer->heard_bytes == source_bytes));
+  if (peer->heard_end && !peer->agreement.sealed) {
+    unsigned char digest[RD_DIGEST_BYTES];
+    rd_digest_value(peer->digest, digest);
+    FUZZ_REQUIRE(memcmp(digest, peer->end.digest, sizeof digest) == 0);
+  }
+  FUZZ_REQUIRE(script->code != RD_CODE_OK || (peer->said_done && peer->heard_end));
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's command line: the input's NUL-terminated words.
+#include "agent_options.h"
+#include "fuzz.h"
+#include "fuzz_words.h"
+
+#include <getopt.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct fuzz_words words;
+  struct agent_options options;
+  struct rd_error error;
+  fuzz_words_make(&words, "rdstage", data, size);
+  optind = 0; // a process parses one command line only, and begins here
+  bool good = agent_options_parse(words.count, words.words, &options, &error);
+  FUZZ_REQUIRE(good || error.code == RD_CODE_USAGE);
+  if (good && options.mode == OPTIONS_AGENT)
+    FUZZ_REQUIRE(options.nonce != NULL && strpbrk(options.nonce, " \n") == NULL);
+  if (good && options.mode == OPTIONS_LEASH) FUZZ_REQUIRE(options.command[0] != NULL);
+  if (good) FUZZ_REQUIRE(options.user_stdin < 0 || options.user_stdin > 2);
+  fuzz_words_free(&words);
+  return 0;
+}

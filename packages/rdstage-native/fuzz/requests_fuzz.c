@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the controller says to the agent: bytes on a socket, in pieces, become lines and requests.
+#include "cleanup.h"
+#include "fuzz.h"
+#include "io.h"
+#include "lines.h"
+#include "request.h"
+
+#include <sys/socket.h>
+
+#define PIECE_MOST_BYTES 65536u
+
+static bool decode(void *context, const char *line, size_t bytes);
+static void check_prepare(const struct prepare_spec *prepare);
+static void check_link(const struct prepare_spec *prepare, const struct link_spec *link);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct fuzz_input input = {data, size};
+  int ends[2];
+  struct rd_error error;
+  FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  RD_AUTO_CLOSE int controller = ends[0];
+  RD_AUTO_CLOSE int agent = ends[1];
+  struct line_reader *reader = line_reader_create(agent, REQUEST_LINE_MAX_BYTES);
+  enum lines_state state = LINES_MORE;
+  while (state == LINES_MORE && input.left > 0) {
+    const uint8_t *bytes;
+    size_t count = fuzz_take(&input, PIECE_MOST_BYTES, &bytes);
+    FUZZ_REQUIRE(rd_write_all(controller, bytes, count));
+    state = line_reader_take(reader, decode, &error, &error);
+  }
+  FUZZ_REQUIRE(state != LINES_END && (state == LINES_MORE || error.code == RD_CODE_USAGE));
+  line_reader_destroy(reader);
+  return 0;
+}
+
+static bool decode(void *context, const char *line, size_t bytes) {
+  struct rd_error *error = context;
+  struct request request;
+  FUZZ_REQUIRE(line[bytes] == '\0');
+  if (!request_decode(line, bytes, &request, error)) return false;
+  if (request.prepare != NULL) check_prepare(request.prepare);
+  FUZZ_REQUIRE(request.op != REQUEST_GO || request.segment > 0);
+  FUZZ_REQUIRE(request.op != REQUEST_STDERR_ACK || request.stage > 0);
+  request_clear(&request);
+  return true;
+}
+
+// Whoever starts the segment may count on every stage having its links, and every link its stages.
+static void check_prepare(const struct prepare_spec *prepare) {
+  FUZZ_REQUIRE(prepare->segment > 0 && prepare->lease_ms > 0 && prepare->stage_count <= PREPARE_STAGES_MAX);
+  for (size_t i = 0; i < prepare->stage_count; i++) {
+    const struct stage_spec *stage = &prepare->stages[i];
+    FUZZ_REQUIRE(stage->text != NULL && (stage->kind != STAGE_COMMAND || stage->shell != NULL));
+    if (stage->kind != STAGE_SOURCE) FUZZ_REQUIRE(prepare_link_of(prepare, stage, HOP_RECV) != NULL);
+    if (stage->kind != STAGE_SINK) FUZZ_REQUIRE(prepare_link_of(prepare, stage, HOP_SEND) != NULL);
+  }
+  for (size_t i = 0; i < prepare->link_count; i++) check_link(prepare, &prepare->links[i]);
+}
+
+static void check_link(const struct prepare_spec *prepare, const struct link_spec *link) {
+  if (link->kind == LINK_HOP || link->kind == LINK_LOCAL) FUZZ_REQUIRE(link->key != NULL && link->encrypt != NULL);
+  if (link->kind != LINK_PIPE) return;
+  const struct stage_spec *from = prepare_stage_of(prepare, link->number, HOP_SEND);
+  const struct stage_spec *to = prepare_stage_of(prepare, link->number, HOP_RECV);
+  FUZZ_REQUIRE(from != NULL && to != NULL && from->kind == STAGE_COMMAND && to->kind == STAGE_COMMAND);
+}
