@@ -14,7 +14,7 @@
 #define ALL_WITHIN_MS 8000
 
 static bool step(struct ending *ending);
-static void enter(struct ending *ending, int phase);
+static void enter(struct ending *ending, enum ending_phase phase);
 static bool phase_lasts(const struct ending *ending, int64_t within_ms);
 static bool senders_are_over(const struct ending *ending);
 static bool receivers_are_over(const struct ending *ending);
@@ -78,7 +78,7 @@ static bool step(struct ending *ending) {
   }
 }
 
-static void enter(struct ending *ending, int phase) {
+static void enter(struct ending *ending, enum ending_phase phase) {
   ending->phase = phase;
   ending->phase_began_ms = rd_now_ms();
 }

@@ -7,10 +7,12 @@
 #include "process_tree.h"
 #include "segment.h"
 
+enum ending_phase { ENDING_NOT, ENDING_SENDERS, ENDING_COMMANDS, ENDING_RECEIVERS, ENDING_REST, ENDING_DONE };
+
 struct ending {
   struct agent *agent;
   struct segment *segment; // NULL: none
-  enum { ENDING_NOT, ENDING_SENDERS, ENDING_COMMANDS, ENDING_RECEIVERS, ENDING_REST, ENDING_DONE } phase;
+  enum ending_phase phase;
   int64_t began_ms, phase_began_ms;
   struct tree_sweep sweep;
   struct timer again;

@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 static int is_visible(const struct dirent *entry);
-static bool read_line(char *text, size_t text_bytes, const char *format, va_list values);
-static bool make_path(char path[PATH_MAX], const char *format, va_list values);
+static bool read_line(char *text, size_t text_bytes, const char *format, va_list values)
+    __attribute__((format(printf, 3, 0)));
+static bool make_path(char path[PATH_MAX], const char *format, va_list values) __attribute__((format(printf, 2, 0)));
 
 bool sysfs_line(char *text, size_t text_bytes, const char *path, ...) {
   va_list values;
