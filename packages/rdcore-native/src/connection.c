@@ -17,6 +17,8 @@
 // Slots for frames other than DATA: they are given back at once, so one on its way and one in hand are enough.
 #define CONTROL_SLOTS 2u
 #define PAGE_BYTES 4096u
+// Frames that are received in one go: after them it is the turn of whoever commands this end, however much comes.
+#define FRAMES_AT_ONCE 256u
 #define RING_LEAST_BYTES (2u * PAGE_BYTES)
 #define EPOCH 1u
 
@@ -42,9 +44,13 @@ struct rd_connection {
   struct iovec staged[2];
   bool is_staged;
 
+  unsigned received; // frames in this go
+  bool has_more;     // there may be more to receive, of which the descriptor does not tell
+
   struct rd_life_signs life;
 };
 
+static bool looks_again(const struct rd_connection *connection);
 static bool arm(struct rd_connection *connection, struct rd_error *error);
 static bool make_outgoing(struct rd_connection *connection, struct rd_error *error);
 static bool make_scratch(struct rd_connection *connection, struct rd_error *error);
@@ -154,7 +160,9 @@ bool rd_connection_drained(const struct rd_connection *connection) {
 int rd_connection_receive(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error) {
   struct rd_transport *transport = connection->transport;
   for (;;) {
-    int received = transport->ops->receive(transport, &arrival->message, error);
+    connection->has_more = connection->received == FRAMES_AT_ONCE;
+    int received = connection->has_more ? 0 : transport->ops->receive(transport, &arrival->message, error);
+    connection->received = received > 0 ? connection->received + 1 : 0;
     if (received <= 0) return received;
     if (!open_frame(connection, arrival, error)) return -1;
     if (!rd_life_signs_take(&connection->life, &arrival->frame, rd_now_ns())) return 1;
@@ -176,7 +184,7 @@ bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error
 }
 
 int rd_connection_timeout_ms(const struct rd_connection *connection) {
-  return connection->poll ? 0 : rd_life_signs_timeout_ms(&connection->life, rd_now_ms());
+  return looks_again(connection) ? 0 : rd_life_signs_timeout_ms(&connection->life, rd_now_ms());
 }
 
 void rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
@@ -196,7 +204,7 @@ void rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type
     int64_t left_ms = until_ms - rd_now_ms();
     if (received < 0 || left_ms <= 0) return;
     rd_wait_fd(rd_connection_poll_fd(connection), rd_connection_poll_events(connection),
-               connection->poll ? 0 : (int)left_ms);
+               looks_again(connection) ? 0 : (int)left_ms);
   }
 }
 
@@ -230,6 +238,11 @@ const char *rd_connection_peer(const struct rd_connection *connection) {
 
 const char *rd_connection_device(const struct rd_connection *connection) {
   return connection->transport->ops->device_name(connection->transport);
+}
+
+// Without waiting for the descriptor.
+static bool looks_again(const struct rd_connection *connection) {
+  return connection->poll || connection->has_more;
 }
 
 static bool arm(struct rd_connection *connection, struct rd_error *error) {

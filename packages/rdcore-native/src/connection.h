@@ -50,8 +50,9 @@ bool rd_connection_flush(struct rd_connection *connection, struct rd_error *erro
 // True when everything that was accepted is on its way and its memory is free.
 bool rd_connection_drained(const struct rd_connection *connection);
 
-// The next frame: 1 one is in *arrival, 0 none yet, -1 failed (RD_CODE_PEER_LOST, RD_CODE_DATA_DAMAGED). PING and PONG
-// are dealt with inside.
+// The next frame: 1 one is in *arrival, 0 none yet, or enough for now, -1 failed (RD_CODE_PEER_LOST,
+// RD_CODE_DATA_DAMAGED). PING and PONG are dealt with inside. Call it until 0, then wait for rd_connection_timeout_ms()
+// at most.
 int rd_connection_receive(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error);
 void rd_connection_give_back(struct rd_connection *connection, const struct rd_message *message);
 

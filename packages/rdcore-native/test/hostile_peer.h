@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// A peer that holds the key and says whatever frames it is told to, right or wrong.
+#ifndef RD_HOSTILE_PEER_H
+#define RD_HOSTILE_PEER_H
+
+#include "hand_peer.h"
+
+#define HOSTILE_SLOTS 4u // that it grants, and that whom it talks to grants with a buffer of 64 KiB
+#define HOSTILE_SLOT_BYTES 16384u
+#define HOSTILE_PAYLOAD_MOST (RD_SLOT_MAX_BYTES + 1u)
+
+struct hostile {
+  struct rd_transport *transport;
+  struct rd_agreement agreement;
+  bool over; // the other end has gone
+};
+
+// Shakes hands as it should.
+static inline struct hostile hostile_meet(struct rd_transport *transport, enum rd_role role, bool dialler,
+                                          bool wants_sealed) {
+  struct rd_identity identity = hand_peer_identity();
+  struct rd_error error;
+  struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants_sealed = wants_sealed, .epoch = 1};
+  if (role == RD_ROLE_RECEIVER) hello.slots = HOSTILE_SLOTS, hello.slot_bytes = HOSTILE_SLOT_BYTES;
+  struct hostile hostile = {.transport = transport};
+  struct rd_candidate *candidate =
+      rd_candidate_create(transport, &identity, role, dialler, &hello, rd_now_ms() + WAIT_MS, &error);
+  REQUIRE(candidate != NULL);
+  while (!rd_candidate_authenticated(candidate)) {
+    REQUIRE(rd_candidate_service(candidate, &error) >= 0);
+    struct pollfd poll_for = rd_candidate_poll(candidate);
+    if (!rd_candidate_authenticated(candidate)) rd_wait_fd(poll_for.fd, poll_for.events, 100);
+  }
+  rd_candidate_take(candidate, &hostile.transport, &hostile.agreement);
+  rd_candidate_destroy(candidate);
+  REQUIRE(transport->ops->arm(transport, HOSTILE_SLOTS + 2, HOSTILE_SLOT_BYTES, &error));
+  return hostile;
+}
+
+static inline void hostile_leave(struct hostile *hostile) {
+  rd_transport_destroy(hostile->transport);
+  rd_seal_destroy(hostile->agreement.outgoing);
+  rd_seal_destroy(hostile->agreement.incoming);
+}
+
+// A whole message as it is.
+static inline void hostile_send(struct hostile *hostile, unsigned char *message, size_t bytes) {
+  const struct rd_transport_ops *ops = hostile->transport->ops;
+  struct iovec part = {message, bytes};
+  struct rd_error error;
+  uint64_t released = ops->released(hostile->transport);
+  int sent = 0;
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; !hostile->over && rd_now_ms() < until_ms;) {
+    if (sent == 0) sent = ops->send(hostile->transport, &part, 1, &error);
+    hostile->over = sent < 0 || !ops->flush(hostile->transport, &error);
+    if (sent > 0 && ops->released(hostile->transport) > released) return;
+    rd_wait_fd(ops->poll_fd(hostile->transport), ops->poll_events(hostile->transport), 100);
+  }
+}
+
+// Any header; sealed, it takes the next place in the sequence, and its flag is set.
+static inline void hostile_say_frame(struct hostile *hostile, struct rd_frame frame, bool sealed, const void *payload,
+                                     size_t bytes) {
+  static unsigned char message[RD_HEADER_BYTES + HOSTILE_PAYLOAD_MOST + RD_TAG_BYTES];
+  struct rd_error error;
+  if (sealed) {
+    REQUIRE(
+        rd_seal_seal(hostile->agreement.outgoing, &frame, payload, bytes, message, message + RD_HEADER_BYTES, &error));
+    bytes += RD_TAG_BYTES;
+  } else {
+    rd_frame_encode(&frame, message);
+    if (bytes > 0) memcpy(message + RD_HEADER_BYTES, payload, bytes);
+  }
+  hostile_send(hostile, message, RD_HEADER_BYTES + bytes);
+}
+
+// As a peer that keeps the rules says it.
+static inline void hostile_say(struct hostile *hostile, enum rd_frame_type type, uint64_t offset, const void *payload,
+                               size_t bytes) {
+  bool sealed = type != RD_FRAME_DATA || hostile->agreement.sealed;
+  hostile_say_frame(hostile, (struct rd_frame){.type = type, .epoch = 1, .offset = offset}, sealed, payload, bytes);
+}
+
+// The next message that comes, as it came; 0: the other end has gone.
+static inline size_t hostile_overhear(struct hostile *hostile, unsigned char *copy, size_t most_bytes) {
+  const struct rd_transport_ops *ops = hostile->transport->ops;
+  struct rd_error error;
+  struct rd_message message;
+  int received = 0;
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; received == 0 && rd_now_ms() < until_ms;) {
+    received = ops->receive(hostile->transport, &message, &error);
+    if (received == 0) rd_wait_fd(ops->poll_fd(hostile->transport), ops->poll_events(hostile->transport), 100);
+  }
+  CHECK(received != 0);
+  if (received <= 0) return 0;
+  REQUIRE(message.bytes <= most_bytes);
+  memcpy(copy, message.data, message.bytes);
+  ops->give_back(hostile->transport, &message);
+  return message.bytes;
+}
+
+// Opens a message in place.
+static inline void hostile_open(struct hostile *hostile, unsigned char *message, size_t message_bytes,
+                                struct rd_frame *frame, unsigned char **payload, size_t *bytes) {
+  struct rd_error error;
+  REQUIRE(rd_frame_decode(message, message_bytes, frame, &error));
+  *payload = message + RD_HEADER_BYTES;
+  *bytes = message_bytes - RD_HEADER_BYTES;
+  if ((frame->flags & RD_FLAG_SEALED) == 0) return;
+  REQUIRE(rd_seal_open(hostile->agreement.incoming, message, message_bytes, frame, payload, bytes, &error));
+}
+
+// The next frame of this type, past others: its header, and its payload in `payload` (NULL: not wanted). False: the
+// other end has gone.
+static inline bool hostile_hear(struct hostile *hostile, enum rd_frame_type type, struct rd_frame *frame,
+                                unsigned char *payload, size_t *payload_bytes) {
+  static unsigned char message[RD_HEADER_BYTES + HOSTILE_PAYLOAD_MOST + RD_TAG_BYTES];
+  unsigned char *text;
+  size_t message_bytes, bytes;
+  while ((message_bytes = hostile_overhear(hostile, message, sizeof message)) > 0) {
+    hostile_open(hostile, message, message_bytes, frame, &text, &bytes);
+    if (frame->type != type) continue;
+    if (payload != NULL) memcpy(payload, text, bytes), *payload_bytes = bytes;
+    return true;
+  }
+  return false;
+}
+
+#endif

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a peer that holds the key may do wrong, one misdeed each, right after the sender chose its connection.
+#ifndef RD_MISDEEDS_H
+#define RD_MISDEEDS_H
+
+#include "hostile_peer.h"
+
+struct misdeed {
+  const char *name;
+  void (*commit)(struct hostile *hostile);
+  bool wants_no_output; // it is one only while the receiver cannot write
+};
+
+static inline void say_end(struct hostile *hostile, uint64_t offset, int digest_byte) {
+  struct rd_end end = {.producer_status = 0};
+  unsigned char payload[RD_END_BYTES];
+  memset(end.digest, digest_byte, sizeof end.digest);
+  rd_end_encode(&end, payload);
+  hostile_say(hostile, RD_FRAME_END, offset, payload, sizeof payload);
+}
+
+static inline void say_data(struct hostile *hostile, uint64_t offset, size_t bytes) {
+  static const unsigned char zeros[HOSTILE_PAYLOAD_MOST];
+  hostile_say(hostile, RD_FRAME_DATA, offset, zeros, bytes);
+}
+
+static inline void say_ack(struct hostile *hostile, uint64_t offset, uint64_t frames) {
+  unsigned char payload[RD_ACK_BYTES];
+  rd_ack_encode(frames, payload);
+  hostile_say(hostile, RD_FRAME_ACK, offset, payload, sizeof payload);
+}
+
+static inline void say_empty(struct hostile *hostile, enum rd_frame_type type) {
+  hostile_say(hostile, type, 0, NULL, 0);
+}
+
+// Of either end -----------------------------------------------------------------------------------------------------
+
+static inline void say_type(struct hostile *hostile, int type) {
+  hostile_say(hostile, (enum rd_frame_type)type, 0, NULL, 0);
+}
+
+static void do_type_0(struct hostile *hostile) {
+  say_type(hostile, 0);
+}
+
+static void do_type_12(struct hostile *hostile) {
+  say_type(hostile, 12);
+}
+
+static void do_type_255(struct hostile *hostile) {
+  say_type(hostile, 255);
+}
+
+static void do_late_handshake(struct hostile *hostile) {
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_HANDSHAKE}, false, "x", 1);
+}
+
+static void do_sealed_handshake(struct hostile *hostile) {
+  hostile_say(hostile, RD_FRAME_HANDSHAKE, 0, "x", 1);
+}
+
+static void do_other_stream(struct hostile *hostile) {
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1, .stream = 1}, true, NULL, 0);
+}
+
+static void do_other_flag(struct hostile *hostile) {
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1, .flags = 0x80}, true, NULL, 0);
+}
+
+static inline void say_epoch(struct hostile *hostile, uint32_t epoch) {
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = epoch}, true, NULL, 0);
+}
+
+static void do_epoch_0(struct hostile *hostile) {
+  say_epoch(hostile, 0);
+}
+
+static void do_next_epoch(struct hostile *hostile) {
+  say_epoch(hostile, 2);
+}
+
+static void do_last_epoch(struct hostile *hostile) {
+  say_epoch(hostile, UINT32_MAX);
+}
+
+static void do_plain_ping(struct hostile *hostile) {
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1}, false, NULL, 0);
+}
+
+static void do_ping_of_a_byte(struct hostile *hostile) {
+  hostile_say(hostile, RD_FRAME_PING, 0, "x", 1);
+}
+
+static void do_pong_of_a_megabyte(struct hostile *hostile) {
+  static const unsigned char zeros[RD_SLOT_MAX_BYTES];
+  hostile_say(hostile, RD_FRAME_PONG, 0, zeros, sizeof zeros);
+}
+
+static void do_short_abort(struct hostile *hostile) {
+  hostile_say(hostile, RD_FRAME_ABORT, 0, "abc", 3);
+}
+
+static void do_long_abort(struct hostile *hostile) {
+  static const unsigned char zeros[RD_CONTROL_PAYLOAD_MAX_BYTES + 1];
+  hostile_say(hostile, RD_FRAME_ABORT, 0, zeros, sizeof zeros);
+}
+
+// A place in the sequence that is never sent.
+static void do_gap(struct hostile *hostile) {
+  unsigned char header[RD_HEADER_BYTES], tag[RD_TAG_BYTES];
+  struct rd_frame frame = {.type = RD_FRAME_PING, .epoch = 1};
+  struct rd_error error;
+  REQUIRE(rd_seal_seal(hostile->agreement.outgoing, &frame, NULL, 0, header, tag, &error));
+  say_empty(hostile, RD_FRAME_PING);
+}
+
+static void do_replay(struct hostile *hostile) {
+  unsigned char message[RD_HEADER_BYTES + RD_TAG_BYTES];
+  struct rd_frame frame = {.type = RD_FRAME_PING, .epoch = 1};
+  struct rd_error error;
+  REQUIRE(rd_seal_seal(hostile->agreement.outgoing, &frame, NULL, 0, message, message + RD_HEADER_BYTES, &error));
+  hostile_send(hostile, message, sizeof message);
+  hostile_send(hostile, message, sizeof message);
+}
+
+// What the other end says itself.
+static void do_reflect(struct hostile *hostile) {
+  unsigned char message[RD_HEADER_BYTES + RD_CONTROL_PAYLOAD_MAX_BYTES + RD_TAG_BYTES];
+  unsigned char opened[sizeof message], *payload;
+  struct rd_frame frame;
+  size_t bytes = hostile_overhear(hostile, message, sizeof message), payload_bytes;
+  REQUIRE(bytes > 0);
+  memcpy(opened, message, bytes);
+  hostile_open(hostile, opened, bytes, &frame, &payload, &payload_bytes); // its place in the sequence is taken
+  hostile_send(hostile, message, bytes);
+}
+
+static void do_bare_header(struct hostile *hostile) {
+  unsigned char message[RD_HEADER_BYTES];
+  struct rd_frame frame = {.type = RD_FRAME_PING, .flags = RD_FLAG_SEALED, .epoch = 1};
+  rd_frame_encode(&frame, message);
+  hostile_send(hostile, message, sizeof message);
+}
+
+// Of a sender -------------------------------------------------------------------------------------------------------
+
+static void do_data_beyond(struct hostile *hostile) {
+  say_data(hostile, 1, 1);
+}
+
+static void do_data_at_the_end_of_time(struct hostile *hostile) {
+  say_data(hostile, UINT64_MAX, 1);
+}
+
+static void do_data_twice(struct hostile *hostile) {
+  say_data(hostile, 0, 3);
+  say_data(hostile, 0, 3);
+}
+
+static void do_empty_data(struct hostile *hostile) {
+  say_data(hostile, 0, 0);
+}
+
+static void do_large_data(struct hostile *hostile) {
+  say_data(hostile, 0, HOSTILE_SLOT_BYTES + 1);
+}
+
+static void do_huge_data(struct hostile *hostile) {
+  say_data(hostile, 0, RD_SLOT_MAX_BYTES);
+}
+
+static void do_otherwise_sealed_data(struct hostile *hostile) {
+  struct rd_frame frame = {.type = RD_FRAME_DATA, .epoch = 1};
+  hostile_say_frame(hostile, frame, !hostile->agreement.sealed, "x", 1);
+}
+
+static void do_data_without_credit(struct hostile *hostile) {
+  for (unsigned i = 0; i < 2 * HOSTILE_SLOTS + 4; i++) say_data(hostile, i, 1);
+}
+
+static void do_data_after_end(struct hostile *hostile) {
+  say_end(hostile, 0, 0);
+  say_data(hostile, 0, 1);
+}
+
+static void do_end_twice(struct hostile *hostile) {
+  say_end(hostile, 0, 0);
+  say_end(hostile, 0, 0);
+}
+
+static void do_end_too_early(struct hostile *hostile) {
+  say_data(hostile, 0, 3);
+  say_end(hostile, 2, 0);
+}
+
+static void do_end_at_the_end_of_time(struct hostile *hostile) {
+  say_end(hostile, UINT64_MAX, 0);
+}
+
+static void do_end_with_wrong_digest(struct hostile *hostile) {
+  say_data(hostile, 0, 3);
+  // Where DATA is sealed the digest counts for nothing, and a wrong count does.
+  say_end(hostile, hostile->agreement.sealed ? 4 : 3, 0x5a);
+}
+
+static void do_short_end(struct hostile *hostile) {
+  static const unsigned char zeros[RD_END_BYTES];
+  hostile_say(hostile, RD_FRAME_END, 0, zeros, sizeof zeros - 1);
+}
+
+static void do_early_bye(struct hostile *hostile) {
+  say_empty(hostile, RD_FRAME_BYE);
+}
+
+static void do_bye_before_done(struct hostile *hostile) {
+  say_end(hostile, 0, 0);
+  say_empty(hostile, RD_FRAME_BYE);
+}
+
+static void do_senders_ack(struct hostile *hostile) {
+  say_ack(hostile, 0, 0);
+}
+
+static void do_senders_done(struct hostile *hostile) {
+  say_empty(hostile, RD_FRAME_DONE);
+}
+
+static void do_senders_closed(struct hostile *hostile) {
+  say_empty(hostile, RD_FRAME_CLOSED);
+}
+
+static void do_senders_resume(struct hostile *hostile) {
+  say_empty(hostile, RD_FRAME_RESUME);
+}
+
+// Of a receiver -----------------------------------------------------------------------------------------------------
+
+static void do_ack_beyond(struct hostile *hostile) {
+  struct rd_frame frame;
+  CHECK(hostile_hear(hostile, RD_FRAME_DATA, &frame, NULL, NULL));
+  say_ack(hostile, UINT64_MAX, 1);
+}
+
+static void do_ack_too_many(struct hostile *hostile) {
+  struct rd_frame frame;
+  CHECK(hostile_hear(hostile, RD_FRAME_DATA, &frame, NULL, NULL));
+  say_ack(hostile, 0, UINT64_MAX);
+}
+
+static void do_ack_unasked(struct hostile *hostile) {
+  say_ack(hostile, 1u << 30, 1000);
+}
+
+static void do_ack_back(struct hostile *hostile) {
+  struct rd_frame frame;
+  CHECK(hostile_hear(hostile, RD_FRAME_DATA, &frame, NULL, NULL));
+  say_ack(hostile, 1, 1);
+  say_ack(hostile, 0, 1);
+}
+
+static void do_ack_frames_back(struct hostile *hostile) {
+  struct rd_frame frame;
+  CHECK(hostile_hear(hostile, RD_FRAME_DATA, &frame, NULL, NULL));
+  say_ack(hostile, 1, 1);
+  say_ack(hostile, 1, 0);
+}
+
+static void do_short_ack(struct hostile *hostile) {
+  hostile_say(hostile, RD_FRAME_ACK, 0, "1234567", 7);
+}
+
+static void do_early_done(struct hostile *hostile) {
+  say_empty(hostile, RD_FRAME_DONE);
+}
+
+static void do_done_of_less(struct hostile *hostile) {
+  struct rd_frame frame;
+  CHECK(hostile_hear(hostile, RD_FRAME_END, &frame, NULL, NULL));
+  hostile_say(hostile, RD_FRAME_DONE, frame.offset - 1, NULL, 0);
+}
+
+static void do_done_of_more(struct hostile *hostile) {
+  struct rd_frame frame;
+  CHECK(hostile_hear(hostile, RD_FRAME_END, &frame, NULL, NULL));
+  hostile_say(hostile, RD_FRAME_DONE, UINT64_MAX, NULL, 0);
+}
+
+static void do_receivers_data(struct hostile *hostile) {
+  say_data(hostile, 0, 1);
+}
+
+static void do_receivers_end(struct hostile *hostile) {
+  say_end(hostile, 0, 0);
+}
+
+static void do_receivers_bye(struct hostile *hostile) {
+  say_empty(hostile, RD_FRAME_BYE);
+}
+
+static void do_early_resume(struct hostile *hostile) {
+  say_empty(hostile, RD_FRAME_RESUME);
+}
+
+static const struct misdeed misdeeds_of_either[] = {
+    {"a frame of type 0", do_type_0, false},
+    {"a frame of type 12", do_type_12, false},
+    {"a frame of type 255", do_type_255, false},
+    {"a handshake at the wrong time", do_late_handshake, false},
+    {"a sealed handshake", do_sealed_handshake, false},
+    {"another stream", do_other_stream, false},
+    {"another flag", do_other_flag, false},
+    {"epoch 0", do_epoch_0, false},
+    {"the next epoch", do_next_epoch, false},
+    {"the last epoch", do_last_epoch, false},
+    {"a plain PING", do_plain_ping, false},
+    {"a PING of a byte", do_ping_of_a_byte, false},
+    {"a PONG of a megabyte", do_pong_of_a_megabyte, false},
+    {"a short ABORT", do_short_abort, false},
+    {"a long ABORT", do_long_abort, false},
+    {"a gap in the sequence", do_gap, false},
+    {"a frame sent again", do_replay, false},
+    {"a reflected frame", do_reflect, false},
+    {"a header without a tag", do_bare_header, false},
+};
+
+static const struct misdeed senders_misdeeds[] = {
+    {"DATA that begins beyond", do_data_beyond, false},
+    {"DATA at 2^64-1", do_data_at_the_end_of_time, false},
+    {"DATA twice", do_data_twice, false},
+    {"empty DATA", do_empty_data, false},
+    {"DATA larger than a slot", do_large_data, false},
+    {"DATA of a megabyte", do_huge_data, false},
+    {"DATA sealed otherwise than agreed", do_otherwise_sealed_data, false},
+    {"DATA without credit", do_data_without_credit, true},
+    {"DATA after END", do_data_after_end, true},
+    {"END twice", do_end_twice, true},
+    {"END of less", do_end_too_early, false},
+    {"END at 2^64-1", do_end_at_the_end_of_time, false},
+    {"END with another digest", do_end_with_wrong_digest, false},
+    {"a short END", do_short_end, false},
+    {"BYE before anything", do_early_bye, false},
+    {"BYE before DONE", do_bye_before_done, true},
+    {"a sender's ACK", do_senders_ack, false},
+    {"a sender's DONE", do_senders_done, false},
+    {"a sender's CLOSED", do_senders_closed, false},
+    {"a sender's RESUME", do_senders_resume, false},
+};
+
+static const struct misdeed receivers_misdeeds[] = {
+    {"ACK of 2^64-1 bytes", do_ack_beyond, false},
+    {"ACK of 2^64-1 frames", do_ack_too_many, false},
+    {"ACK of what was not sent", do_ack_unasked, false},
+    {"ACK that goes back", do_ack_back, false},
+    {"ACK of frames that goes back", do_ack_frames_back, false},
+    {"a short ACK", do_short_ack, false},
+    {"DONE before END", do_early_done, false},
+    {"DONE of less", do_done_of_less, false},
+    {"DONE of 2^64-1 bytes", do_done_of_more, false},
+    {"a receiver's DATA", do_receivers_data, false},
+    {"a receiver's END", do_receivers_end, false},
+    {"a receiver's BYE", do_receivers_bye, false},
+    {"RESUME on the first connection", do_early_resume, false},
+};
+
+#define MISDEEDS_COUNT(of) (sizeof(of) / sizeof((of)[0]))
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// rdsend and rdrecv as they were built, over TCP, against a peer that holds the key and breaks the rules: they end in
+// words, and nothing is committed.
+#include "bytes.h"
+#include "misdeeds.h"
+#include "victim.h"
+
+#include <errno.h>
+
+static char folder[] = "/tmp/rd-programs-XXXXXX";
+static char source_path[64], sink_path[64];
+static struct rd_error error;
+
+// How the two meet.
+struct meeting {
+  enum rd_role role; // of the victim
+  bool victim_dials, sealed;
+};
+
+static struct rd_transport *take(struct rd_connector *connector) {
+  struct rd_transport *transport = NULL;
+  int taken = 0;
+  REQUIRE(connector != NULL);
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; taken == 0 && rd_now_ms() < until_ms;) {
+    rd_wait_fd(connector->ops->poll_fd(connector), POLLIN, 100);
+    taken = connector->ops->accept(connector, &transport, &error);
+  }
+  REQUIRE(taken == 1);
+  rd_connector_destroy(connector);
+  return transport;
+}
+
+static struct rd_transport *join(struct victim *victim, bool victim_dials) {
+  struct rd_address address = {.host = "127.0.0.1"};
+  if (!victim_dials) {
+    address.port = victim_port(victim);
+    return take(rd_tcp_dial(&address, &error));
+  }
+  struct rd_connector *listener = rd_tcp_listen("127.0.0.1", 0, 0, &address.port, &error);
+  victim_dial(victim, address.port);
+  return take(listener);
+}
+
+static void start(struct victim *victim, const struct meeting *meeting, bool has_file) {
+  victim_start(victim, meeting->role, meeting->sealed);
+  bool is_sender = meeting->role == RD_ROLE_SENDER;
+  if (has_file) victim_tell_file(victim, is_sender ? source_path : sink_path);
+  if (is_sender) victim_tell(victim, "{\"op\":\"commit\",\"status\":0}");
+}
+
+// They have met, and the sender has chosen.
+static struct hostile meet(struct victim *victim, const struct meeting *meeting) {
+  struct rd_transport *transport = join(victim, meeting->victim_dials);
+  enum rd_role role = meeting->role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
+  struct hostile hostile = hostile_meet(transport, role, !meeting->victim_dials, meeting->sealed);
+  if (role == RD_ROLE_SENDER) say_empty(&hostile, RD_FRAME_PING);
+  return hostile;
+}
+
+static void check_misdeed(const struct misdeed *misdeed, const struct meeting *meeting) {
+  struct victim victim;
+  struct rd_frame frame;
+  struct rd_abort said = {.code = RD_CODE_OK};
+  unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
+  size_t bytes;
+  start(&victim, meeting, !misdeed->wants_no_output);
+  struct hostile hostile = meet(&victim, meeting);
+  misdeed->commit(&hostile);
+  // It says why before it goes.
+  bool right = CHECK(hostile_hear(&hostile, RD_FRAME_ABORT, &frame, payload, &bytes)) &&
+               CHECK(rd_abort_decode(payload, bytes, &said, &error)) && CHECK(said.code == RD_CODE_DATA_DAMAGED);
+  hostile_leave(&hostile);
+  right = CHECK(victim_ends(&victim, RD_CODE_DATA_DAMAGED)) && right;
+  right = CHECK(access(sink_path, F_OK) < 0) && right;
+  if (!right)
+    fprintf(stderr, "%s, %s, %s\n", misdeed->name, meeting->sealed ? "sealed" : "plain",
+            meeting->victim_dials ? "dialled" : "listened to");
+}
+
+static void check_misdeeds(const struct misdeed *misdeeds, size_t count, enum rd_role role) {
+  for (size_t i = 0; i < count; i++)
+    for (int way = 0; way < 4; way++)
+      check_misdeed(&misdeeds[i], &(struct meeting){.role = role, .victim_dials = way & 1, .sealed = way & 2});
+}
+
+// HELLOs that say what they cannot say --------------------------------------------------------------------------------
+
+static void keep_rules(struct hostile *hostile, enum rd_role role) {
+  struct rd_frame frame;
+  if (role == RD_ROLE_RECEIVER) {
+    CHECK(hostile_hear(hostile, RD_FRAME_END, &frame, NULL, NULL));
+    hostile_say(hostile, RD_FRAME_DONE, frame.offset, NULL, 0);
+    CHECK(hostile_hear(hostile, RD_FRAME_BYE, &frame, NULL, NULL));
+    return;
+  }
+  say_empty(hostile, RD_FRAME_PING);
+  say_end(hostile, 0, 0);
+  CHECK(hostile_hear(hostile, RD_FRAME_DONE, &frame, NULL, NULL));
+  say_empty(hostile, RD_FRAME_BYE);
+}
+
+static void shake_wrongly(struct rd_transport *transport, enum rd_role role, bool dialler, struct rd_hello hello) {
+  struct rd_identity identity = hand_peer_identity();
+  struct rd_candidate *candidate =
+      rd_candidate_create(transport, &identity, role, dialler, &hello, rd_now_ms() + WAIT_MS, &error);
+  REQUIRE(candidate != NULL);
+  int serviced = 0;
+  while (serviced == 0) {
+    serviced = rd_candidate_service(candidate, &error);
+    struct pollfd poll_for = rd_candidate_poll(candidate);
+    // Our end may like what it hears. A receiver then waits to be chosen, and a sender's peer has gone.
+    if (serviced == 0) rd_wait_fd(poll_for.fd, poll_for.events, 100);
+  }
+  rd_candidate_destroy(candidate);
+}
+
+// It is turned away, and the next who comes is taken.
+static void check_hello(struct rd_hello hello, const struct meeting *meeting) {
+  struct victim victim;
+  enum rd_role role = meeting->role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
+  start(&victim, meeting, true);
+  struct rd_transport *transport = join(&victim, meeting->victim_dials);
+  shake_wrongly(transport, role, !meeting->victim_dials, hello);
+  if (meeting->victim_dials) CHECK(victim_hear(&victim, "dial_failed") != NULL);
+  struct hostile peer = hostile_meet(join(&victim, meeting->victim_dials), role, !meeting->victim_dials, true);
+  keep_rules(&peer, role);
+  CHECK(victim_ends(&victim, RD_CODE_OK));
+  hostile_leave(&peer);
+  if (meeting->role == RD_ROLE_RECEIVER) CHECK(unlink(sink_path) == 0);
+}
+
+static void check_hellos(void) {
+  static const struct rd_hello of_receivers[] = {
+      {.version = 1, .epoch = 1, .slots = 0, .slot_bytes = 4096},
+      {.version = 1, .epoch = 1, .slots = (1u << 16) + 1, .slot_bytes = 4096},
+      {.version = 1, .epoch = 1, .slots = UINT32_MAX, .slot_bytes = 4096},
+      {.version = 1, .epoch = 1, .slots = 4, .slot_bytes = 0},
+      {.version = 1, .epoch = 1, .slots = 4, .slot_bytes = RD_SLOT_MAX_BYTES + 1},
+      {.version = 1, .epoch = 1, .slots = 4, .slot_bytes = UINT32_MAX},
+      {.version = 1, .epoch = 0, .slots = 4, .slot_bytes = 4096},
+      {.version = 0, .epoch = 1, .slots = 4, .slot_bytes = 4096},
+      {.version = 2, .epoch = 1, .slots = 4, .slot_bytes = 4096},
+      {.version = UINT16_MAX, .epoch = 1, .slots = 4, .slot_bytes = 4096},
+  };
+  static const struct rd_hello of_senders[] = {
+      {.version = 1, .epoch = 1, .slots = 1},
+      {.version = 1, .epoch = 1, .slot_bytes = 1},
+      {.version = 1, .epoch = 1, .slots = UINT32_MAX, .slot_bytes = UINT32_MAX},
+      {.version = 1, .epoch = 0},
+      {.version = 0, .epoch = 1},
+      {.version = 2, .epoch = 1},
+      {.version = UINT16_MAX, .epoch = 1},
+  };
+  for (int dials = 0; dials < 2; dials++) {
+    struct meeting with_sender = {.role = RD_ROLE_SENDER, .victim_dials = dials, .sealed = true};
+    struct meeting with_receiver = {.role = RD_ROLE_RECEIVER, .victim_dials = dials, .sealed = true};
+    for (size_t i = 0; i < sizeof of_receivers / sizeof of_receivers[0]; i++)
+      check_hello(of_receivers[i], &with_sender);
+    for (size_t i = 0; i < sizeof of_senders / sizeof of_senders[0]; i++) check_hello(of_senders[i], &with_receiver);
+  }
+}
+
+// Words -------------------------------------------------------------------------------------------------------------
+
+// An ABORT, whatever it says, is told in one line of plain text.
+static void check_abort(uint32_t code, const char *words, const char *expected) {
+  for (int role = 0; role < 2; role++) {
+    struct victim victim;
+    unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
+    start(&victim, &(struct meeting){.role = (enum rd_role)role, .sealed = true}, true);
+    struct hostile hostile = meet(&victim, &(struct meeting){.role = (enum rd_role)role, .sealed = true});
+    rd_put_u32(payload, code);
+    memcpy(payload + 4, words, strlen(words));
+    hostile_say(&hostile, RD_FRAME_ABORT, UINT64_MAX, payload, 4 + strlen(words));
+    CHECK(victim_ends(&victim, RD_CODE_ABORTED));
+    CHECK(strstr(victim.said, expected) != NULL);
+    hostile_leave(&hostile);
+  }
+}
+
+static void check_aborts(void) {
+  char large[RD_ABORT_WORDS_MAX_BYTES + 1];
+  memset(large, 'x', sizeof large - 1);
+  large[sizeof large - 1] = '\0';
+  check_abort(8, "", "\"message\":\"the other side ended it: \"");
+  check_abort(0, "\033]0;title\007 two\nlines\r %s%n",
+              "\"message\":\"the other side ended it: ?]0;title? two?lines? %s%n\"");
+  check_abort(UINT32_MAX, "\xff\xc2\x9b\xe4\xb8", "\"message\":\"the other side ended it: ?????\"");
+  check_abort(9, "\"},{\"event\":\"end\"", "ended it: \\\"},{\\\"event\\\":\\\"end\\\"\"");
+  check_abort(10, large, "xxxxxxxx");
+}
+
+// Floods ------------------------------------------------------------------------------------------------------------
+
+#define FLOOD_FRAMES 256u
+
+// Sends so many sealed frames with one call, past the transport, and throws away what comes.
+static void flood(struct hostile *hostile, enum rd_frame_type type, const void *payload, size_t bytes) {
+  static unsigned char batch[FLOOD_FRAMES * (4 + RD_HEADER_BYTES + RD_ACK_BYTES + RD_TAG_BYTES)], heard[1 << 16];
+  size_t filled = 0;
+  int fd = hostile->transport->ops->poll_fd(hostile->transport);
+  for (unsigned i = 0; i < FLOOD_FRAMES; i++) {
+    struct rd_frame frame = {.type = type, .epoch = 1};
+    unsigned char *message = batch + filled + 4;
+    rd_put_u32(batch + filled, (uint32_t)(RD_HEADER_BYTES + bytes + RD_TAG_BYTES));
+    REQUIRE(
+        rd_seal_seal(hostile->agreement.outgoing, &frame, payload, bytes, message, message + RD_HEADER_BYTES, &error));
+    filled += 4 + RD_HEADER_BYTES + bytes + RD_TAG_BYTES;
+  }
+  for (size_t sent = 0; sent < filled && !hostile->over;) {
+    ssize_t count = send(fd, batch + sent, filled - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && errno != EAGAIN) hostile->over = true;
+    if (count > 0) sent += (size_t)count;
+    while (recv(fd, heard, sizeof heard, MSG_DONTWAIT) > 0) continue;
+  }
+}
+
+// However much comes, it goes on hearing whoever commands it.
+static void check_flood(enum rd_role role, enum rd_frame_type type, size_t bytes) {
+  static const unsigned char zeros[RD_ACK_BYTES];
+  struct victim victim;
+  const struct meeting meeting = {.role = role, .sealed = true};
+  start(&victim, &meeting, role == RD_ROLE_SENDER);
+  struct hostile hostile = meet(&victim, &meeting);
+  CHECK(victim_hear(&victim, "connected") != NULL);
+  for (int i = 0; i < 100; i++) flood(&hostile, type, zeros, bytes);
+  victim_tell(&victim, "{\"op\":\"abort\",\"reason\":\"enough\"}");
+  int64_t until_ms = rd_now_ms() + WAIT_MS / 4;
+  while (!hostile.over && rd_now_ms() < until_ms) flood(&hostile, type, zeros, bytes);
+  bool gone = CHECK(hostile.over);
+  hostile_leave(&hostile);
+  if (!CHECK(victim_ends(&victim, RD_CODE_ABORTED)) || !gone) fprintf(stderr, "flood of type %d\n", (int)type);
+}
+
+int main(void) {
+  REQUIRE(mkdtemp(folder) != NULL);
+  snprintf(source_path, sizeof source_path, "%s/source", folder);
+  snprintf(sink_path, sizeof sink_path, "%s/sink", folder);
+  int fd = open(source_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  REQUIRE(fd >= 0 && rd_write_all(fd, "some bytes", 10));
+  close(fd);
+  check_misdeeds(misdeeds_of_either, MISDEEDS_COUNT(misdeeds_of_either), RD_ROLE_RECEIVER);
+  check_misdeeds(senders_misdeeds, MISDEEDS_COUNT(senders_misdeeds), RD_ROLE_RECEIVER);
+  check_misdeeds(misdeeds_of_either, MISDEEDS_COUNT(misdeeds_of_either), RD_ROLE_SENDER);
+  check_misdeeds(receivers_misdeeds, MISDEEDS_COUNT(receivers_misdeeds), RD_ROLE_SENDER);
+  check_hellos();
+  check_aborts();
+  check_flood(RD_ROLE_RECEIVER, RD_FRAME_PING, 0);
+  check_flood(RD_ROLE_RECEIVER, RD_FRAME_PONG, 0);
+  check_flood(RD_ROLE_SENDER, RD_FRAME_PING, 0);
+  check_flood(RD_ROLE_SENDER, RD_FRAME_PONG, 0);
+  check_flood(RD_ROLE_SENDER, RD_FRAME_ACK, RD_ACK_BYTES);
+  unlink(source_path);
+  CHECK(rmdir(folder) == 0); // nothing was left behind
+  return test_end("programs");
+}
