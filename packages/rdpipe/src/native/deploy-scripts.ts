@@ -13,8 +13,7 @@ folder=
 place=${place}
 fail() { [ "$folder" ] && rm -rf -- "$folder"; say failed "\${place:-a place that is not set}: $*"; exit; }
 [ "$place" ] || fail 'no such variable'
-mkdir -p -- "\${place%/*}" 2>/dev/null
-[ -d "$place" ] || reason=$(mkdir -m 700 -- "$place" 2>&1) || [ -d "$place" ] || fail "$reason"
+[ -d "$place" ] || reason=$({ mkdir -p -- "\${place%/*}" && mkdir -m 700 -- "$place"; } 2>&1) || [ -d "$place" ] || fail "$reason"
 is_private "$place" || fail 'not a directory of ours that nobody else may enter'
 folder=$place/new-$nonce
 reason=$(mkdir -m 700 -- "$folder" 2>&1) || { bad=$reason folder= ; fail "$bad"; }

@@ -1,5 +1,6 @@
 import { execa } from 'execa';
 import type { Channel } from './host-session.ts';
+import { startRefused } from './start-refused.ts';
 
 /** A channel whose far end is a child process of ours. */
 export interface ChildChannel extends Channel {
@@ -17,14 +18,7 @@ export function startChild(
   inherited: readonly (0 | 1)[] = [],
 ): ChildChannel {
   const [program = '', ...args] = command;
-  const child = execa(program, args, {
-    stdio: ['pipe', 'pipe', 'pipe', ...inherited],
-    env,
-    detached: true,
-    buffer: false,
-    reject: false,
-    encoding: 'buffer',
-  });
+  const child = start(program, args, env, inherited);
   const { stdin, stdout, stderr, pid } = child;
   if (stdin === null || stdout === null || stderr === null) throw new Error('pipes were asked for');
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
@@ -52,6 +46,26 @@ export function startChild(
       for (const stream of [stdin, stdout, stderr]) stream.destroy();
     },
   };
+}
+
+function start(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  inherited: readonly (0 | 1)[],
+) {
+  try {
+    return execa(program, args, {
+      stdio: ['pipe', 'pipe', 'pipe', ...inherited],
+      env,
+      detached: true,
+      buffer: false,
+      reject: false,
+      encoding: 'buffer',
+    });
+  } catch (error) {
+    throw startRefused(program, error);
+  }
 }
 
 /** The child leads a group of its own: what it started itself (a ProxyCommand) goes with it. */

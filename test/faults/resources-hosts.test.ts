@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a host or this machine does not give: room for the agent, a free port, open files, long files, a steady clock.
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { useLab } from '../support/lab.ts';
+import { needsFile, needsRoot } from '../support/needs.ts';
+import { failed, succeeded } from '../support/shell.ts';
+import type { HostSpec } from '../support/sshd.ts';
+
+const FAKE_TIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
+const HOUR_S = 3600;
+/** Longer than the lease. */
+const TICKS = 50;
+
+describe('a host', () => {
+  const lab = useLab({
+    hosts: [
+      withoutRoom('full', 'size=1m', ['$HOME', '/var/tmp']),
+      withoutRoom('read-only', 'ro', ['$HOME', '/var/tmp']),
+      withoutRoom('noexec', 'noexec', ['$HOME', '/var/tmp']),
+      withoutRoom('full-home', 'size=1m', ['$HOME/.cache']),
+      withoutRoom('read-only-home', 'ro', ['$HOME/.cache']),
+      { name: 'short-files', server: ['ForceCommand ulimit -f 20000; eval "$SSH_ORIGINAL_COMMAND"'] },
+    ],
+  });
+  before(function () {
+    needsRoot(this);
+  });
+
+  for (const [host, why] of [
+    ['full', 'no space left on device'],
+    ['read-only', 'read-only file system'],
+    ['noexec', 'programs may not run there \\(noexec\\?\\)'],
+  ] as const) {
+    it(`that is ${host} has no place for the agent, and says so of each`, async () => {
+      const result = await lab.sh(`exec rdpipe h1:'echo hi' ${host}:cat`);
+      const places = `\\S+/\\.cache/rdpipe: .*${why}; .*; /var/tmp/rdpipe-0: .*${why}`;
+      failed(result, 125, new RegExp(`^rdpipe: cannot copy the agent to ${host}: ${places} \\(--agent PATH `, 'i'));
+    });
+  }
+
+  for (const host of ['full-home', 'read-only-home'])
+    it(`with a ${host} keeps the agent in another place`, async () => {
+      succeeded(await lab.sh(`rdpipe h1:'echo hi' ${host}:rev`), 'ih\n');
+      expect(readdirSync(join(lab.host(host).home, 'run/rdpipe'))).to.have.length(1);
+    });
+
+  it('that lets no file grow further keeps the old one', async () => {
+    const target = `${lab.folder}/target`;
+    await lab.write('target', Buffer.from('old\n'));
+    const result = await lab.sh(`exec rdpipe h1:'head -c 30M /dev/zero' short-files:'> ${target}'`);
+    failed(result, 125, /^rdpipe: stage 2 \(short-files: > .*\): cannot write .*target: file too large after \d/);
+    expect(await lab.list()).to.deep.equal(['target']);
+    expect((await lab.read('target')).toString()).to.equal('old\n');
+  });
+
+  it('that lets no file grow further kills the command that writes it', async () => {
+    const result = await lab.sh(
+      `exec rdpipe h1:'cat /dev/zero' short-files:'exec dd bs=1M of=${lab.folder}/own status=none'`,
+    );
+    failed(result, 128 + 25, /^rdpipe: stage 2 \(short-files: .*\) was killed by SIGXFSZ after \d/);
+  });
+
+  it('without a free port in the range is named, with what to do', async () => {
+    const server = createServer().listen(0, '0.0.0.0');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const result = await lab.sh(`exec rdpipe --port ${port}-${port} h1:'echo hi' h2:cat > /dev/null`);
+    server.close();
+    const why = `h2 cannot listen over tcp: cannot listen on \\S+, ports ${port} to ${port}: address already in use`;
+    failed(result, 125, new RegExp(`^rdpipe: cannot connect h1 to h2: ${why}.* --port `));
+  });
+
+  function withoutRoom(name: string, mount: string, folders: readonly string[]): HostSpec {
+    const mounts = folders.map((folder) => `mkdir -p ${folder}; mount -t tmpfs -o ${mount} rdpipe-test ${folder}`);
+    const script = `export XDG_RUNTIME_DIR=${name.endsWith('-home') ? '$HOME/run' : ''}; mkdir -p $XDG_RUNTIME_DIR; `;
+    return {
+      name,
+      server: [`ForceCommand unshare -m sh -c '${script}${mounts.join('; ')}; eval "$SSH_ORIGINAL_COMMAND"'`],
+    };
+  }
+});
+
+describe('this machine', () => {
+  const lab = useLab();
+
+  for (const ssh of ['openssh', 'ssh2'])
+    for (const files of [18, 24, 30])
+      it(`may open no more than ${files} files: ${ssh}`, async () => {
+        const result = await lab.sh(`ulimit -n ${files}; exec rdpipe --ssh ${ssh} h1:'echo hi' h2:cat h3:cat`);
+        failed(result, 125, /^rdpipe: this machine: too many open files \(ulimit -n raises the limit\): /);
+        expect(result.text).to.equal('');
+      });
+
+  it('may set its clock: nothing is silent for longer, and nothing comes sooner', async function () {
+    this.timeout(60_000);
+    needsFile(this, FAKE_TIME);
+    const clock = join(lab.folder, 'clock');
+    await writeFile(clock, '+0');
+    const ticks = 'while sleep 0.1; do echo tick; done';
+    const options = '--lease 4 --stall-timeout 3 --timeout 60';
+    const running = lab.start(`exec rdpipe ${options} :'${ticks}' h1:cat :"tee ${lab.folder}/seen"`, {
+      env: { LD_PRELOAD: FAKE_TIME, FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_NO_CACHE: '1', DONT_FAKE_MONOTONIC: '1' },
+    });
+    await running.printed('tick\n');
+    for (const offset of [HOUR_S, -HOUR_S]) {
+      await writeFile(clock, `${offset < 0 ? '' : '+'}${offset}`);
+      const before = (await lab.read('seen')).length;
+      await eventually(
+        async () => expect((await lab.read('seen')).length - before).to.be.at.least(TICKS * 'tick\n'.length),
+        30_000,
+      );
+    }
+    running.kill('SIGINT');
+    expect((await running.result).status).to.equal(130);
+  });
+});
