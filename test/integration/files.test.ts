@@ -40,11 +40,6 @@ describe('files', () => {
     expect(readFileSync(join(lab.host('h1').home, 'a b'), 'utf8')).to.equal('hi\n');
   });
 
-  it('takes quotes, blanks and a colon in names', async () => {
-    const result = await lab.sh(`echo hi | rdpipe h1:cat h2:"> '$PWD/it''s: \\"here\\"'"; cat "$PWD/its: \\"here\\""`);
-    succeeded(result, 'hi\n');
-  });
-
   it('follows a symbolic link to its target', async () => {
     const result = await lab.sh(`
       mkdir -p there; echo old > there/target; ln -sf there/target link

@@ -12,9 +12,6 @@ describe('standard output', () => {
   it('may be a file that is appended to', async () =>
     succeeded(await lab.sh(`echo a > out; rdpipe h1:'echo hi' h2:rev >> out; cat out`), 'a\nih\n'));
 
-  it('goes on where its file stands', async () =>
-    succeeded(await lab.sh(`{ echo a; rdpipe h1:'echo hi' h2:rev; echo b; } > out; cat out`), 'a\nih\nb\n'));
-
   it('may be a pipe', async () => succeeded(await lab.sh(`rdpipe h1:'echo hi' h2:rev | cat`), 'ih\n'));
 
   it('may be closed', async () => {

@@ -69,12 +69,6 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     expect(stderr).to.equal('rdrecv: cannot listen on 192.0.2.1: cannot assign requested address\n');
   });
 
-  it('a receiver waits no longer than it is told', async () => {
-    const { status, stderr } = await bench.rdrecv(['--connect-timeout', '0.3', '0', KEY]).ended;
-    expect(status).to.equal(3);
-    expect(stderr).to.match(/\nrdrecv: nobody came in 0\.3 s \(--connect-timeout 0 waits for ever\)\n$/);
-  });
-
   it('a receiver without a time limit takes whoever comes', async () => {
     const receiver = bench.rdrecv(['--connect-timeout', '0', '0', KEY]);
     const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY, '/dev/null']);
@@ -86,18 +80,6 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     const { status, stderr } = await bench.rdsend(['--connect-timeout', '0', '127.0.0.1', '1', KEY, '/dev/null']).ended;
     expect(status).to.equal(2);
     expect(stderr).to.match(/^rdsend: --connect-timeout is a number of seconds, at least 0\.001, not 0\n/);
-  });
-
-  it('a sender that is killed is a lost peer, not an end of file', async () => {
-    const { sender, receiver } = await connected();
-    sender.child.kill('SIGKILL');
-    expect((await receiver.ended).status).to.equal(5);
-  });
-
-  it('a receiver that is killed ends the sender', async () => {
-    const { sender, receiver } = await connected();
-    receiver.child.kill('SIGKILL');
-    expect((await sender.ended).status).to.equal(5);
   });
 
   for (const stopped of ['sender', 'receiver'] as const)

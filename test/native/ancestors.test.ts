@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// What went wrong in the ancestors of rdsend and rdrecv does not here. The numbers are those of docs/testing.md; the failures of
+// whole pipelines are in test/integration/ancestors.test.ts.
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { useFaultyFs } from '../support/faulty-fs.ts';
+import { digestOf, type Ended, KEY, type Program, useBench } from '../support/programs.ts';
+
+const OTHER_KEY = 'cd'.repeat(32);
+const MIB = 1024 * 1024;
+const COMMITTER = ['--', 'sh', '-c', 'cat > seen; touch committed'];
+
+describe('rdsend and rdrecv', () => {
+  const bench = useBench();
+  const target = bench.path('d/target');
+
+  beforeEach(() => {
+    for (const name of ['d', 'seen', 'committed']) rmSync(bench.path(name), { recursive: true, force: true });
+    mkdirSync(bench.path('d'));
+    writeFileSync(target, 'old');
+  });
+
+  describe('on failing disks', () => {
+    const faulty = useFaultyFs();
+
+    it('failure 1: a read error on the source is not end of file', async () => {
+      // Reading a process's memory at 0 gives EIO.
+      const { sent, received } = await transfer(['/proc/self/mem'], [target]);
+      expect([sent.status, received.status]).to.deep.equal([6, 9]);
+      expect(sent.stderr).to.equal('rdsend: cannot read /proc/self/mem: input/output error\n');
+      expect(readFileSync(target, 'utf8')).to.equal('old');
+    });
+
+    it('failure 2: a read that is cut short, and one that fails later, leave no hole and no stale bytes', async () => {
+      const source = `${faulty.folder('read')}/source`;
+      const bytes = numbers(3 * MIB);
+      writeFileSync(source, bytes);
+      const { sent, received } = await transfer([source], COMMITTER);
+      expect([sent.status, received.status]).to.deep.equal([6, 9]);
+      expect(existsSync(bench.path('committed'))).to.equal(false);
+      const seen = readFileSync(bench.path('seen'));
+      expect(seen.length).to.be.at.most(MIB); // where reading fails
+      expect(seen.equals(bytes.subarray(0, seen.length))).to.equal(true);
+    });
+
+    it('failure 3: a full disk at the receiver ends both, at once', async () => {
+      const { sent, received } = await transfer(['/dev/zero'], ['/dev/full']);
+      expect([sent.status, received.status]).to.deep.equal([9, 7]);
+      expect(received.stderr).to.match(/^rdrecv: cannot write \/dev\/full: no space left on device$/m);
+      expect(sent.stderr).to.match(/^rdsend: .*no space left on device\n$/);
+    });
+
+    for (const fault of ['fsync', 'close', 'rename'] as const)
+      it(`failure 4: a failing ${fault} is told, and the old file stays`, async () => {
+        const sink = `${faulty.folder(fault)}/target`;
+        writeFileSync(sink, 'old');
+        writeFileSync(bench.path('in'), numbers(2 * MIB));
+        const { sent, received } = await transfer([bench.path('in')], [sink]);
+        expect([sent.status, received.status]).to.deep.equal([9, 7]);
+        expect(received.stderr).to.contain(sink);
+        expect(readFileSync(sink, 'utf8')).to.equal('old');
+      });
+  });
+
+  it('failure 5: the old file is whole until the new one is, whoever connects', async () => {
+    const receiver = bench.rdrecv(['-q', '0', KEY, target]);
+    const port = await receiver.port();
+    expect((await bench.rdsend(['127.0.0.1', `${port}`, OTHER_KEY, '/dev/zero']).ended).status).to.equal(4);
+    expect(readFileSync(target, 'utf8')).to.equal('old');
+    const sender = bench.rdsend(['127.0.0.1', `${port}`, KEY], ['pipe', 'ignore', 'pipe']);
+    sender.child.stdin?.write('new');
+    await eventually(() => expect(filesOf(receiver.pid).map(({ size }) => size)).to.include('new'.length));
+    expect(readFileSync(target, 'utf8')).to.equal('old');
+    sender.child.stdin?.end();
+    expect((await receiver.ended).status).to.equal(0);
+    expect(readFileSync(target, 'utf8')).to.equal('new');
+  });
+
+  it('failure 6: a standard output that stands in mid-file is not overwritten', async () => {
+    const script = `exec > out; echo before; rdrecv 0 ${KEY} 2> port & wait $!; echo after`;
+    const receiver = bench.bash(script);
+    const port = await eventually(
+      () => /listening on port (\d+)/.exec(readFileSync(bench.path('port'), 'utf8'))?.[1] ?? expect.fail(),
+    );
+    writeFileSync(bench.path('in'), 'amid\n');
+    expect((await bench.rdsend(['127.0.0.1', port, KEY, 'in']).ended).status).to.equal(0);
+    await receiver.ended;
+    expect(readFileSync(bench.path('out'), 'utf8')).to.equal('before\namid\nafter\n');
+  });
+
+  it('failure 7: nobody is told that bytes are safe which only arrived', async () => {
+    const receiver = bench.bash(`rdrecv 0 ${KEY} | { while [ ! -e go ]; do sleep 0.05; done; wc -c; }`);
+    const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
+    sender.child.stdin?.end(Buffer.alloc(MIB)); // fits the receiver's buffer, not the pipe
+    await eventually(() => expect(bytesReadBy(sender.pid)).to.be.at.least(MIB));
+    expect(await Promise.race([sender.ended, delay(700, 'it waits')])).to.equal('it waits');
+    writeFileSync(bench.path('go'), '');
+    expect((await sender.ended).status).to.equal(0);
+    expect((await receiver.ended).stdout.toString().trim()).to.equal(`${MIB}`);
+  });
+
+  it('failure 9: more buffers than any list holds arrive, and the source stays', async () => {
+    writeFileSync(bench.path('in'), numbers(72 * MIB)); // 1,152 buffers
+    const { sent, received } = await transfer(['--buffer', '64K', bench.path('in')], ['--buffer', '64K', target]);
+    expect([sent.status, received.status]).to.deep.equal([0, 0]);
+    expect(await digestOf(target)).to.equal(await digestOf(bench.path('in')));
+  });
+
+  for (const victim of ['sender', 'receiver'] as const)
+    it(`failure 10: a ${victim} that dies leaves nobody waiting, though nothing moves`, async () => {
+      const { sender, receiver } = await joined();
+      const [dies, survives] = victim === 'sender' ? [sender, receiver] : [receiver, sender];
+      dies.child.kill('SIGKILL');
+      expect((await survives.ended).status).to.equal(5);
+    });
+
+  it('failure 12: a receiver waits no longer than it is told, and for more than one peer', async () => {
+    const alone = await bench.rdrecv(['--connect-timeout', '0.3', '0', KEY]).ended;
+    expect(alone.status).to.equal(3);
+    expect(alone.stderr).to.match(/\nrdrecv: nobody came in 0\.3 s \(--connect-timeout 0 waits for ever\)\n$/);
+    const receiver = bench.rdrecv(['0', KEY]);
+    const port = await receiver.port();
+    const silent = connect(port, '127.0.0.1').on('error', () => {});
+    await once(silent, 'connect');
+    expect((await bench.rdsend(['127.0.0.1', `${port}`, KEY, '/dev/null']).ended).status).to.equal(0);
+    expect((await receiver.ended).status).to.equal(0);
+    silent.destroy();
+  });
+
+  it('failure 13: every reason why nobody can be reached has its own words, and none is waited for in vain', async () => {
+    const somebody = createServer((socket) => socket.on('error', () => {}).end('220 mail\r\n')).listen(0, '127.0.0.1');
+    await once(somebody, 'listening');
+    const { port } = somebody.address() as AddressInfo;
+    const receiver = bench.rdrecv(['-q', '0', KEY]);
+    for (const [words, status, why] of [
+      [['no.such.host.invalid', '1', KEY], 3, /no\.such\.host\.invalid/],
+      [['--connect-timeout', '0.2', '127.0.0.1', '1', KEY], 3, /127\.0\.0\.1:1.*connection refused/],
+      [['--transport', 'rdma', '--connect-timeout', '0.2', '127.0.0.1', '1', KEY], 3, /rdma/],
+      [['127.0.0.1', `${port}`, KEY], 3, /127\.0\.0\.1:\d+/],
+      [['127.0.0.1', `${await receiver.port()}`, OTHER_KEY], 4, /another key/],
+    ] as const) {
+      const started = Date.now();
+      const { status: ended, stderr } = await bench.rdsend([...words, '/dev/null']).ended;
+      expect(ended, stderr).to.equal(status);
+      expect(stderr)
+        .to.match(/^rdsend: [^\n]*\n$/)
+        .and.to.match(why)
+        .and.not.to.match(/timed out/);
+      expect(Date.now() - started).to.be.below(8000); // --connect-timeout is 10 s
+    }
+    somebody.close();
+  });
+
+  it('failure 15: wrong guesses end nothing', async () => {
+    const receiver = bench.rdrecv(['0', KEY]);
+    const port = await receiver.port();
+    for (const _ of [1, 2, 3])
+      expect((await bench.rdsend(['127.0.0.1', `${port}`, OTHER_KEY, '/dev/null']).ended).status).to.equal(4);
+    expect((await bench.rdsend(['127.0.0.1', `${port}`, KEY, '/dev/null']).ended).status).to.equal(0);
+    expect((await receiver.ended).status).to.equal(0);
+  });
+
+  it('failure 18: what a peer sends chooses no path and no length, and a name is no format', async () => {
+    const { status, stderr } = await bench.rdrecv(['0', KEY, 'none/%s%n%99999d']).ended;
+    expect(status).to.equal(7);
+    expect(stderr).to.match(/none\/%s%n%99999d: no such file or directory\n$/);
+    const receiver = bench.rdrecv(['0', KEY, target]);
+    const port = await receiver.port();
+    for (const length of [0, 23, 16_385, 2 ** 31, 2 ** 32 - 1]) {
+      const liar = connect(port, '127.0.0.1');
+      const turnedAway = new Promise((resolve) => liar.on('error', () => {}).on('close', resolve));
+      const head = Buffer.alloc(64);
+      head.writeUInt32LE(length);
+      liar.write(head);
+      await turnedAway;
+    }
+    expect(residentMib(receiver.pid)).to.be.below(24);
+    expect((await bench.rdsend(['127.0.0.1', `${port}`, KEY, '/dev/null']).ended).status).to.equal(0);
+    expect((await receiver.ended).status).to.equal(0);
+    expect(readFileSync(target, 'utf8')).to.equal('');
+  });
+
+  it('failure 26: many messages are on their way at a time, however small the writes are', async () => {
+    const { sender, receiver } = await joined();
+    receiver.child.kill('SIGSTOP'); // acknowledges nothing
+    for (let index = 0; index < 4096; index++) sender.child.stdin?.write(Buffer.alloc(1024));
+    await eventually(() => expect(bytesReadBy(sender.pid)).to.be.at.least(4 * MIB));
+    receiver.child.kill('SIGCONT');
+    sender.child.stdin?.end();
+    expect((await sender.ended).status).to.equal(0);
+    expect((await receiver.ended).stdout).to.have.length(4 * MIB + 5);
+  });
+
+  it('failure 27: IPv6 is as good as IPv4', async () => {
+    const receiver = bench.rdrecv(['--bind', '::1', '0', KEY]);
+    const sender = bench.rdsend(['::1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
+    sender.child.stdin?.end('hello');
+    expect((await sender.ended).status).to.equal(0);
+    expect((await receiver.ended).stdout.toString()).to.equal('hello');
+  });
+
+  async function transfer(
+    from: readonly string[],
+    to: readonly string[],
+  ): Promise<{ readonly sent: Ended; readonly received: Ended }> {
+    const [options, sink] = split(to);
+    const receiver = bench.rdrecv([...options, '0', KEY, ...sink]);
+    const [given, source] = split(from);
+    const sender = bench.rdsend([...given, '127.0.0.1', `${await receiver.port()}`, KEY, ...source]);
+    const [sent, received] = await Promise.all([sender.ended, receiver.ended]);
+    return { sent, received };
+  }
+
+  /** Two that have carried one word; the sender's input stays open. */
+  async function joined(): Promise<{ readonly sender: Program; readonly receiver: Program }> {
+    const receiver = bench.rdrecv(['0', KEY]);
+    const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
+    sender.child.stdin?.write('begin');
+    await once(receiver.child.stdout ?? expect.fail(), 'data');
+    return { sender, receiver };
+  }
+});
+
+/** The words before the first that names a file or a command, and the others. */
+function split(words: readonly string[]): readonly [options: readonly string[], rest: readonly string[]] {
+  const rest = words[0] === '--buffer' ? 2 : 0;
+  return [words.slice(0, rest), words.slice(rest)];
+}
+
+/** Bytes that tell their own position. */
+function numbers(bytes: number): Buffer {
+  return Buffer.from(Uint32Array.from({ length: bytes / 4 }, (_, index) => index).buffer);
+}
+
+/** rchar of proc(5): what it has read so far. */
+function bytesReadBy(pid: number): number {
+  return Number(/^rchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
+}
+
+function residentMib(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+/** The regular files that it has open, those without a name too. */
+function filesOf(pid: number): Stats[] {
+  const open = readdirSync(`/proc/${pid}/fd`).map((fd) => statSync(`/proc/${pid}/fd/${fd}`));
+  return open.filter((file) => file.isFile());
+}
