@@ -6,6 +6,7 @@ export const MARK_VARIABLE = 'RDPIPE_TEST_MARK';
 
 export interface MarkedProcess {
   readonly pid: number;
+  readonly parent: number;
   /** The program's file name, without its folder: `rdsend`. */
   readonly program: string;
   /** The whole command line, separated by blanks. */
@@ -16,10 +17,14 @@ export interface MarkedProcess {
   readonly home: string;
 }
 
-/** Every living process that carries the mark, of those whose environment this user may read. */
-export function processesWith(mark: string): MarkedProcess[] {
+/**
+ * Every living process that carries the mark, of those whose environment this user may read; with a name, those that the
+ * kernel calls so, which is found out much faster.
+ */
+export function processesWith(mark: string, name?: string): MarkedProcess[] {
   const wanted = `${MARK_VARIABLE}=${mark}`;
   return pids()
+    .filter((pid) => name === undefined || readProc(pid, 'comm').trimEnd() === name)
     .filter((pid) => readProc(pid, 'environ').split('\0').includes(wanted))
     .map(describeProcess);
 }
@@ -28,6 +33,14 @@ export function processesWith(mark: string): MarkedProcess[] {
 export function isRunning(pid: number): boolean {
   // A process that ended is a zombie until its parent has taken its status.
   return /^\d+ \(.*\) [^ZX] /s.test(readProc(pid, 'stat'));
+}
+
+/** Living children of a process, marked or not: the sessions of a server. */
+export function childrenOf(parent: number): number[] {
+  return pids().filter((pid) => {
+    const [state, its] = statusFields(pid);
+    return state !== 'Z' && Number(its) === parent;
+  });
 }
 
 /** It may have ended meanwhile. */
@@ -60,15 +73,22 @@ function readProc(pid: number, file: string): string {
 }
 
 function describeProcess(pid: number): MarkedProcess {
+  const [state = '', parent] = statusFields(pid);
   return {
     pid,
+    parent: Number(parent),
     program: programOf(pid),
     command: readProc(pid, 'cmdline').replaceAll('\0', ' ').trim(),
     home: /(?:^|\0)HOME=([^\0]*)/.exec(readProc(pid, 'environ'))?.[1] ?? '',
-    state: readProc(pid, 'stat')
-      .replace(/^.*\) /, '')
-      .slice(0, 1),
+    state,
   };
+}
+
+/** State, parent, … of proc(5). */
+function statusFields(pid: number): string[] {
+  return readProc(pid, 'stat')
+    .replace(/^.*\) /s, '')
+    .split(' ');
 }
 
 function programOf(pid: number): string {

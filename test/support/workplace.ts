@@ -96,13 +96,13 @@ export class Workplace {
     return writeFile(join(this.folder, name), bytes);
   }
 
-  list(): Promise<string[]> {
-    return readdir(this.folder);
+  list(folder = '.'): Promise<string[]> {
+    return readdir(join(this.folder, folder));
   }
 
-  /** What runs of this workplace, servers apart. */
-  processes(): ReturnType<typeof processesWith> {
-    return processesWith(this.mark);
+  /** What runs of this workplace, servers apart; with a name, only these. */
+  processes(name?: string): ReturnType<typeof processesWith> {
+    return processesWith(this.mark, name);
   }
 
   /** Fails when a process of the test outlives it by more than promised; it is ended then. */

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describeSample } from '../support/kill-matrix/describe-sample.ts';
+
+describeSample('of two stages', (shape) => shape.stages.length === 2);

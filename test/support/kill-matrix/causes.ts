@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rdpipe says and ends with when a process of its run was killed.
+import type { Cell, HostRole, Victim } from './cells.ts';
+import type { Host } from './shapes.ts';
+
+export interface ExpectedEnd {
+  readonly status: number | null;
+  readonly signal: 'SIGKILL' | null;
+  /** Of its one line; undefined: it says nothing. */
+  readonly words: RegExp | undefined;
+}
+
+const NUMBERS = { SIGTERM: 15, SIGKILL: 9 } as const;
+
+/** Of a cell that is not hidden. */
+export function expectedEnd({ phase, victim, signal }: Cell): ExpectedEnd {
+  if ('stage' in victim) return endOfStage(victim, signal);
+  if (!('host' in victim)) return endOfRdpipe(signal);
+  const words = phase === 'login' ? loginWords(victim.role, victim.host) : hostWords(victim.role, victim.host);
+  return { status: 125, signal: null, words };
+}
+
+function endOfRdpipe(signal: Cell['signal']): ExpectedEnd {
+  if (signal === 'SIGKILL') return { status: null, signal, words: undefined };
+  return { status: 143, signal: null, words: /^rdpipe: ended by SIGTERM$/m };
+}
+
+/** Of a child that is not hidden the shell tells by its own status. */
+function endOfStage({ role, stage }: Extract<Victim, { stage: number }>, signal: Cell['signal']): ExpectedEnd {
+  const status = 128 + NUMBERS[signal];
+  const ended = role === 'command' ? `was killed by ${signal}` : `exited ${status}`;
+  return { status, signal: null, words: new RegExp(`^rdpipe: stage ${stage} \\(.*\\) ${ended}`) };
+}
+
+/** A server that drops a connection before its login is tried again: then the silent host is the first that fails. */
+function loginWords(role: HostRole, host: Host): RegExp {
+  return new RegExp(`^rdpipe: (cannot reach|lost the connection to) ${role === 'sshd' ? 'h[123]' : host}\\b`);
+}
+
+function hostWords(role: HostRole, host: Host): RegExp {
+  const label = host === '' ? 'this machine' : host;
+  switch (role) {
+    case 'rdsend':
+    case 'rdrecv':
+      return new RegExp(`^rdpipe: ${role} on ${label}: `);
+    case 'guardian':
+    case 'supervisor':
+      return new RegExp(`^rdpipe: .*(on|to) ${label}: |^rdpipe: ${label}: `);
+    default:
+      return new RegExp(`^rdpipe: lost the (connection to|agent on) ${label}\\b`);
+  }
+}

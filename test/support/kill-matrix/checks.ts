@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises that hold in every cell of the kill matrix.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../eventually.ts';
+import type { Lab } from '../lab.ts';
+import { childrenOf } from '../processes.ts';
+import type { Result } from '../shell.ts';
+import { expectedEnd } from './causes.ts';
+import type { Cell } from './cells.ts';
+import { commandsOf, type Shape } from './shapes.ts';
+import { endSeenBy, HEAD } from './stream.ts';
+
+export const OLD_CONTENT = 'old\n';
+
+/** The run failed for the right reason, and nobody downstream took what he had for the whole. */
+export async function checkFailed(lab: Lab, cell: Cell, result: Result): Promise<void> {
+  const { status, signal, words } = expectedEnd(cell);
+  expect({ status: result.status, signal: result.signal }, result.stderr).to.deep.equal({ status, signal });
+  if (words === undefined) expect(result.stderr).to.equal('');
+  else {
+    expect(result.stderr).to.match(words);
+    expect(result.stderr.trimEnd().split('\n'), result.stderr).to.have.length(1);
+  }
+  await eventually(() => expect(lab.processes()).to.deep.equal([]));
+  await checkCommitted(lab, cell.shape);
+  expect((await lab.read('target')).toString(), 'the file that was to be replaced').to.equal(OLD_CONTENT);
+}
+
+/** Nobody missed the victim: every byte is where it belongs. */
+export async function checkSucceeded(lab: Lab, { shape }: Cell, result: Result): Promise<void> {
+  expect({ status: result.status, signal: result.signal, stderr: result.stderr }).to.deep.equal({
+    status: 0,
+    signal: null,
+    stderr: '',
+  });
+  const committed = await checkCommitted(lab, shape);
+  expect(committed).to.deep.equal(readersOf(shape));
+  if (shape.stages.at(-1)?.kind === 'sink')
+    expectWhole((await lab.read('target')).toString('latin1'), shape.stages.length, shape);
+  if (shape.stdout) expectWhole(result.stdout.toString('latin1'), shape.stages.length + 1, shape);
+}
+
+/** No process of the run, no session of a server, nothing in the run's private place. */
+export async function checkNothingLeft(lab: Lab): Promise<void> {
+  await lab.expectNothingLeft();
+  const hosts = ['h1', 'h2', 'h3'];
+  await eventually(() => {
+    for (const host of hosts) expect(childrenOf(lab.host(host).pid), `sessions of ${host}`).to.deep.equal([]);
+  });
+  await eventually(async () => expect(await lab.list('run')).to.deep.equal([]));
+}
+
+/** The commands that marked their input as whole; each had all of it. */
+async function checkCommitted(lab: Lab, shape: Shape): Promise<number[]> {
+  const names = await lab.list();
+  const committed = readersOf(shape).filter((stage) => names.includes(`committed.${stage}`));
+  for (const stage of committed) expectWhole(await readFile(join(lab.folder, `seen.${stage}`), 'latin1'), stage, shape);
+  return committed;
+}
+
+function expectWhole(bytes: string, stage: number, shape: Shape): void {
+  const end = endSeenBy(stage, shape);
+  expect(bytes.slice(0, HEAD.length), `beginning of what stage ${stage} read`).to.equal(HEAD);
+  expect(bytes.slice(-end.length), `end of ${bytes.length} bytes what stage ${stage} read`).to.equal(end);
+}
+
+function readersOf(shape: Shape): number[] {
+  return commandsOf(shape).filter((stage) => stage > 1 || shape.stdin);
+}

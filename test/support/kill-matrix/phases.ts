@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings a run into a phase, and waits for the event that says so.
+import { readFileSync } from 'node:fs';
+import { access, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../eventually.ts';
+import type { Lab } from '../lab.ts';
+import { childrenOf, signalProcess } from '../processes.ts';
+import type { Running } from '../shell.ts';
+import type { Cell } from './cells.ts';
+import { commandsOf, type Host, hostsOf, slowStageOf } from './shapes.ts';
+import { HEAD } from './stream.ts';
+import { findVictim, stageShell } from './victims.ts';
+
+/** The first run on a host copies the programs there. */
+const REACHED_WITHIN_MS = 30_000;
+/** A state in proc_net_tcp. */
+const ESTABLISHED = '01';
+
+/** Resolves when the run is in the phase of its cell, or throws when it ended before. */
+export async function reachPhase(lab: Lab, cell: Cell, running: Running): Promise<void> {
+  const endedEarly = running.result.then(({ status, stderr }) => {
+    throw new Error(`the run ended before its phase, with ${status}: ${stderr}`);
+  });
+  const reached = () => isReached(lab, cell, running.pid);
+  const waiting = cell.phase === 'joining' ? rapidly(reached) : eventually(reached, REACHED_WITHIN_MS);
+  await Promise.race([waiting, endedEarly]);
+}
+
+/** As eventually(), without a pause: hops are made in some milliseconds. */
+async function rapidly(check: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + REACHED_WITHIN_MS;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    await nextTurn();
+  }
+}
+
+/** The host whose server is stopped while a run is to stay in its login. */
+export function silentHost({ shape }: Cell): Host {
+  const host = hostsOf(shape).findLast((name) => name !== '');
+  if (host === undefined) throw new Error('no remote host in this shape');
+  return host;
+}
+
+async function isReached(lab: Lab, cell: Cell, rdpipe: number): Promise<void> {
+  const slow = slowStageOf(cell.shape);
+  switch (cell.phase) {
+    case 'login':
+      return isLoggingIn(lab, cell);
+    case 'joining':
+      return freezeOneEnd(lab, cell, rdpipe);
+    case 'before':
+      await Promise.all(commandsOf(cell.shape).map((stage) => access(join(lab.folder, `started.${stage}`))));
+      return;
+    case 'idle':
+    case 'flowing':
+      return headArrived(lab, cell);
+    case 'blocked':
+      return access(join(lab.folder, `waiting.${slow}`));
+    case 'draining':
+      await access(join(lab.folder, `waiting.${slow}`));
+      if (slow !== 1) expect(stageShell(lab.processes(), 1), 'the source').to.equal(undefined);
+      return;
+    case 'after':
+      return access(join(lab.folder, `committed.${slow}`));
+  }
+}
+
+/** Every server is being talked to; the silent one's kernel has taken the connection. */
+function isLoggingIn(lab: Lab, cell: Cell): void {
+  for (const name of hostsOf(cell.shape)) {
+    if (name === '') continue;
+    const host = lab.host(name);
+    const connections = name === silentHost(cell) ? connectionsTo(host.port) : childrenOf(host.pid);
+    expect(connections, name).to.have.length.at.least(1);
+  }
+}
+
+/** Those of this machine, in its kernel's words: proc_net_tcp. */
+function connectionsTo(port: number): string[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const rows = readFileSync('/proc/net/tcp', 'latin1')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/));
+  return rows
+    .filter(([, , remote, state]) => remote?.endsWith(suffix) && state === ESTABLISHED)
+    .map((row) => row.join(' '));
+}
+
+/** One end that is not the victim stops as soon as it is there: not all hops can be made. */
+function freezeOneEnd(lab: Lab, cell: Cell, rdpipe: number): void {
+  const frozen = lab.processes(cell.victim.role === 'rdrecv' ? 'rdsend' : 'rdrecv')[0]?.pid;
+  if (frozen === undefined) throw new Error('no end of a hop is there yet');
+  signalProcess(frozen, 'SIGSTOP');
+  findVictim(lab, rdpipe, cell.victim);
+}
+
+async function headArrived(lab: Lab, { shape }: Cell): Promise<void> {
+  if (shape.stages.at(-1)?.kind === 'sink') {
+    expect(await bytesInUnnamedFiles(lab)).to.be.at.least(HEAD.length);
+    return;
+  }
+  const seen = await readFile(join(lab.folder, `seen.${shape.stages.length}`), 'latin1').catch(() => '');
+  const isProducerAlone = shape.stages.length === 1 && !shape.stdin;
+  expect(isProducerAlone || seen.startsWith(HEAD)).to.equal(true);
+}
+
+/** What the rdrecvs have written into files that will get their names at the end. */
+async function bytesInUnnamedFiles(lab: Lab): Promise<number> {
+  const receivers = lab.processes('rdrecv');
+  const sizes = await Promise.all(receivers.map(({ pid }) => bytesInFilesOf(`/proc/${pid}/fd`)));
+  return Math.max(0, ...sizes);
+}
+
+async function bytesInFilesOf(folder: string): Promise<number> {
+  const names = await readdir(folder).catch(() => []);
+  const files = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
+  return Math.max(0, ...files.map((file) => (file?.isFile() ? file.size : 0)));
+}

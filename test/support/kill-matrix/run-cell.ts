@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one cell of the kill matrix: a pipeline is brought into the phase, the process is killed, the promises are checked.
+import { execFileSync } from 'node:child_process';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '../eventually.ts';
+import type { Lab } from '../lab.ts';
+import { signalProcess } from '../processes.ts';
+import type { Running } from '../shell.ts';
+import { type Cell, isHidden } from './cells.ts';
+import { checkFailed, checkNothingLeft, checkSucceeded, OLD_CONTENT } from './checks.ts';
+import { reachPhase, silentHost } from './phases.ts';
+import type { ShapeStage } from './shapes.ts';
+import { commandLine, courseOf, restBytes, sourceBytes } from './stream.ts';
+import { findVictim } from './victims.ts';
+
+/** Reaching the phase, the lease, the end. */
+export const CELL_WITHIN_MS = 60_000;
+
+/** Each takes one line. */
+const GATES_MAX = 4;
+
+export const LIMITS = '--lease 4 --stall-timeout 3 --connect-timeout 5 --stderr off';
+
+export async function runCell(lab: Lab, cell: Cell): Promise<void> {
+  const place = await prepare(lab, cell);
+  try {
+    await killAndCheck(lab, cell, place);
+    if (isHidden(cell)) endBackground(lab);
+    wakeServers(lab);
+    await checkNothingLeft(lab);
+  } finally {
+    wakeServers(lab);
+    for (const { pid } of lab.processes()) signalProcess(pid, 'SIGKILL');
+    await Promise.all([place.gate.close(), place.source?.close()]);
+  }
+}
+
+async function killAndCheck(lab: Lab, cell: Cell, place: Place): Promise<void> {
+  const running = begin(lab, cell);
+  feed(running, cell);
+  await reachPhase(lab, cell, running);
+  process.kill(await eventually(() => findVictim(lab, running.pid, cell.victim)), cell.signal);
+  if (isHidden(cell)) await letGoOn(lab, place, running, cell);
+  const result = await running.result;
+  await (isHidden(cell) ? checkSucceeded(lab, cell, result) : checkFailed(lab, cell, result));
+}
+
+interface Place {
+  /** Opened for reading and writing: who waits for a line at it goes on when we write one. */
+  readonly gate: FileHandle;
+  /** The fifo that is the pipeline's source, where the source is to wait. */
+  readonly source: FileHandle | undefined;
+}
+
+async function prepare(lab: Lab, cell: Cell): Promise<Place> {
+  const { shape, phase } = cell;
+  await mkdir(join(lab.folder, 'run'), { mode: 0o700 });
+  await lab.write('target', Buffer.from(OLD_CONTENT));
+  const { gateBefore, gateAfterHead } = courseOf(phase);
+  const waits = shape.stages[0]?.kind === 'source' && (gateBefore || gateAfterHead);
+  if (!waits) await lab.write('source', sourceBytes(phase));
+  if (phase === 'login') signalProcess(lab.host(silentHost(cell)).pid, 'SIGSTOP');
+  const source = waits ? await openFifo(lab, 'source') : undefined;
+  if (source !== undefined) await source.write(sourceBytes(phase));
+  return { gate: await openFifo(lab, 'gate'), source };
+}
+
+async function openFifo(lab: Lab, name: string): Promise<FileHandle> {
+  const path = join(lab.folder, name);
+  execFileSync('mkfifo', [path]);
+  return open(path, 'r+');
+}
+
+function begin(lab: Lab, cell: Cell): Running {
+  const { shape, session } = cell;
+  const client = session === 'ssh2' ? '--ssh ssh2' : '';
+  const stages = shape.stages.map((stage, index) => `'${stage.host}:${textOf(stage, index + 1, cell, lab.folder)}'`);
+  const output = shape.stdout ? '' : '> /dev/null';
+  return lab.start(`exec rdpipe ${LIMITS} ${client} ${stages.join(' ')} ${output}`, {
+    stdin: shape.stdin ? 'open' : 'empty',
+    env: { XDG_RUNTIME_DIR: join(lab.folder, 'run') },
+  });
+}
+
+function textOf({ kind }: ShapeStage, stage: number, cell: Cell, folder: string): string {
+  if (kind === 'source') return `< ${folder}/source`;
+  return kind === 'sink' ? `> ${folder}/target` : commandLine(cell, stage, folder);
+}
+
+function feed(running: Running, { shape, phase }: Cell): void {
+  if (!shape.stdin) return;
+  running.write(sourceBytes(phase).toString('latin1'));
+  const { gateBefore, gateAfterHead } = courseOf(phase);
+  if (!gateBefore && !gateAfterHead) running.closeInput();
+}
+
+/** Opens every gate: the run goes on to its end. */
+async function letGoOn(lab: Lab, { gate, source }: Place, running: Running, { shape, phase }: Cell): Promise<void> {
+  wakeServers(lab);
+  for (const { pid } of lab.processes()) signalProcess(pid, 'SIGCONT');
+  await lab.write('open', Buffer.alloc(0));
+  await gate.write('\n'.repeat(GATES_MAX));
+  const rest = restBytes(phase);
+  if (shape.stdin && rest.length > 0) {
+    running.write(rest.toString());
+    running.closeInput();
+  }
+  if (source !== undefined) {
+    await source.write(rest);
+    await source.close();
+  }
+}
+
+/** One was stopped to hold a run in its login. */
+function wakeServers(lab: Lab): void {
+  for (const name of ['h1', 'h2', 'h3']) signalProcess(lab.host(name).pid, 'SIGCONT');
+}
+
+/** What commands left in the background lives on when a run ends well. */
+function endBackground(lab: Lab): void {
+  for (const { pid, command } of lab.processes()) if (command.startsWith('sleep 90')) signalProcess(pid, 'SIGKILL');
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What flows through a cell's pipeline: the source sends a head, in most phases more, then a last line; every command passes
+// on what it reads, marks that it was committed, and appends a line of its own.
+import type { Cell, Phase } from './cells.ts';
+import { commandsOf, type Shape, slowStageOf } from './shapes.ts';
+
+export const HEAD = 'first\n';
+export const LAST = 'last\n';
+/** More than everything between two neighbours holds. */
+const BLOCKING_BYTES = 24 * 1024 * 1024;
+/** More than a pipe holds, less than a pipe and a receiver's window do: the source can end while the consumer does not read. */
+const DRAINING_BYTES = 1792 * 1024;
+
+/** How the source behaves: at a gate it waits until the test lets everything go on. */
+interface Course {
+  readonly gateBefore: boolean;
+  readonly bodyBytes: number;
+  readonly gateAfterHead: boolean;
+}
+
+export function courseOf(phase: Phase): Course {
+  return {
+    gateBefore: phase === 'login' || phase === 'joining' || phase === 'before',
+    bodyBytes: phase === 'blocked' ? BLOCKING_BYTES : phase === 'draining' || phase === 'after' ? DRAINING_BYTES : 0,
+    gateAfterHead: phase === 'idle',
+  };
+}
+
+/** Everything that the source sends before a gate, or to its end when there is none. */
+export function sourceBytes(phase: Phase): Buffer {
+  const { gateBefore, bodyBytes, gateAfterHead } = courseOf(phase);
+  if (gateBefore) return Buffer.alloc(0);
+  const body = Buffer.alloc(bodyBytes);
+  return Buffer.concat([Buffer.from(HEAD), body, Buffer.from(gateAfterHead ? '' : LAST)]);
+}
+
+/** What it sends after its gate. */
+export function restBytes(phase: Phase): Buffer {
+  const { gateBefore, gateAfterHead } = courseOf(phase);
+  return Buffer.from(`${gateBefore ? HEAD : ''}${gateBefore || gateAfterHead ? LAST : ''}`);
+}
+
+/** How the whole stream ends where stage `stage` reads it. */
+export function endSeenBy(stage: number, shape: Shape): string {
+  const before = commandsOf(shape).filter((number) => number < stage);
+  return `${LAST}${before.map((number) => `end ${number}\n`).join('')}`;
+}
+
+/** The line of a command's shell. `folder` holds the gate, and what the stage tells of itself. */
+export function commandLine({ shape, phase }: Cell, stage: number, folder: string): string {
+  const hidden = `setsid sleep 90${stage} < /dev/null > /dev/null 2>&1 &`;
+  const work = stage === 1 && !shape.stdin ? producer(phase) : reader(phase, stage, slowStageOf(shape) === stage);
+  return `: stage ${stage}; cd ${folder}; ${hidden} touch started.${stage}; ${work} && echo end ${stage}`;
+}
+
+function producer(phase: Phase): string {
+  const { gateBefore, bodyBytes, gateAfterHead } = courseOf(phase);
+  return [
+    ...(gateBefore ? [GATE] : []),
+    'echo first',
+    ...(gateAfterHead ? [GATE] : []),
+    ...(phase === 'flowing' ? ['until test -e open; do echo body; done'] : []),
+    ...(bodyBytes > 0 ? [`head -c ${bodyBytes} /dev/zero`] : []),
+    'echo last',
+  ].join(' && ');
+}
+
+function reader(phase: Phase, stage: number, isSlow: boolean): string {
+  const work = `tee seen.${stage} && touch committed.${stage}`;
+  if (isSlow && (phase === 'blocked' || phase === 'draining'))
+    return `{ head -c ${HEAD.length}; touch waiting.${stage}; ${GATE}; cat; } | ${work}`;
+  return isSlow && phase === 'after' ? `${work} && ${GATE}` : work;
+}
+
+const GATE = 'read go < gate';

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the process that a cell kills.
+import type { Lab } from '../lab.ts';
+import { childrenOf, type MarkedProcess } from '../processes.ts';
+import type { HostRole, Victim } from './cells.ts';
+import type { Host } from './shapes.ts';
+
+/** Its pid; throws while it is not there. */
+export function findVictim(lab: Lab, rdpipe: number, victim: Victim): number {
+  const pid = victim.role === 'rdpipe' ? rdpipe : candidates(lab, victim)[0];
+  if (pid === undefined) throw new Error(`the process to kill is not there: ${JSON.stringify(victim)}`);
+  return pid;
+}
+
+/** The leader of a stage, while it runs. */
+export function stageShell(processes: readonly MarkedProcess[], stage: number): MarkedProcess | undefined {
+  const shells = processes.filter(
+    ({ command }) => command.includes(`: stage ${stage};`) && command.startsWith('sh -c'),
+  );
+  const pids = new Set(shells.map(({ pid }) => pid));
+  return shells.find(({ parent }) => !pids.has(parent));
+}
+
+function candidates(lab: Lab, victim: Exclude<Victim, { role: 'rdpipe' }>): number[] {
+  if (victim.role === 'sshd') return childrenOf(lab.host(victim.host).pid);
+  const processes = lab.processes();
+  if ('host' in victim) return pidsOf(ofHost(lab, processes, victim.role, victim.host));
+  if ('stage' in victim) return pidsOf(ofStage(processes, victim));
+  return pidsOf(processes.filter(({ command }) => command.startsWith('sh -c read -r nothing')));
+}
+
+function pidsOf(processes: readonly MarkedProcess[]): number[] {
+  return processes.map(({ pid }) => pid);
+}
+
+function ofHost(lab: Lab, processes: readonly MarkedProcess[], role: HostRole, host: Host): MarkedProcess[] {
+  const home = host === '' ? lab.homes : lab.host(host).home;
+  const here = processes.filter((process) => process.home === home);
+  const agents = here.filter(({ program, command }) => program === 'rdstage' && command.includes(' --agent '));
+  const guardians = new Set(agents.filter(({ parent }) => !agents.some(({ pid }) => pid === parent)));
+  switch (role) {
+    case 'guardian':
+      return [...guardians];
+    case 'supervisor':
+      return agents.filter((process) => !guardians.has(process));
+    case 'leash':
+      return processes.filter(({ command }) => command.includes(' --leash ') && leadsTo(command, host));
+    case 'master':
+      return processes.filter(({ command }) => command.startsWith('ssh -M ') && leadsTo(command, host));
+    case 'channel':
+      return processes.filter(({ command }) => command.startsWith('ssh -S ') && command.endsWith(` ${host} sh`));
+    default:
+      return here.filter(({ program }) => program === role);
+  }
+}
+
+function leadsTo(command: string, host: Host): boolean {
+  return command.endsWith(` ${host}`);
+}
+
+function ofStage(
+  processes: readonly MarkedProcess[],
+  { role, stage }: Extract<Victim, { stage: number }>,
+): MarkedProcess[] {
+  const grandchildren = processes.filter(({ command }) => command === `sleep 90${stage}`);
+  if (role === 'grandchild') return grandchildren;
+  const shell = stageShell(processes, stage);
+  if (shell === undefined) return [];
+  if (role === 'command') return [shell];
+  return processes.filter(({ parent, program }) => parent === shell.pid && program === 'tee');
+}
