@@ -9,6 +9,7 @@
 #define TIMES "\"connect_timeout_ms\":1,\"stall_timeout_ms\":2,"
 #define COMMAND                                                                                                        \
   "{\"stage\":1,\"kind\":\"command\",\"command\":\"6c73\",\"shell\":\"sh\",\"ok\":[0,3],\"in\":0,\"out\":1}"
+#define COMMAND_HEAD "{\"stage\":1,\"kind\":\"command\",\"in\":0,\"out\":1,\"command\":"
 #define HOP_HEAD "{\"link\":1,\"kind\":\"hop\",\"end\":\"send\",\"key\":\"ab\",\"source\":\"stage\","
 #define HOP HOP_HEAD "\"encrypt\":\"tcp\","
 #define HOP_END "\"buffer\":4096,\"bind\":\"10.0.0.1\",\"ports\":[5,9],\"poll\":true}"
@@ -20,17 +21,18 @@ static bool decodes(const char *line, struct request *request) {
   return request_decode(line, strlen(line), request, &error);
 }
 
-static bool refuses(const char *line) {
+// In a message that has these words.
+static bool refuses(const char *line, const char *words) {
   struct request request;
-  if (!decodes(line, &request)) return error.code == RD_CODE_USAGE;
+  if (!decodes(line, &request)) return error.code == RD_CODE_USAGE && strstr(error.message, words) != NULL;
   request_clear(&request);
   return false;
 }
 
-static bool refuses_segment(const char *stages, const char *links) {
+static bool refuses_segment(const char *stages, const char *links, const char *words) {
   char line[4096];
   snprintf(line, sizeof line, "{" HEAD TIMES "\"stages\":[%s],\"links\":[%s]}", stages, links);
-  return refuses(line);
+  return refuses(line, words);
 }
 
 static void test_simple_requests(void) {
@@ -62,34 +64,36 @@ static void test_connecting(void) {
   passes_on(DIAL("[{\"host\":\"::1\",\"port\":9}]"), 1, HOP_SEND);
   passes_on(DIAL("[{\"host\":\"::1\",\"port\":9,\"transport\":\"rdma\",\"from\":\"::2\"},{\"unix\":\"/a\"}]"), 1,
             HOP_SEND);
-  CHECK(refuses(LISTEN(",\"transport\":\"udp\"")));
-  CHECK(refuses(LISTEN(",\"transport\":1")));
-  CHECK(refuses(LISTEN(",\"bind\":1")));
-  CHECK(refuses("{\"op\":\"listen\",\"link\":3,\"end\":\"up\"}"));
-  CHECK(refuses(DIAL("[]")));
-  CHECK(refuses(DIAL("[{\"host\":\"::1\",\"port\":9,\"transport\":\"udp\"}]")));
-  CHECK(refuses("{\"op\":\"dial\",\"link\":1,\"end\":\"up\",\"addresses\":[1]}"));
+  CHECK(refuses(LISTEN(",\"transport\":\"udp\""), "there is no such transport"));
+  CHECK(refuses(LISTEN(",\"transport\":1"), "there is no such transport"));
+  CHECK(refuses(LISTEN(",\"bind\":1"), "bind is no address"));
+  CHECK(refuses("{\"op\":\"listen\",\"link\":3,\"end\":\"up\"}", "end is send or recv"));
+  CHECK(refuses(DIAL("[]"), "there are no addresses"));
+  CHECK(refuses(DIAL("[{\"host\":\"::1\",\"port\":9,\"transport\":\"udp\"}]"), "there is no such transport"));
+  CHECK(refuses("{\"op\":\"dial\",\"link\":1,\"end\":\"up\",\"addresses\":[1]}", "end is send or recv"));
 }
 
 static void test_nonsense(void) {
-  static const char *const lines[] = {
-      "",
-      "x",
-      "[]",
-      "{}",
-      "{\"op\":5}",
-      "{\"op\":\"fly\"}",
-      "{\"op\":\"ping\",\"op\":\"go\"}",
-      "{\"op\":\"go\"}",
-      "{\"op\":\"go\",\"segment\":0}",
-      "{\"op\":\"go\",\"segment\":\"1\"}",
-      "{\"op\":\"go\",\"segment\":4294967296}",
-      "{\"op\":\"stderr_ack\",\"stage\":1,\"bytes\":-1}",
-      "{\"op\":\"abort\"}",
-      "{\"op\":\"prepare\"}",
-      "{\"op\":\"ping\"} {",
+  static const struct {
+    const char *line, *words;
+  } lines[] = {
+      {"", "the agent was sent nonsense: a line: "},
+      {"x", "the agent was sent nonsense: a line: "},
+      {"[]", "it names no operation"},
+      {"{}", "it names no operation"},
+      {"{\"op\":5}", "it names no operation"},
+      {"{\"op\":\"fly\"}", "the agent was sent nonsense: fly: there is no such operation"},
+      {"{\"op\":\"ping\",\"op\":\"go\"}", "duplicate object key"},
+      {"{\"op\":\"go\"}", "the agent was sent nonsense: go: "},
+      {"{\"op\":\"go\",\"segment\":0}", "segment is out of range"},
+      {"{\"op\":\"go\",\"segment\":\"1\"}", "the agent was sent nonsense: go: "},
+      {"{\"op\":\"go\",\"segment\":4294967296}", "segment is out of range"},
+      {"{\"op\":\"stderr_ack\",\"stage\":1,\"bytes\":-1}", "a number is out of range"},
+      {"{\"op\":\"abort\"}", "the agent was sent nonsense: abort: "},
+      {"{\"op\":\"prepare\"}", "the agent was sent nonsense: prepare: "},
+      {"{\"op\":\"ping\"} {", "end of file expected"},
   };
-  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) CHECK(refuses(lines[i]));
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) CHECK(refuses(lines[i].line, lines[i].words));
 }
 
 static void test_prepare(void) {
@@ -119,20 +123,43 @@ static void test_prepare_that_does_not_fit(void) {
   const char *local =
       "{\"link\":1,\"kind\":\"local\",\"key\":\"ab\",\"source\":\"stage\",\"sink\":\"stage\",\"buffer\":1}";
   char both[1024];
-  CHECK(refuses_segment(COMMAND, NULL_IN));                             // no output
-  CHECK(refuses_segment(COMMAND, pipe));                                // nobody reads the pipe
-  CHECK(refuses_segment("", local));                                    // nothing to join
-  CHECK(refuses_segment(COMMAND "," COMMAND, NULL_IN "," HOP HOP_END)); // two stages on one end
+  CHECK(refuses_segment(COMMAND, NULL_IN, "a stage has no output"));
+  CHECK(refuses_segment(COMMAND, HOP HOP_END, "a stage has no input"));
+  CHECK(refuses_segment(COMMAND, pipe, "a link does not join what it says")); // no reader
+  CHECK(refuses_segment("", local, "a link does not join what it says"));     // nothing to join
+  CHECK(refuses_segment(COMMAND "," COMMAND, NULL_IN "," HOP HOP_END,
+                        "a link does not join what it says")); // two on one end
   snprintf(both, sizeof both, "%s,%s", COMMAND, sink);
-  CHECK(refuses_segment(both, pipe)); // a file does not read a pipe
-  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5]}"));
-  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":\"auto\"," HOP_END));
-  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":true," HOP_END));
-  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6\",\"out\":1}", local));    // half a byte
-  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6600\",\"out\":1}", local)); // a NUL
-  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"dream\",\"out\":1}", local));
-  CHECK(refuses_segment("5", local));
-  CHECK(refuses_segment(COMMAND, "{\"link\":0,\"kind\":\"rope\"}"));
+  CHECK(refuses_segment(both, pipe, "a stage has no output")); // a file does not read a pipe
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5]}", "prepare: "));
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":\"auto\"," HOP_END,
+                        "encrypt is always, never or tcp"));
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":true," HOP_END, "prepare: "));
+  CHECK(refuses_segment(COMMAND,
+                        "{\"link\":1,\"kind\":\"hop\",\"end\":\"up\",\"key\":\"ab\",\"encrypt\":\"tcp\"," HOP_END,
+                        "end is send or recv"));
+  CHECK(refuses_segment(
+      COMMAND, "{\"link\":1,\"kind\":\"local\",\"key\":\"ab\",\"source\":\"sky\",\"sink\":\"null\",\"buffer\":1}",
+      "a link from or to something unknown"));
+  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6\",\"out\":1}", local,
+                        "a file's word is not hexadecimal"));
+  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6600\",\"out\":1}", local, // a NUL
+                        "a file's word is not hexadecimal"));
+  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"dream\",\"out\":1}", local, "a stage of an unknown kind"));
+  CHECK(refuses_segment("{\"stage\":0,\"kind\":\"dream\",\"out\":1}", local, "a stage's number is out of range"));
+  CHECK(refuses_segment(COMMAND_HEAD "\"7\",\"shell\":\"sh\",\"ok\":[0]}", local,
+                        "a command is not hexadecimal, or has no shell"));
+  CHECK(refuses_segment(COMMAND_HEAD "\"70\",\"shell\":\"\",\"ok\":[0]}", local,
+                        "a command is not hexadecimal, or has no shell"));
+  CHECK(refuses_segment(COMMAND_HEAD "\"70\",\"shell\":\"sh\",\"ok\":1}", local, "ok is no list"));
+  CHECK(refuses_segment(COMMAND_HEAD "\"70\",\"shell\":\"sh\",\"ok\":[256]}", local, "ok holds no exit status"));
+  CHECK(refuses_segment("5", local, "prepare: "));
+  CHECK(refuses_segment(COMMAND, "{\"link\":0,\"kind\":\"rope\"}", "a link of an unknown kind"));
+  CHECK(refuses_segment(COMMAND, "{\"link\":-1,\"kind\":\"null\"}", "a link's number is out of range"));
+  CHECK(refuses("{" HEAD "\"connect_timeout_ms\":0,\"stall_timeout_ms\":2,\"stages\":[],\"links\":[]}",
+                "a number is out of range"));
+  CHECK(refuses("{" HEAD TIMES "\"stages\":5,\"links\":[]}", "stages is no list, or too long"));
+  CHECK(refuses("{" HEAD TIMES "\"stages\":[],\"links\":5}", "links is no list, or too long"));
 }
 
 int main(void) {

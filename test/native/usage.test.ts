@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words that do not fit: status 2, and the line that says which.
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { BIN, useBench } from '../support/programs.ts';
+
+type Row = readonly [line: string, message: string];
+
+const ROWS: readonly Row[] = [
+  ['rdsend', 'HOST, PORT and KEY are needed'],
+  ['rdrecv 0', 'PORT and KEY are needed'],
+  ['rdsend --no-such h 1 k', 'unknown option --no-such'],
+  ['rdsend --buffer', '--buffer needs a value'],
+  ['rdsend --buffer 1K h 1 k', '--buffer is a size from 64K to 1G, not 1K'],
+  ['rdsend --encrypt maybe h 1 k', '--encrypt is auto, always or never, not maybe'],
+  ['rdsend --transport pigeon h 1 k', '--transport is auto, rdma or tcp, not pigeon'],
+  ['rdsend --progress some h 1 k', '--progress is auto, live, plain or none, not some'],
+  ['rdsend --stall-timeout 1 h 1 k', '--stall-timeout is a number of seconds, at least 2, not 1'],
+  ['rdsend --connect-timeout 0 h 1 k', '--connect-timeout is a number of seconds, at least 0.001, not 0'],
+  ['rdsend --bind ::1 h 1 k', '--bind is for rdrecv'],
+  ['rdsend --rdma-check', '--rdma-check is for rdrecv'],
+  ['rdsend h 1 k --verbose', 'one FILE, or -- and a COMMAND, may follow KEY; options come first'],
+  ['rdsend h 1 k one two', 'one FILE, or -- and a COMMAND, may follow KEY; options come first'],
+  ['rdrecv --key-fd 0 0 k', 'with --key-fd KEY is -'],
+  ['rdstage', 'it is started by rdpipe, with --agent'],
+  ['rdstage --no-such', 'there is no such option, or its value is missing'],
+  ['rdstage --leash', '--leash needs a command'],
+  ['rdstage --agent', '--agent needs --nonce NONCE'],
+  ['rdstage --agent --nonce n more', '--agent takes no further words'],
+  ["rdstage --agent --nonce 'a b'", 'the nonce must be printable, without blanks'],
+  ['rdstage --agent --nonce n --user-stdin 77', '--user-stdin and --user-stdout take an open descriptor above 2'],
+];
+
+describe('a usage error of the native programs', () => {
+  const bench = useBench();
+
+  for (const [line, message] of ROWS)
+    it(line, async () => {
+      const [program = ''] = line.split(' ');
+      const { status, stderr, stdout } = await bench.bash(`exec ${join(BIN, line)}`).ended;
+      expect(stderr.split('\n')[0]).to.equal(`${program}: ${message}`);
+      expect({ status, stdout: stdout.toString() }).to.deep.equal({ status: 2, stdout: '' });
+    });
+});
