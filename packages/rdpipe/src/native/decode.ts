@@ -179,7 +179,7 @@ const EventSchema = v.variant('event', [
     bytes: Count,
   }),
   v.object({ event: v.literal('failed'), stage: v.nullable(Count), code: Code, message: Words }),
-  v.object({ event: v.literal('left_behind'), pid: Count, command: Words }),
+  v.object({ event: v.literal('left_behind'), pid: Count, command: Name }),
   v.object({ event: v.literal('segment_ended'), segment: Count }),
   v.object({ event: v.literal('ended') }),
   v.object({ event: v.literal('alive') }),

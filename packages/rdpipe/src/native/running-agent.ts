@@ -12,7 +12,7 @@ import { LineTooLongError } from './lines.ts';
 /** What an agent may take to end everything on its host once its input has closed. */
 const LONGEST_END_MS = 10_000;
 /** Far more than all that is ever said to an agent at once: one that lets so much wait reads nothing. */
-const MOST_UNREAD_BYTES = 16 * 1024 * 1024;
+const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /** The agent behind a channel whose greeting was heard. */
 export function createAgent(

@@ -111,7 +111,7 @@ function sentenceBefore(name: string, subject: string | undefined, subjects: Par
 }
 
 /** Far more than an agent that means well has to say. */
-const MOST: Readonly<Record<string, number>> = { failed: 1000, left_behind: 1000 };
+const MOST: Readonly<Record<string, number>> = { failed: 100, left_behind: 100 };
 
 function isTooMany(name: string, counts: Map<string, number>): boolean {
   const most = MOST[name];

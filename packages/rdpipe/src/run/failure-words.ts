@@ -15,7 +15,8 @@ export function describeFailure(state: RunState, failure: Failure): string {
 
 export function describeLeftBehind(state: RunState): string {
   const named = state.leftBehind.map(({ host, pid, command }) => `${pid} (${command}) on ${host}`);
-  return `could not end process ${named.join(' and ')}: end it there`;
+  const more = named.length > NAMED_MAX ? [`${named.length - NAMED_MAX} more`] : [];
+  return `could not end process ${[...named.slice(0, NAMED_MAX), ...more].join(' and ')}: end it there`;
 }
 
 function describeAlone(state: RunState, failure: Failure): string {
@@ -105,6 +106,7 @@ function writtenTo(state: RunState, { link }: LinkState): string {
 }
 
 const TEXT_MAX = 60;
+const NAMED_MAX = 10;
 
 function stageName(state: RunState, number: number): string {
   const stage = state.stages.get(number);

@@ -16,6 +16,7 @@ export interface Ssh2Session extends HostSession {
 }
 
 const LONGEST_END_MS = 2000;
+const KILLED = Symbol('killed');
 
 /** @throws SessionError when the host cannot be reached, is not the one we know, or refuses us. */
 export async function connectSsh2(
@@ -86,14 +87,21 @@ function channelOf(stream: ClientChannel): Channel {
   stream.on('exit', (code: number | null, signal?: string) => {
     status = { code, signal: signal === undefined ? null : `SIG${signal}` };
   });
+  const stdout = readSide(stream);
   return {
     stdin: stream,
-    stdout: readSide(stream),
+    stdout,
     stderr: stream.stderr,
     closed: new Promise((resolve) => {
-      stream.once('close', () => resolve(status));
+      // The far end's word may never come, where it talks without end.
+      for (const event of ['close', KILLED]) stream.once(event, () => resolve(status));
     }),
-    kill: () => void stream.destroy(),
+    kill() {
+      // The stream itself would go on until the far end says so.
+      stream.destroy();
+      stdout.destroy();
+      stream.emit(KILLED);
+    },
   };
 }
 

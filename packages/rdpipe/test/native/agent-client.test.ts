@@ -163,6 +163,27 @@ describe('an agent', () => {
       expect(error.message).to.equal('lost this machine: nothing was heard from it for 0.3 s');
     });
 
+    it('is given up when it reads nothing of what it is told', async () => {
+      const agent = await start('hello; exec tail -f /dev/null');
+      const failure = eventsFailure(agent);
+      for (let told = 0; told < 5 * 1024 * 1024; told += 50) agent.send({ op: 'stderr_ack', stage: 1, bytes: 2 ** 52 });
+      expect(await failure).to.include({
+        code: 'agent_protocol',
+        message: 'the agent of this machine reads nothing of what it is told',
+      });
+    });
+
+    it('is ended when nobody listens any more', async () => {
+      const agent = await start(`hello; say '{"event":"prepared","segment":1}'; cat >/dev/null; : >${folder}/heard`);
+      for await (const event of agent.events()) {
+        expect(event.event).to.equal('prepared');
+        break;
+      }
+      const begun = performance.now();
+      await agent.close();
+      expect(performance.now() - begun).to.be.lessThan(5000);
+    });
+
     it('is not lost while it is heard', async () => {
       const agent = await start(`hello; for i in 1 2 3 4 5; do sleep 0.3; say '{"event":"alive"}'; done; ${ENDED}`, {
         leaseMs: 1200,

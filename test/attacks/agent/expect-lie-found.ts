@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+import { gaveUp, type HostileLab } from './hostile-lab.ts';
+import type { Lie } from './lies.ts';
+
+/** The run fails for the liar's sake, and nothing of it is left (which the lab looks after). */
+export async function expectLieFound({ behave, rdpipe }: HostileLab, { behaviour, why }: Lie): Promise<void> {
+  behave(behaviour);
+  gaveUp(await rdpipe("--encrypt always h1:'seq 1000' h2:cat h3:'wc -l'"), why);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a hostile host may say without end. In each of them it is the second of two hosts, and its stage runs.
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.ts';
+import type { Behaviour, HostileAgent } from '../../support/hostile-agent.ts';
+import { gaveUp, type HostileLab } from './hostile-lab.ts';
+
+export interface Flood {
+  readonly name: string;
+  readonly behaviour: Behaviour;
+  /** What rdpipe says when it gives the host up by itself; absent: it bears it. */
+  readonly why?: RegExp;
+}
+
+export const FLOODS: readonly Flood[] = [
+  flood('life signs', { event: 'alive' }),
+  flood('counters', counters()),
+  flood('sizes', { event: 'size', link: 2, bytes: 5 }),
+  flood('broken connections', { event: 'broken', link: 1, end: 'recv', message: 'x'.repeat(1000) }),
+  flood('failed dials', { event: 'dial_failed', link: 1, end: 'recv', code: 'internal', message: 'x'.repeat(1000) }),
+  flood('words of its stage', { event: 'stderr', stage: 2, data: '6a'.repeat(16_384) }),
+  flood('single bytes of its stage', { event: 'stderr', stage: 2, data: '6a' }),
+  flood('words that nobody acknowledges', { event: 'stderr', stage: 2, data: '6a'.repeat(16_384) }, undefined, 'deaf'),
+  flood('failures', { event: 'failed', stage: 2, code: 'internal', message: 'x'.repeat(8000) }, /x{1000}/),
+  flood('processes', { event: 'left_behind', pid: 7, command: 'x'.repeat(8000) }, /without end/),
+  {
+    name: 'a line byte by byte',
+    behaviour: async (agent) => {
+      await begin(agent);
+      for (;;) await trickle(agent);
+    },
+  },
+];
+
+function counters(): object {
+  return { event: 'counters', link: 1, end: 'recv', bytes: 1, input_ms: 0, wire_ms: 0, output_ms: 0, rtt_us: 1 };
+}
+
+/** A deaf one reads nothing while it talks. */
+function flood(name: string, event: object, why?: RegExp, ears: 'open' | 'deaf' = 'open'): Flood {
+  const bytes = Buffer.from(`${JSON.stringify(event)}\n`.repeat(Math.max(1, Math.floor(32_768 / 100))));
+  const behaviour: Behaviour = async (agent) => {
+    await begin(agent);
+    if (ears === 'deaf') agent.goDeaf();
+    for (;;) await agent.write(bytes);
+  };
+  return why === undefined ? { name, behaviour } : { name, behaviour, why };
+}
+
+async function begin(agent: HostileAgent): Promise<void> {
+  await agent.hello();
+  await agent.asked('prepare');
+  await agent.say({ event: 'prepared', segment: 1 });
+}
+
+async function trickle(agent: HostileAgent): Promise<void> {
+  await agent.write('x');
+  await new Promise(setImmediate);
+}
+
+/** Of node with this program, and what a second of a flood may leave for the collector. */
+const MOST_KIB = 160 * 1024;
+const LASTS_MS = 3000;
+const GIVEN_UP_WITHIN_MS = 10_000;
+
+/** rdpipe's memory stays where it is while the flood goes on; then the host hangs up, and rdpipe ends. */
+export async function expectFloodBorne(hostile: HostileLab, { behaviour, why }: Flood, options: string): Promise<void> {
+  hostile.behave(behaviour);
+  const begun = Date.now();
+  const running = hostile.start(`${options} -q --stderr off h1:'sleep 1000' h2:cat`);
+  if (why !== undefined) {
+    gaveUp(await running.result, why);
+    expect(Date.now() - begun, 'nobody waits for its end').to.be.lessThan(GIVEN_UP_WITHIN_MS);
+    return;
+  }
+  const until = Date.now() + LASTS_MS;
+  let mostKib = 0;
+  await eventually(() => {
+    mostKib = Math.max(mostKib, residentKib(running.pid));
+    if (Date.now() < until) throw new Error('the flood goes on');
+  }, LASTS_MS * 2);
+  hostile.hangUp();
+  gaveUp(await running.result);
+  expect(mostKib)
+    .to.be.greaterThan(20 * 1024)
+    .and.lessThan(MOST_KIB);
+}
+
+function residentKib(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+}

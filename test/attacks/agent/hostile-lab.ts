@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three hosts of which h2 is hostile to whoever starts an agent there.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Behaviour, HostileProgram } from '../../support/hostile-agent.ts';
+import { type Lab, useLab } from '../../support/lab.ts';
+import { MARK_VARIABLE } from '../../support/processes.ts';
+import type { Result, Running } from '../../support/shell.ts';
+
+export interface HostileLab {
+  readonly lab: Lab;
+  /** Options before the stages: h2 is hostile, and nothing lasts long. */
+  options(): string;
+  behave(behaviour: Behaviour): void;
+  /** `rdpipe OPTIONS` and these words, to its end. */
+  rdpipe(words: string): Promise<Result>;
+  start(words: string): Running;
+  /** The connections of all that are hostile now. */
+  hangUp(): void;
+}
+
+const SHORT = '--connect-timeout 4 --lease 4 --stall-timeout 3';
+
+export function useHostileLab(): HostileLab {
+  const lab = useLab();
+  let program: HostileProgram;
+  before(async () => {
+    const [name = '', mark] = lab.markSetting.split('=');
+    expect(name).to.equal(MARK_VARIABLE);
+    program = new HostileProgram({ ...process.env, [MARK_VARIABLE]: mark });
+    await program.open();
+    writeFileSync(join(lab.homes, 'hostile.toml'), `[host.h2]\nagent = "${program.path}"\n`);
+  });
+  afterEach(() => program.hangUp());
+  after(() => program?.close());
+  const options = () => `--config '${lab.homes}/hostile.toml' ${SHORT}`;
+  return {
+    lab,
+    options,
+    behave: (behaviour) => program.behave(behaviour),
+    rdpipe: (words) => lab.sh(`exec rdpipe ${options()} ${words}`),
+    hangUp: () => program.hangUp(),
+    start: (words) => lab.start(`exec rdpipe ${options()} ${words}`),
+  };
+}
+
+/** rdpipe's own part was not done: one line that names the host, and nothing that a terminal obeys. */
+export function gaveUp({ status, stderr }: Result, why: RegExp = /h2/): void {
+  expect(stderr).to.match(why);
+  expect(stderr.trimEnd().split('\n'), stderr).to.have.length(1);
+  expect(stderr).to.match(/^rdpipe: .*h2/);
+  expect(stderr).not.to.match(/internal error|\bat .*:\d+:\d+/);
+  harmless(stderr);
+  expect(status).to.equal(125);
+}
+
+/** Nothing in it moves a cursor, colours or reorders. */
+export function harmless(text: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that none comes through is the point
+  expect(text).not.to.match(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f]/);
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every lie that a hostile host may tell.
+import { expectLieFound } from '../attacks/agent/expect-lie-found.ts';
+import { useHostileLab } from '../attacks/agent/hostile-lab.ts';
+import { LIES } from '../attacks/agent/lies.ts';
+
+describe('a host that', () => {
+  const hostile = useHostileLab();
+  for (const lie of LIES) it(lie.name, () => expectLieFound(hostile, lie));
+});

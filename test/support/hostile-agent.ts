@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// An agent that says what a test wants: a program for --agent that leads, through a unix socket, into the test's own process.
+// There it may also stand before a real rdstage and change what that says.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import type { AgentEvent, AgentHello, AgentRequest } from '../../packages/rdpipe/src/model/protocol.ts';
+import { AGENT } from './agent-driver.ts';
+
+/** What one agent does from its start to its end; when it returns, it hangs up. */
+export type Behaviour = (agent: HostileAgent) => Promise<void>;
+
+/** Of a host that is this machine. */
+const HELLO: AgentHello = {
+  v: 1,
+  version: '0.1.0',
+  os: 'Linux',
+  cpu: 'x86_64',
+  boot_id: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+  net_ns: statSync('/proc/self/ns/net').ino,
+  uid: 0,
+  user: 'root',
+  hostname: 'hostile',
+  pid: 2,
+  ssh_connection: '127.0.0.1 1 127.0.0.1 2',
+  aes: true,
+  memlock: null,
+  rdma_lacks: null,
+  addresses: [],
+  rdma: [],
+};
+
+/** A program whose agents are this process's. */
+export class HostileProgram {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'rdpipe-hostile-'));
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #agents = new Set<HostileAgent>();
+  #server: Server | undefined;
+  #behaviour: Behaviour = async () => {};
+
+  /** `environment` is that of real agents behind it. */
+  constructor(environment: NodeJS.ProcessEnv) {
+    this.#environment = environment;
+  }
+
+  get path(): string {
+    return join(this.#folder, 'agent');
+  }
+
+  async open(): Promise<void> {
+    const socketPath = join(this.#folder, 'socket');
+    this.#server = createServer((socket) => void this.#take(socket)).listen(socketPath);
+    await once(this.#server, 'listening');
+    writeFileSync(join(this.#folder, 'relay.mjs'), RELAY);
+    const command = `exec '${process.execPath}' '${this.#folder}/relay.mjs' '${socketPath}' "$@"`;
+    writeFileSync(this.path, `#!/bin/sh\n${command}\n`);
+    chmodSync(this.path, 0o755);
+  }
+
+  /** Of agents that start from now on. */
+  behave(behaviour: Behaviour): void {
+    this.#behaviour = behaviour;
+  }
+
+  hangUp(): void {
+    for (const agent of this.#agents) agent.hangUp();
+  }
+
+  close(): void {
+    this.hangUp();
+    this.#server?.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** The relay's first line is its arguments: `--agent --nonce NONCE`. */
+  async #take(socket: Socket): Promise<void> {
+    const agent = new HostileAgent(socket, this.#environment);
+    this.#agents.add(agent);
+    socket.once('close', () => this.#agents.delete(agent));
+    try {
+      await agent.begin();
+      await this.#behaviour(agent);
+    } catch (error) {
+      if (!socket.destroyed) throw error; // what is said to a controller that has gone is lost
+    } finally {
+      agent.hangUp();
+    }
+  }
+}
+
+const RELAY = `import { connect } from 'node:net';
+const [path, ...words] = process.argv.slice(2);
+const socket = connect(path);
+socket.write(words.join(' ') + '\\n');
+process.stdin.pipe(socket);
+socket.pipe(process.stdout);
+for (const stream of [socket, process.stdin, process.stdout]) stream.on('error', () => process.exit());
+socket.on('close', () => process.exit());
+`;
+
+export class HostileAgent {
+  nonce = '';
+  readonly #socket: Socket;
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #lines: AsyncIterator<string>;
+  readonly #interface: Interface;
+  #real: ChildProcess | undefined;
+
+  constructor(socket: Socket, environment: NodeJS.ProcessEnv) {
+    this.#socket = socket.on('error', () => {});
+    this.#environment = environment;
+    this.#interface = createInterface({ input: socket });
+    this.#lines = this.#interface[Symbol.asyncIterator]();
+  }
+
+  async begin(): Promise<void> {
+    const words = await this.line();
+    this.nonce = words?.split(' ')[2] ?? '';
+  }
+
+  /** What it is told next; undefined when nothing comes any more. */
+  async line(): Promise<string | undefined> {
+    const { value, done } = await this.#lines.next();
+    return done ? undefined : value;
+  }
+
+  async request(): Promise<AgentRequest | undefined> {
+    const line = await this.line();
+    return line === undefined ? undefined : JSON.parse(line);
+  }
+
+  /** The next request of this kind; others are passed over. */
+  async asked<Op extends AgentRequest['op']>(op: Op): Promise<Extract<AgentRequest, { op: Op }>> {
+    for (;;) {
+      const request = await this.request();
+      if (request === undefined) throw new Error(`nobody asked for ${op}`);
+      if (request.op === op) return request as Extract<AgentRequest, { op: Op }>;
+    }
+  }
+
+  /** From now on it hears nothing, and reads nothing either. */
+  goDeaf(): void {
+    this.#interface.pause();
+    this.#socket.pause();
+  }
+
+  hello(changes: object = {}): Promise<void> {
+    return this.write(`rdstage/1 ${this.nonce} ${JSON.stringify({ ...HELLO, ...changes })}\n`);
+  }
+
+  say(...events: readonly (AgentEvent | object)[]): Promise<void> {
+    return this.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+
+  /** Resolves when there is room for more. */
+  async write(bytes: string | Uint8Array): Promise<void> {
+    if (this.#socket.destroyed) throw new Error('the controller has gone');
+    if (this.#socket.write(bytes)) return;
+    const { signal, abort } = stopper();
+    await Promise.race(['drain', 'close'].map((event) => once(this.#socket, event, { signal }))).finally(abort);
+  }
+
+  /** Until the controller has gone. */
+  async gone(): Promise<void> {
+    this.#socket.resume();
+    if (!this.#socket.destroyed) await once(this.#socket, 'close');
+  }
+
+  /**
+   * A real rdstage is behind it from now on: every line of its is what `change` makes of it, no line where that is
+   * undefined. Resolves when it has ended or `change` has hung up.
+   */
+  async stand(change: (event: AgentEvent) => string | undefined | Promise<string | undefined>): Promise<void> {
+    const real = spawn(AGENT, ['--agent', '--nonce', this.nonce], {
+      env: this.#environment,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.#real = real;
+    real.stdin.on('error', () => {});
+    void this.#pass(real);
+    let isFirst = true;
+    for await (const line of createInterface({ input: real.stdout })) {
+      const said = isFirst ? line : await change(JSON.parse(line));
+      isFirst = false;
+      if (said !== undefined && !this.#socket.destroyed) await this.write(`${said}\n`);
+    }
+  }
+
+  hangUp(): void {
+    this.#socket.destroy();
+    this.#real?.stdin?.destroy();
+  }
+
+  async #pass(real: ChildProcess): Promise<void> {
+    for (;;) {
+      const line = await this.line();
+      if (line === undefined) break;
+      real.stdin?.write(`${line}\n`);
+    }
+    real.stdin?.end();
+  }
+}
+
+/** Makes listeners go that are no longer waited for. */
+function stopper(): { readonly signal: AbortSignal; abort(): void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
