@@ -130,7 +130,7 @@ static void test_prepare_that_does_not_fit(void) {
   CHECK(refuses_segment(COMMAND "," COMMAND, NULL_IN "," HOP HOP_END,
                         "a link does not join what it says")); // two on one end
   snprintf(both, sizeof both, "%s,%s", COMMAND, sink);
-  CHECK(refuses_segment(both, pipe, "a stage has no output")); // a file does not read a pipe
+  CHECK(refuses_segment(both, pipe, "a stage has no input")); // a file does not read a pipe
   CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5]}", "prepare: "));
   CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":\"auto\"," HOP_END,
                         "encrypt is always, never or tcp"));
