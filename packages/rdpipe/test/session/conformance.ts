@@ -1,6 +1,6 @@
 /** What every kind of session keeps to. One suite, run over each. */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { eventually } from '../../../../test/support/eventually.ts';
@@ -66,6 +66,16 @@ export function itConforms(open: () => Promise<HostSession>): void {
     expect(await textOf(other.stdout)).to.equal('alive\n');
   });
 
+  it('kills a channel whose far end stands still, and its output is over', async () => {
+    const channel = await session.openShell(NEVER);
+    const shell = await stopped(await startScript(channel, 'cat'));
+    const outputEnded = new Promise((resolve) => channel.stdout.once('close', resolve));
+    channel.kill();
+    await Promise.all([channel.closed, outputEnded]);
+    if (isAlive(shell)) process.kill(shell, 'SIGCONT');
+    await eventually(() => expect(isAlive(shell)).to.equal(false));
+  });
+
   it('may be killed twice, and after its end', async () => {
     const channel = await session.openShell(NEVER);
     channel.kill();
@@ -104,6 +114,13 @@ export async function startScript(channel: Channel, script: string): Promise<num
     channel.stdin.write(`{ echo $$; ${script}; }\n`),
   ]);
   return Number(line.toString());
+}
+
+/** The shell of the far end, once it takes part in nothing any more. */
+async function stopped(shell: number): Promise<number> {
+  process.kill(shell, 'SIGSTOP');
+  await eventually(() => expect(readFileSync(`/proc/${shell}/stat`, 'utf8')).to.match(/^\d+ \(.*\) T /));
+  return shell;
 }
 
 function isAlive(pid: number): boolean {
