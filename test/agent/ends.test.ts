@@ -166,6 +166,13 @@ describe('a run that is ended', () => {
     });
   }
 
+  it('by SIGKILL to its guardian says why', async () => {
+    const agent = await startRun();
+    process.kill(agent.guardian, 'SIGKILL');
+    expect((await agent.event('failed')).message).to.equal("the agent's guardian was killed");
+    await expectEnd(agent);
+  });
+
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
     it(`by ${signal} to its supervisor says why`, async () => {
       const agent = await startRun();

@@ -111,7 +111,9 @@ describe('a local link', () => {
 
   for (const [what, word, why] of [
     ['is refused by the shell', '"$(', /cannot expand the file name: .*(syntax|nterminated|EOF)/i],
-    ['is empty', "''", /cannot expand the file name: it is empty/],
+    ['is empty', "''", /^cannot expand the file name: it is empty$/],
+    ['is too long', '"$(printf %05000d 0)"', /^cannot expand the file name: it is too long$/],
+    ['kills the shell', '"$(kill -KILL $$)"', /^cannot expand the file name: the shell failed$/],
   ] as const) {
     it(`says so when a file's word ${what}`, async () => {
       const agent = await agents.start();

@@ -10,6 +10,14 @@ import { counters, exited, FILE_PLAN, linkEnded, linkFailed, PLAN } from './samp
 type Heard = readonly [session: string, event: AgentEvent] | Failure;
 
 const GIB = 1024 ** 3;
+/** `h1:'< in' h1:'> out'`. */
+const WITHIN_PLAN: Plan = {
+  ...FILE_PLAN,
+  segments: FILE_PLAN.segments.map((segment) => ({
+    ...segment,
+    links: [{ number: 1, kind: 'local', session: 's1', source: 'stage', sink: 'stage', buffer: 8 << 20 }],
+  })),
+};
 const lost = failure(new SessionError('session_lost', 'h2', 'lost the session to h2: broken pipe'));
 const interrupted = failure(new SignalError('SIGINT'));
 const timedOut = failure(new TimeoutError('the run took longer than 5 s (--timeout)'));
@@ -187,6 +195,12 @@ describe('firstCause', () => {
           ],
         ],
         'data from h1 to h2: h1 lost h2: connection reset after 1.0 GiB',
+      ],
+      [
+        'a link within a host',
+        WITHIN_PLAN,
+        [['s1', linkFailed(1, 'recv', 'peer_lost', 'the other side closed the connection')]],
+        'data within h1: the other side closed the connection',
       ],
       [
         'the side that fell silent, as its peer says',
