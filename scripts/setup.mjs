@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--test]`. Plain node: nothing is installed yet.
-// With everything in place it only looks. `--test` also asks for what the test suites use.
+// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--test [--full]]`. Plain node: nothing is
+// installed yet. With everything in place it only looks. `--test` also asks for what the test suites use, `--full` for
+// what only the full ones do.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -52,7 +53,15 @@ const TEST_PACKAGES = [
   'zsh',
 ];
 
-setUp(process.argv.includes('--test') ? [...BUILD_PACKAGES, ...TEST_PACKAGES] : BUILD_PACKAGES);
+const FULL_PACKAGES = ['clang', 'clang-tidy', 'libclang-rt-dev', 'valgrind'];
+
+setUp(wantedPackages(process.argv));
+
+function wantedPackages(words) {
+  const test = words.includes('--test') ? TEST_PACKAGES : [];
+  const full = words.includes('--full') ? FULL_PACKAGES : [];
+  return [...BUILD_PACKAGES, ...test, ...full];
+}
 
 function setUp(packages) {
   checkNode();

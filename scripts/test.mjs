@@ -14,7 +14,7 @@ const SIDE_BY_SIDE = ['--parallel', '--jobs', '3'];
 
 /** In the order in which they run. A part over its budget is told so; far over it, it is ended. */
 const PARTS = [
-  { name: 'setup', budgetMinutes: 4, steps: () => [command('node', 'scripts/setup.mjs', '--test')] },
+  { name: 'setup', budgetMinutes: 4, steps: setUp },
   { name: 'check', budgetMinutes: 1, steps: checks },
   { name: 'unit', budgetMinutes: 1.5, steps: () => [mocha('packages/rdpipe/test', ...SIDE_BY_SIDE)] },
   {
@@ -25,7 +25,7 @@ const PARTS = [
   { name: 'integration', budgetMinutes: 5, steps: integration },
   { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/{faults,attacks}', '--parallel', '--jobs', '4')] },
   { name: 'lab', budgetMinutes: 4, steps: inTheLab },
-  { name: 'full', budgetMinutes: 60, steps: () => [mocha('test/full')], long: true },
+  { name: 'full', budgetMinutes: 60, steps: full, long: true },
 ];
 
 const NOTHING = { passed: 0, failed: 0, skipped: 0 };
@@ -63,6 +63,11 @@ async function runPart(part) {
   return counts;
 }
 
+function setUp() {
+  const full = process.argv.includes('--full') ? ['--full'] : [];
+  return [command('node', 'scripts/setup.mjs', '--test', ...full)];
+}
+
 function checks() {
   const kinds = ['lint', 'types', 'native', 'man'];
   return [...kinds.map((kind) => command('npm', 'run', '--silent', `check:${kind}`)), mocha('test/toolchain')];
@@ -77,6 +82,12 @@ function integration() {
 function inTheLab() {
   const suiteOverVerbs = join('build', 'release', suiteNames().find((name) => name.endsWith('/transport_test')) ?? '');
   return [command('make', '-s', '-j2', suiteOverVerbs), mocha('test/lab')];
+}
+
+/** Compilers, analyzers and fuzzers that nothing else needs, then the long tests. */
+function full() {
+  const tools = ['check:analyze', 'check:valgrind', 'fuzz'].map((script) => command('npm', 'run', '--silent', script));
+  return [...tools, mocha('test/full')];
 }
 
 /** A step that only succeeds or fails: one test. */

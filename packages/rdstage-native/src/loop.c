@@ -44,7 +44,7 @@ void loop_destroy(struct loop *loop) {
 struct watch *loop_watch(struct loop *loop, int fd, short events, watch_function *function, void *context) {
   if (loop->count == loop->capacity) {
     loop->capacity = loop->capacity ? 2 * loop->capacity : 16;
-    loop->watches = memory_resize(loop->watches, loop->capacity, sizeof *loop->watches);
+    loop->watches = memory_resize(loop->watches, loop->capacity, sizeof(struct watch *));
     loop->polled = memory_resize(loop->polled, loop->capacity, sizeof *loop->polled);
   }
   struct watch *watch = memory_new(1, sizeof *watch);
@@ -84,7 +84,7 @@ bool loop_turn(struct loop *loop, struct rd_error *error) {
   for (size_t i = 0; i < count; i++) {
     const struct watch *watch = loop->watches[i];
     bool polled = watch->events != WATCH_NOTHING;
-    loop->polled[i] = (struct pollfd){.fd = polled ? watch->fd : -1, .events = polled ? watch->events : 0};
+    loop->polled[i] = (struct pollfd){.fd = polled ? watch->fd : -1, .events = (short)(polled ? watch->events : 0)};
   }
   if (poll(loop->polled, (nfds_t)count, until_next_timer(loop)) < 0 && errno != EINTR) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot wait for events");

@@ -13,7 +13,8 @@ static struct agent_options options;
 
 static bool parses(const char *line) {
   static char text[512];
-  char *argv[ARGUMENTS_MAX] = {NULL};
+  static char *argv[ARGUMENTS_MAX]; // the options point there
+  memset(argv, 0, sizeof argv);
   int argc = 0;
   struct rd_error error;
   snprintf(text, sizeof text, "rdstage %s", line);
