@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One hop of rdsend and rdrecv as agents command them, from a file to a file: either may dial.
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
 import { AgentSocket, type Message } from '../../support/agent-socket.ts';
 import { type Bench, KEY, type Program } from '../../support/programs.ts';
 
@@ -14,6 +16,10 @@ export interface HopOptions {
   readonly sealed: boolean;
   /** Of the stream. */
   readonly bytes: number;
+  /** What stands in `open` in place of the usual, of both ends. */
+  readonly open?: Message;
+  /** 64 hexadecimal digits, if not those of every hop. */
+  readonly key?: string;
 }
 
 export interface HopEnd {
@@ -33,7 +39,7 @@ export class Hop {
   constructor(bench: Bench, options: HopOptions) {
     hops += 1;
     const name = `hop-${hops}`;
-    this.content = Buffer.alloc(options.bytes, `${name} `);
+    this.content = randomBytes(options.bytes);
     this.#sink = bench.path(`${name}.sink`);
     const source = bench.path(`${name}.source`);
     writeFileSync(source, this.content);
@@ -64,6 +70,14 @@ export class Hop {
     this.#dialler = this.#startDialler();
   }
 
+  /** The true dialler finds the listener as if nothing had been. */
+  async expectDelivery(port: number): Promise<void> {
+    if (this.dialler.agent.names().includes('finished')) this.replaceDialler();
+    this.dial(port);
+    expect(await Promise.all([endOf(this.dialler), endOf(this.listener)])).to.deep.equal(['ok', 'ok']);
+    expect(this.sunk?.equals(this.content)).to.equal(true);
+  }
+
   /** What is at the place of the output: only ever all of it, or nothing. */
   get sunk(): Buffer | undefined {
     return existsSync(this.#sink) ? readFileSync(this.#sink) : undefined;
@@ -88,16 +102,16 @@ function startReceiver(bench: Bench, sink: string, options: HopOptions): HopEnd 
   return openEnd(bench, 'rdrecv', sink, options);
 }
 
-function openEnd(bench: Bench, name: 'rdsend' | 'rdrecv', path: string, { sealed }: HopOptions): HopEnd {
+function openEnd(bench: Bench, name: 'rdsend' | 'rdrecv', path: string, options: HopOptions): HopEnd {
   const program = bench[name](['--agent-fd', '3'], ['ignore', 'ignore', 'pipe', 'pipe']);
   const agent = new AgentSocket(program);
-  agent.tell('open', { ...OPEN, encrypt: sealed ? 'always' : 'never' });
+  const { sealed, key = KEY, open } = options;
+  agent.tell('open', { ...OPEN, key, encrypt: sealed ? 'always' : 'never', ...open });
   agent.tell('file', { path: Buffer.from(path).toString('hex'), append: false });
   return { program, agent };
 }
 
 const OPEN: Message = {
-  key: KEY,
   run: 'a-run',
   hop: 1,
   buffer: 64 << 10,

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What true ends said is of no use to anybody else, at any other time or place.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { useBench } from '../support/programs.ts';
+import { endOf, Hop, type Role } from './wire/hop.ts';
+import { type Passing, Relay, said } from './wire/relay.ts';
+
+const ROLES: readonly Role[] = ['sender', 'receiver'];
+const STREAM_BYTES = 300_000;
+
+for (const dialler of ROLES)
+  for (const sealed of [true, false])
+    describe(`a recording (${sealed ? 'sealed' : 'plain'}, the ${dialler} dials)`, () => {
+      const bench = useBench();
+      const newHop = (open = {}): Hop => new Hop(bench, { dialler, sealed, bytes: STREAM_BYTES, open });
+
+      it('of a dialler opens no listener', async () => {
+        const recorded = await record(newHop());
+        const hop = newHop();
+        const port = await hop.listen();
+        const thief = connect(port, '127.0.0.1')
+          .on('error', () => {})
+          .resume();
+        thief.write(said(recorded, 'dialler'));
+        await new Promise((resolve) => thief.once('close', resolve));
+        expect(hop.listener.agent.names()).to.not.include('connected');
+        await hop.expectDelivery(port);
+      });
+
+      it('of a dialler, sent to the listener that it was for, comes too late', async () => {
+        const hop = newHop();
+        const port = await hop.listen();
+        const relay = await Relay.before(port);
+        let thief: Socket | undefined;
+        relay.meddle(({ bytes, from, type, index }) => {
+          if (from !== 'dialler' || type !== 'HANDSHAKE') return bytes;
+          if (index === 0)
+            thief = connect(port, '127.0.0.1')
+              .on('error', () => {})
+              .resume();
+          thief?.write(bytes);
+          return bytes;
+        });
+        await hop.expectDelivery(relay.port);
+        relay.close();
+        thief?.destroy();
+      });
+
+      it('of a listener deceives no dialler', async () => {
+        const recorded = await record(newHop());
+        const hop = newHop();
+        const port = await hop.listen();
+        const thief = await listenAs((socket) => socket.once('data', () => socket.write(said(recorded, 'listener'))));
+        hop.dial(thief);
+        await hop.dialler.agent.heard('dial_failed');
+        await hop.expectDelivery(port);
+      });
+
+      it('of a handshake does not go together with another one', async () => {
+        const recorded = await record(newHop());
+        const hop = newHop();
+        const port = await hop.listen();
+        const relay = await Relay.before(port);
+        relay.meddle((passing) => sameOf(recorded, passing)?.bytes ?? passing.bytes);
+        hop.dial(relay.port);
+        await hop.dialler.agent.heard('dial_failed');
+        relay.close();
+        await hop.expectDelivery(port);
+      });
+
+      for (const type of ['DATA', 'END'] as const)
+        it(`of ${type} does not get into another stream`, async () => {
+          const recorded = await record(newHop());
+          const hop = newHop();
+          const relay = await Relay.before(await hop.listen());
+          relay.meddle(
+            (passing) => (passing.type === type ? sameOf(recorded, passing) : passing)?.bytes ?? passing.bytes,
+          );
+          hop.dial(relay.port);
+          const ends = await Promise.all([endOf(hop.dialler), endOf(hop.listener)]);
+          relay.close();
+          expect(ends).to.include('data_damaged').and.not.include('ok');
+          expect(hop.sunk).to.equal(undefined);
+        });
+
+      it('of itself is refused by a dialler', async () => {
+        const hop = newHop();
+        const port = await hop.listen();
+        hop.dial(await listenAs((socket) => socket.pipe(socket)));
+        await hop.dialler.agent.heard('dial_failed');
+        await hop.expectDelivery(port);
+      });
+    });
+
+describe('a connection that was led astray', () => {
+  const bench = useBench();
+  const astray = { 'another hop': { hop: 2 }, 'another run': { run: 'another-run' } };
+
+  for (const dialler of ROLES) {
+    for (const [where, open] of Object.entries(astray))
+      it(`to ${where} is refused by both (the ${dialler} dials)`, async () => {
+        const hop = new Hop(bench, { dialler, sealed: true, bytes: 1000 });
+        const other = new Hop(bench, { dialler, sealed: true, bytes: 1000, open });
+        const [port, otherPort] = [await hop.listen(), await other.listen()];
+        hop.dial(otherPort);
+        expect(await hop.dialler.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
+        await hop.expectDelivery(port);
+        await other.expectDelivery(otherPort);
+      });
+
+    it(`to one of its own role is refused by both (the ${dialler} dials)`, async () => {
+      const hop = new Hop(bench, { dialler, sealed: true, bytes: 1000 });
+      const turned = new Hop(bench, {
+        dialler: dialler === 'sender' ? 'receiver' : 'sender',
+        sealed: true,
+        bytes: 1000,
+      });
+      const [port, turnedPort] = [await hop.listen(), await turned.listen()];
+      hop.dial(turnedPort);
+      expect(await hop.dialler.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
+      await hop.expectDelivery(port);
+      await turned.expectDelivery(turnedPort);
+    });
+
+    it(`to itself is refused (the ${dialler} listens and dials)`, async () => {
+      const hop = new Hop(bench, { dialler, sealed: true, bytes: 1000 });
+      const port = await hop.listen();
+      hop.dialler.agent.tell('listen');
+      hop.dial(Number((await hop.dialler.agent.heard('listening')).port));
+      expect(await hop.dialler.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
+      await hop.expectDelivery(port);
+    });
+  }
+});
+
+/** Everything that passes between two true ends. */
+async function record(hop: Hop): Promise<readonly Passing[]> {
+  const relay = await Relay.before(await hop.listen());
+  await hop.expectDelivery(relay.port);
+  relay.close();
+  return relay.passed;
+}
+
+/** The first message of a connection stands for that of another. */
+function sameOf(recorded: readonly Passing[], { from, type, index }: Passing): Passing | undefined {
+  if (type === 'HANDSHAKE' && index > 0) return undefined;
+  return recorded.find((passing) => passing.from === from && passing.type === type && passing.index === index);
+}
+
+async function listenAs(behave: (socket: Socket) => void): Promise<number> {
+  const server = createServer((socket) => {
+    server.close();
+    behave(socket.on('error', () => {}));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
