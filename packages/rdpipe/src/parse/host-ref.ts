@@ -29,6 +29,8 @@ export function parseHostRef(text: string): HostRef {
   if (host === '') throw new UsageError(`user ${decoded} has no host after @`);
   const name = host.startsWith('[') ? addressIn(host) : host;
   if (name.startsWith('-')) throw new UsageError(`host ${name} begins with '-'`);
+  checkForShells('host', name, NOT_IN_HOSTS);
+  checkForShells('user', user ?? '', NOT_IN_USERS);
   return { name, user, label: user === undefined ? host : `${user}@${host}` };
 }
 
@@ -41,6 +43,19 @@ function checkCharacters(host: string): void {
   if (host.startsWith('-')) throw new UsageError(`host ${printable(host)} begins with '-'`);
   if (/[\s\p{Z}]/u.test(host)) throw new UsageError(`host '${printable(host)}' contains white space`);
   if (printable(host) !== host) throw new UsageError(`host '${printable(host)}' contains a control character`);
+}
+
+/**
+ * The user's own ssh configuration may name hosts and users in commands for a shell (ProxyCommand, Match exec): ssh
+ * refuses what would be more than a name there, and ssh2 does not.
+ */
+const NOT_IN_HOSTS = /['"`$\\;&<>|(){}]/;
+/** A domain's user may have a `\\` or `$`. */
+const NOT_IN_USERS = /['"`;&<>|(){}]|\\$/;
+
+function checkForShells(what: string, name: string, forbidden: RegExp): void {
+  const found = forbidden.exec(name)?.[0];
+  if (found !== undefined) throw new UsageError(`${what} ${name} contains ${found}, which no ${what}'s name does`);
 }
 
 function addressIn(host: string): string {

@@ -40,7 +40,8 @@ export async function dialByCommand(route: Route): Promise<Duplex> {
   const { stdin, stdout, stderr, kill } = startChild(['sh', '-c', `exec ${command}`]);
   stderr.resume();
   const connection = Duplex.from({ readable: stdout, writable: stdin });
-  return connection.once('close', kill);
+  // Whoever logs in through it hears of its end; until then nobody listens.
+  return connection.on('error', () => {}).once('close', kill);
 }
 
 function dialError({ destination, port }: Route, error: unknown): SessionError {

@@ -13,6 +13,7 @@ describe('host-ref', () => {
     ['[2001:db8::1]', '2001:db8::1', undefined, '[2001:db8::1]'],
     ['ann@[fe80::1%eth0]', 'fe80::1%eth0', 'ann', 'ann@[fe80::1%eth0]'],
     ['rechner-ü', 'rechner-ü', undefined, 'rechner-ü'],
+    ['CORP\\ann$@h1', 'h1', 'CORP\\ann$', 'CORP\\ann$@h1'],
   ];
   for (const [text, name, user, label] of HOSTS) {
     it(`reads '${text}'`, () => {
@@ -29,6 +30,13 @@ describe('host-ref', () => {
     ['a\u00a0b', "host 'a\u00a0b' contains white space"],
     ['a\tb', "host 'a\u2409b' contains white space"],
     ['a\u001bb', "host 'a\u241bb' contains a control character"],
+    ['$(reboot)', "host $(reboot) contains $, which no host's name does"],
+    ['h1;reboot', "host h1;reboot contains ;, which no host's name does"],
+    ['`reboot`', "host `reboot` contains `, which no host's name does"],
+    ["h'1", "host h'1 contains ', which no host's name does"],
+    ['a|b@h1', "user a|b contains |, which no user's name does"],
+    ['$(reboot)@h1', "user $(reboot) contains (, which no user's name does"],
+    ['ann\\@h1', "user ann\\ contains \\, which no user's name does"],
     ['[h1]', '[h1] is not an IPv6 address in brackets'],
     ['[::1]x', '[::1]x is not an IPv6 address in brackets'],
     ['[]', '[] is not an IPv6 address in brackets'],
