@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counts that docs/testing.md gives for faults and attacks are true: there are no fewer tests than it says.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { expect } from 'chai';
+import { ROOT } from '../support/root.ts';
+
+interface Listing {
+  readonly tests: readonly { readonly file: string }[];
+}
+
+describe('docs/testing.md counts', () => {
+  const counts = new Map<string, number>();
+
+  before(function () {
+    this.timeout(60_000);
+    const folders = ['faults', 'attacks', 'full'].map((folder) => `test/${folder}/**/*.test.ts`);
+    const words = ['--dry-run', '--reporter', 'json', ...folders];
+    const said = execFileSync(join(ROOT, 'node_modules/.bin/mocha'), words, {
+      cwd: ROOT,
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    });
+    // What a suite prints while it is loaded, its seed, comes before.
+    const listing: Listing = JSON.parse(said.slice(said.search(/^\{$/m)));
+    for (const { file } of listing.tests) {
+      const name = relative(join(ROOT, 'test'), file).replace(/\.test\.ts$/, '');
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+  });
+
+  for (const [, number = '', files = ''] of countsIn(readFileSync(join(ROOT, 'docs/testing.md'), 'utf8')))
+    it(`${number} in ${files}`, () => {
+      const found = files.split(', ').map((pattern) => sumOf(pattern.replaceAll('`', '')));
+      expect(found.reduce((sum, one) => sum + one)).to.be.at.least(Number(number.replace(',', '')));
+      for (const one of found) expect(one).to.be.above(0);
+    });
+
+  function sumOf(pattern: string): number {
+    const like = new RegExp(`^${pattern.replace('*', '[^/]*')}$`);
+    return [...counts].filter(([name]) => like.test(name)).reduce((sum, [, count]) => sum + count, 0);
+  }
+});
+
+/** `24 (`faults/kill-matrix-*`)` */
+function countsIn(text: string): RegExpMatchArray[] {
+  return [...text.matchAll(/\| ([\d,]+) \((`(?:faults|attacks|full)\/[^)]*`)\)/g)];
+}
