@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What true ends said is of no use to anybody else, at any other time or place.
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';
+import { listenAs } from './wire/crowd.ts';
 import { endOf, Hop, type Role } from './wire/hop.ts';
 import { type Passing, Relay, said } from './wire/relay.ts';
 
@@ -147,13 +147,4 @@ async function record(hop: Hop): Promise<readonly Passing[]> {
 function sameOf(recorded: readonly Passing[], { from, type, index }: Passing): Passing | undefined {
   if (type === 'HANDSHAKE' && index > 0) return undefined;
   return recorded.find((passing) => passing.from === from && passing.type === type && passing.index === index);
-}
-
-async function listenAs(behave: (socket: Socket) => void): Promise<number> {
-  const server = createServer((socket) => {
-    server.close();
-    behave(socket.on('error', () => {}));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
 }

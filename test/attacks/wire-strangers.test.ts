@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who does not hold the key gets nothing, keeps nobody from anything, and costs little. Some of them; test/full has all.
+import { expect } from 'chai';
+import { KEY, useBench } from '../support/programs.ts';
+import { sample } from '../support/sample.ts';
+import { Crowd } from './wire/crowd.ts';
+import { ENCOUNTERS } from './wire/encounters.ts';
+import { STRANGERS } from './wire/strangers.ts';
+
+const SAMPLE = 30;
+
+describe('a stranger on the wire', () => {
+  const bench = useBench();
+
+  for (const encounter of sample(ENCOUNTERS, SAMPLE)) it(encounter.name, () => encounter.check(bench));
+
+  it('is told of by rdrecv once a kind', async () => {
+    const receiver = bench.rdrecv(['0', KEY]);
+    const port = await receiver.port();
+    const wrongKey = () => bench.rdsend(['127.0.0.1', `${port}`, 'cd'.repeat(32), '/dev/null']).ended;
+    const guesses = await Promise.all([wrongKey(), wrongKey(), wrongKey()]);
+    expect(guesses.map(({ status }) => status)).to.deep.equal([4, 4, 4]);
+    for (const { behave } of STRANGERS.filter(({ name }) => /announces|frame|DATA/.test(name))) {
+      const crowd = new Crowd(port, 10, behave);
+      await crowd.hasKnocked(30);
+      crowd.leave();
+    }
+    expect((await bench.rdsend(['127.0.0.1', `${port}`, KEY, '/dev/null']).ended).status).to.equal(0);
+    const { status, stderr } = await receiver.ended;
+    expect(status).to.equal(0);
+    expect(stderr.match(/turned away: .*another key/g)).to.have.length(1);
+    expect(stderr.match(/turned away: .*(bytes where|no frame|malformed|something else)/g)).to.have.length(1);
+    // Listening, those two, and at most one that was lost and one that was too slow.
+    expect(stderr.trim().split('\n').length).to.be.within(3, 5);
+  });
+});

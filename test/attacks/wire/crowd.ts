@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many connections of strangers at once. Who is thrown out comes back, for as long as the crowd is there.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { eventually } from '../../support/eventually.ts';
+
+/** What a stranger does on a connection that stands. */
+export type Behaviour = (socket: Socket) => void;
+
+export class Crowd {
+  readonly #sockets = new Set<Socket>();
+  #knocks = 0;
+  #leaving = false;
+
+  constructor(port: number, size: number, behave: Behaviour) {
+    for (let each = 0; each < size; each++) this.#knock(port, behave);
+  }
+
+  /** How often somebody came in. */
+  get knocks(): number {
+    return this.#knocks;
+  }
+
+  async hasKnocked(times: number): Promise<void> {
+    await eventually(() => {
+      if (this.#knocks < times) throw new Error(`${this.#knocks} of ${times} came in`);
+    });
+  }
+
+  leave(): void {
+    this.#leaving = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #knock(port: number, behave: Behaviour): void {
+    if (this.#leaving) return;
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    this.#sockets.add(socket);
+    socket.once('connect', () => {
+      this.#knocks += 1;
+      behave(socket);
+    });
+    socket.on('error', () => {}).resume();
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      setTimeout(() => this.#knock(port, behave), COMES_BACK_MS).unref();
+    });
+  }
+}
+
+const COMES_BACK_MS = 5;
+
+/** The port of one who waits for a single connection, on which he behaves so. */
+export async function listenAs(behave: Behaviour): Promise<number> {
+  const server = createServer((socket) => {
+    server.close();
+    behave(socket.on('error', () => {}).resume());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}

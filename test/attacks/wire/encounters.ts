@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends that meet strangers: the true peer gets through, and strangers cost no more than was promised.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Bench } from '../../support/programs.ts';
+import { Crowd, listenAs } from './crowd.ts';
+import { Hop, type Role } from './hop.ts';
+import { STRANGERS, type Stranger } from './strangers.ts';
+
+/** Of docs/protocol.md, section 1.2: connectors that a listener holds. */
+const CONNECTORS_MOST = 64;
+/** A listener's own: standard ones, agent, listener, file, and what it opens for a moment. */
+const OWN_DESCRIPTORS_MOST = 16;
+/** What a connector costs: 16 KiB for a message, what TLS needs, and what the allocator keeps. */
+const CONNECTOR_KIB = 160;
+/** What the first handshake of a process costs. */
+const LIBRARY_KIB = 6144;
+
+export interface Encounter {
+  readonly name: string;
+  readonly check: (bench: Bench) => Promise<void>;
+}
+
+const ROLES: readonly Role[] = ['sender', 'receiver'];
+
+export const ENCOUNTERS: readonly Encounter[] = STRANGERS.flatMap((stranger) =>
+  ROLES.flatMap((role) => [
+    {
+      name: `${stranger.name}: the ${role} that listens gets its peer amid a crowd of such`,
+      check: (bench: Bench) => checkCrowded(bench, role, stranger),
+    },
+    {
+      name: `${stranger.name}: the ${role} that dials is not deceived by it`,
+      check: (bench: Bench) => checkDeceived(bench, role, stranger),
+    },
+  ]),
+);
+
+async function checkCrowded(bench: Bench, listens: Role, stranger: Stranger): Promise<void> {
+  const dialler = listens === 'sender' ? 'receiver' : 'sender';
+  const hop = new Hop(bench, { dialler, sealed: true, bytes: 300_000 });
+  const port = await hop.listen();
+  const before = peakKib(hop.listener.program.pid);
+  const crowd = new Crowd(port, stranger.size, stranger.behave);
+  try {
+    await crowd.hasKnocked(stranger.knocks);
+    const { pid } = hop.listener.program;
+    expect(descriptors(pid)).to.be.at.most(CONNECTORS_MOST + OWN_DESCRIPTORS_MOST);
+    expect(peakKib(pid) - before).to.be.at.most(LIBRARY_KIB + CONNECTORS_MOST * CONNECTOR_KIB);
+    await hop.expectDelivery(port);
+  } finally {
+    crowd.leave();
+  }
+}
+
+/** A dialler that meets a stranger: it says so, costs no more either, and finds its peer at the next address. */
+async function checkDeceived(bench: Bench, dialler: Role, stranger: Stranger): Promise<void> {
+  const hop = new Hop(bench, { dialler, sealed: true, bytes: 300_000 });
+  const port = await hop.listen();
+  await hop.dialler.agent.heard('ready');
+  const trap = await listenAs(stranger.behave);
+  const before = peakKib(hop.dialler.program.pid);
+  hop.dial(trap);
+  const { message } = await hop.dialler.agent.heard('dial_failed');
+  expect(message).to.match(new RegExp(`^127\\.0\\.0\\.1:${trap}\\b`));
+  expect(peakKib(hop.dialler.program.pid) - before).to.be.at.most(LIBRARY_KIB + CONNECTOR_KIB);
+  await hop.expectDelivery(port);
+}
+
+function descriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** The most memory that it ever held. */
+function peakKib(pid: number): number {
+  return Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+}
