@@ -73,9 +73,9 @@ function checks() {
   return [...kinds.map((kind) => command('npm', 'run', '--silent', `check:${kind}`)), mocha('test/toolchain')];
 }
 
-/** The programs by themselves, then everything together. */
+/** The programs by themselves, and everything together. */
 function integration() {
-  return [mocha('test/native'), mocha('test/agent'), mocha('test/integration', ...SIDE_BY_SIDE)];
+  return [mocha('test/{native,agent,integration}', ...SIDE_BY_SIDE)];
 }
 
 /** One suite of C runs there too. */
