@@ -2,7 +2,7 @@
 // A file system over the folder BACKING in which one thing goes wrong, named by the first part of a path: faulty-fs BACKING MOUNT_POINT.
 //   read/…   from 1 MiB on cannot be read (EIO)     write/… from 1 MiB on cannot be written (EIO)
 //   fsync/…  cannot be made permanent (EIO)         close/… over 1 MiB does not fit, as its close tells (ENOSPC)
-//   rename/… cannot be named anew (EIO)
+//   rename/… cannot be named anew (EIO)            slow/…  is made permanent within 8 s
 // Under any other name nothing goes wrong.
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define GOOD_BYTES (1 << 20)
+#define SLOW_S 8u
 
 static int backing_fd;
 
@@ -27,7 +28,7 @@ static const char *under(const char *path) {
 }
 
 // A file that was removed while it is open has no path.
-static bool fails_at(const char *path, const char *what) {
+static bool goes_wrong_at(const char *path, const char *what) {
   if (path == NULL) return false;
   size_t length = strlen(what);
   return strncmp(path + 1, what, length) == 0 && path[1 + length] == '/';
@@ -75,7 +76,7 @@ static int create_file(const char *path, mode_t mode, struct fuse_file_info *fil
 }
 
 static int read_bytes(const char *path, char *bytes, size_t count, off_t offset, struct fuse_file_info *file) {
-  if (fails_at(path, "read") && offset + (off_t)count > GOOD_BYTES) {
+  if (goes_wrong_at(path, "read") && offset + (off_t)count > GOOD_BYTES) {
     if (offset >= GOOD_BYTES) return -EIO;
     count = (size_t)(GOOD_BYTES - offset);
   }
@@ -83,7 +84,7 @@ static int read_bytes(const char *path, char *bytes, size_t count, off_t offset,
 }
 
 static int write_bytes(const char *path, const char *bytes, size_t count, off_t offset, struct fuse_file_info *file) {
-  if (fails_at(path, "write") && offset + (off_t)count > GOOD_BYTES) {
+  if (goes_wrong_at(path, "write") && offset + (off_t)count > GOOD_BYTES) {
     if (offset >= GOOD_BYTES) return -EIO;
     count = (size_t)(GOOD_BYTES - offset);
   }
@@ -92,13 +93,14 @@ static int write_bytes(const char *path, const char *bytes, size_t count, off_t 
 
 static int make_permanent(const char *path, int data_only, struct fuse_file_info *file) {
   (void)data_only, (void)file;
-  return fails_at(path, "fsync") ? -EIO : 0;
+  if (goes_wrong_at(path, "slow")) sleep(SLOW_S);
+  return goes_wrong_at(path, "fsync") ? -EIO : 0;
 }
 
 static int close_descriptor(const char *path, struct fuse_file_info *file) {
   struct stat status;
   bool too_much = fstat((int)file->fh, &status) == 0 && status.st_size > GOOD_BYTES;
-  return too_much && fails_at(path, "close") ? -ENOSPC : 0;
+  return too_much && goes_wrong_at(path, "close") ? -ENOSPC : 0;
 }
 
 static int forget(const char *path, struct fuse_file_info *file) {
@@ -112,7 +114,7 @@ static int remove_name(const char *path) {
 
 static int rename_file(const char *from, const char *to, unsigned flags) {
   if (flags != 0) return -EINVAL;
-  return fails_at(from, "rename") ? -EIO : result(renameat(backing_fd, under(from), backing_fd, under(to)));
+  return goes_wrong_at(from, "rename") ? -EIO : result(renameat(backing_fd, under(from), backing_fd, under(to)));
 }
 
 static int cut(const char *path, off_t length, struct fuse_file_info *file) {

@@ -10,7 +10,7 @@ import { eventually } from './eventually.ts';
 import { needsFile, needsRoot, needsTool } from './needs.ts';
 import { ROOT } from './root.ts';
 
-const FAULTS = ['read', 'write', 'fsync', 'close', 'rename'] as const;
+const FAULTS = ['read', 'write', 'fsync', 'close', 'rename', 'slow'] as const;
 
 export type Fault = (typeof FAULTS)[number];
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands still (SIGSTOP) for longer than the stall timeout: the run ends with one line that names the silent host, no
+// consumer takes what it got for a whole stream, and what was stopped ends when it wakes.
+import { existsSync } from 'node:fs';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { type Lab, useLab } from '../support/lab.ts';
+import { type MarkedProcess, signalProcess } from '../support/processes.ts';
+import { failed } from '../support/shell.ts';
+
+interface Victim {
+  /** Its name; everything of the host where it is absent. */
+  readonly program?: string;
+  /** Where it runs; absent: this machine. */
+  readonly host?: string;
+  readonly why: RegExp;
+}
+
+export interface StopCell {
+  readonly ssh: 'openssh' | 'ssh2';
+  readonly victim: Victim;
+  readonly last: 'command' | 'sink';
+}
+
+const OPTIONS = '--stall-timeout 3 --lease 4';
+const OLD = 'what was there before\n';
+
+const VICTIMS: readonly Victim[] = [
+  { program: 'rdsend', host: 'h1', why: /data from h1 to h2: .*h1/ },
+  { program: 'rdrecv', host: 'h2', why: /data from h1 to h2: .*h2/ },
+  { program: 'rdsend', host: 'h2', why: /data from h2 to h3: .*h2/ },
+  { program: 'rdrecv', host: 'h3', why: /data from h2 to h3: .*h3/ },
+  ...['h1', 'h2', 'h3'].map((host) => ({ program: 'rdstage', host, why: silent(host) })),
+  ...['h1', 'h2', 'h3'].map((host) => ({ host, why: silent(host) })),
+  { program: 'ssh', why: /lost h[123]/ },
+  { program: 'node', why: /lost h[123]/ },
+];
+
+export const STOP_CELLS: readonly StopCell[] = VICTIMS.flatMap((victim) =>
+  (['openssh', 'ssh2'] as const).flatMap((ssh) =>
+    (['command', 'sink'] as const).map((last) => ({ ssh, victim, last })),
+  ),
+).filter(({ ssh, victim }) => ssh === 'openssh' || victim.program !== 'ssh');
+
+export function describeStops(cells: readonly StopCell[]): void {
+  describe('a run ends while something stands still:', () => {
+    const lab = useLab();
+
+    for (const { ssh, victim, last } of cells)
+      it(`${victim.program ?? 'everything'} on ${victim.host ?? 'this machine'}, before a ${last}, --ssh ${ssh}`, async function () {
+        this.timeout(60_000);
+        await lab.write('target', Buffer.from(OLD));
+        const running = lab.start(`exec rdpipe --ssh ${ssh} ${OPTIONS} ${stages(lab.folder, last)}`);
+        await eventually(async () => expect((await lab.read('seen')).toString()).to.match(/^tick\n/), 30_000);
+        const victims = lab.processes().filter((process) => isOf(lab, victim, process));
+        expect(victims).not.to.deep.equal([]);
+        for (const { pid } of victims) signalProcess(pid, 'SIGSTOP');
+        if (victim.program === 'node') await eventually(() => expectOnlyHere(lab), 20_000);
+        else failed(await running.result, 125, victim.why);
+        for (const { pid } of victims) signalProcess(pid, 'SIGCONT');
+        failed(await running.result, 125, victim.why);
+        await lab.expectNothingLeft();
+        expect(existsSync(`${lab.folder}/committed`)).to.equal(false);
+        expect((await lab.list()).sort()).to.deep.equal(['seen', 'target']);
+        expect((await lab.read('target')).toString()).to.equal(OLD);
+      });
+  });
+}
+
+function stages(folder: string, last: StopCell['last']): string {
+  const ends = { command: `cat > /dev/null; touch ${folder}/committed`, sink: `> ${folder}/target` };
+  return `h1:'while echo tick; do sleep 0.1; done' h2:'tee ${folder}/seen' h3:'${ends[last]}'`;
+}
+
+function isOf(lab: Lab, { host, program }: Victim, process: MarkedProcess): boolean {
+  const home = host === undefined ? lab.homes : lab.host(host).home;
+  return process.home === home && (program === undefined || process.program === program);
+}
+
+/** The hosts give up a controller that is silent. */
+function expectOnlyHere(lab: Lab): void {
+  const elsewhere = lab.processes().filter(({ home }) => home !== lab.homes);
+  expect(elsewhere.map(({ program }) => program)).to.deep.equal([]);
+}
+
+function silent(host: string): RegExp {
+  return new RegExp(`lost ${host}: nothing was heard from it|data from h\\d to h\\d: .*${host}`);
+}

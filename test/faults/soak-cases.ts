@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long streams, many runs, much on standard error: memory stays flat, and nothing is left of what was opened.
+import { readdirSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { expectFlat, FootprintLog, type Growth } from '../support/footprint.ts';
+import { type Lab, useLab } from '../support/lab.ts';
+import { childrenOf, type MarkedProcess } from '../support/processes.ts';
+import { type Result, type Running, succeeded } from '../support/shell.ts';
+
+export interface SoakSize {
+  /** Through one hop. */
+  readonly streamGib: number;
+  /** Through one that is encrypted. */
+  readonly sealedGib: number;
+  readonly stderrMib: number;
+  /** Between two looks at memory. */
+  readonly lookEveryMs: number;
+  readonly runsInTurn: number;
+  readonly runsAtOnce: number;
+  readonly longestMinutes: number;
+}
+
+const KIB_PER_MIB = 1024;
+const BUFFER_MIB = 8;
+const NATIVE_MOST_KIB = (24 + BUFFER_MIB) * KIB_PER_MIB;
+const NATIVE_SLACK_KIB = KIB_PER_MIB;
+const NODE_MOST_KIB = 300 * KIB_PER_MIB;
+/** Its heap breathes. */
+const NODE_SLACK_KIB = 48 * KIB_PER_MIB;
+const NATIVE = ['rdsend', 'rdrecv', 'rdstage'];
+
+export function describeSoak(size: SoakSize): void {
+  describe('at length', () => {
+    const longestMs = size.longestMinutes * 60_000;
+    const lab = useLab({ longestMs });
+
+    for (const [gib, encrypt] of [
+      [size.streamGib, 'never'],
+      [size.sealedGib, 'always'],
+    ] as const)
+      it(`${gib} GiB go through a hop in flat memory, --encrypt ${encrypt}`, async function () {
+        this.timeout(longestMs);
+        const words = `h1:'head -c ${gib}G /dev/zero' h2:'> /dev/null'`;
+        const { result, growths } = await watched(
+          lab,
+          size.lookEveryMs,
+          `exec rdpipe --json --encrypt ${encrypt} ${words}`,
+        );
+        expect(result.status, result.stderr.slice(-1000)).to.equal(0);
+        expect(result.stderr).to.include(`"bytes":${gib * 2 ** 30},`);
+        expectFlatRun(growths);
+      });
+
+    it(`${size.stderrMib} MiB of standard error are passed on in flat memory`, async function () {
+      this.timeout(longestMs);
+      const words = `h1:'yes | head -c ${size.stderrMib}M >&2; cat' h2:'cat'`;
+      const { result, growths } = await watched(
+        lab,
+        size.lookEveryMs,
+        `rdpipe --stderr raw ${words} 2>&1 > /dev/null | wc -c`,
+      );
+      succeeded(result, `${size.stderrMib * 2 ** 20}\n`);
+      expectFlatRun(growths);
+    });
+
+    it(`${size.runsInTurn} runs one after another leave nothing`, async function () {
+      this.timeout(longestMs);
+      await expectNothingNew(lab, async (env) => {
+        const loop = `for i in $(seq ${size.runsInTurn}); do rdpipe h1:"echo $i" h2:cat h3:"> $PWD/last" || exit; done`;
+        succeeded(await lab.sh(`${loop}; cat last; rm last`, env), `${size.runsInTurn}\n`);
+      });
+    });
+
+    it(`${size.runsAtOnce} runs at once leave nothing`, async function () {
+      this.timeout(longestMs);
+      await expectNothingNew(lab, async (env) => {
+        const numbers = Array.from({ length: size.runsAtOnce }, (_, index) => index + 1);
+        const line = (number: number) => `exec rdpipe --connect-timeout 100 h1:'echo ${number}' h2:cat`;
+        const results = await Promise.all(numbers.map((number) => lab.sh(line(number), env)));
+        for (const [index, result] of results.entries()) succeeded(result, `${index + 1}\n`);
+      });
+    });
+  });
+}
+
+/** Runs the line, and looks at its processes again and again. */
+async function watched(lab: Lab, everyMs: number, script: string): Promise<{ result: Result; growths: Growth[] }> {
+  const log = new FootprintLog();
+  const running: Running = lab.start(script);
+  const over = new AbortController();
+  const result = running.result.finally(() => over.abort());
+  while (!over.signal.aborted) {
+    log.look(lab.processes().filter(isOurs));
+    await delay(everyMs, undefined, { signal: over.signal }).catch(() => {});
+  }
+  return { result: await result, growths: log.growths() };
+}
+
+function isOurs({ program }: MarkedProcess): boolean {
+  return program === 'node' || NATIVE.includes(program);
+}
+
+function expectFlatRun(growths: readonly Growth[]): void {
+  if (process.env.RDPIPE_SOAK_TELL) for (const growth of growths) console.log(`      ${JSON.stringify(growth)}`);
+  const [node, native] = [true, false].map((isNode) =>
+    growths.filter(({ name }) => name.startsWith('node ') === isNode),
+  );
+  expectFlat(native ?? [], NATIVE_MOST_KIB, NATIVE_SLACK_KIB);
+  expectFlat(node ?? [], NODE_MOST_KIB, NODE_SLACK_KIB);
+}
+
+/** Files and sockets of rdpipe here, what the hosts keep, and what their servers hold. */
+async function expectNothingNew(lab: Lab, body: (env: NodeJS.ProcessEnv) => Promise<void>): Promise<void> {
+  const runtime = join(lab.folder, 'run');
+  await mkdir(runtime);
+  const env = { XDG_RUNTIME_DIR: runtime };
+  succeeded(await lab.sh('rdpipe h1:true h2:true h3:true', env), ''); // the agent is copied once
+  const before = holdings(lab, runtime);
+  await body(env);
+  await lab.expectNothingLeft();
+  expect(holdings(lab, runtime)).to.deep.equal(before);
+}
+
+function holdings(lab: Lab, runtime: string): unknown {
+  const servers = ['h1', 'h2', 'h3'].map((name) => lab.host(name));
+  return {
+    here: [readdirSync(runtime), readdirSync(join(lab.homes, '../tmp'))],
+    homes: servers.map(({ home }) => readdirSync(home, { recursive: true }).sort()),
+    descriptors: servers.map(({ pid }) => readdirSync(`/proc/${pid}/fd`).length),
+    children: servers.map(({ pid }) => childrenOf(pid)),
+  };
+}

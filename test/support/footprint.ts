@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much memory and how many descriptors the processes of a run hold while it goes on.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { MarkedProcess } from './processes.ts';
+
+export interface Footprint {
+  readonly rssKib: number;
+  readonly descriptors: number;
+}
+
+export interface Growth {
+  /** The program and its pid. */
+  readonly name: string;
+  readonly samples: number;
+  /** The most of the first half of its life, its first tenth apart. */
+  readonly before: Footprint;
+  /** Of the second half: the most memory, and the fewest descriptors, for it may open some in passing. */
+  readonly after: Footprint;
+}
+
+export class FootprintLog {
+  readonly #of = new Map<string, Footprint[]>();
+
+  /** Looks at these processes once; one that has just ended does not count. */
+  look(processes: readonly MarkedProcess[]): void {
+    for (const { pid, program } of processes) {
+      const footprint = footprintOf(pid);
+      const name = `${program} ${pid}`;
+      if (footprint !== undefined) this.#samplesOf(name).push(footprint);
+    }
+  }
+
+  #samplesOf(name: string): Footprint[] {
+    const samples = this.#of.get(name) ?? [];
+    this.#of.set(name, samples);
+    return samples;
+  }
+
+  /** Of those that were seen often enough to tell. */
+  growths(leastSamples = 20): Growth[] {
+    return [...this.#of]
+      .filter(([, { length }]) => length >= leastSamples)
+      .map(([name, samples]) => growth(name, samples));
+  }
+}
+
+/** Every one of these stayed below so much memory, and neither memory nor descriptors grew. */
+export function expectFlat(growths: readonly Growth[], mostKib: number, slackKib: number): void {
+  expect(growths).not.to.deep.equal([]);
+  for (const { name, before, after } of growths) {
+    const words = `${name}: ${before.rssKib} KiB, then ${after.rssKib} KiB`;
+    expect(Math.max(before.rssKib, after.rssKib), words).to.be.lessThan(mostKib);
+    expect(after.rssKib - before.rssKib, words).to.be.at.most(slackKib);
+    expect(after.descriptors, `descriptors of ${name}`).to.be.at.most(before.descriptors);
+  }
+}
+
+function growth(name: string, samples: readonly Footprint[]): Growth {
+  const settled = samples.slice(Math.ceil(samples.length / 10));
+  const half = Math.ceil(settled.length / 2);
+  const [first, second] = [settled.slice(0, half), settled.slice(half)];
+  return {
+    name,
+    samples: samples.length,
+    before: { rssKib: Math.max(...rssOf(first)), descriptors: Math.max(...descriptorsOf(first)) },
+    after: { rssKib: Math.max(...rssOf(second)), descriptors: Math.min(...descriptorsOf(second)) },
+  };
+}
+
+function rssOf(samples: readonly Footprint[]): number[] {
+  return samples.map(({ rssKib }) => rssKib);
+}
+
+function descriptorsOf(samples: readonly Footprint[]): number[] {
+  return samples.map(({ descriptors }) => descriptors);
+}
+
+function footprintOf(pid: number): Footprint | undefined {
+  try {
+    const rssKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+    return Number.isNaN(rssKib) ? undefined : { rssKib, descriptors: readdirSync(`/proc/${pid}/fd`).length };
+  } catch {
+    return undefined;
+  }
+}
