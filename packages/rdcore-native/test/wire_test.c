@@ -10,6 +10,11 @@
 
 static struct rd_error error;
 
+// What was refused is damage, in these words.
+static bool damaged(const char *words) {
+  return error.code == RD_CODE_DATA_DAMAGED && strcmp(error.message, words) == 0;
+}
+
 static bool decodes(uint8_t type, uint8_t flags, size_t payload_bytes) {
   unsigned char message[RD_HEADER_BYTES] = {type, flags};
   struct rd_frame frame;
@@ -68,11 +73,13 @@ static void frame_refusals(void) {
   for (unsigned type = 0; type < 256; type++)
     if (type < RD_FRAME_HANDSHAKE || type > RD_FRAME_RESUME) CHECK(!decodes((uint8_t)type, RD_FLAG_SEALED, 16));
   for (unsigned flag = 2; flag < 256; flag <<= 1) CHECK(!decodes(RD_FRAME_DATA, (uint8_t)flag, 100));
-  for (size_t bytes = 0; bytes < RD_HEADER_BYTES; bytes++) CHECK(!rd_frame_decode(message, bytes, &frame, &error));
+  for (size_t bytes = 0; bytes < RD_HEADER_BYTES; bytes++)
+    CHECK(!rd_frame_decode(message, bytes, &frame, &error) && damaged("a message of the other side is no frame"));
   CHECK(error.code == RD_CODE_DATA_DAMAGED);
   CHECK(rd_frame_decode(message, RD_HEADER_BYTES + 1, &frame, &error));
   message[3] = 1; // the stream
   CHECK(!rd_frame_decode(message, RD_HEADER_BYTES + 1, &frame, &error));
+  CHECK(damaged("a frame of the other side is malformed (type 2)"));
   message[3] = 0;
   message[16] = 1; // a sequence, though not sealed
   CHECK(!rd_frame_decode(message, RD_HEADER_BYTES + 1, &frame, &error));
@@ -106,11 +113,11 @@ static void end_and_ack(void) {
   rd_end_encode(&end, bytes);
   CHECK(bytes[0] == 1 && bytes[16] == 4 && bytes[19] == 1);
   CHECK(rd_end_decode(bytes, sizeof bytes, &same_end, &error) && memcmp(&end, &same_end, sizeof end) == 0);
-  CHECK(!rd_end_decode(bytes, sizeof bytes - 1, &same_end, &error));
+  CHECK(!rd_end_decode(bytes, sizeof bytes - 1, &same_end, &error) && damaged("the other side's END is malformed"));
   uint64_t frames = 0;
   rd_ack_encode(0x0102030405060708, bytes);
   CHECK(bytes[0] == 8 && rd_ack_decode(bytes, 8, &frames, &error) && frames == 0x0102030405060708);
-  CHECK(!rd_ack_decode(bytes, 7, &frames, &error));
+  CHECK(!rd_ack_decode(bytes, 7, &frames, &error) && damaged("the other side's ACK is malformed"));
 }
 
 static void aborts(void) {
@@ -128,7 +135,7 @@ static void aborts(void) {
   CHECK(rd_abort_encode(&abort, bytes) == RD_CONTROL_PAYLOAD_MAX_BYTES);
   CHECK(rd_abort_decode(bytes, RD_CONTROL_PAYLOAD_MAX_BYTES, &same, &error) && strcmp(same.words, abort.words) == 0);
   CHECK(!rd_abort_decode(bytes, RD_CONTROL_PAYLOAD_MAX_BYTES + 1, &same, &error));
-  CHECK(!rd_abort_decode(bytes, 3, &same, &error));
+  CHECK(!rd_abort_decode(bytes, 3, &same, &error) && damaged("the other side's ABORT is malformed"));
 }
 
 static void hellos(void) {
@@ -146,7 +153,7 @@ static void hellos(void) {
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants_chacha && !same.wants_sealed);
   CHECK(!rd_hello_decode(bytes, sizeof bytes - 1, &same, &error));
   bytes[0] = 'X';
-  CHECK(!rd_hello_decode(bytes, sizeof bytes, &same, &error) && error.code == RD_CODE_DATA_DAMAGED);
+  CHECK(!rd_hello_decode(bytes, sizeof bytes, &same, &error) && damaged("the other side's HELLO is malformed"));
 }
 
 static bool cleans_to(const char *dirty, const char *clean) {
