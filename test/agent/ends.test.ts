@@ -166,6 +166,22 @@ describe('a run that is ended', () => {
     });
   }
 
+  it('by a supervisor that hangs for longer than the lease leaves nothing', async () => {
+    const agent = await startRun(1000);
+    await agent.event('alive');
+    process.kill(agent.supervisor, 'SIGSTOP');
+    await expectEnd(agent);
+  });
+
+  it('by SIGKILL to both at once leaves no command, and none that takes a part for the whole', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('echo part; exec sleep 1000', COMMITTING));
+    await agents.says('seen', 'part\n');
+    for (const pid of [agent.guardian, agent.supervisor]) process.kill(pid, 'SIGKILL');
+    await agents.expectNothingLeft();
+    expect(agents.has('committed')).to.equal(false);
+  });
+
   it('by SIGKILL to its guardian says why', async () => {
     const agent = await startRun();
     process.kill(agent.guardian, 'SIGKILL');

@@ -28,6 +28,10 @@ bool guard_finished(int guard_fd, struct rd_error *error) {
   return tell(guard_fd, (struct guard_message){GUARD_FINISHED, 0}, -1, error);
 }
 
+bool guard_alive(int guard_fd, uint32_t within_ms, struct rd_error *error) {
+  return tell(guard_fd, (struct guard_message){GUARD_ALIVE, within_ms}, -1, error);
+}
+
 int guard_receive(int guard_fd, struct guard_message *message, int *fd) {
   union fd_space space;
   struct iovec part = {.iov_base = message, .iov_len = sizeof *message};

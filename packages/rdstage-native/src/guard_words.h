@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the supervisor tells its guardian: which pipe ends to hold, so that no consumer sees an end of file when the
-// supervisor dies, and that all went as it should.
+// supervisor dies, that it is alive, and that all went as it should.
 #ifndef RD_STAGE_GUARD_WORDS_H
 #define RD_STAGE_GUARD_WORDS_H
 
@@ -12,17 +12,20 @@ enum guard_word {
   GUARD_HOLD = 1, // comes with a descriptor
   GUARD_RELEASE,
   GUARD_FINISHED,
+  GUARD_ALIVE,
 };
 
 struct guard_message {
   uint32_t word;
-  uint32_t hold; // a number that the supervisor chose
+  uint32_t number; // of a hold: the supervisor chose it; of GUARD_ALIVE: milliseconds
 };
 
 // The supervisor's end of the socket. False when the guardian is gone.
 bool guard_hold(int guard_fd, uint32_t hold, int fd, struct rd_error *error);
 bool guard_release(int guard_fd, uint32_t hold, struct rd_error *error);
 bool guard_finished(int guard_fd, struct rd_error *error);
+// The next word comes within so many milliseconds, or the supervisor hangs.
+bool guard_alive(int guard_fd, uint32_t within_ms, struct rd_error *error);
 
 // The guardian's end. 1 and a message, with *fd (the caller's, or -1); 0 when the supervisor is gone or makes no sense.
 int guard_receive(int guard_fd, struct guard_message *message, int *fd);

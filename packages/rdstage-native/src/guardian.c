@@ -7,6 +7,8 @@
 #include "process_tree.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #define END_WITHIN_MS 8000
 
 static bool listen_to_supervisor(int guard_fd, struct holds *holds);
+static bool speaks_within(int guard_fd, int within_ms);
 static int status_of(pid_t supervisor);
 
 int guardian_watch(pid_t supervisor, int guard_fd) {
@@ -25,17 +28,28 @@ int guardian_watch(pid_t supervisor, int guard_fd) {
   return status;
 }
 
-// Until the supervisor is gone. True when it had finished.
+// Until the supervisor is gone, or hangs. True when it had finished.
 static bool listen_to_supervisor(int guard_fd, struct holds *holds) {
   struct guard_message message;
   bool finished = false;
-  for (int fd; guard_receive(guard_fd, &message, &fd);) {
-    if (message.word == GUARD_HOLD && fd >= 0) holds_add(holds, message.hold, rd_take_fd(&fd));
-    if (message.word == GUARD_RELEASE) holds_drop(holds, message.hold);
+  int within_ms = -1; // for as long as it likes
+  for (int fd; speaks_within(guard_fd, within_ms) && guard_receive(guard_fd, &message, &fd);) {
+    if (message.word == GUARD_HOLD && fd >= 0) holds_add(holds, message.number, rd_take_fd(&fd));
+    if (message.word == GUARD_RELEASE) holds_drop(holds, message.number);
     if (message.word == GUARD_FINISHED) finished = true;
+    if (message.word == GUARD_ALIVE) within_ms = message.number < INT_MAX ? (int)message.number : INT_MAX;
     rd_cleanup_fd(&fd);
   }
   return finished;
+}
+
+// Its end is a word too.
+static bool speaks_within(int guard_fd, int within_ms) {
+  struct pollfd polled = {.fd = guard_fd, .events = POLLIN};
+  int ready;
+  do ready = poll(&polled, 1, within_ms);
+  while (ready < 0 && errno == EINTR);
+  return ready != 0;
 }
 
 static int status_of(pid_t supervisor) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The upper of the agent's two processes. It does nothing but wait: when the supervisor dies without having said that
-// it was finished, everything below is killed while the guardian holds every consumer's standard input open.
+// it was finished, or hangs for longer than the lease, everything below is killed while the guardian holds every
+// consumer's standard input open.
 #ifndef RD_STAGE_GUARDIAN_H
 #define RD_STAGE_GUARDIAN_H
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lease.h"
 
+#include "guard_words.h"
+
 #define HEARTBEAT_MAX_MS 5000
+#define GUARDIAN_GRACE_MS 1000 // rdpipe, which misses us too, says what happened
 
 static void on_expiry(void *context);
 static void on_heartbeat(void *context);
@@ -38,7 +41,9 @@ static void on_expiry(void *context) {
 
 static void on_heartbeat(void *context) {
   struct lease *lease = context;
+  struct rd_error ignored; // a guardian that is gone is heard of by its socket
   control_tell_alive(lease->agent->control);
+  guard_alive(lease->agent->guard_fd, (uint32_t)lease->lease_ms + GUARDIAN_GRACE_MS, &ignored);
   loop_timer(lease->agent->loop, &lease->heartbeat, heartbeat_ms(lease), on_heartbeat, lease);
 }
 

@@ -86,10 +86,11 @@ static bool set_up(struct supervisor *supervisor, const struct agent_options *op
   agent->user_stdin = options->user_stdin;
   agent->user_stdout = options->user_stdout;
   agent->loop = loop_create();
+  // First: who started the guardian may close our input when it has ended, and the cause is to be told.
+  supervisor->guardian_watch = loop_watch(agent->loop, guard_fd, POLLIN, on_guardian_gone, supervisor);
   struct control_handler handler = {.request = on_request, .lost = on_lost, .context = supervisor};
   agent->control = control_create(agent->loop, STDIN_FILENO, STDOUT_FILENO, &handler);
   loop_watch(agent->loop, supervisor->signal_fd, POLLIN, on_signal, supervisor);
-  supervisor->guardian_watch = loop_watch(agent->loop, guard_fd, POLLIN, on_guardian_gone, supervisor);
   return true;
 }
 

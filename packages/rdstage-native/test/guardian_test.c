@@ -20,10 +20,12 @@ static void test_words(void) {
   struct guard_message message;
   REQUIRE(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) && !pipe(ours));
   CHECK(guard_hold(ends[0], 7, ours[1], &error) && guard_release(ends[0], 7, &error));
-  CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_HOLD && message.hold == 7);
+  CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_HOLD && message.number == 7);
   CHECK(fd > 2 && (fcntl(fd, F_GETFD) & FD_CLOEXEC) && write(fd, "x", 1) == 1);
   rd_cleanup_fd(&fd);
   CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_RELEASE && fd == -1);
+  CHECK(guard_alive(ends[0], 250, &error));
+  CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_ALIVE && message.number == 250);
   CHECK(guard_finished(ends[0], &error));
   close(ends[0]);
   CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_FINISHED);
@@ -82,6 +84,11 @@ static void finish_only(int guard_fd) {
   guard_finished(guard_fd, &error);
 }
 
+static void hang(int guard_fd) {
+  guard_alive(guard_fd, 100, &error);
+  for (;;) raise(SIGSTOP);
+}
+
 // How many processes of ours live.
 static size_t living(void) {
   struct process_list list;
@@ -110,6 +117,13 @@ static void test_supervisor_that_died(void) {
   close(agent.stdin_fd);
 }
 
+static void test_supervisor_that_hangs(void) {
+  struct agent_ends agent = start_agent(hang);
+  CHECK(exit_status(agent.guardian) == EXIT_FAILURE);
+  CHECK(living() == 0);
+  close(agent.stdin_fd);
+}
+
 static void test_supervisor_that_finished(void) {
   struct agent_ends agent = start_agent(release_and_finish);
   CHECK(exit_status(agent.guardian) == EXIT_SUCCESS);
@@ -134,6 +148,7 @@ int main(void) {
   alarm(60);
   test_words();
   test_supervisor_that_died();
+  test_supervisor_that_hangs();
   test_supervisor_that_finished();
   test_hold_that_stays_behind();
   return test_end("rdstage guardian");
