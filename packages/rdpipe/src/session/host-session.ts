@@ -22,6 +22,8 @@ export interface HostSession {
   readonly kind: 'openssh' | 'ssh2' | 'local';
   /** The host as the user wrote it. */
   readonly label: string;
+  /** Resolves when its connection has ended, whoever ended it; never rejects. */
+  readonly ended: Promise<unknown>;
   /**
    * Opens a channel that runs `sh` there. One that the host refuses is a SessionError, or a channel that closes at once and
    * leaves its reason in `failure`: ssh learns of it too late.

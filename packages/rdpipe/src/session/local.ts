@@ -7,6 +7,7 @@ export function createLocalSession(): HostSession {
   return {
     kind: 'local',
     label: 'this machine',
+    ended: new Promise(() => {}),
     async openShell(signal) {
       signal.throwIfAborted();
       const channel = startChild(['sh']);

@@ -180,7 +180,19 @@ async function connectEach(
   const connected = wanted.map(
     async ({ id, route }): Promise<[SessionId, HostSession]> => [id, await connector.connect(route)],
   );
-  return new Map(await Promise.all(connected));
+  return new Map(await Promise.race([Promise.all(connected), firstLoss(connected)]));
+}
+
+/** Rejects when a session is lost while others are still being opened. One that is closed is not lost. */
+async function firstLoss(connected: readonly Promise<readonly [SessionId, HostSession]>[]): Promise<never> {
+  const losses = connected.map(async (connecting) => {
+    const [, session] = await connecting;
+    await session.ended;
+    const failure = session.failure();
+    if (failure !== undefined) throw failure;
+    return new Promise<never>(() => {});
+  });
+  return Promise.race(losses);
 }
 
 interface Tried extends Attempt {

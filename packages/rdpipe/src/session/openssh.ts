@@ -35,6 +35,7 @@ function createSession(route: Route, master: Master): OpensshSession {
     kind: 'openssh',
     label,
     master,
+    ended: master.ended,
     async openShell(signal) {
       signal.throwIfAborted();
       const logPath = master.newPath('log');

@@ -50,6 +50,7 @@ function createSession(route: Route, client: Client): Ssh2Session {
   return {
     kind: 'ssh2',
     label,
+    ended,
     async openShell(signal) {
       signal.throwIfAborted();
       return channelOf(await execShell(route, client, lost));
