@@ -20,7 +20,7 @@ export async function checkFailed(lab: Lab, cell: Cell, result: Result): Promise
   expect({ status: result.status, signal: result.signal }, result.stderr).to.deep.equal({ status, signal });
   if (words === undefined) expect(result.stderr).to.equal('');
   else {
-    expect(result.stderr).to.match(words);
+    expect(result.stderr, result.stderr).to.match(words);
     expect(result.stderr.trimEnd().split('\n'), result.stderr).to.have.length(1);
   }
   await eventually(() => expect(lab.processes()).to.deep.equal([]));

@@ -57,12 +57,12 @@ async function prepare(lab: Lab, cell: Cell): Promise<Place> {
   const { shape, phase } = cell;
   await mkdir(join(lab.folder, 'run'), { mode: 0o700 });
   await lab.write('target', Buffer.from(OLD_CONTENT));
-  const { gateBefore, gateAfterHead } = courseOf(phase);
+  const { gateBefore, gateAfterHead } = courseOf(cell);
   const waits = shape.stages[0]?.kind === 'source' && (gateBefore || gateAfterHead);
-  if (!waits) await lab.write('source', sourceBytes(phase));
+  if (!waits) await lab.write('source', sourceBytes(cell));
   if (phase === 'login') signalProcess(lab.host(silentHost(cell)).pid, 'SIGSTOP');
   const source = waits ? await openFifo(lab, 'source') : undefined;
-  if (source !== undefined) await source.write(sourceBytes(phase));
+  if (source !== undefined) await source.write(sourceBytes(cell));
   return { gate: await openFifo(lab, 'gate'), source };
 }
 
@@ -88,21 +88,21 @@ function textOf({ kind }: ShapeStage, stage: number, cell: Cell, folder: string)
   return kind === 'sink' ? `> ${folder}/target` : commandLine(cell, stage, folder);
 }
 
-function feed(running: Running, { shape, phase }: Cell): void {
-  if (!shape.stdin) return;
-  running.write(sourceBytes(phase).toString('latin1'));
-  const { gateBefore, gateAfterHead } = courseOf(phase);
+function feed(running: Running, cell: Cell): void {
+  if (!cell.shape.stdin) return;
+  running.write(sourceBytes(cell).toString('latin1'));
+  const { gateBefore, gateAfterHead } = courseOf(cell);
   if (!gateBefore && !gateAfterHead) running.closeInput();
 }
 
 /** Opens every gate: the run goes on to its end. */
-async function letGoOn(lab: Lab, { gate, source }: Place, running: Running, { shape, phase }: Cell): Promise<void> {
+async function letGoOn(lab: Lab, { gate, source }: Place, running: Running, cell: Cell): Promise<void> {
   wakeServers(lab);
   for (const { pid } of lab.processes()) signalProcess(pid, 'SIGCONT');
   await lab.write('open', Buffer.alloc(0));
   await gate.write('\n'.repeat(GATES_MAX));
-  const rest = restBytes(phase);
-  if (shape.stdin && rest.length > 0) {
+  const rest = restBytes(cell);
+  if (cell.shape.stdin && rest.length > 0) {
     running.write(rest.toString());
     running.closeInput();
   }

@@ -2,14 +2,18 @@
 // What flows through a cell's pipeline: the source sends a head, in most phases more, then a last line; every command passes
 // on what it reads, marks that it was committed, and appends a line of its own.
 import type { Cell, Phase } from './cells.ts';
-import { commandsOf, type Shape, slowStageOf } from './shapes.ts';
+import { commandsOf, linksOf, type Shape, slowStageOf } from './shapes.ts';
 
 export const HEAD = 'first\n';
 export const LAST = 'last\n';
 /** More than everything between two neighbours holds. */
 const BLOCKING_BYTES = 24 * 1024 * 1024;
-/** More than a pipe holds, less than a pipe and a receiver's window do: the source can end while the consumer does not read. */
-const DRAINING_BYTES = 1792 * 1024;
+/** The source can end while the consumer does not read: less than a pipe holds; more than that, less than with a receiver's window. */
+const PIPE_BYTES = 768 * 1024;
+const WINDOW_BYTES = 1792 * 1024;
+
+/** All that matters of a cell. */
+type Flow = Pick<Cell, 'phase' | 'shape'>;
 
 /** How the source behaves: at a gate it waits until the test lets everything go on. */
 interface Course {
@@ -18,25 +22,34 @@ interface Course {
   readonly gateAfterHead: boolean;
 }
 
-export function courseOf(phase: Phase): Course {
+export function courseOf({ phase, shape }: Flow): Course {
   return {
     gateBefore: phase === 'login' || phase === 'joining' || phase === 'before',
-    bodyBytes: phase === 'blocked' ? BLOCKING_BYTES : phase === 'draining' || phase === 'after' ? DRAINING_BYTES : 0,
+    bodyBytes: phase === 'blocked' ? BLOCKING_BYTES : isDraining(phase) ? drainingBytes(shape) : 0,
     gateAfterHead: phase === 'idle',
   };
 }
 
+function isDraining(phase: Phase): boolean {
+  return phase === 'draining' || phase === 'after';
+}
+
+function drainingBytes(shape: Shape): number {
+  const lastLink = (slowStageOf(shape) ?? 0) - 1;
+  return linksOf(shape).some(({ number }) => number === lastLink) ? WINDOW_BYTES : PIPE_BYTES;
+}
+
 /** Everything that the source sends before a gate, or to its end when there is none. */
-export function sourceBytes(phase: Phase): Buffer {
-  const { gateBefore, bodyBytes, gateAfterHead } = courseOf(phase);
+export function sourceBytes(flow: Flow): Buffer {
+  const { gateBefore, bodyBytes, gateAfterHead } = courseOf(flow);
   if (gateBefore) return Buffer.alloc(0);
   const body = Buffer.alloc(bodyBytes);
   return Buffer.concat([Buffer.from(HEAD), body, Buffer.from(gateAfterHead ? '' : LAST)]);
 }
 
 /** What it sends after its gate. */
-export function restBytes(phase: Phase): Buffer {
-  const { gateBefore, gateAfterHead } = courseOf(phase);
+export function restBytes(flow: Flow): Buffer {
+  const { gateBefore, gateAfterHead } = courseOf(flow);
   return Buffer.from(`${gateBefore ? HEAD : ''}${gateBefore || gateAfterHead ? LAST : ''}`);
 }
 
@@ -47,19 +60,20 @@ export function endSeenBy(stage: number, shape: Shape): string {
 }
 
 /** The line of a command's shell. `folder` holds the gate, and what the stage tells of itself. */
-export function commandLine({ shape, phase }: Cell, stage: number, folder: string): string {
+export function commandLine(flow: Flow, stage: number, folder: string): string {
+  const { shape, phase } = flow;
   const hidden = `setsid sleep 90${stage} < /dev/null > /dev/null 2>&1 &`;
-  const work = stage === 1 && !shape.stdin ? producer(phase) : reader(phase, stage, slowStageOf(shape) === stage);
+  const work = stage === 1 && !shape.stdin ? producer(flow) : reader(phase, stage, slowStageOf(shape) === stage);
   return `: stage ${stage}; cd ${folder}; ${hidden} touch started.${stage}; ${work} && echo end ${stage}`;
 }
 
-function producer(phase: Phase): string {
-  const { gateBefore, bodyBytes, gateAfterHead } = courseOf(phase);
+function producer(flow: Flow): string {
+  const { gateBefore, bodyBytes, gateAfterHead } = courseOf(flow);
   return [
     ...(gateBefore ? [GATE] : []),
     'echo first',
     ...(gateAfterHead ? [GATE] : []),
-    ...(phase === 'flowing' ? ['until test -e open; do echo body; done'] : []),
+    ...(flow.phase === 'flowing' ? ['until test -e open; do echo body; done'] : []),
     ...(bodyBytes > 0 ? [`head -c ${bodyBytes} /dev/zero`] : []),
     'echo last',
   ].join(' && ');
