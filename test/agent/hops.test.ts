@@ -292,6 +292,20 @@ describe('a hop', () => {
     expect(agents.has('committed')).to.equal(false);
   });
 
+  it('tells of an rdsend that was killed, also when it was told to end before that was seen', async () => {
+    const { from, to } = await connect('echo part; exec sleep 1000');
+    await agents.says('seen', 'part\n');
+    const processOf = (name: string) => agents.processes().find(({ program }) => program === name);
+    const rdsend = processOf('rdsend')?.pid ?? 0;
+    process.kill(rdsend, 'SIGSTOP');
+    from.send({ op: 'abort', reason: 'a test' });
+    await eventually(() => expect(processOf('sleep')?.state).to.equal('T'));
+    process.kill(rdsend, 'SIGKILL');
+    const killed = { result: 'failed', code: 'internal', message: 'rdsend was killed by signal 9' };
+    expect(await from.event('link_ended')).to.include(killed);
+    await to.abort();
+  });
+
   for (const victim of ['guardian', 'supervisor'] as const) {
     for (const which of ['from', 'to'] as const) {
       it(`leaves nothing and commits nothing when the ${which === 'from' ? 'first' : 'second'} ${victim} is killed`, async () => {

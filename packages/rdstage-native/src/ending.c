@@ -62,6 +62,7 @@ static bool step(struct ending *ending) {
     return true;
   case ENDING_RECEIVERS:
     if (!receivers_are_over(ending)) return false;
+    if (ending->segment) segment_doom(ending->segment);
     ending->sweep.spared_count = 0;
     enter(ending, ENDING_REST);
     return true;
@@ -90,7 +91,9 @@ static bool phase_lasts(const struct ending *ending, int64_t within_ms) {
 // An rdsend that was told that its producer ended well must hear ABORT before its input ends.
 static bool senders_are_over(const struct ending *ending) {
   if (!ending->segment || segment_ends_are_over(ending->segment, HOP_SEND)) return true;
-  if (!phase_lasts(ending, SENDERS_WITHIN_MS)) signal_programs(ending, HOP_SEND, SIGKILL);
+  if (phase_lasts(ending, SENDERS_WITHIN_MS)) return false;
+  segment_doom(ending->segment);
+  signal_programs(ending, HOP_SEND, SIGKILL);
   return false;
 }
 

@@ -83,6 +83,10 @@ void hop_abort(struct hop *hop, const char *reason) {
   if (can_hear(hop)) hop_program_tell(hop->program, json_pack("{s:s,s:s}", "op", "abort", "reason", reason));
 }
 
+void hop_doom(struct hop *hop) {
+  hop->doomed = true;
+}
+
 void hop_release(struct hop *hop) {
   if (hop->program) hop_program_tell(hop->program, json_pack("{s:s}", "op", "release"));
 }
@@ -235,7 +239,8 @@ static void finish(struct hop *hop, const struct link_end_event *ended) {
   hop->handler.finished(hop->handler.context, well);
 }
 
-// Without a last word. When we had told it to end, that is no failure of its own.
+// Without a last word. When we had told it to end that is no failure of its own, but a signal that we did not send is:
+// the peer may tell of it, and rdpipe tell us to abort, before its exit is seen here.
 static void die(struct hop *hop, int status) {
   const char *name = hop_program_name(hop->end);
   struct rd_error error;
@@ -243,8 +248,9 @@ static void die(struct hop *hop, int status) {
     rd_error_set(&error, RD_CODE_INTERNAL, "%s was killed by signal %d", name, WTERMSIG(status));
   else
     rd_error_set(&error, RD_CODE_INTERNAL, "%s exited %d without a word", name, WEXITSTATUS(status));
-  if (hop->aborted) rd_error_set(&error, RD_CODE_ABORTED, "%s was stopped", name);
-  struct link_end_event ended = {.result = hop->aborted ? "aborted" : "failed",
+  bool stopped = hop->aborted && (hop->doomed || !WIFSIGNALED(status));
+  if (stopped) rd_error_set(&error, RD_CODE_ABORTED, "%s was stopped", name);
+  struct link_end_event ended = {.result = stopped ? "aborted" : "failed",
                                  .code = rd_code_name(error.code),
                                  .message = error.message,
                                  .status = rd_code_status(error.code)};

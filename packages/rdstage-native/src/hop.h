@@ -29,7 +29,8 @@ struct hop {
   struct word *word;
   struct hop_program *program;
   bool ready;    // it may be told to listen or dial; of a local link: it is joined to its other end
-  bool aborted;  // by us: what it does then is our doing
+  bool aborted;  // by us: how it ends then is our doing
+  bool doomed;   // and being killed by a signal is, too
   bool finished; // said its last word
   bool over;     // and was reaped
 };
@@ -45,6 +46,7 @@ void hop_connect(struct hop *hop, json_t *order);    // listen or dial, as rdpip
 void hop_consumer(struct hop *hop, pid_t pid);       // who reads what rdrecv writes
 void hop_commit(struct hop *hop, int status);        // the producer ended well
 void hop_abort(struct hop *hop, const char *reason); // idempotent
+void hop_doom(struct hop *hop);                      // its program may be killed from now on
 void hop_release(struct hop *hop);                   // nobody reads what rdrecv writes
 
 pid_t hop_pid(const struct hop *hop); // of the program; -1: none runs

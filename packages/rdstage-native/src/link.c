@@ -122,6 +122,11 @@ void link_abort(struct link *link, const char *reason) {
   if (link->recv) hop_abort(link->recv, reason);
 }
 
+void link_doom(struct link *link) {
+  if (link->send) hop_doom(link->send);
+  if (link->recv) hop_doom(link->recv);
+}
+
 void link_release(struct link *link) {
   if (link->recv) hop_release(link->recv);
 }

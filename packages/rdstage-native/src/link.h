@@ -37,6 +37,7 @@ void link_go(struct link *link);
 
 // The run fails: tells both ends. Idempotent.
 void link_abort(struct link *link, const char *reason);
+void link_doom(struct link *link);
 // Every consumer is dead: ends may be closed.
 void link_release(struct link *link);
 // See channel_hand_over().

@@ -118,6 +118,10 @@ void segment_abort(struct segment *segment, const char *reason) {
   for (size_t i = 0; i < segment->link_count; i++) link_abort(segment->links[i], reason);
 }
 
+void segment_doom(struct segment *segment) {
+  for (size_t i = 0; i < segment->link_count; i++) link_doom(segment->links[i]);
+}
+
 bool segment_ends_are_over(const struct segment *segment, enum hop_end end) {
   pid_t running;
   return segment_programs(segment, end, &running, 1) == 0;

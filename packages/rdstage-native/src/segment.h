@@ -27,6 +27,8 @@ void segment_child_ended(struct segment *segment, pid_t pid, int status, const s
 
 // For the ending of a run (see ending.h).
 void segment_abort(struct segment *segment, const char *reason);
+// Its programs may be killed from now on.
+void segment_doom(struct segment *segment);
 bool segment_ends_are_over(const struct segment *segment, enum hop_end end);
 void segment_release(struct segment *segment);
 void segment_close_stderr(struct segment *segment);
