@@ -112,7 +112,7 @@ static int shake_hands(struct rd_candidate *candidate, struct rd_error *error) {
 // What the peer said before it went tells more than that it went. Returns -1.
 static int hear_last(struct rd_candidate *candidate, struct rd_error *error) {
   struct rd_error last;
-  if (error->code == RD_CODE_PEER_LOST && !take_in(candidate, &last) && last.code != RD_CODE_PEER_LOST) *error = last;
+  if (rd_code_is_loss(error->code) && !take_in(candidate, &last) && !rd_code_is_loss(last.code)) *error = last;
   return -1;
 }
 
@@ -159,7 +159,7 @@ static bool take_in(struct rd_candidate *candidate, struct rd_error *error) {
     transport->ops->give_back(transport, &message);
     if (!good) return false;
     // Where the peer is gone already, there may be more to hear.
-    if (!put_out(candidate, error) && error->code != RD_CODE_PEER_LOST) return false;
+    if (!put_out(candidate, error) && !rd_code_is_loss(error->code)) return false;
   }
   return true;
 }

@@ -18,11 +18,16 @@ struct listener {
   int64_t again_at_ms;            // 0: it does not pause
 };
 
-// Somebody who is not our peer yet. Ours: dialled or adopted, so that its failure is our failure.
+// How somebody came; but for those who came to a listener, their failure is our failure.
+enum way { WAY_LISTENER, WAY_DIAL, WAY_ADOPTED };
+
+// Somebody who is not our peer yet.
 struct knock {
   struct rd_candidate *candidate;
-  bool ours, rdma;
+  enum way way;
+  bool rdma;
   char peer[PEER_WORDS_BYTES];
+  struct rd_address address; // that was dialled
 };
 
 struct rd_connect {
@@ -32,30 +37,41 @@ struct rd_connect {
   bool adopted;
   struct knock knocks[RD_CANDIDATES_MOST]; // the oldest first
   size_t knock_count;
+  size_t ready;      // the knock to take
   unsigned reported; // bits: kinds of turned-away connectors
+
+  // Of the connection that was taken last.
+  uint32_t epoch; // 0: there was none
+  enum way way;
+  struct rd_address address;
+  struct rd_window window; // receiver: what it granted
+  uint32_t tried_epoch;    // of our last dials
 };
 
 static void accept_connectors(struct rd_connect *connect, struct listener *listener);
 static void take_dialled(struct rd_connect *connect);
-static bool add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler, bool ours,
-                      int64_t until_ms, struct rd_error *error);
-static bool make_hello(const struct rd_connect *connect, const struct rd_transport *transport, struct rd_hello *hello,
-                       struct rd_error *error);
+static struct knock *add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+                               int64_t until_ms, struct rd_error *error);
+static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool dialler,
+                       struct rd_hello *hello, struct rd_error *error);
+static uint32_t next_epoch(struct rd_connect *connect, bool dialler);
 static void make_room(struct rd_connect *connect, bool rdma);
 static size_t count_knocks(const struct rd_connect *connect, bool only_rdma);
 static size_t oldest_knock(const struct rd_connect *connect, bool only_rdma);
 static bool is_rdma(const struct rd_transport *transport);
 static bool wants_sealed(enum rd_encrypt encrypt, const struct rd_transport *transport);
 static bool is_here(const char *peer);
-static bool service_knocks(struct rd_connect *connect, struct rd_connection **connection);
+static bool service_knocks(struct rd_connect *connect);
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error);
+static bool was_taken(const struct rd_connect *connect, const struct knock *knock, const struct rd_error *error);
 static void note_failure(struct rd_connect *connect, const struct knock *knock, const struct rd_error *error);
 static void turn_away(struct rd_connect *connect, const char *peer, const struct rd_error *error);
 static void drop_knock(struct rd_connect *connect, size_t index);
-static size_t drop_others(struct rd_connect *connect, size_t index);
+static size_t drop_rdma_but(struct rd_connect *connect, size_t index);
 static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_candidate *candidate,
                                              struct rd_error *error);
 static void choose(const struct rd_connect *connect, struct rd_connection *connection);
+static void keep_way(struct rd_connect *connect, const struct knock *knock, const struct rd_connection *connection);
 static bool all_dials_failed(const struct rd_connect *connect);
 static bool somebody_authenticated(const struct rd_connect *connect);
 
@@ -67,6 +83,7 @@ struct rd_connect *rd_connect_create(const struct rd_connect_config *config, str
   }
   connect->config = *config;
   connect->dials.config = config->dials;
+  connect->tried_epoch = 1;
   return connect;
 }
 
@@ -97,20 +114,47 @@ bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addres
 
 bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
                       struct rd_error *error) {
-  connect->adopted =
-      add_knock(connect, transport, dialler, true, rd_now_ms() + connect->config.dials.timeout_ms, error);
+  struct knock *knock = add_knock(connect, transport, dialler, rd_now_ms() + connect->config.dials.timeout_ms, error);
+  if (knock != NULL) knock->way = WAY_ADOPTED;
+  connect->adopted = knock != NULL;
   return connect->adopted;
 }
 
-int rd_connect_service(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
+int rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
   for (size_t i = 0; i < 2; i++) accept_connectors(connect, &connect->listeners[i]);
   take_dialled(connect);
-  if (service_knocks(connect, connection)) return 1;
+  if (service_knocks(connect)) return 1;
   if (!all_dials_failed(connect)) return 0;
   *error = connect->dials.failure;
   rd_dials_clear(&connect->dials);
   connect->adopted = false;
+  connect->tried_epoch++; // somebody may have taken one of them for the first connection
   return -1;
+}
+
+struct rd_connection *rd_connect_take(struct rd_connect *connect) {
+  struct rd_error error;
+  size_t index = drop_rdma_but(connect, connect->ready);
+  struct knock *knock = &connect->knocks[index];
+  struct rd_connection *connection = make_connection(connect, knock->candidate, &error);
+  if (connection == NULL) {
+    knock_failed(connect, index, &error);
+    return NULL;
+  }
+  keep_way(connect, knock, connection);
+  while (connect->knock_count > 0) drop_knock(connect, connect->knock_count - 1);
+  return connection;
+}
+
+bool rd_connect_again(struct rd_connect *connect) {
+  if (connect->way == WAY_DIAL && !connect->dials.again) rd_dials_again(&connect->dials, &connect->address);
+  return connect->way != WAY_ADOPTED;
+}
+
+void rd_connect_rest(struct rd_connect *connect) {
+  rd_dials_clear(&connect->dials);
+  for (size_t i = connect->knock_count; i-- > 0;)
+    if (connect->knocks[i].way == WAY_DIAL) drop_knock(connect, i);
 }
 
 size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) {
@@ -155,7 +199,7 @@ static void accept_connectors(struct rd_connect *connect, struct listener *liste
     char peer[PEER_WORDS_BYTES];
     snprintf(peer, sizeof peer, "%s", transport->ops->peer_name(transport));
     // What is short for one connector is no reason to end the listener.
-    if (!add_knock(connect, transport, false, false, rd_now_ms() + CONNECTOR_MS, &error))
+    if (add_knock(connect, transport, false, rd_now_ms() + CONNECTOR_MS, &error) == NULL)
       turn_away(connect, peer, &error);
   }
 }
@@ -163,46 +207,63 @@ static void accept_connectors(struct rd_connect *connect, struct listener *liste
 static void take_dialled(struct rd_connect *connect) {
   struct rd_error error;
   struct rd_transport *transport;
-  while (rd_dials_next(&connect->dials, &transport)) {
-    if (!add_knock(connect, transport, true, true, connect->dials.until_ms, &error))
+  const struct rd_address *address;
+  while (rd_dials_next(&connect->dials, &transport, &address)) {
+    int64_t until_ms = connect->dials.again ? rd_now_ms() + CONNECTOR_MS : connect->dials.until_ms;
+    struct knock *knock = add_knock(connect, transport, true, until_ms, &error);
+    if (knock != NULL) {
+      knock->way = WAY_DIAL;
+      knock->address = *address;
+    } else if (connect->dials.again) {
+      rd_dials_retry(&connect->dials);
+    } else {
       rd_dials_note(&connect->dials, &error);
+    }
   }
 }
 
-static bool add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler, bool ours,
-                      int64_t until_ms, struct rd_error *error) {
+// NULL: it failed, and the transport is gone.
+static struct knock *add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+                               int64_t until_ms, struct rd_error *error) {
   const struct rd_connect_config *config = &connect->config;
   struct rd_hello mine;
   bool rdma = is_rdma(transport);
-  if (!make_hello(connect, transport, &mine, error)) {
+  if (!make_hello(connect, transport, dialler, &mine, error)) {
     rd_transport_destroy(transport);
-    return false;
+    return NULL;
   }
   make_room(connect, rdma);
   struct rd_candidate *candidate =
       rd_candidate_create(transport, &config->identity, config->role, dialler, &mine, until_ms, error);
-  if (candidate == NULL) return false;
+  if (candidate == NULL) return NULL;
   struct knock *knock = &connect->knocks[connect->knock_count++];
-  *knock = (struct knock){.candidate = candidate, .ours = ours, .rdma = rdma};
+  *knock = (struct knock){.candidate = candidate, .rdma = rdma};
   snprintf(knock->peer, sizeof knock->peer, "%s", rd_candidate_peer(candidate));
-  return true;
+  return knock;
 }
 
-static bool make_hello(const struct rd_connect *connect, const struct rd_transport *transport, struct rd_hello *hello,
-                       struct rd_error *error) {
+static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool dialler,
+                       struct rd_hello *hello, struct rd_error *error) {
   const struct rd_connect_config *config = &connect->config;
   *hello = (struct rd_hello){
       .version = RD_PROTOCOL_VERSION,
       .wants_sealed = wants_sealed(config->encrypt, transport),
       .wants_chacha = config->role == RD_ROLE_SENDER && !rd_cpu_has_aes(),
-      .epoch = 1,
+      .epoch = next_epoch(connect, dialler),
   };
   if (config->role == RD_ROLE_SENDER) return true;
-  struct rd_window window = rd_window_of(config->buffer_bytes);
+  struct rd_window window = connect->epoch > 0 ? connect->window : rd_window_of(config->buffer_bytes);
   bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);
   hello->slots = window.slots;
   hello->slot_bytes = window.slot_bytes;
   return fits;
+}
+
+// A dialler's is above all of its own before it, but for those dialled at once; a listener's is the least that it
+// takes.
+static uint32_t next_epoch(struct rd_connect *connect, bool dialler) {
+  if (!dialler) return connect->epoch + 1;
+  return connect->epoch == 0 ? connect->tried_epoch : ++connect->tried_epoch;
 }
 
 static void make_room(struct rd_connect *connect, bool rdma) {
@@ -254,19 +315,18 @@ static bool is_here(const char *peer) {
   return false;
 }
 
-static bool service_knocks(struct rd_connect *connect, struct rd_connection **connection) {
+// True: one is ready.
+static bool service_knocks(struct rd_connect *connect) {
   for (size_t i = 0; i < connect->knock_count;) {
     struct rd_error why;
     int serviced = rd_candidate_service(connect->knocks[i].candidate, &why);
-    if (serviced > 0) {
-      i = drop_others(connect, i);
-      *connection = make_connection(connect, connect->knocks[i].candidate, &why);
-      if (*connection != NULL) return true;
-    }
-    if (serviced != 0)
+    if (serviced < 0) {
       knock_failed(connect, i, &why);
-    else
-      i++;
+      continue;
+    }
+    connect->ready = i;
+    if (serviced > 0) return true;
+    i++;
   }
   return false;
 }
@@ -274,14 +334,26 @@ static bool service_knocks(struct rd_connect *connect, struct rd_connection **co
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error) {
   const struct knock *knock = &connect->knocks[index];
   // The sender closes those it does not choose, at any stage of the handshake.
-  bool not_chosen = error->code == RD_CODE_PEER_LOST && connect->knock_count > 1;
-  if (knock->ours) {
+  bool not_chosen = rd_code_is_loss(error->code) && connect->knock_count > 1;
+  if (was_taken(connect, knock, error)) {
+    connect->tried_epoch++;
+    rd_dials_again(&connect->dials, &knock->address);
+  } else if (knock->way == WAY_DIAL && connect->dials.again && error->code != RD_CODE_KEY_REFUSED) {
+    rd_dials_retry(&connect->dials);
+  } else if (knock->way != WAY_LISTENER) {
     note_failure(connect, knock, error);
     if (knock->rdma) rd_dials_let_tcp_try(&connect->dials);
   } else if (!not_chosen) {
     turn_away(connect, knock->peer, error);
   }
   drop_knock(connect, index);
+}
+
+// The sender may have chosen it, the only one, and it broke before that was heard.
+static bool was_taken(const struct rd_connect *connect, const struct knock *knock, const struct rd_error *error) {
+  return knock->way == WAY_DIAL && !connect->dials.again && connect->knock_count == 1 &&
+         !rd_dials_under_way(&connect->dials) && rd_candidate_authenticated(knock->candidate) &&
+         rd_code_is_loss(error->code);
 }
 
 // With the name of what failed, where the words have none.
@@ -308,7 +380,7 @@ static void drop_knock(struct rd_connect *connect, size_t index) {
 }
 
 // The locked memory of those beside it is needed now. Returns where it is then.
-static size_t drop_others(struct rd_connect *connect, size_t index) {
+static size_t drop_rdma_but(struct rd_connect *connect, size_t index) {
   if (!connect->knocks[index].rdma) return index;
   for (size_t i = connect->knock_count; i-- > 0;) {
     if (i == index || !connect->knocks[i].rdma) continue;
@@ -339,11 +411,26 @@ static void choose(const struct rd_connect *connect, struct rd_connection *conne
     (void)rd_connection_flush(connection, &ignored);
 }
 
+// What is not needed for another connection to come the same way is closed.
+static void keep_way(struct rd_connect *connect, const struct knock *knock, const struct rd_connection *connection) {
+  const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;
+  connect->epoch = connect->tried_epoch = rd_connection_epoch(connection);
+  connect->way = knock->way;
+  connect->address = knock->address;
+  connect->window = (struct rd_window){.slots = mine->slots, .slot_bytes = mine->slot_bytes};
+  rd_dials_clear(&connect->dials);
+  for (size_t rdma = 0; rdma < 2; rdma++) {
+    if (knock->way == WAY_LISTENER && (rdma == 1) == knock->rdma) continue;
+    rd_connector_destroy(connect->listeners[rdma].connector);
+    connect->listeners[rdma] = (struct listener){.connector = NULL};
+  }
+}
+
 static bool all_dials_failed(const struct rd_connect *connect) {
   if (connect->dials.count == 0 && !connect->adopted) return false;
   if (rd_dials_under_way(&connect->dials)) return false;
   for (size_t i = 0; i < connect->knock_count; i++)
-    if (connect->knocks[i].ours) return false;
+    if (connect->knocks[i].way != WAY_LISTENER) return false;
   return !somebody_authenticated(connect);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From "listen", "dial" or "adopt" to an authenticated connection. Any number of them may go on at once; the sender
 // takes the first connection that authenticates, the receiver the one its sender has taken, and everything else is
-// closed. Nothing here blocks.
+// closed, but for the way it came: a listener goes on listening and a dialler can dial again, for when the connection
+// breaks (docs/protocol.md, section 1.6). Nothing here blocks.
 #ifndef RD_CONNECT_H
 #define RD_CONNECT_H
 
@@ -56,9 +57,18 @@ bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addres
 // Takes over a connection that exists already (also when it fails); `dialler`: this end is the TLS client.
 bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool dialler, struct rd_error *error);
 
-// Goes on as far as it can: 1 the connection is in *connection, 0 not yet, -1 the last of the dials failed
-// (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialling again is possible.
-int rd_connect_service(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error);
+// Goes on as far as it can: 1 somebody is there whom rd_connect_take() is to be called for, 0 not yet, -1 the last of
+// the dials failed (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialling again is possible.
+int rd_connect_service(struct rd_connect *connect, struct rd_error *error);
+// The connection, newer than all before it; of an earlier one the device's memory must have been given back. NULL:
+// nothing came of it, and connecting goes on.
+struct rd_connection *rd_connect_take(struct rd_connect *connect);
+
+// The connection is broken, or silent: whoever dialled dials again, until it is refused; a listener listens anyway.
+// False: there is no way to another one.
+bool rd_connect_again(struct rd_connect *connect);
+// The connection lives after all: gives up what rd_connect_again() began.
+void rd_connect_rest(struct rd_connect *connect);
 
 // What to poll, at most RD_CONNECT_POLLS_MOST; returns how many were filled in.
 size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls);

@@ -20,7 +20,6 @@
 // Frames that are received in one go: after them it is the turn of whoever commands this end, however much comes.
 #define FRAMES_AT_ONCE 256u
 #define RING_LEAST_BYTES (2u * PAGE_BYTES)
-#define EPOCH 1u
 
 struct outgoing {
   unsigned char header[RD_HEADER_BYTES];
@@ -98,6 +97,22 @@ void rd_connection_destroy(struct rd_connection *connection) {
   free(connection);
 }
 
+void rd_connection_disconnect(struct rd_connection *connection) {
+  connection->transport->ops->disconnect(connection->transport);
+}
+
+uint32_t rd_connection_epoch(const struct rd_connection *connection) {
+  return connection->agreement.mine.epoch;
+}
+
+// On a slow line a message takes its time; only then is the transport asked.
+int64_t rd_connection_silent_ms(const struct rd_connection *connection) {
+  int64_t silent_ms = rd_now_ms() - connection->life.heard_at_ms;
+  if (silent_ms < RD_PING_AFTER_MS) return silent_ms;
+  int64_t quiet_ms = connection->transport->ops->silent_ms(connection->transport);
+  return quiet_ms < silent_ms ? quiet_ms : silent_ms;
+}
+
 void rd_connection_choose(struct rd_connection *connection) {
   struct rd_error ignored; // whether it went out shows when the connection is used
   rd_life_signs_measure(&connection->life);
@@ -135,7 +150,7 @@ int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type
   if (!offer_staged(connection, error)) return -1;
   struct outgoing *outgoing = connection->is_staged ? NULL : free_outgoing(connection);
   if (outgoing == NULL) return 0;
-  struct rd_frame frame = {.type = type, .epoch = EPOCH, .offset = offset};
+  struct rd_frame frame = {.type = type, .epoch = rd_connection_epoch(connection), .offset = offset};
   if (type == RD_FRAME_DATA && !connection->agreement.sealed) {
     connection->is_staged = stage_plain(connection, outgoing, &frame, payload, bytes);
   } else {
@@ -178,6 +193,11 @@ bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error
   int64_t now_ms = rd_now_ms();
   if (rd_life_signs_tick(&connection->life, now_ms))
     return !connection->life.owes_ping || rd_connection_flush(connection, error);
+  int64_t silent_ms = rd_connection_silent_ms(connection);
+  if (silent_ms < connection->life.stall_timeout_ms) {
+    connection->life.heard_at_ms = now_ms - silent_ms;
+    return true;
+  }
   rd_error_set(error, RD_CODE_PEER_STALLED, "nothing came from %s for %lld s", rd_connection_peer(connection),
                (long long)(now_ms - connection->life.heard_at_ms) / 1000);
   return false;
@@ -374,7 +394,7 @@ static bool open_frame(struct rd_connection *connection, struct rd_arrival *arri
   if (!rd_frame_decode(message->data, message->bytes, frame, error)) return false;
   bool sealed = (frame->flags & RD_FLAG_SEALED) != 0;
   bool must_be_sealed = frame->type != RD_FRAME_DATA || connection->agreement.sealed;
-  if (frame->type == RD_FRAME_HANDSHAKE || frame->type == RD_FRAME_RESUME || frame->epoch != EPOCH ||
+  if (frame->type == RD_FRAME_HANDSHAKE || frame->epoch != rd_connection_epoch(connection) ||
       sealed != must_be_sealed) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of type %d came out of place", (int)frame->type);
     return false;

@@ -26,8 +26,17 @@ struct rd_connection *rd_connection_create(struct rd_transport *transport, const
                                            int64_t stall_timeout_ms, bool poll, struct rd_error *error);
 void rd_connection_destroy(struct rd_connection *connection); // NULL-safe; wipes the keys
 
+// Closes the connection, and gives the device's memory back; arrivals that were not given back stay as they are. It can
+// then only be destroyed.
+void rd_connection_disconnect(struct rd_connection *connection);
+
 // How much receive memory a window may need over this transport: what the device may use, but for the connection's own.
 size_t rd_connection_window_most_bytes(const struct rd_transport *transport);
+
+// Of this connection among the hop's, from 1.
+uint32_t rd_connection_epoch(const struct rd_connection *connection);
+// Milliseconds since anything came from the peer.
+int64_t rd_connection_silent_ms(const struct rd_connection *connection);
 
 // The sender's first word: it takes this connection. Its round trip is measured, and that of a few more after it.
 void rd_connection_choose(struct rd_connection *connection);

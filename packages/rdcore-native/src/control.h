@@ -75,6 +75,8 @@ enum rd_event_type {
   RD_EVENT_DIAL_FAILED,   // error: so does it
   RD_EVENT_TURNED_AWAY,   // peer, error
   RD_EVENT_CONNECTED,     // transport, cipher, local, peer, device, note
+  RD_EVENT_BROKEN,        // error: the connection is gone, another one is being made
+  RD_EVENT_RESUMED,       // epoch, bytes: it is there, and the stream goes on from there
   RD_EVENT_SIZE,          // bytes
   RD_EVENT_COUNTERS,      // bytes, *_ms, rtt_us
   RD_EVENT_END,           // bytes, status: END was valid and everything is written
@@ -97,6 +99,7 @@ struct rd_event {
   struct rd_waits waits;
   uint32_t rtt_us; // 0: not measured
   uint32_t status; // of the producer
+  uint32_t epoch;  // of the connection
 };
 
 struct rd_control {

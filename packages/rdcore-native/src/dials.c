@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define RETRY_MS 200
+#define ATTEMPT_MS 3000 // of one that is tried again and again: a lost packet is not waited for
 #define ADDRESS_WORDS_BYTES 320u
 
 static void begin(struct rd_dials *dials, struct rd_dial *dial);
@@ -16,6 +17,7 @@ static void no_answer(const struct rd_dials *dials, const struct rd_dial *dial, 
 static void failed(struct rd_dials *dials, struct rd_dial *dial, int number, const struct rd_error *error);
 static bool waits_for_rdma(const struct rd_dials *dials, const struct rd_dial *dial);
 static bool is_under_way(const struct rd_dial *dial);
+static int64_t until_ms(const struct rd_dials *dials, const struct rd_dial *dial);
 
 bool rd_dials_add(struct rd_dials *dials, const struct rd_address *addresses, size_t count, struct rd_error *error) {
   if (count == 0 || count > RD_DIALS_MOST - dials->count) {
@@ -37,13 +39,28 @@ bool rd_dials_add(struct rd_dials *dials, const struct rd_address *addresses, si
   return true;
 }
 
-bool rd_dials_next(struct rd_dials *dials, struct rd_transport **transport) {
+void rd_dials_again(struct rd_dials *dials, const struct rd_address *address) {
+  struct rd_dial dial = {.address = *address};
+  rd_dials_clear(dials);
+  dials->failure = (struct rd_error){.code = RD_CODE_OK};
+  dials->again = true;
+  dials->each[0] = dial;
+  dials->count = 1;
+  begin(dials, &dials->each[0]);
+}
+
+void rd_dials_retry(struct rd_dials *dials) {
+  dials->each[0].try_at_ms = rd_now_ms() + RETRY_MS;
+}
+
+bool rd_dials_next(struct rd_dials *dials, struct rd_transport **transport, const struct rd_address **address) {
   for (size_t i = 0; i < dials->count; i++) {
     struct rd_dial *dial = &dials->each[i];
     if (dial->try_at_ms > 0 && dial->try_at_ms <= rd_now_ms()) begin(dials, dial);
     if (dial->connector == NULL || accept_from(dials, dial, transport) <= 0) continue;
     rd_connector_destroy(dial->connector);
     dial->connector = NULL;
+    *address = &dial->address;
     return true;
   }
   return false;
@@ -75,6 +92,7 @@ void rd_dials_note(struct rd_dials *dials, const struct rd_error *error) {
 void rd_dials_clear(struct rd_dials *dials) {
   for (size_t i = 0; i < dials->count; i++) rd_connector_destroy(dials->each[i].connector);
   dials->count = 0;
+  dials->again = false;
 }
 
 size_t rd_dials_polls(const struct rd_dials *dials, struct pollfd *polls) {
@@ -91,7 +109,7 @@ int64_t rd_dials_due_ms(const struct rd_dials *dials) {
   int64_t due_ms = INT64_MAX;
   for (size_t i = 0; i < dials->count; i++) {
     const struct rd_dial *dial = &dials->each[i];
-    int64_t at_ms = dial->try_at_ms > 0 ? dial->try_at_ms : dials->until_ms;
+    int64_t at_ms = dial->try_at_ms > 0 ? dial->try_at_ms : until_ms(dials, dial);
     if (is_under_way(dial) && at_ms < due_ms) due_ms = at_ms;
   }
   return due_ms;
@@ -100,6 +118,7 @@ int64_t rd_dials_due_ms(const struct rd_dials *dials) {
 static void begin(struct rd_dials *dials, struct rd_dial *dial) {
   struct rd_error error;
   dial->try_at_ms = 0;
+  dial->begun_at_ms = rd_now_ms();
   dial->connector = dial->address.rdma ? rd_verbs_dial(&dial->address, dials->config.poll, &error)
                                        : rd_tcp_dial(&dial->address, &error);
   if (dial->connector == NULL) failed(dials, dial, errno, &error);
@@ -110,7 +129,7 @@ static int accept_from(struct rd_dials *dials, struct rd_dial *dial, struct rd_t
   struct rd_error error;
   int accepted = dial->connector->ops->accept(dial->connector, transport, &error);
   int number = errno;
-  if (accepted == 0 && rd_now_ms() >= dials->until_ms) {
+  if (accepted == 0 && rd_now_ms() >= until_ms(dials, dial)) {
     no_answer(dials, dial, &error);
     number = ETIMEDOUT;
     accepted = -1;
@@ -124,7 +143,8 @@ static void no_answer(const struct rd_dials *dials, const struct rd_dial *dial, 
   char port[16] = "";
   if (address->port > 0) snprintf(port, sizeof port, ":%u", address->port);
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s%s%s: no answer in %g s", address->host, port,
-               address->rdma ? " over rdma" : "", (double)dials->config.timeout_ms / 1000);
+               address->rdma ? " over rdma" : "",
+               (double)(dials->again ? ATTEMPT_MS : dials->config.timeout_ms) / 1000);
 }
 
 // `number` is the errno of the dial.
@@ -132,9 +152,13 @@ static void failed(struct rd_dials *dials, struct rd_dial *dial, int number, con
   bool nobody_listens = number == ECONNREFUSED || number == ENOENT;
   rd_connector_destroy(dial->connector);
   dial->connector = NULL;
+  if (dials->again && !nobody_listens) {
+    rd_dials_retry(dials);
+    return;
+  }
   int64_t after_ms = waits_for_rdma(dials, dial) ? dials->config.timeout_ms / 4 : RETRY_MS;
   int64_t try_at_ms = rd_now_ms() + after_ms;
-  if (dials->config.retry_refused && nobody_listens && try_at_ms < dials->until_ms)
+  if (dials->config.retry_refused && !dials->again && nobody_listens && try_at_ms < dials->until_ms)
     dial->try_at_ms = try_at_ms;
   else
     rd_dials_note(dials, error);
@@ -151,4 +175,8 @@ static bool waits_for_rdma(const struct rd_dials *dials, const struct rd_dial *d
 
 static bool is_under_way(const struct rd_dial *dial) {
   return dial->connector != NULL || dial->try_at_ms > 0;
+}
+
+static int64_t until_ms(const struct rd_dials *dials, const struct rd_dial *dial) {
+  return dials->again ? dial->begun_at_ms + ATTEMPT_MS : dials->until_ms;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses under dialling, all at once: each is tried until something comes of it, it is refused, or the time is over.
+// After a connection broke one address is tried again and again.
 // What comes of it is a connection that nobody has authenticated yet. Nothing here blocks.
 #ifndef RD_DIALS_H
 #define RD_DIALS_H
@@ -22,6 +23,7 @@ struct rd_dial {
   struct rd_address address;
   struct rd_connector *connector; // NULL: it waits, or is over
   int64_t try_at_ms;              // 0: it does not wait
+  int64_t begun_at_ms;
 };
 
 // All zeros but the config: nothing is dialled.
@@ -30,14 +32,19 @@ struct rd_dials {
   struct rd_dial each[RD_DIALS_MOST];
   size_t count;
   int64_t until_ms;
+  bool again;              // see rd_dials_again()
   struct rd_error failure; // the words of all that failed
 };
 
 // Dials them beside those under way; one that could not even begin counts as one that failed. False: too many, or
 // none.
 bool rd_dials_add(struct rd_dials *dials, const struct rd_address *addresses, size_t count, struct rd_error *error);
-// Goes on. True: there is a connection in *transport, the caller's; ask again.
-bool rd_dials_next(struct rd_dials *dials, struct rd_transport **transport);
+// Gives all else up and dials this one, until it is refused or given up; whatever else fails is tried again.
+void rd_dials_again(struct rd_dials *dials, const struct rd_address *address);
+// What came of the last try was nothing: tries again.
+void rd_dials_retry(struct rd_dials *dials);
+// Goes on. True: there is a connection in *transport, the caller's, to *address; ask again.
+bool rd_dials_next(struct rd_dials *dials, struct rd_transport **transport, const struct rd_address **address);
 // RDMA came to nothing: TCP need not wait for it now.
 void rd_dials_let_tcp_try(struct rd_dials *dials);
 // Something may still come of one.

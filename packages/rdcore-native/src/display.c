@@ -81,6 +81,12 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
   case RD_EVENT_CONNECTED:
     connected(display, event);
     return;
+  case RD_EVENT_BROKEN:
+    if (!options->quiet) say(display, "%s; connecting again", event->error->message);
+    return;
+  case RD_EVENT_RESUMED:
+    if (!options->quiet) say(display, "connected again, going on after %" PRIu64 " bytes", event->bytes);
+    return;
   case RD_EVENT_SIZE:
     display->size_bytes = (int64_t)event->bytes;
     return;

@@ -31,6 +31,7 @@ static const struct {
     [RD_CODE_ABORTED] = {"aborted", 9},
     [RD_CODE_CLOSED] = {"closed", 128 + SIGPIPE},
     [RD_CODE_INTERNAL] = {"internal", 10},
+    [RD_CODE_PEER_CLOSED] = {"peer_lost", 5},
 };
 static const unsigned code_count = sizeof codes / sizeof codes[0];
 
@@ -55,6 +56,10 @@ void rd_error_set_errno(struct rd_error *error, enum rd_code code, const char *f
 
 const char *rd_code_name(enum rd_code code) {
   return (unsigned)code < code_count ? codes[code].name : "internal";
+}
+
+bool rd_code_is_loss(enum rd_code code) {
+  return code == RD_CODE_PEER_LOST || code == RD_CODE_PEER_CLOSED;
 }
 
 int rd_code_status(enum rd_code code) {

@@ -19,6 +19,7 @@ enum rd_code {
   RD_CODE_ABORTED,
   RD_CODE_CLOSED,
   RD_CODE_INTERNAL,
+  RD_CODE_PEER_CLOSED, // of RD_CODE_PEER_LOST's: closed or reset, by the peer or in its name; to others it is the same
 };
 
 struct rd_error {
@@ -36,6 +37,9 @@ void rd_error_set_errno(struct rd_error *error, enum rd_code code, const char *f
 
 // The name used in messages ("peer_lost"). Never NULL.
 const char *rd_code_name(enum rd_code code);
+
+// The connection is gone, and the peer may not be.
+bool rd_code_is_loss(enum rd_code code);
 
 // The exit status of rdsend and rdrecv for this code; RD_CODE_CLOSED has 128 + SIGPIPE.
 int rd_code_status(enum rd_code code);

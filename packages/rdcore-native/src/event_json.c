@@ -24,6 +24,11 @@ json_t *rd_event_to_json(const struct rd_event *event) {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?}", "event", "connected", "transport", event->transport,
                      "cipher", event->cipher, "local", event->local, "peer", event->peer, "device", event->device,
                      "note", event->note);
+  case RD_EVENT_BROKEN:
+    return json_pack("{s:s, s:s}", "event", "broken", "message", event->error->message);
+  case RD_EVENT_RESUMED:
+    return json_pack("{s:s, s:I, s:I}", "event", "resumed", "epoch", (json_int_t)event->epoch, "bytes",
+                     (json_int_t)event->bytes);
   case RD_EVENT_SIZE:
     return json_pack("{s:s, s:I}", "event", "size", "bytes", (json_int_t)event->bytes);
   case RD_EVENT_COUNTERS:

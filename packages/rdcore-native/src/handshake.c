@@ -238,6 +238,8 @@ static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
   }
   if (!receive_hello(handshake, error)) return false;
   if (!handshake->greeted) return true;
+  if (!handshake->dialler && handshake->peer.epoch > handshake->mine.epoch)
+    handshake->mine.epoch = handshake->peer.epoch;
   // Sent before the other's is judged, so that both sides can name a difference of versions.
   if (!handshake->dialler && !send_hello(handshake, error)) return false;
   return check_hello(handshake, error);

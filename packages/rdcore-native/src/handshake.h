@@ -28,7 +28,8 @@ struct rd_agreement {
   struct rd_seal *incoming;
 };
 
-// `dialler` is the TLS client. `mine` is the HELLO this end sends. NULL on failure; destroy with
+// `dialler` is the TLS client. `mine` is the HELLO this end sends; of a listener, its epoch is the least that it takes,
+// and what it says is the dialler's. NULL on failure; destroy with
 // rd_handshake_destroy().
 struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool dialler,
                                          const struct rd_hello *mine, struct rd_error *error);

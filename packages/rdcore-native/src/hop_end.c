@@ -12,9 +12,19 @@
 #define FAREWELL_MS 2000
 #define CLOSED_MS 5000 // for the sender's BYE after our CLOSED
 #define NOTE_BYTES 160u
+#define SILENT_MS 2000 // another connection is tried beside the one there is
+// Who closes a connection while the network works, and wants another one, comes at once.
+#define CLOSED_MS_TO_MEND 5000
+#define STOPPED_AFTER_MS 2000 // we were stopped ourselves: nobody could come
 #define RING_UNIT_BYTES 4096u
 
 static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *settings, struct rd_error *error);
+static bool go_on_connecting(struct rd_hop_end *hop_end, struct rd_error *error);
+static void look_for_silence(struct rd_hop_end *hop_end);
+static bool take_connection(struct rd_hop_end *hop_end, struct rd_error *error);
+static bool refused(struct rd_hop_end *hop_end, struct rd_error *error);
+static bool still_mending(struct rd_hop_end *hop_end, struct rd_error *error);
+static void part(struct rd_hop_end *hop_end);
 static void tell_turned_away(void *context, const char *peer, const struct rd_error *why);
 static void listen_now(struct rd_hop_end *hop_end, const struct rd_listen_order *order);
 static void tell_dial_failed(struct rd_hop_end *hop_end, const struct rd_error *error);
@@ -23,8 +33,9 @@ static size_t size_buffer(struct rd_hop_end *hop_end);
 static bool still_listening(const struct rd_hop_end *hop_end, struct rd_error *error);
 static int sooner(int first_ms, int second_ms);
 
-void rd_hop_end_init(struct rd_hop_end *hop_end, enum rd_role role, struct rd_control *control) {
-  *hop_end = (struct rd_hop_end){.role = role, .control = control};
+void rd_hop_end_init(struct rd_hop_end *hop_end, enum rd_role role, struct rd_control *control,
+                     void (*let_go)(void *context, struct rd_connection *connection), void *context) {
+  *hop_end = (struct rd_hop_end){.role = role, .control = control, .let_go = let_go, .context = context};
   rd_meter_start(&hop_end->meter);
 }
 
@@ -42,7 +53,7 @@ bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, s
     return false;
   }
   if (order->type == RD_ORDER_OPEN) return open_hop_end(hop_end, &order->settings, error);
-  if (hop_end->connection != NULL) { // another way to connect, on its way when this one was found
+  if (hop_end->joined) { // another way to connect, on its way when this one was found
     rd_transport_destroy(order->transport);
     return true;
   }
@@ -64,20 +75,34 @@ bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, s
 
 bool rd_hop_end_connect(struct rd_hop_end *hop_end, struct rd_error *error) {
   if (hop_end->connect == NULL) return true;
-  int connected = rd_connect_service(hop_end->connect, &hop_end->connection, error);
-  if (connected == 0) return still_listening(hop_end, error);
-  if (connected < 0) {
-    tell_dial_failed(hop_end, error);
-    return true;
-  }
-  rd_connect_destroy(hop_end->connect);
-  hop_end->connect = NULL;
-  tell_connected(hop_end);
+  if (hop_end->connection != NULL) look_for_silence(hop_end);
+  if (hop_end->connection != NULL && !hop_end->connect_due) return true;
+  return go_on_connecting(hop_end, error);
+}
+
+bool rd_hop_end_mend(struct rd_hop_end *hop_end, const struct rd_error *error) {
+  if (!rd_code_is_loss(error->code) || !rd_connect_again(hop_end->connect)) return false;
+  int64_t now_ms = rd_now_ms();
+  int64_t silent_ms = rd_connection_silent_ms(hop_end->connection);
+  int64_t until_ms = now_ms - silent_ms + hop_end->settings.stall_timeout_ms;
+  bool soon = error->code == RD_CODE_PEER_CLOSED && now_ms + CLOSED_MS_TO_MEND < until_ms;
+  hop_end->mended_until_ms = soon ? now_ms + CLOSED_MS_TO_MEND : until_ms;
+  hop_end->serviced_at_ms = now_ms;
+  hop_end->broken = *error;
+  part(hop_end);
+  struct rd_event event = {.type = RD_EVENT_BROKEN, .error = error};
+  hop_end->control->ops->tell(hop_end->control, &event);
   return true;
 }
 
+void rd_hop_end_tell_resumed(struct rd_hop_end *hop_end, uint64_t offset) {
+  struct rd_event event = {
+      .type = RD_EVENT_RESUMED, .epoch = rd_connection_epoch(hop_end->connection), .bytes = offset};
+  hop_end->control->ops->tell(hop_end->control, &event);
+}
+
 void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_count, int most_ms, enum rd_wait wait) {
-  struct pollfd polls[1 + RD_HOP_END_WAITS_MOST + RD_CONNECT_POLLS_MOST];
+  struct pollfd polls[2 + RD_HOP_END_WAITS_MOST + RD_CONNECT_POLLS_MOST];
   size_t count = 0;
   polls[count++] = hop_end->control->ops->poll(hop_end->control);
   for (size_t i = 0; i < own_count; i++) polls[count++] = own[i];
@@ -86,7 +111,9 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
     polls[count++] = (struct pollfd){.fd = rd_connection_poll_fd(hop_end->connection),
                                      .events = rd_connection_poll_events(hop_end->connection)};
     timeout_ms = sooner(timeout_ms, rd_connection_timeout_ms(hop_end->connection));
-  } else if (hop_end->connect != NULL) {
+  }
+  size_t first_of_connect = count;
+  if (hop_end->connect != NULL) {
     count += rd_connect_polls(hop_end->connect, polls + count);
     timeout_ms = sooner(timeout_ms, rd_connect_timeout_ms(hop_end->connect));
   }
@@ -95,7 +122,9 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
   if (hop_end->settings.poll) sched_yield();
   poll(polls, count, timeout_ms);
   for (size_t i = 0; i < own_count; i++) own[i].revents = polls[1 + i].revents;
-  if (hop_end->connection != NULL) rd_meter_add_wait(&hop_end->meter, wait, rd_now_ns() - before_ns);
+  hop_end->connect_due = hop_end->connect != NULL && rd_connect_timeout_ms(hop_end->connect) == 0;
+  for (size_t i = first_of_connect; i < count; i++) hop_end->connect_due |= polls[i].revents != 0;
+  if (hop_end->joined) rd_meter_add_wait(&hop_end->meter, wait, rd_now_ns() - before_ns);
 }
 
 bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_arrival *arrival, struct rd_error *error) {
@@ -115,7 +144,7 @@ bool rd_hop_end_out_of_place(const struct rd_arrival *arrival, struct rd_error *
 void rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end) {
   struct rd_connection *connection = hop_end->connection;
   bool is_sender = hop_end->role == RD_ROLE_SENDER;
-  bool is_gone = end->code == RD_CODE_PEER_LOST || end->code == RD_CODE_PEER_STALLED;
+  bool is_gone = rd_code_is_loss(end->code) || end->code == RD_CODE_PEER_STALLED;
   bool is_good = end->code == RD_CODE_OK || end->code == RD_CODE_CLOSED;
   uint64_t bytes = hop_end->meter.bytes;
   if (connection == NULL || is_gone || (hop_end->peer_ended && !(is_good && is_sender))) {
@@ -168,6 +197,68 @@ static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *s
   snprintf(config.identity.run, sizeof config.identity.run, "%s", settings->run);
   hop_end->connect = rd_connect_create(&config, error);
   return hop_end->connect != NULL;
+}
+
+static bool go_on_connecting(struct rd_hop_end *hop_end, struct rd_error *error) {
+  switch (rd_connect_service(hop_end->connect, error)) {
+  case 1:
+    return take_connection(hop_end, error);
+  case 0:
+    return hop_end->joined ? still_mending(hop_end, error) : still_listening(hop_end, error);
+  default:
+    if (hop_end->joined) return refused(hop_end, error);
+    tell_dial_failed(hop_end, error);
+    return true;
+  }
+}
+
+static void look_for_silence(struct rd_hop_end *hop_end) {
+  if (rd_connection_silent_ms(hop_end->connection) < SILENT_MS)
+    rd_connect_rest(hop_end->connect);
+  else if (rd_connect_again(hop_end->connect))
+    hop_end->connect_due = true;
+}
+
+// The device may not have memory for two connections.
+static bool take_connection(struct rd_hop_end *hop_end, struct rd_error *error) {
+  part(hop_end);
+  hop_end->connection = rd_connect_take(hop_end->connect);
+  if (hop_end->connection == NULL) return true;
+  bool sealed = rd_connection_agreement(hop_end->connection)->sealed;
+  if (hop_end->joined && sealed != hop_end->sealed) {
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s came back with another encryption",
+                 rd_connection_peer(hop_end->connection));
+    return false;
+  }
+  if (!hop_end->joined) tell_connected(hop_end);
+  hop_end->joined = true;
+  hop_end->sealed = sealed;
+  return true;
+}
+
+// Nobody listens there any more, or somebody else does.
+static bool refused(struct rd_hop_end *hop_end, struct rd_error *error) {
+  struct rd_error why = *error;
+  bool is_broken = hop_end->connection == NULL;
+  rd_error_set(error, RD_CODE_PEER_LOST, "%s%sthe other side is gone: %s", is_broken ? hop_end->broken.message : "",
+               is_broken ? ", and " : "", why.message);
+  return false;
+}
+
+static bool still_mending(struct rd_hop_end *hop_end, struct rd_error *error) {
+  int64_t now_ms = rd_now_ms(), away_ms = now_ms - hop_end->serviced_at_ms;
+  if (hop_end->connection != NULL) return true;
+  hop_end->serviced_at_ms = now_ms;
+  if (away_ms > STOPPED_AFTER_MS) hop_end->mended_until_ms += away_ms;
+  if (now_ms < hop_end->mended_until_ms) return true;
+  rd_error_set(error, RD_CODE_PEER_LOST, "%s, and it could not be made again in time", hop_end->broken.message);
+  return false;
+}
+
+static void part(struct rd_hop_end *hop_end) {
+  struct rd_connection *connection = hop_end->connection;
+  hop_end->connection = NULL;
+  if (connection != NULL) hop_end->let_go(hop_end->context, connection);
 }
 
 static void tell_turned_away(void *context, const char *peer, const struct rd_error *why) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sending and the receiving loop share: orders about the way to the peer, connecting, waiting, telling, and
-// the last words.
+// What the sending and the receiving loop share: orders about the way to the peer, connecting, connecting again when
+// the connection broke (docs/protocol.md, section 1.6), waiting, telling, and the last words.
 #ifndef RD_HOP_END_H
 #define RD_HOP_END_H
 
@@ -13,23 +13,39 @@ struct rd_hop_end {
   struct rd_control *control;
   struct rd_settings settings; // once `opened`
   bool opened;
-  struct rd_connect *connect;       // from `open` until there is a connection
+  struct rd_connect *connect;       // from `open` on
+  bool connect_due;                 // it may have something to do
   struct rd_connection *connection; // NULL: not yet, or not any more
-  int64_t listen_until_ms;          // 0: no limit
-  bool peer_ended;                  // the peer ended the stream, and needs no telling
-  size_t ring_bytes;                // of a sender with a connection
+  bool joined;                      // there was a connection
+  bool sealed;                      // and its DATA frames were
+  struct rd_error broken;           // why there is none any more, `joined` though it is
+  int64_t mended_until_ms;          // there must be another one
+  int64_t serviced_at_ms;
+  // The loop parts with the connection there is, broken or replaced: destroys it, or keeps it disconnected.
+  void (*let_go)(void *context, struct rd_connection *connection);
+  void *context;
+  int64_t listen_until_ms; // 0: no limit
+  bool peer_ended;         // the peer ended the stream, and needs no telling
+  size_t ring_bytes;       // of a sender with a connection
   struct rd_meter meter;
 };
 
-void rd_hop_end_init(struct rd_hop_end *hop_end, enum rd_role role, struct rd_control *control);
+// See the fields for `let_go`.
+void rd_hop_end_init(struct rd_hop_end *hop_end, enum rd_role role, struct rd_control *control,
+                     void (*let_go)(void *context, struct rd_connection *connection), void *context);
 void rd_hop_end_clear(struct rd_hop_end *hop_end); // closes everything, wipes the key
 
 // Follows `open`, `listen`, `dial` and `adopt`. False: they could not be followed, or the order is `abort`, or the
 // control is lost; *error is then the end of this run.
 bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, struct rd_error *error);
 
-// While there is no connection: goes on connecting. False: it failed for good.
+// Goes on connecting: while there is no connection, when the one there is has been silent for long, and when the peer
+// comes by another one. False: it failed for good.
 bool rd_hop_end_connect(struct rd_hop_end *hop_end, struct rd_error *error);
+// A failure of the connection: true when another one is being made, false when it is the end.
+bool rd_hop_end_mend(struct rd_hop_end *hop_end, const struct rd_error *error);
+// On a connection after the first one, the stream goes on from `offset`.
+void rd_hop_end_tell_resumed(struct rd_hop_end *hop_end, uint64_t offset);
 
 // Waits for orders, the peer, the loop's own `own` descriptors (whose revents are filled in), or the next life sign or
 // counters; at most `most_ms` (-1: no limit of its own). The time goes on the account of `wait`.

@@ -27,8 +27,15 @@ struct receiver {
   uint64_t consumed;
   bool end_received;
   uint32_t producer_status;
-  int64_t done_at_ms; // 0: DONE was not sent yet
-  bool delivered;     // and the control was told
+  bool unwanted; // the consumer closed while there was no connection to say so
+
+  uint32_t epoch;                // of the connection that was begun to be used; 0: none
+  bool resume_owed;              // it is not the hop's first one, as far as somebody knows
+  bool end_here;                 // END came by it
+  int64_t done_at_ms;            // 0: DONE was not sent by it yet
+  struct rd_connection *retired; // the one before, disconnected, while the first frame with the writer is its
+
+  bool delivered; // and the control was told
   bool over;
 };
 
@@ -37,20 +44,24 @@ static bool obey(struct receiver *receiver, struct rd_error *error);
 static bool obey_one(struct receiver *receiver, const struct rd_order *order, struct rd_error *error);
 static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int output_fd);
 static bool begin(struct receiver *receiver, struct rd_error *error);
+static bool greet(struct receiver *receiver, struct rd_error *error);
+static void let_go(void *context, struct rd_connection *connection);
+static bool follow_writer(struct receiver *receiver, struct rd_error *error);
 static bool converse(struct receiver *receiver, struct rd_error *error);
 static bool hear(struct receiver *receiver, struct rd_error *error);
 static bool take_frame(struct receiver *receiver, const struct rd_arrival *arrival, bool *kept, struct rd_error *error);
 static bool take_data(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error);
 static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error);
 static bool speak(struct receiver *receiver, struct rd_error *error);
-static void collect(struct receiver *receiver);
+static bool send_resume(struct receiver *receiver, struct rd_error *error);
+static void collect(struct receiver *receiver, struct rd_connection *connection);
 static bool acknowledge(struct receiver *receiver, struct rd_error *error);
 static bool send_done(struct receiver *receiver, struct rd_error *error);
 static void deliver(struct receiver *receiver);
 static void close_output(struct receiver *receiver);
 static enum rd_wait what_for(struct receiver *receiver);
 static int timeout_ms(struct receiver *receiver);
-static bool wait(struct receiver *receiver, struct rd_error *error);
+static void wait(struct receiver *receiver);
 static void wait_for_release(struct receiver *receiver);
 static bool stop_writing(struct receiver *receiver);
 static void clear(struct receiver *receiver);
@@ -58,8 +69,10 @@ static void clear(struct receiver *receiver);
 enum rd_code rd_recv_loop(struct rd_control *control) {
   struct receiver receiver = {.consumer = RD_NO_CONSUMER, .output_fd = -1, .watch_fd = -1};
   struct rd_error end = {.code = RD_CODE_OK};
-  rd_hop_end_init(&receiver.hop_end, RD_ROLE_RECEIVER, control);
+  rd_hop_end_init(&receiver.hop_end, RD_ROLE_RECEIVER, control, let_go, &receiver);
   if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
+  // Whoever is lost had nothing more to give.
+  if (receiver.unwanted && rd_code_is_loss(end.code)) rd_error_set(&end, RD_CODE_CLOSED, "the consumer wanted no more");
   rd_hop_end_farewell(&receiver.hop_end, &end);
   // What was written whole is delivered, whatever came after: a lost connection, or an abort that was too late.
   if (stop_writing(&receiver)) {
@@ -77,10 +90,11 @@ static bool run(struct receiver *receiver, struct rd_error *error) {
   struct rd_hop_end *hop_end = &receiver->hop_end;
   for (;;) {
     if (!obey(receiver, error) || !rd_hop_end_connect(hop_end, error) || !begin(receiver, error)) return false;
-    if (hop_end->connection != NULL && !converse(receiver, error)) return false;
+    if (!follow_writer(receiver, error)) return false;
+    if (hop_end->connection != NULL && !converse(receiver, error) && !rd_hop_end_mend(hop_end, error)) return false;
     if (receiver->over) return true;
     rd_hop_end_tell_counters(hop_end, false);
-    if (!wait(receiver, error)) return false;
+    wait(receiver);
   }
 }
 
@@ -111,7 +125,7 @@ static bool obey_one(struct receiver *receiver, const struct rd_order *order, st
   case RD_ORDER_LOST:
     receiver->alone = true;
     // Before anything else, and before its input can end. Once it ended well there is nothing to hide from it.
-    if (receiver->done_at_ms == 0) rd_consumer_kill(&receiver->consumer, KILL_MS);
+    if (!receiver->delivered) rd_consumer_kill(&receiver->consumer, KILL_MS);
     return rd_hop_end_obey(&receiver->hop_end, order, error);
   default:
     return rd_hop_end_obey(&receiver->hop_end, order, error);
@@ -136,12 +150,8 @@ static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int outpu
 // What arrives before there is a sink waits with the writer.
 static bool begin(struct receiver *receiver, struct rd_error *error) {
   const struct rd_connection *connection = receiver->hop_end.connection;
-  if (receiver->writer == NULL && connection != NULL) {
-    uint32_t slots = rd_connection_agreement(connection)->mine.slots;
-    rd_credit_init(&receiver->credit, slots);
-    receiver->writer = rd_writer_create(slots, !rd_connection_agreement(connection)->sealed, error);
-    if (receiver->writer == NULL) return false;
-  }
+  bool is_new = connection != NULL && receiver->epoch != rd_connection_epoch(connection);
+  if (is_new && !greet(receiver, error)) return false;
   if (receiver->writer != NULL && receiver->sink != NULL && !receiver->writing) {
     receiver->writing = true;
     rd_writer_begin(receiver->writer, receiver->sink);
@@ -149,13 +159,58 @@ static bool begin(struct receiver *receiver, struct rd_error *error) {
   return true;
 }
 
+// A new connection.
+static bool greet(struct receiver *receiver, struct rd_error *error) {
+  const struct rd_connection *connection = receiver->hop_end.connection;
+  uint32_t slots = rd_connection_agreement(connection)->mine.slots;
+  receiver->epoch = rd_connection_epoch(connection);
+  receiver->resume_owed = receiver->epoch > 1;
+  rd_credit_init(&receiver->credit, slots);
+  if (receiver->writer == NULL) receiver->writer = rd_writer_create(slots, !receiver->hop_end.sealed, error);
+  return receiver->writer != NULL;
+}
+
+// What is not begun to be written will come again. What is being written stays where it is: in the memory of the
+// connection there was, or of one that broke before.
+static void let_go(void *context, struct rd_connection *connection) {
+  struct receiver *receiver = context;
+  bool forgot_end = false;
+  size_t busy_bytes = receiver->writer != NULL ? rd_writer_forget(receiver->writer, &forgot_end) : 0;
+  if (forgot_end) receiver->end_received = false;
+  receiver->end_here = false;
+  receiver->done_at_ms = 0;
+  if (receiver->writer != NULL) collect(receiver, connection);
+  bool is_busy = receiver->writer != NULL && rd_writer_pending(receiver->writer) > 0;
+  receiver->received = receiver->consumed + (is_busy ? busy_bytes : 0);
+  if (is_busy && receiver->retired == NULL) {
+    rd_connection_disconnect(connection);
+    receiver->retired = connection;
+  } else {
+    rd_connection_destroy(connection);
+  }
+}
+
+// Whether there is a connection or not.
+static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
+  if (receiver->writer == NULL) return true;
+  // In this order: when it has committed, all frames are written.
+  enum rd_writer_state state = rd_writer_state(receiver->writer, error);
+  collect(receiver, receiver->hop_end.connection);
+  if (state == RD_WRITER_COMMITTED) deliver(receiver);
+  if (state == RD_WRITER_FAILED && error->code == RD_CODE_CLOSED) receiver->unwanted = true;
+  if (state == RD_WRITER_FAILED && error->code != RD_CODE_CLOSED) return false;
+  if (!receiver->unwanted || receiver->hop_end.connection == NULL) return true;
+  rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
+  return false;
+}
+
 // When the connection breaks, what the peer said last tells more than that it broke.
 static bool converse(struct receiver *receiver, struct rd_error *error) {
   struct rd_error last;
   if (!hear(receiver, error)) return false;
   if (receiver->over || speak(receiver, error)) return true;
-  if (error->code != RD_CODE_PEER_LOST) return false;
-  if (!hear(receiver, &last) && last.code != RD_CODE_PEER_LOST) *error = last;
+  if (!rd_code_is_loss(error->code)) return false;
+  if (!hear(receiver, &last) && !rd_code_is_loss(last.code)) *error = last;
   return receiver->over;
 }
 
@@ -192,7 +247,7 @@ static bool take_frame(struct receiver *receiver, const struct rd_arrival *arriv
 
 static bool take_data(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
   bool fits = arrival->bytes <= rd_connection_agreement(receiver->hop_end.connection)->mine.slot_bytes;
-  if (!fits || receiver->end_received || arrival->frame.offset != receiver->received)
+  if (!fits || receiver->resume_owed || receiver->end_received || arrival->frame.offset != receiver->received)
     return rd_hop_end_out_of_place(arrival, error);
   receiver->received += arrival->bytes;
   return rd_writer_put(receiver->writer, arrival, error);
@@ -200,9 +255,11 @@ static bool take_data(struct receiver *receiver, const struct rd_arrival *arriva
 
 static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
   struct rd_end end;
-  if (receiver->end_received || arrival->frame.offset != receiver->received)
+  if (receiver->end_here || receiver->resume_owed || arrival->frame.offset != receiver->received)
     return rd_hop_end_out_of_place(arrival, error);
   if (!rd_end_decode(arrival->payload, arrival->bytes, &end, error)) return false;
+  receiver->end_here = true;
+  if (receiver->end_received) return true; // by the connection before
   receiver->end_received = true;
   receiver->producer_status = end.producer_status;
   rd_writer_finish(receiver->writer, &end);
@@ -211,29 +268,41 @@ static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival
 
 static bool speak(struct receiver *receiver, struct rd_error *error) {
   struct rd_connection *connection = receiver->hop_end.connection;
-  // In this order: when it has committed, all frames are written.
-  enum rd_writer_state state = rd_writer_state(receiver->writer, error);
-  collect(receiver);
-  if (state == RD_WRITER_FAILED) return false;
-  bool good = state == RD_WRITER_COMMITTED ? send_done(receiver, error) : acknowledge(receiver, error);
+  if (!follow_writer(receiver, error) || !send_resume(receiver, error)) return false;
+  bool good = receiver->delivered ? send_done(receiver, error) : acknowledge(receiver, error);
   if (!good || !rd_connection_flush(connection, error)) return false;
   if (receiver->done_at_ms > 0 && rd_now_ms() - receiver->done_at_ms >= BYE_MS) receiver->over = true;
   return receiver->over || rd_connection_tick(connection, error);
 }
 
-// Gives the slots of what is written back.
-static void collect(struct receiver *receiver) {
+static bool send_resume(struct receiver *receiver, struct rd_error *error) {
+  if (!receiver->resume_owed) return true;
+  int sent = rd_connection_send(receiver->hop_end.connection, RD_FRAME_RESUME, receiver->received, NULL, 0, error);
+  if (sent <= 0) return sent == 0;
+  receiver->resume_owed = false;
+  rd_hop_end_tell_resumed(&receiver->hop_end, receiver->received);
+  return true;
+}
+
+// Gives the slots of what is written back to the connection by which it came.
+static void collect(struct receiver *receiver, struct rd_connection *connection) {
   struct rd_arrival arrival;
   while (rd_writer_take_back(receiver->writer, &arrival)) {
     receiver->consumed += arrival.bytes;
+    if (receiver->retired != NULL) {
+      rd_connection_destroy(receiver->retired);
+      receiver->retired = NULL;
+      continue;
+    }
     rd_credit_consume(&receiver->credit, arrival.bytes, rd_now_ms());
-    rd_connection_give_back(receiver->hop_end.connection, &arrival.message);
+    rd_connection_give_back(connection, &arrival.message);
   }
   receiver->hop_end.meter.bytes = receiver->consumed;
 }
 
 static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
-  if (!rd_credit_due(&receiver->credit, rd_writer_pending(receiver->writer) == 0, rd_now_ms())) return true;
+  if (receiver->resume_owed || !rd_credit_due(&receiver->credit, rd_writer_pending(receiver->writer) == 0, rd_now_ms()))
+    return true;
   unsigned char payload[RD_ACK_BYTES];
   rd_ack_encode(receiver->credit.frames, payload);
   int sent = rd_connection_send(receiver->hop_end.connection, RD_FRAME_ACK, receiver->consumed, payload, sizeof payload,
@@ -243,11 +312,10 @@ static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
 }
 
 static bool send_done(struct receiver *receiver, struct rd_error *error) {
-  if (receiver->done_at_ms > 0) return true;
+  if (receiver->done_at_ms > 0 || !receiver->end_here) return true;
   int sent = rd_connection_send(receiver->hop_end.connection, RD_FRAME_DONE, receiver->consumed, NULL, 0, error);
   if (sent <= 0) return sent == 0;
   receiver->done_at_ms = rd_now_ms();
-  deliver(receiver);
   return true;
 }
 
@@ -268,7 +336,7 @@ static void close_output(struct receiver *receiver) {
 }
 
 static enum rd_wait what_for(struct receiver *receiver) {
-  if (receiver->writer == NULL || receiver->done_at_ms > 0) return RD_WAIT_NONE;
+  if (receiver->writer == NULL || receiver->delivered) return RD_WAIT_NONE;
   unsigned pending = rd_writer_pending(receiver->writer);
   if (receiver->end_received || pending * 2 >= receiver->credit.slots) return RD_WAIT_OUTPUT;
   return pending == 0 ? RD_WAIT_WIRE : RD_WAIT_NONE;
@@ -282,17 +350,15 @@ static int timeout_ms(struct receiver *receiver) {
   return left_ms > 0 ? left_ms : -1; // one that is due was not accepted yet: the wire will tell
 }
 
-static bool wait(struct receiver *receiver, struct rd_error *error) {
+static void wait(struct receiver *receiver) {
   struct pollfd own[] = {
       {.fd = receiver->writer != NULL ? rd_writer_poll_fd(receiver->writer) : -1, .events = POLLIN},
       // After END the writer itself finds out whether all of it was wanted.
-      {.fd = receiver->end_received ? -1 : receiver->watch_fd, .events = 0},
+      {.fd = receiver->end_received || receiver->unwanted ? -1 : receiver->watch_fd, .events = 0},
   };
   rd_hop_end_wait(&receiver->hop_end, own, 2, timeout_ms(receiver), what_for(receiver));
   if (own[0].revents != 0) rd_writer_woken(receiver->writer);
-  if ((own[1].revents & (POLLERR | POLLHUP)) == 0) return true;
-  rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
-  return false;
+  if ((own[1].revents & (POLLERR | POLLHUP)) != 0) receiver->unwanted = true;
 }
 
 // Whoever reads the output must be dead before it ends.
@@ -314,7 +380,7 @@ static void wait_for_release(struct receiver *receiver) {
 static bool stop_writing(struct receiver *receiver) {
   struct rd_error ignored;
   if (receiver->writer == NULL || !rd_writer_stop(receiver->writer)) return false;
-  collect(receiver);
+  collect(receiver, receiver->hop_end.connection);
   return rd_writer_state(receiver->writer, &ignored) == RD_WRITER_COMMITTED;
 }
 
@@ -323,5 +389,6 @@ static void clear(struct receiver *receiver) {
   if (receiver->writer != NULL && !rd_writer_stop(receiver->writer)) return;
   rd_writer_destroy(receiver->writer);
   rd_sink_destroy(receiver->sink);
+  rd_connection_destroy(receiver->retired);
   rd_hop_end_clear(&receiver->hop_end);
 }

@@ -22,6 +22,8 @@ struct sender {
   uint32_t producer_status;
   bool end_sent;
   bool done;
+  uint32_t epoch; // of the connection that was begun to be used; 0: none
+  bool resumed;   // the receiver said from where on, or it is the hop's first one
   // What the last pass saw, and stopped at: news are what came since.
   uint64_t filled_seen;
   bool end_seen;
@@ -32,13 +34,16 @@ static bool run(struct sender *sender, struct rd_error *error);
 static bool obey(struct sender *sender, struct rd_error *error);
 static bool obey_one(struct sender *sender, const struct rd_order *order, struct rd_error *error);
 static bool take_source(struct sender *sender, struct rd_source *source);
+static void greet(struct sender *sender);
 static bool begin(struct sender *sender, struct rd_error *error);
 static bool enroll_ring(struct sender *sender, struct rd_error *error);
+static void let_go(void *context, struct rd_connection *connection);
 static bool converse(struct sender *sender, struct rd_error *error);
 static bool speak(struct sender *sender, struct rd_error *error);
 static bool hear(struct sender *sender, struct rd_error *error);
 static bool take_frame(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error);
 static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error);
+static bool take_resume(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error);
 static bool send_data(struct sender *sender, struct rd_error *error);
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes);
 static bool send_end(struct sender *sender, struct rd_error *error);
@@ -48,7 +53,7 @@ static void clear(struct sender *sender);
 enum rd_code rd_send_loop(struct rd_control *control) {
   struct sender sender = {.wait = RD_WAIT_NONE};
   struct rd_error end = {.code = RD_CODE_OK};
-  rd_hop_end_init(&sender.hop_end, RD_ROLE_SENDER, control);
+  rd_hop_end_init(&sender.hop_end, RD_ROLE_SENDER, control, let_go, &sender);
   if (run(&sender, &end)) end = (struct rd_error){.code = RD_CODE_OK};
   rd_hop_end_farewell(&sender.hop_end, &end);
   clear(&sender);
@@ -60,7 +65,7 @@ static bool run(struct sender *sender, struct rd_error *error) {
   struct rd_hop_end *hop_end = &sender->hop_end;
   for (;;) {
     if (!obey(sender, error) || !rd_hop_end_connect(hop_end, error) || !begin(sender, error)) return false;
-    if (hop_end->connection != NULL && !converse(sender, error)) return false;
+    if (hop_end->connection != NULL && !converse(sender, error) && !rd_hop_end_mend(hop_end, error)) return false;
     if (sender->done) return true;
     rd_hop_end_tell_counters(hop_end, false);
     wait(sender);
@@ -112,20 +117,37 @@ static bool take_source(struct sender *sender, struct rd_source *source) {
 // Starts to read once there is a source, and a peer to read it for.
 static bool begin(struct sender *sender, struct rd_error *error) {
   struct rd_connection *connection = sender->hop_end.connection;
-  if (sender->reader != NULL || connection == NULL || sender->source == NULL) return true;
-  const struct rd_agreement *agreement = rd_connection_agreement(connection);
-  rd_credit_init(&sender->credit, agreement->peer.slots);
-  sender->chunk_bytes = rd_connection_data_most_bytes(connection);
+  if (connection == NULL) return true;
+  bool is_new = sender->epoch != rd_connection_epoch(connection);
+  if (is_new) greet(sender);
+  if (is_new && !enroll_ring(sender, error)) return false;
+  if (sender->reader != NULL || sender->source == NULL) return true;
   sender->ring = rd_ring_create(sender->hop_end.ring_bytes, error);
   if (sender->ring == NULL || !enroll_ring(sender, error)) return false;
-  sender->reader = rd_reader_create(sender->source, sender->ring, !agreement->sealed, error);
+  sender->reader = rd_reader_create(sender->source, sender->ring, !sender->hop_end.sealed, error);
   return sender->reader != NULL;
+}
+
+// A new connection.
+static void greet(struct sender *sender) {
+  const struct rd_connection *connection = sender->hop_end.connection;
+  sender->epoch = rd_connection_epoch(connection);
+  sender->resumed = sender->epoch == 1;
+  rd_credit_init(&sender->credit, rd_connection_agreement(connection)->peer.slots);
+  sender->chunk_bytes = rd_connection_data_most_bytes(connection);
 }
 
 static bool enroll_ring(struct sender *sender, struct rd_error *error) {
   size_t bytes;
+  if (sender->ring == NULL) return true;
   const unsigned char *memory = rd_ring_memory(sender->ring, &bytes);
   return rd_connection_enroll(sender->hop_end.connection, memory, bytes, error);
+}
+
+// All that was sent and is not acknowledged is in the ring.
+static void let_go(void *context, struct rd_connection *connection) {
+  (void)context;
+  rd_connection_destroy(connection);
 }
 
 // When the connection breaks, what the peer said last tells more than that it broke.
@@ -133,15 +155,15 @@ static bool converse(struct sender *sender, struct rd_error *error) {
   struct rd_error last;
   if (!hear(sender, error)) return false;
   if (sender->done || speak(sender, error)) return true;
-  if (error->code != RD_CODE_PEER_LOST) return false;
-  if (!hear(sender, &last) && last.code != RD_CODE_PEER_LOST) *error = last;
+  if (!rd_code_is_loss(error->code)) return false;
+  if (!hear(sender, &last) && !rd_code_is_loss(last.code)) *error = last;
   return sender->done;
 }
 
 static bool speak(struct sender *sender, struct rd_error *error) {
   struct rd_connection *connection = sender->hop_end.connection;
   sender->wait = RD_WAIT_INPUT;
-  if (sender->reader != NULL && !(send_data(sender, error) && send_end(sender, error))) return false;
+  if (sender->reader != NULL && sender->resumed && !(send_data(sender, error) && send_end(sender, error))) return false;
   return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
 }
 
@@ -161,6 +183,8 @@ static bool take_frame(struct sender *sender, const struct rd_arrival *arrival, 
   switch (arrival->frame.type) {
   case RD_FRAME_ACK:
     return take_ack(sender, arrival, error);
+  case RD_FRAME_RESUME:
+    return take_resume(sender, arrival, error);
   case RD_FRAME_DONE:
     if (!sender->end_sent || arrival->frame.offset != sender->sent) break;
     sender->done = true;
@@ -186,6 +210,18 @@ static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, st
     return false;
   sender->acked = offset;
   rd_ring_release(sender->ring, offset);
+  return true;
+}
+
+// What comes after it was lost with the connection before this one.
+static bool take_resume(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error) {
+  uint64_t offset = arrival->frame.offset;
+  if (sender->resumed || arrival->bytes > 0 || offset < sender->acked || offset > sender->sent)
+    return rd_hop_end_out_of_place(arrival, error);
+  sender->resumed = true;
+  sender->sent = sender->hop_end.meter.bytes = offset;
+  sender->end_sent = false;
+  rd_hop_end_tell_resumed(&sender->hop_end, offset);
   return true;
 }
 
@@ -242,7 +278,8 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
 static void wait(struct sender *sender) {
   struct pollfd news = {.fd = -1, .events = POLLIN};
   int most_ms = -1;
-  if (sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
+  bool speaks = sender->hop_end.connection != NULL && sender->resumed;
+  if (speaks && sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
     news.fd = rd_reader_poll_fd(sender->reader);
     if (!rd_reader_expect_news(sender->reader, sender->filled_seen)) most_ms = 0;
   }

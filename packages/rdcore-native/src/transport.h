@@ -55,12 +55,19 @@ struct rd_transport_ops {
   // How many messages, of all accepted, need their memory no more.
   uint64_t (*released)(const struct rd_transport *transport);
 
-  // The next message: 1 one is in *message, 0 none yet or no free slot, -1 failed; RD_CODE_PEER_LOST when the peer has
-  // closed. Call it until 0: only then does the descriptor tell of more.
+  // The next message: 1 one is in *message, 0 none yet or no free slot, -1 failed; RD_CODE_PEER_CLOSED when the peer
+  // has closed. Call it until 0: only then does the descriptor tell of more.
   int (*receive)(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 
   // Gives a message's slot back for the next ones. In any order.
   void (*give_back)(struct rd_transport *transport, const struct rd_message *message);
+
+  // Milliseconds since anything came from the peer, be it a part of a message; INT64_MAX: it cannot tell.
+  int64_t (*silent_ms)(const struct rd_transport *transport);
+
+  // Closes the connection without waiting, and lets the device go; messages that were not given back stay as they are.
+  // After it only destroy() is called.
+  void (*disconnect)(struct rd_transport *transport);
 
   // Words for reports: "10.0.0.1:40000". Owned by the transport.
   const char *(*local_name)(const struct rd_transport *transport);

@@ -66,6 +66,8 @@ static int mem_receive(struct rd_transport *transport, struct rd_message *messag
 static void mem_give_back(struct rd_transport *transport, const struct rd_message *message);
 static const char *mem_name(const struct rd_transport *transport);
 static const char *mem_device_name(const struct rd_transport *transport);
+static int64_t mem_silent_ms(const struct rd_transport *transport);
+static void mem_disconnect(struct rd_transport *transport);
 static void mem_destroy(struct rd_transport *transport);
 
 static struct mem *mem_of(const struct rd_transport *transport);
@@ -98,6 +100,8 @@ static const struct rd_transport_ops mem_ops = {
     .local_name = mem_name,
     .peer_name = mem_name,
     .device_name = mem_device_name,
+    .silent_ms = mem_silent_ms,
+    .disconnect = mem_disconnect,
     .destroy = mem_destroy,
 };
 
@@ -287,7 +291,7 @@ static bool fill_slot(struct mem *mem, const struct copy *copy, struct rd_messag
 
 static bool is_lost(struct pair *pair, struct rd_error *error) {
   if (!pair->lost && pair->alive == 2) return false;
-  rd_error_set(error, RD_CODE_PEER_LOST, "the other side closed the connection");
+  rd_error_set(error, RD_CODE_PEER_CLOSED, "the other side closed the connection");
   return true;
 }
 
@@ -308,6 +312,19 @@ static const char *mem_name(const struct rd_transport *transport) {
 static const char *mem_device_name(const struct rd_transport *transport) {
   (void)transport;
   return NULL;
+}
+
+static int64_t mem_silent_ms(const struct rd_transport *transport) {
+  (void)transport;
+  return INT64_MAX;
+}
+
+static void mem_disconnect(struct rd_transport *transport) {
+  struct pair *pair = mem_of(transport)->pair;
+  pthread_mutex_lock(&pair->lock);
+  pair->lost = true;
+  update_wakes(pair);
+  pthread_mutex_unlock(&pair->lock);
 }
 
 static void mem_destroy(struct rd_transport *transport) {

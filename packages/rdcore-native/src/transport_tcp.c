@@ -55,6 +55,8 @@ static bool tcp_flush(struct rd_transport *transport, struct rd_error *error);
 static uint64_t tcp_released(const struct rd_transport *transport);
 static int tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message);
+static int64_t tcp_silent_ms(const struct rd_transport *transport);
+static void tcp_disconnect(struct rd_transport *transport);
 static const char *tcp_local_name(const struct rd_transport *transport);
 static const char *tcp_peer_name(const struct rd_transport *transport);
 static const char *tcp_device_name(const struct rd_transport *transport);
@@ -72,6 +74,7 @@ static bool length_is_right(const struct tcp *tcp, struct rd_error *error);
 static size_t missing_bytes(const struct tcp *tcp);
 static ssize_t read_more(struct tcp *tcp, bool *drained);
 static void hand_over(struct tcp *tcp, struct rd_message *message);
+static void explain_end(const struct tcp *tcp, struct rd_error *error);
 static int explain_read(const struct tcp *tcp, ssize_t got, struct rd_error *error);
 
 static const struct rd_transport_ops tcp_ops = {
@@ -86,6 +89,8 @@ static const struct rd_transport_ops tcp_ops = {
     .released = tcp_released,
     .receive = tcp_receive,
     .give_back = tcp_give_back,
+    .silent_ms = tcp_silent_ms,
+    .disconnect = tcp_disconnect,
     .local_name = tcp_local_name,
     .peer_name = tcp_peer_name,
     .device_name = tcp_device_name,
@@ -208,13 +213,19 @@ static bool tcp_flush(struct rd_transport *transport, struct rd_error *error) {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return true;
     if (sent < 0) {
-      rd_error_set_errno(error, RD_CODE_PEER_LOST, "the connection to %s ended", tcp->peer);
+      explain_end(tcp, error);
       return false;
     }
     forget_sent(tcp, (size_t)sent);
     if ((size_t)sent < waiting) return true; // the socket is full
   }
   return true;
+}
+
+// By errno: whoever is there has closed or reset it, or nobody answers.
+static void explain_end(const struct tcp *tcp, struct rd_error *error) {
+  bool closed = errno == ECONNRESET || errno == EPIPE;
+  rd_error_set_errno(error, closed ? RD_CODE_PEER_CLOSED : RD_CODE_PEER_LOST, "the connection to %s ended", tcp->peer);
 }
 
 // Everything that waits, as one list; how many bytes that is.
@@ -329,15 +340,26 @@ static void hand_over(struct tcp *tcp, struct rd_message *message) {
 static int explain_read(const struct tcp *tcp, ssize_t got, struct rd_error *error) {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
   if (got < 0)
-    rd_error_set_errno(error, RD_CODE_PEER_LOST, "the connection to %s ended", tcp->peer);
+    explain_end(tcp, error);
   else
-    rd_error_set(error, RD_CODE_PEER_LOST, "%s closed the connection%s", tcp->peer,
+    rd_error_set(error, RD_CODE_PEER_CLOSED, "%s closed the connection%s", tcp->peer,
                  tcp->current.bytes > 0 ? " in the middle of a message" : "");
   return -1;
 }
 
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message) {
   rd_slots_give(&tcp_of(transport)->slots, message->slot);
+}
+
+static int64_t tcp_silent_ms(const struct rd_transport *transport) {
+  struct tcp_info info;
+  socklen_t bytes = sizeof info;
+  bool known = getsockopt(tcp_of(transport)->fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0;
+  return known ? (int64_t)info.tcpi_last_data_recv : INT64_MAX;
+}
+
+static void tcp_disconnect(struct rd_transport *transport) {
+  rd_cleanup_fd(&tcp_of(transport)->fd);
 }
 
 static const char *tcp_local_name(const struct rd_transport *transport) {
@@ -355,7 +377,7 @@ static const char *tcp_device_name(const struct rd_transport *transport) {
 
 static void tcp_destroy(struct rd_transport *transport) {
   struct tcp *tcp = tcp_of(transport);
-  close(tcp->fd);
+  rd_cleanup_fd(&tcp->fd);
   rd_slots_free(&tcp->slots);
   free(tcp);
 }

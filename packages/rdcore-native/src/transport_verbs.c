@@ -52,6 +52,8 @@ static void verbs_give_back(struct rd_transport *transport, const struct rd_mess
 static const char *verbs_local_name(const struct rd_transport *transport);
 static const char *verbs_peer_name(const struct rd_transport *transport);
 static const char *verbs_device_name(const struct rd_transport *transport);
+static int64_t verbs_silent_ms(const struct rd_transport *transport);
+static void verbs_disconnect(struct rd_transport *transport);
 static void verbs_destroy(struct rd_transport *transport);
 
 static int processors(void);
@@ -69,6 +71,7 @@ static void take_events(struct verbs *verbs);
 static void take_event(struct verbs *verbs, const struct rd_verbs_event *event);
 static void fail(struct verbs *verbs, const struct rd_error *error);
 static bool is_well(const struct verbs *verbs, struct rd_error *error);
+static void let_device_go(struct verbs *verbs);
 static void linger(struct verbs *verbs);
 static struct verbs *verbs_of(const struct rd_transport *transport);
 
@@ -87,6 +90,8 @@ static const struct rd_transport_ops verbs_ops = {
     .local_name = verbs_local_name,
     .peer_name = verbs_peer_name,
     .device_name = verbs_device_name,
+    .silent_ms = verbs_silent_ms,
+    .disconnect = verbs_disconnect,
     .destroy = verbs_destroy,
 };
 
@@ -295,7 +300,7 @@ static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion
 static void explain_completion(const struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error) {
   switch (completion->status) {
   case IBV_WC_WR_FLUSH_ERR:
-    rd_error_set(error, RD_CODE_PEER_LOST, "the connection to %s ended", verbs->peer);
+    rd_error_set(error, RD_CODE_PEER_CLOSED, "the connection to %s ended", verbs->peer);
     break;
   case IBV_WC_RETRY_EXC_ERR:
     rd_error_set(error, RD_CODE_PEER_LOST, "%s does not answer any more", verbs->peer);
@@ -326,7 +331,7 @@ static void take_event(struct verbs *verbs, const struct rd_verbs_event *event) 
     verbs->established = true;
     return;
   case RDMA_CM_EVENT_DISCONNECTED:
-    rd_error_set(&error, RD_CODE_PEER_LOST, "%s closed the connection", verbs->peer);
+    rd_error_set(&error, RD_CODE_PEER_CLOSED, "%s closed the connection", verbs->peer);
     break;
   case RDMA_CM_EVENT_DEVICE_REMOVAL:
     rd_error_set(&error, RD_CODE_PEER_LOST, "the rdma device of the connection to %s was removed", verbs->peer);
@@ -366,21 +371,34 @@ static const char *verbs_device_name(const struct rd_transport *transport) {
   return verbs->id.verbs->ibv_get_device_name(verbs->id.id->verbs->device);
 }
 
-// Queue pair, completions, channel, memory, domain, id: in this order.
+static int64_t verbs_silent_ms(const struct rd_transport *transport) {
+  (void)transport;
+  return INT64_MAX;
+}
+
+static void verbs_disconnect(struct rd_transport *transport) {
+  let_device_go(verbs_of(transport));
+}
+
 static void verbs_destroy(struct rd_transport *transport) {
   struct verbs *verbs = verbs_of(transport);
-  if (verbs->established) {
-    linger(verbs);
-    verbs->id.verbs->rdma_disconnect(verbs->id.id);
-  }
+  if (verbs->established) linger(verbs);
+  let_device_go(verbs);
+  rd_receive_close(&verbs->receive);
+  free(verbs);
+}
+
+// Queue pair, completions, channel, memory, domain, id: in this order. Once is enough.
+static void let_device_go(struct verbs *verbs) {
+  if (verbs->established) verbs->id.verbs->rdma_disconnect(verbs->id.id);
+  verbs->established = false;
   rd_queue_close(&verbs->queue);
   rd_send_close(&verbs->send);
-  rd_receive_close(&verbs->receive);
+  rd_receive_let_go(&verbs->receive);
   rd_queue_close_domain(&verbs->queue);
   rd_verbs_id_destroy(&verbs->id);
   rd_cleanup_fd(&verbs->epoll_fd);
   rd_cleanup_fd(&verbs->wake_fd);
-  free(verbs);
 }
 
 static void linger(struct verbs *verbs) {

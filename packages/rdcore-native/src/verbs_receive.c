@@ -42,14 +42,19 @@ bool rd_receive_open(struct rd_receive *receive, struct rd_queue *queue, struct 
   receive->small_region = rd_verbs_register(queue->verbs, queue->domain, receive->small, SMALL_BYTES, true, error);
   bool good = receive->small_region != NULL;
   for (unsigned i = 0; good && i < RD_SMALL_BUFFERS; i++) good = post_small(receive, i, error);
-  if (!good) rd_receive_close(receive);
-  return good;
+  if (good) return true;
+  rd_receive_let_go(receive);
+  rd_receive_close(receive);
+  return false;
 }
 
-void rd_receive_close(struct rd_receive *receive) {
+void rd_receive_let_go(struct rd_receive *receive) {
   if (receive->small_region != NULL) receive->queue->verbs->ibv_dereg_mr(receive->small_region);
   if (receive->slots_region != NULL) receive->queue->verbs->ibv_dereg_mr(receive->slots_region);
   receive->small_region = receive->slots_region = NULL;
+}
+
+void rd_receive_close(struct rd_receive *receive) {
   for (unsigned i = 0; i < RD_RECEIVE_JOINED_MOST; i++) free(receive->joined[i]);
   free(receive->joining);
   free(receive->small);

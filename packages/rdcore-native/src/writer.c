@@ -16,9 +16,10 @@ struct rd_writer {
   pthread_mutex_t lock; // of everything below
   pthread_cond_t changed;
   struct rd_sink *sink;     // NULL: not known yet; set once
-  struct rd_arrival *queue; // a ring: [returned, written) go back, [written, put) are to be written
-  unsigned slots;
+  struct rd_arrival *queue; // a ring of `places`: [returned, written) go back, [written, put) are to be written
+  unsigned places;
   uint64_t put, written, returned;
+  bool busy; // with frame `written`
   bool finishing;
   struct rd_end end;
   enum rd_writer_state state;
@@ -35,7 +36,8 @@ static void set_state(struct rd_writer *writer, enum rd_writer_state state, cons
 
 struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_error *error) {
   struct rd_writer *writer = calloc(1, sizeof *writer);
-  struct rd_arrival *queue = calloc(slots, sizeof *queue);
+  unsigned places = slots + 1;
+  struct rd_arrival *queue = calloc(places, sizeof *queue);
   if (writer == NULL || queue == NULL) {
     free(writer);
     free(queue);
@@ -43,7 +45,7 @@ struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_
     return NULL;
   }
   writer->queue = queue;
-  writer->slots = slots;
+  writer->places = places;
   pthread_mutex_init(&writer->lock, NULL);
   pthread_cond_init(&writer->changed, NULL);
   writer->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -82,9 +84,9 @@ void rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink) {
 
 bool rd_writer_put(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error) {
   pthread_mutex_lock(&writer->lock);
-  bool fits = writer->put - writer->returned < writer->slots;
+  bool fits = writer->put - writer->returned < writer->places;
   if (fits) {
-    writer->queue[writer->put % writer->slots] = *arrival;
+    writer->queue[writer->put % writer->places] = *arrival;
     writer->put++;
     if (!write_here(writer, arrival)) pthread_cond_signal(&writer->changed);
   }
@@ -101,11 +103,23 @@ void rd_writer_finish(struct rd_writer *writer, const struct rd_end *end) {
   pthread_mutex_unlock(&writer->lock);
 }
 
+size_t rd_writer_forget(struct rd_writer *writer, bool *forgot_end) {
+  pthread_mutex_lock(&writer->lock);
+  size_t busy_bytes = writer->busy ? writer->queue[writer->written % writer->places].bytes : 0;
+  uint64_t kept = writer->written + (writer->busy ? 1 : 0);
+  // With frames before it the end was not looked at yet.
+  *forgot_end = writer->put > kept && writer->finishing;
+  if (*forgot_end) writer->finishing = false;
+  writer->put = kept;
+  pthread_mutex_unlock(&writer->lock);
+  return busy_bytes;
+}
+
 bool rd_writer_take_back(struct rd_writer *writer, struct rd_arrival *arrival) {
   pthread_mutex_lock(&writer->lock);
   bool any = writer->returned < writer->written;
   if (any) {
-    *arrival = writer->queue[writer->returned % writer->slots];
+    *arrival = writer->queue[writer->returned % writer->places];
     writer->returned++;
   }
   pthread_mutex_unlock(&writer->lock);
@@ -162,7 +176,8 @@ static bool next_frame(struct rd_writer *writer, struct rd_arrival *arrival) {
   pthread_mutex_lock(&writer->lock);
   while (!has_work(writer) && !atomic_load(&writer->stop)) pthread_cond_wait(&writer->changed, &writer->lock);
   bool any = writer->written < writer->put && !atomic_load(&writer->stop);
-  if (any) *arrival = writer->queue[writer->written % writer->slots];
+  if (any) *arrival = writer->queue[writer->written % writer->places];
+  writer->busy = any;
   pthread_mutex_unlock(&writer->lock);
   return any;
 }
@@ -176,6 +191,7 @@ static bool write_frame(struct rd_writer *writer, const struct rd_arrival *arriv
   if (!rd_sink_write(writer->sink, arrival->payload, arrival->bytes, &writer->stop, error)) return false;
   pthread_mutex_lock(&writer->lock);
   writer->written++;
+  writer->busy = false;
   pthread_mutex_unlock(&writer->lock);
   eventfd_write(writer->event_fd, 1);
   return true;

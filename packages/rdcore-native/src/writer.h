@@ -10,7 +10,8 @@ struct rd_writer; // opaque
 
 enum rd_writer_state { RD_WRITER_WRITING, RD_WRITER_COMMITTED, RD_WRITER_FAILED };
 
-// At most `slots` frames are with the writer at a time. With `takes_digest` the stream's digest is taken and compared.
+// At most `slots` frames are with the writer at a time, and one of a broken connection. With `takes_digest` the
+// stream's digest is taken and compared.
 struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_error *error);
 // From now on it writes. The sink stays the caller's.
 void rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink);
@@ -23,6 +24,10 @@ void rd_writer_destroy(struct rd_writer *writer);
 bool rd_writer_put(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error);
 // After the last frame: compare the digest, then commit the sink.
 void rd_writer_finish(struct rd_writer *writer, const struct rd_end *end);
+
+// Forgets the frames that are not begun, and the end if there were some: they will come again. Returns how many bytes
+// the frame has that is being written, 0: none is.
+size_t rd_writer_forget(struct rd_writer *writer, bool *forgot_end);
 
 // The next frame that is written: false when there is none now.
 bool rd_writer_take_back(struct rd_writer *writer, struct rd_arrival *arrival);

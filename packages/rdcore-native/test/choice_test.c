@@ -65,9 +65,10 @@ static void dial(struct side *side, const struct side *other, size_t times) {
 
 static void service(struct side *side) {
   if (side->connect == NULL) return;
-  int serviced = rd_connect_service(side->connect, &side->connection, &side->failure);
+  int serviced = rd_connect_service(side->connect, &side->failure);
   if (serviced < 0) side->failures++;
-  if (serviced <= 0) return;
+  if (serviced > 0) side->connection = rd_connect_take(side->connect);
+  if (side->connection == NULL) return;
   rd_connect_destroy(side->connect);
   side->connect = NULL;
 }

@@ -21,11 +21,13 @@ struct script {
   unsigned order_count, next;
   int wake_fd; // readable once there is an order that nobody waited for
   bool release;
-  bool aborts;
+  atomic_bool aborts; // also for other threads to set
   enum rd_code (*loop)(struct rd_control *);
   pthread_t thread;
   // What was told.
+  atomic_uint port; // on which it listens; 0: it does not yet
   bool connected;
+  unsigned broken, resumed;
   bool ended;
   struct rd_error end;
   uint64_t bytes;
@@ -52,6 +54,9 @@ static inline bool script_next(struct rd_control *control, struct rd_order *orde
 static inline void script_tell(struct rd_control *control, const struct rd_event *event) {
   struct script *script = (struct script *)control;
   if (event->type == RD_EVENT_CONNECTED) script->connected = true;
+  if (event->type == RD_EVENT_LISTENING) script->port = event->port;
+  if (event->type == RD_EVENT_BROKEN) script->broken++;
+  if (event->type == RD_EVENT_RESUMED) script->resumed++;
   if (event->type == RD_EVENT_DIAL_FAILED) script->aborts = true;
   if (event->type == RD_EVENT_END) script->ended = true, script->status = event->status;
   if (event->type == RD_EVENT_FINISHED) {

@@ -111,7 +111,7 @@ static void closed_amid_a_message(void) {
   REQUIRE(rd_write_all(bare, bytes, sizeof bytes));
   close(bare);
   CHECK(receive(transport, &message) == 0);
-  CHECK(receive(transport, &message) == -1 && error.code == RD_CODE_PEER_LOST);
+  CHECK(receive(transport, &message) == -1 && error.code == RD_CODE_PEER_CLOSED);
   CHECK(strstr(error.message, "in the middle") != NULL);
   rd_transport_destroy(transport);
 }

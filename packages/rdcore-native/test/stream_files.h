@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A source file and a sink file of a suite, in a folder of its own.
+#ifndef RD_STREAM_FILES_H
+#define RD_STREAM_FILES_H
+
+#include "io.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64], source_path[80], sink_path[80];
+
+static inline void make_stream_files(const char *suite) {
+  snprintf(folder, sizeof folder, "/tmp/rd-%s-XXXXXX", suite);
+  REQUIRE(mkdtemp(folder) != NULL);
+  snprintf(source_path, sizeof source_path, "%s/source", folder);
+  snprintf(sink_path, sizeof sink_path, "%s/sink", folder);
+}
+
+// Nothing else may be left in the folder.
+static inline void remove_stream_files(void) {
+  unlink(source_path);
+  unlink(sink_path);
+  CHECK(rmdir(folder) == 0);
+}
+
+static inline void write_source(size_t bytes) {
+  int fd = open(source_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  uint64_t state = bytes + 1;
+  unsigned char block[4096];
+  REQUIRE(fd >= 0);
+  for (size_t left = bytes; left > 0;) {
+    for (size_t i = 0; i < sizeof block; i++)
+      state = state * 6364136223846793005u + 1, block[i] = (unsigned char)(state >> 56);
+    size_t part = left < sizeof block ? left : sizeof block;
+    REQUIRE(rd_write_all(fd, block, part));
+    left -= part;
+  }
+  close(fd);
+}
+
+static inline bool same_files(void) {
+  int source = open(source_path, O_RDONLY | O_CLOEXEC), sink = open(sink_path, O_RDONLY | O_CLOEXEC);
+  unsigned char one[4096], other[4096];
+  bool same = source >= 0 && sink >= 0;
+  while (same) {
+    ssize_t got = rd_read_some(source, one, sizeof one);
+    same = got >= 0 && rd_read_some(sink, other, sizeof other) == got && memcmp(one, other, (size_t)got) == 0;
+    if (got <= 0) break;
+  }
+  close(source);
+  close(sink);
+  return same;
+}
+
+#endif
