@@ -215,7 +215,7 @@ static bool go_on_connecting(struct rd_hop_end *hop_end, struct rd_error *error)
 static void look_for_silence(struct rd_hop_end *hop_end) {
   if (rd_connection_silent_ms(hop_end->connection) < SILENT_MS)
     rd_connect_rest(hop_end->connect);
-  else if (rd_connect_again(hop_end->connect))
+  else if (rd_now_ms() - hop_end->refused_at_ms >= SILENT_MS && rd_connect_again(hop_end->connect))
     hop_end->connect_due = true;
 }
 
@@ -236,12 +236,13 @@ static bool take_connection(struct rd_hop_end *hop_end, struct rd_error *error) 
   return true;
 }
 
-// Nobody listens there any more, or somebody else does.
+// Nobody listens there any more, or somebody else does. A connection that is only silent may still have something to
+// say.
 static bool refused(struct rd_hop_end *hop_end, struct rd_error *error) {
   struct rd_error why = *error;
-  bool is_broken = hop_end->connection == NULL;
-  rd_error_set(error, RD_CODE_PEER_LOST, "%s%sthe other side is gone: %s", is_broken ? hop_end->broken.message : "",
-               is_broken ? ", and " : "", why.message);
+  hop_end->refused_at_ms = rd_now_ms();
+  if (hop_end->connection != NULL) return true;
+  rd_error_set(error, RD_CODE_PEER_LOST, "%s, and the other side is gone: %s", hop_end->broken.message, why.message);
   return false;
 }
 

@@ -20,6 +20,7 @@ struct rd_hop_end {
   bool sealed;                      // and its DATA frames were
   struct rd_error broken;           // why there is none any more, `joined` though it is
   int64_t mended_until_ms;          // there must be another one
+  int64_t refused_at_ms;            // what was tried beside a silent one; 0: it was not
   int64_t serviced_at_ms;
   // The loop parts with the connection there is, broken or replaced: destroys it, or keeps it disconnected.
   void (*let_go)(void *context, struct rd_connection *connection);

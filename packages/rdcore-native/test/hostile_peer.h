@@ -78,7 +78,8 @@ static inline void hostile_say_frame(struct hostile *hostile, struct rd_frame fr
 static inline void hostile_say(struct hostile *hostile, enum rd_frame_type type, uint64_t offset, const void *payload,
                                size_t bytes) {
   bool sealed = type != RD_FRAME_DATA || hostile->agreement.sealed;
-  hostile_say_frame(hostile, (struct rd_frame){.type = type, .epoch = 1, .offset = offset}, sealed, payload, bytes);
+  hostile_say_frame(hostile, (struct rd_frame){.type = type, .epoch = hostile->agreement.mine.epoch, .offset = offset},
+                    sealed, payload, bytes);
 }
 
 // The next message that comes, as it came; 0: the other end has gone.

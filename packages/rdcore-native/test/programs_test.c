@@ -92,13 +92,16 @@ static void check_misdeeds(const struct misdeed *misdeeds, size_t count, enum rd
 
 static void keep_rules(struct hostile *hostile, enum rd_role role) {
   struct rd_frame frame;
+  bool is_first = hostile->agreement.mine.epoch == 1; // else the receiver says from where on
   if (role == RD_ROLE_RECEIVER) {
+    if (!is_first) say_empty(hostile, RD_FRAME_RESUME);
     CHECK(hostile_hear(hostile, RD_FRAME_END, &frame, NULL, NULL));
     hostile_say(hostile, RD_FRAME_DONE, frame.offset, NULL, 0);
     CHECK(hostile_hear(hostile, RD_FRAME_BYE, &frame, NULL, NULL));
     return;
   }
   say_empty(hostile, RD_FRAME_PING);
+  if (!is_first) CHECK(hostile_hear(hostile, RD_FRAME_RESUME, &frame, NULL, NULL));
   say_end(hostile, 0, 0);
   CHECK(hostile_hear(hostile, RD_FRAME_DONE, &frame, NULL, NULL));
   say_empty(hostile, RD_FRAME_BYE);
@@ -122,6 +125,8 @@ static void shake_wrongly(struct rd_transport *transport, enum rd_role role, boo
 // It is turned away, and the next who comes is taken.
 static void check_hello(struct rd_hello hello, const struct meeting *meeting) {
   struct victim victim;
+  // A dialler names the epoch, from 1 on; a listener that wants more than it has to refuses.
+  if (hello.epoch == 0 && meeting->victim_dials) hello.epoch = 7;
   enum rd_role role = meeting->role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
   start(&victim, meeting, true);
   struct rd_transport *transport = join(&victim, meeting->victim_dials);
