@@ -72,14 +72,18 @@ async function bootstrap(conversation: Conversation, options: AgentOptions): Pro
   const { session, channel, nonce } = conversation;
   const signal = anySignal(options.signal);
   const bundles = await loadBundles();
-  const digests = new Map([...bundles].map(([platform, bundle]) => [platform, bundle.digest]));
-  const script = bootstrapScript({ nonce, digests, agentPath: options.agentPath, sudo: options.sudo });
+  const script = bootstrapScript({ nonce, bundles, agentPath: options.agentPath, sudo: options.sudo });
   channel.stdin.write(script);
   const greeting = await greet(conversation, options);
   if (greeting.kind === 'hello' || options.agentPath !== undefined) return greeting;
+  if (greeting.isDamaged) options.emit({ kind: 'warning', message: damagedWords(session.label) });
   await deploy(session, bundleFor(session.label, bundles, greeting), { ...options, signal });
   channel.stdin.write(script);
   return greet(conversation, options);
+}
+
+function damagedWords(label: string): string {
+  return `the agent's programs on ${label} are not as they were copied there: they were not run, and are copied anew`;
 }
 
 type Missing = Extract<Greeting, { kind: 'missing' }>;

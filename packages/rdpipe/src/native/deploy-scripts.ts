@@ -1,6 +1,6 @@
 /** What is run on a host to take the agent in. POSIX, for any sh; `say` is remote-script's. */
-import type { BundleFile } from './bundle.ts';
-import { IS_PRIVATE, quoteForSh } from './places.ts';
+import type { Bundle, BundleFile } from './bundle.ts';
+import { quoteForSh, TRUST, wholeness } from './places.ts';
 
 /**
  * Makes a new directory in the place, takes the agent from standard input and tries it. Says the directory.
@@ -8,13 +8,14 @@ import { IS_PRIVATE, quoteForSh } from './places.ts';
  */
 export function acceptAgentScript(place: string, agent: BundleFile): string {
   return `umask 077
-${IS_PRIVATE}
+${TRUST}
 folder=
 place=${place}
 fail() { [ "$folder" ] && rm -rf -- "$folder"; say failed "\${place:-a place that is not set}: $*"; exit; }
 [ "$place" ] || fail 'no such variable'
 [ -d "$place" ] || reason=$({ mkdir -p -- "\${place%/*}" && mkdir -m 700 -- "$place"; } 2>&1) || [ -d "$place" ] || fail "$reason"
 is_private "$place" || fail 'not a directory of ours that nobody else may enter'
+is_guarded "$place" || fail 'others may put another directory in its place'
 folder=$place/new-$nonce
 reason=$(mkdir -m 700 -- "$folder" 2>&1) || { bad=$reason folder= ; fail "$bad"; }
 ${acceptFile(agent)}
@@ -40,22 +41,23 @@ say ok`;
  * seen to be bad is taken away.
  * Programs that use libraries of the host stay only where they run. Versions that nobody used for 30 days go.
  */
-export function putInPlaceScript(place: string, folder: string, digest: string): string {
-  return `${IS_PRIVATE}
+export function putInPlaceScript(place: string, folder: string, bundle: Bundle): string {
+  return `${TRUST}
+${wholeness(bundle)}
 place=${place}
 folder=${quoteForSh(folder)}
-version=$place/${digest}
+version=$place/${bundle.digest}
 for program in rdsend rdrecv; do
   [ -f "$folder/dynamic/$program" ] || continue
   "$folder/dynamic/$program" --version >/dev/null 2>&1 || rm -rf -- "$folder/dynamic"
 done
-if [ -e "$version" ] && ! { is_private "$version" && [ -x "$version/rdstage" ]; }; then rm -rf -- "$version"; fi
+if [ -e "$version" ] && ! { is_private "$version" && is_whole "$version"; }; then rm -rf -- "$version"; fi
 [ -d "$version" ] || reason=$(mv -- "$folder" "$version" 2>&1)
 rm -rf -- "$folder" "$version/\${folder##*/}"
 for old in "$place"/*; do
   [ "$old" = "$version" ] || [ -z "$(find "$old" -prune -mtime +30 2>/dev/null)" ] || rm -rf -- "$old"
 done
-if [ -x "$version/rdstage" ]; then say ok; else say failed "$version: $reason"; fi`;
+if is_whole "$version"; then say ok; else say failed "$version: $reason"; fi`;
 }
 
 /** Without a program that computes the digest, the size must do: ssh keeps the bytes from harm. */

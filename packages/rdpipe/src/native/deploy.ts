@@ -40,9 +40,10 @@ export async function deploy(session: HostSession, bundle: Bundle, options: Depl
 async function deployTo(
   place: string,
   session: HostSession,
-  { agent, others, digest }: Bundle,
+  bundle: Bundle,
   { signal }: DeployOptions,
 ): Promise<string | undefined> {
+  const { agent, others } = bundle;
   const accepted = await runScript(session, acceptAgentScript(place, agent), payloadOf(agent), signal);
   if (!accepted.ok) return printable(accepted.words);
   const folder = accepted.words;
@@ -50,7 +51,7 @@ async function deployTo(
   const copy = (file: BundleFile) => runScript(session, acceptFileScript(folder, file), payloadOf(file), signal);
   const copied = await Promise.all(others.map((file) => limit(signal, () => copy(file))));
   const complaint = copied.find(({ ok }) => !ok);
-  const installed = complaint ?? (await runScript(session, putInPlaceScript(place, folder, digest), undefined, signal));
+  const installed = complaint ?? (await runScript(session, putInPlaceScript(place, folder, bundle), undefined, signal));
   return installed.ok ? undefined : printable(installed.words);
 }
 

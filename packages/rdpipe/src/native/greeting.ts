@@ -10,7 +10,8 @@ import { LineTooLongError } from './lines.ts';
 /** What the first line of ours says. */
 export type Greeting =
   | { readonly kind: 'hello'; readonly hello: AgentHello }
-  | { readonly kind: 'missing'; readonly os: string; readonly cpu: string };
+  /** `isDamaged`: there was one, and it is not what we had put there. */
+  | { readonly kind: 'missing'; readonly os: string; readonly cpu: string; readonly isDamaged: boolean };
 
 interface GreetOptions {
   readonly startTimeoutMs: number;
@@ -59,8 +60,10 @@ async function findMagicLine(conversation: Conversation, emit: Emit): Promise<Bu
 }
 
 function parseGreeting(line: Buffer, label: string): Greeting {
-  const missing = /^missing (\S{1,64}) (\S{1,64})$/.exec(line.toString('utf8'));
-  if (missing) return { kind: 'missing', os: missing[1] ?? '', cpu: missing[2] ?? '' };
+  const missing = /^missing (\S{1,64}) (\S{1,64})( damaged)?$/.exec(line.toString('utf8'));
+  if (missing) {
+    return { kind: 'missing', os: missing[1] ?? '', cpu: missing[2] ?? '', isDamaged: missing[3] !== undefined };
+  }
   const hello = decodeHello(line);
   if (hello === undefined) {
     throw new SessionError(

@@ -1,5 +1,6 @@
 /** Puts the questions of ssh (passwords, codes, host keys) to the user, one at a time. */
 import { randomBytes } from 'node:crypto';
+import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Emit } from '../model/events.ts';
 import { printable } from '../model/text.ts';
@@ -134,7 +135,10 @@ function listen(path: string, onConnection: (socket: Socket) => void): Promise<S
   server.unref();
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(path, () => resolve(server));
+    server.listen(path, () => {
+      chmodSync(path, 0o600);
+      resolve(server);
+    });
   });
 }
 

@@ -1,18 +1,28 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { needsTool } from '../../../../test/support/needs.ts';
 import { type BootstrapOptions, bootstrapScript } from '../../src/native/bootstrap.ts';
+import { type Bundle, type BundleFile, bundleFile } from '../../src/native/bundle.ts';
 import { THIS_PLATFORM } from '../../src/native/locate.ts';
 
 const NONCE = '0123456789abcdef';
 const DIGEST = 'd16e57';
 const SHELLS = [['sh'], ['dash'], ['bash', '--posix'], ['bash'], ['busybox', 'sh'], ['zsh', '--emulate', 'sh']];
 
+const AGENT = '#!/bin/sh\necho "agent $*"\ncat\n';
+
 describe('the script that becomes the agent', () => {
   let home: string;
+  let agent: BundleFile;
+  let program: BundleFile;
+
+  before(async () => {
+    agent = await bundleFile('rdstage', Buffer.from(AGENT));
+    program = await bundleFile('dynamic/rdsend', Buffer.from('#!/bin/sh\n'));
+  });
 
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "rdpipe unit's "));
@@ -24,21 +34,22 @@ describe('the script that becomes the agent', () => {
       nonce: NONCE,
       agentPath: undefined,
       sudo: false,
-      digests: new Map([
-        ['linux-other', 'abc'],
-        [THIS_PLATFORM, DIGEST],
+      bundles: new Map([
+        ['linux-other', { digest: 'abc', agent: program, others: [] }],
+        [THIS_PLATFORM, { digest: DIGEST, agent, others: [] }],
       ]),
       ...changes,
     });
   const run = ([shell = '', ...args]: readonly string[], input: string) =>
     spawnSync(shell, args, { input, encoding: 'utf8', env: { PATH: process.env.PATH, HOME: home } });
-  const install = (folder: string): string => {
-    mkdirSync(join(home, folder), { recursive: true, mode: 0o700 });
-    const agent = join(home, folder, 'rdstage');
-    writeFileSync(agent, '#!/bin/sh\necho "agent $*"\ncat\n');
-    chmodSync(agent, 0o700);
-    return agent;
+  const install = (folder: string, name = 'rdstage', content = AGENT): string => {
+    const path = join(home, folder, name);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, content);
+    chmodSync(path, 0o700);
+    return path;
   };
+  const version = `.cache/rdpipe/${DIGEST}`;
 
   for (const shell of SHELLS) {
     describe(`by ${shell.join(' ')}`, () => {
@@ -47,7 +58,7 @@ describe('the script that becomes the agent', () => {
       });
 
       it('ends in the agent, which gets what is sent then', () => {
-        install(`.cache/rdpipe/${DIGEST}`);
+        install(version);
         expect(run(shell, script())).to.include({ status: 0, stdout: `agent --agent --nonce ${NONCE}\n`, stderr: '' });
       });
 
@@ -56,6 +67,55 @@ describe('the script that becomes the agent', () => {
         const uname = (option: string) => spawnSync('uname', [option], { encoding: 'utf8' }).stdout.trim();
         expect(stdout).to.equal(`\nrdstage/1 ${NONCE} missing ${uname('-s')} ${uname('-m')}\nnext\n`);
         expect(stderr).to.equal('');
+      });
+
+      const withDynamic = (): Partial<BootstrapOptions> => {
+        const bundle: Bundle = { digest: DIGEST, agent, others: [program] };
+        return { bundles: new Map([[THIS_PLATFORM, bundle]]) };
+      };
+
+      it('runs no agent whose contents are not ours, whatever its size', () => {
+        install(version, 'rdstage', AGENT.replace('agent', 'trick'));
+        expect(run(shell, script()).stdout).to.match(/^\nrdstage\/1 \w+ missing \S+ \S+ damaged\n$/);
+      });
+
+      it('runs none beside programs that are not ours, or not there', () => {
+        install(version);
+        expect(run(shell, script(withDynamic())).stdout).to.match(/^agent/);
+        install(version, 'dynamic/rdsend', '#!/bin/sh\n');
+        expect(run(shell, script(withDynamic())).stdout).to.match(/^agent/);
+        expect(run(shell, script()).stdout).to.match(/ damaged\n$/);
+        install(version, 'dynamic/rdsend', '#!/bin/fu\n');
+        expect(run(shell, script(withDynamic())).stdout).to.match(/ damaged\n$/);
+        rmSync(join(home, version, 'dynamic/rdsend'));
+        expect(run(shell, script(withDynamic())).stdout).to.match(/ damaged\n$/);
+      });
+
+      it('runs what is whole by its names where no program computes digests', () => {
+        install(version, 'rdstage', AGENT.replace('agent', 'other'));
+        const without = 'sha256sum() { return 127; }; shasum() { return 127; }; openssl() { return 127; }\n';
+        expect(run(shell, without + script()).stdout).to.match(/^other/);
+      });
+
+      it('runs no link', () => {
+        symlinkSync(install('elsewhere'), join(dirname(install(version, 'other')), 'rdstage'));
+        expect(run(shell, script()).stdout).to.match(/ damaged\n$/);
+      });
+
+      it('runs none where others may put theirs', () => {
+        install(version);
+        chmodSync(join(home, '.cache'), 0o770);
+        expect(run(shell, script()).stdout).to.match(/^\nrdstage\/1 \w+ missing \S+ \S+\n$/);
+        chmodSync(join(home, '.cache'), 0o1777);
+        expect(run(shell, script()).stdout).to.match(/^agent/);
+      });
+
+      it('follows a link above that leads to a safe place, and no other', () => {
+        install(`real/rdpipe/${DIGEST}`);
+        symlinkSync(join(home, 'real'), join(home, '.cache'));
+        expect(run(shell, script()).stdout).to.match(/^agent/);
+        chmodSync(join(home, 'real'), 0o777);
+        expect(run(shell, script()).stdout).to.match(/ missing \S+ \S+\n$/);
       });
 
       it('takes the agent that --agent names, whatever the path holds', () => {

@@ -2,10 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -183,6 +185,54 @@ describe('an agent that is not on its host yet', () => {
       await start(await connect(environment()));
       expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
       expect(readdirSync(join(folder, 'other'))).to.deep.equal([]);
+    });
+  }
+
+  it('trusts no place of another user', async function () {
+    needsRoot(this);
+    mkdirSync(join(folder, 'run'));
+    mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
+    chownSync(homePlace(), 65534, 65534);
+    await start(await connect(environment()));
+    expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
+    expect(readdirSync(homePlace())).to.deep.equal([]);
+  });
+
+  for (const [what, prepare] of [
+    ['may be changed by its group', (path: string) => chmodSync(path, 0o770)],
+    ['may be changed by anybody', (path: string) => chmodSync(path, 0o707)],
+    ['is of another user', (path: string) => chownSync(path, 65534, 65534)],
+  ] as const) {
+    it(`trusts no place below a directory that ${what}`, async function () {
+      needsRoot(this);
+      const session = await connect(environment());
+      await start(session);
+      mkdirSync(join(folder, 'run'));
+      prepare(join(folder, '.cache'));
+      await start(session);
+      expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
+      const message = `h1: ${homePlace()}: others may put another directory in its place`;
+      expect(told).to.deep.include({ kind: 'log', message });
+    });
+  }
+
+  for (const name of ['rdstage', 'dynamic/rdsend', 'dynamic/rdrecv']) {
+    it(`is not run beside a ${name} that was changed, and copied anew`, async () => {
+      const session = await connect(environment());
+      await start(session);
+      const program = join(homePlace(), await digest(), name);
+      const [before, size] = [readFileSync(program), statSync(program).size];
+      const trap = `#!/bin/sh\n: >${folder}/trap\n`;
+      rmSync(program); // it may be running
+      writeFileSync(program, trap.padEnd(size, '\n'), { mode: 0o700 });
+      await start(session);
+      expect(copies()).to.equal(2);
+      expect(readFileSync(program).equals(before)).to.equal(true);
+      expect(existsSync(join(folder, 'trap'))).to.equal(false);
+      const message =
+        "the agent's programs on h1 are not as they were copied there: they were not run, and are copied anew";
+      expect(told).to.deep.include({ kind: 'warning', message });
+      expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
     });
   }
 

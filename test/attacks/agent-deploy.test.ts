@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands on a host where the agent's programs are to be: it is not run when it is not ours, and what is written is ours alone.
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { useLab } from '../support/lab.ts';
+import { succeeded } from '../support/shell.ts';
+
+describe("the agent's programs on a host", () => {
+  const lab = useLab();
+  const place = () => join(lab.host('h1').home, '.cache/rdpipe');
+  const version = () => join(place(), readdirSync(place())[0] ?? '');
+  const run = () => lab.sh('rdpipe h1:"echo done"');
+
+  it('are not run when they were changed: that is said, and they are copied anew', async () => {
+    succeeded(await run(), 'done\n');
+    const program = join(version(), 'rdstage');
+    const size = lstatSync(program).size;
+    rmSync(program);
+    writeFileSync(program, `#!/bin/sh\n: >'${lab.folder}/trap'\n`.padEnd(size, '\n'), { mode: 0o700 });
+    const result = await run();
+    expect(existsSync(join(lab.folder, 'trap'))).to.equal(false);
+    expect({ status: result.status, text: result.text }).to.deep.equal({ status: 0, text: 'done\n' });
+    expect(result.stderr).to.equal(
+      "rdpipe: warning: the agent's programs on h1 are not as they were copied there: they were not run, and are copied anew\n",
+    );
+    succeeded(await run(), 'done\n');
+  });
+
+  it('are for their owner alone', async () => {
+    rmSync(place(), { recursive: true, force: true });
+    succeeded(await run(), 'done\n');
+    const modes = filesBelow(place()).map((path) => lstatSync(path).mode & 0o777);
+    expect(modes).to.have.length.at.least(6);
+    expect(new Set(modes)).to.deep.equal(new Set([0o700]));
+  });
+
+  it('may be below a home with any name', async () => {
+    const home = `${lab.folder}/a "home"; $(>trap) 'of' \`>trap\``;
+    mkdirSync(home, { mode: 0o700 });
+    const server = lab.host('h2').home;
+    renameSync(server, join(lab.folder, 'h2'));
+    await lab.sh(`ln -s "$LINK" '${server}'`, { LINK: home });
+    try {
+      succeeded(await lab.sh('rdpipe h2:"echo done"'), 'done\n');
+      expect(readdirSync(join(home, '.cache/rdpipe'))).to.have.length(1);
+      expect(await lab.list()).not.to.include('trap');
+    } finally {
+      rmSync(server);
+      renameSync(join(lab.folder, 'h2'), server);
+    }
+  });
+
+  it('are not looked for where others may put theirs', async () => {
+    const cache = join(lab.host('h3').home, '.cache');
+    mkdirSync(join(cache, 'rdpipe'), { recursive: true, mode: 0o700 });
+    chmodSync(cache, 0o777);
+    try {
+      const result = await lab.sh('rdpipe -vv h3:"echo done"');
+      expect({ status: result.status, text: result.text }).to.deep.equal({ status: 0, text: 'done\n' });
+      expect(readdirSync(join(cache, 'rdpipe'))).to.deep.equal([]);
+    } finally {
+      chmodSync(cache, 0o700);
+    }
+  });
+});
+
+describe('what rdpipe writes on its own machine', () => {
+  const lab = useLab();
+
+  for (const ssh of ['openssh', 'ssh2']) {
+    it(`is for its owner alone, whatever the umask (${ssh})`, async () => {
+      const before = privateFolders();
+      const running = lab.start(
+        `umask 000; exec script -qec 'rdpipe --ssh ${ssh} h1:"echo begun; sleep 1000" > out' /dev/null`,
+      );
+      let folders: string[] = [];
+      try {
+        await eventually(async () => expect((await lab.read('out')).toString()).to.equal('begun\n'));
+        folders = privateFolders().filter((path) => !before.includes(path) && isOfThisRun(path));
+        expect(folders).to.have.length.at.least(1);
+        for (const path of folders.flatMap(filesBelow)) expect(lstatSync(path).mode & 0o077, path).to.equal(0);
+      } finally {
+        running.kill('SIGTERM');
+        await running.result;
+      }
+      expect(folders.filter((path) => existsSync(path))).to.deep.equal([]);
+    });
+  }
+
+  /** Other runs may go on beside this one: ours has rdpipe's processes of this lab in it. */
+  function isOfThisRun(folder: string): boolean {
+    return lab.processes().some(({ command, pid }) => command.includes(folder) || socketsOf(pid).includes(folder));
+  }
+});
+
+function privateFolders(): string[] {
+  return readdirSync('/tmp')
+    .filter((name) => /^rdpipe-\w{6}$/.test(name))
+    .map((name) => join('/tmp', name));
+}
+
+/** The unix sockets that a process listens on, by their paths, as text. */
+function socketsOf(pid: number): string {
+  const own = readdirSync(`/proc/${pid}/fd`).map((fd) => readLink(`/proc/${pid}/fd/${fd}`));
+  const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
+  return lines.filter((line) => own.includes(`socket:[${line.trim().split(/\s+/)[6]}]`)).join('\n');
+}
+
+/** It may have closed it meanwhile. */
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+function filesBelow(folder: string): string[] {
+  return [folder, ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))];
+}
