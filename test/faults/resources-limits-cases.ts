@@ -50,7 +50,7 @@ const LIMITS: readonly Limit[] = [
   { host: 'may-open-12', set: 'ulimit -n 12', why: TOO_MANY_FILES },
   { host: 'may-open-24', set: 'ulimit -n 24' },
   ...between(6, 22, 2).map((files) => ({ host: `opens-${files}`, set: `ulimit -n ${files}`, why: null })),
-  { host: 'has-15-mb', set: 'ulimit -v 15000', why: null },
+  { host: 'has-15-mb', set: 'ulimit -v 15000', why: /no memory for / },
   { host: 'has-60-mb', set: 'ulimit -v 60000' },
   ...between(5, 40, 3).map((mb) => ({ host: `has-${mb}mb`, set: `ulimit -v ${mb * 1000}`, why: null })),
   { host: 'may-lock-nothing', set: 'ulimit -l 0' },

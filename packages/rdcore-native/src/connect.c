@@ -132,18 +132,19 @@ int rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
   return -1;
 }
 
-struct rd_connection *rd_connect_take(struct rd_connect *connect) {
-  struct rd_error error;
+int rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
   size_t index = drop_rdma_but(connect, connect->ready);
   struct knock *knock = &connect->knocks[index];
-  struct rd_connection *connection = make_connection(connect, knock->candidate, &error);
-  if (connection == NULL) {
-    knock_failed(connect, index, &error);
-    return NULL;
+  *connection = make_connection(connect, knock->candidate, error);
+  if (*connection == NULL) {
+    // What an rdma device lacks, TCP may not need.
+    bool is_hopeless = error->code == RD_CODE_INTERNAL && !knock->rdma;
+    knock_failed(connect, index, error);
+    return is_hopeless ? -1 : 0;
   }
-  keep_way(connect, knock, connection);
+  keep_way(connect, knock, *connection);
   while (connect->knock_count > 0) drop_knock(connect, connect->knock_count - 1);
-  return connection;
+  return 1;
 }
 
 bool rd_connect_again(struct rd_connect *connect) {

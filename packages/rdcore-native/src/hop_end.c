@@ -222,8 +222,8 @@ static void look_for_silence(struct rd_hop_end *hop_end) {
 // The device may not have memory for two connections.
 static bool take_connection(struct rd_hop_end *hop_end, struct rd_error *error) {
   part(hop_end);
-  hop_end->connection = rd_connect_take(hop_end->connect);
-  if (hop_end->connection == NULL) return true;
+  int taken = rd_connect_take(hop_end->connect, &hop_end->connection, error);
+  if (taken <= 0) return taken == 0;
   bool sealed = rd_connection_agreement(hop_end->connection)->sealed;
   if (hop_end->joined && sealed != hop_end->sealed) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s came back with another encryption",

@@ -18,7 +18,8 @@ bool rd_slots_create(struct rd_slots *slots, unsigned count, size_t payload_byte
   slots->free = calloc(count, sizeof *slots->free);
   if (slots->memory == NULL || slots->free == NULL) {
     rd_slots_free(slots);
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for %u buffers of %zu bytes", count, payload_bytes);
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for %u buffers of %zu bytes (--buffer asks for less)", count,
+                 payload_bytes);
     return false;
   }
   for (unsigned i = 0; i < count; i++) slots->free[i] = count - 1 - i;

@@ -67,7 +67,7 @@ static void service(struct side *side) {
   if (side->connect == NULL) return;
   int serviced = rd_connect_service(side->connect, &side->failure);
   if (serviced < 0) side->failures++;
-  if (serviced > 0) side->connection = rd_connect_take(side->connect);
+  if (serviced > 0) (void)rd_connect_take(side->connect, &side->connection, &side->failure);
   if (side->connection == NULL) return;
   rd_connect_destroy(side->connect);
   side->connect = NULL;
