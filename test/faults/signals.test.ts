@@ -65,29 +65,10 @@ describe('a run that is ended', () => {
     expect((await lab.sh('cat target; ls')).text).to.equal('old\ntarget\n');
   });
 
-  it('stands still at Ctrl-Z and goes on after', async () => {
-    const running = lab.start("exec rdpipe h1:'while echo tick; do sleep 0.1; done' h2:cat", { stdin: 'open' });
-    await running.printed('tick\n');
-    running.kill('SIGTSTP');
-    await eventually(() => expect(statesOf('while echo tick')).to.equal('T'));
-    running.kill('SIGCONT');
-    await eventually(() => expect(statesOf('while echo tick')).not.to.equal('T'));
-    running.kill('SIGINT');
-    expect((await running.result).status).to.equal(130);
-  });
-
   function commands(): string {
     return lab
       .processes()
       .map((process) => process.command)
       .join('\n');
-  }
-
-  function statesOf(words: string): string {
-    return lab
-      .processes()
-      .filter(({ command }) => command.startsWith('sh -c') && command.includes(words))
-      .map(({ state }) => state)
-      .join('');
   }
 });
