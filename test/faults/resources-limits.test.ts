@@ -2,4 +2,4 @@
 import { sample } from '../support/sample.ts';
 import { describeLimits, LIMIT_CELLS } from './resources-limits-cases.ts';
 
-describeLimits(sample(LIMIT_CELLS, 12));
+describeLimits(sample(LIMIT_CELLS, 8));
