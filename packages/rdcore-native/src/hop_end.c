@@ -20,7 +20,8 @@
 
 static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *settings, struct rd_error *error);
 static bool go_on_connecting(struct rd_hop_end *hop_end, struct rd_error *error);
-static void look_for_silence(struct rd_hop_end *hop_end);
+static void keep_time(struct rd_hop_end *hop_end);
+static bool look_for_silence(struct rd_hop_end *hop_end, struct rd_error *error);
 static bool take_connection(struct rd_hop_end *hop_end, struct rd_error *error);
 static bool refused(struct rd_hop_end *hop_end, struct rd_error *error);
 static bool still_mending(struct rd_hop_end *hop_end, struct rd_error *error);
@@ -35,7 +36,8 @@ static int sooner(int first_ms, int second_ms);
 
 void rd_hop_end_init(struct rd_hop_end *hop_end, enum rd_role role, struct rd_control *control,
                      void (*let_go)(void *context, struct rd_connection *connection), void *context) {
-  *hop_end = (struct rd_hop_end){.role = role, .control = control, .let_go = let_go, .context = context};
+  *hop_end = (struct rd_hop_end){
+      .role = role, .control = control, .let_go = let_go, .context = context, .passed_at_ms = rd_now_ms()};
   rd_meter_start(&hop_end->meter);
 }
 
@@ -75,7 +77,8 @@ bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, s
 
 bool rd_hop_end_connect(struct rd_hop_end *hop_end, struct rd_error *error) {
   if (hop_end->connect == NULL) return true;
-  if (hop_end->connection != NULL) look_for_silence(hop_end);
+  keep_time(hop_end);
+  if (hop_end->connection != NULL && !look_for_silence(hop_end, error)) return false;
   if (hop_end->connection != NULL && !hop_end->connect_due) return true;
   return go_on_connecting(hop_end, error);
 }
@@ -83,11 +86,9 @@ bool rd_hop_end_connect(struct rd_hop_end *hop_end, struct rd_error *error) {
 bool rd_hop_end_mend(struct rd_hop_end *hop_end, const struct rd_error *error) {
   if (!rd_code_is_loss(error->code) || !rd_connect_again(hop_end->connect)) return false;
   int64_t now_ms = rd_now_ms();
-  int64_t silent_ms = rd_connection_silent_ms(hop_end->connection);
-  int64_t until_ms = now_ms - silent_ms + hop_end->settings.stall_timeout_ms;
+  int64_t until_ms = hop_end->lived_at_ms + hop_end->settings.stall_timeout_ms;
   bool soon = error->code == RD_CODE_PEER_CLOSED && now_ms + CLOSED_MS_TO_MEND < until_ms;
   hop_end->mended_until_ms = soon ? now_ms + CLOSED_MS_TO_MEND : until_ms;
-  hop_end->serviced_at_ms = now_ms;
   hop_end->broken = *error;
   part(hop_end);
   struct rd_event event = {.type = RD_EVENT_BROKEN, .error = error};
@@ -212,11 +213,32 @@ static bool go_on_connecting(struct rd_hop_end *hop_end, struct rd_error *error)
   }
 }
 
-static void look_for_silence(struct rd_hop_end *hop_end) {
+static void keep_time(struct rd_hop_end *hop_end) {
+  int64_t now_ms = rd_now_ms(), away_ms = now_ms - hop_end->passed_at_ms;
+  hop_end->passed_at_ms = now_ms;
+  if (away_ms > STOPPED_AFTER_MS) {
+    hop_end->lived_at_ms += away_ms;
+    hop_end->mended_until_ms += away_ms;
+  }
+  if (hop_end->connection == NULL) return;
+  int64_t heard_at_ms = now_ms - rd_connection_silent_ms(hop_end->connection);
+  bool moved = hop_end->moved_bytes != hop_end->moved_before_bytes;
+  hop_end->moved_before_bytes = hop_end->moved_bytes;
+  if (moved || heard_at_ms - hop_end->taken_at_ms >= SILENT_MS) hop_end->lived_at_ms = heard_at_ms;
+}
+
+static bool look_for_silence(struct rd_hop_end *hop_end, struct rd_error *error) {
+  int64_t lifeless_ms = rd_now_ms() - hop_end->lived_at_ms;
+  if (lifeless_ms >= hop_end->settings.stall_timeout_ms + SILENT_MS) {
+    rd_error_set(error, RD_CODE_PEER_STALLED, "nothing but greetings came from %s for %lld s",
+                 rd_connection_peer(hop_end->connection), (long long)lifeless_ms / 1000);
+    return false;
+  }
   if (rd_connection_silent_ms(hop_end->connection) < SILENT_MS)
     rd_connect_rest(hop_end->connect);
   else if (rd_now_ms() - hop_end->refused_at_ms >= SILENT_MS && rd_connect_again(hop_end->connect))
     hop_end->connect_due = true;
+  return true;
 }
 
 // The device may not have memory for two connections.
@@ -230,7 +252,11 @@ static bool take_connection(struct rd_hop_end *hop_end, struct rd_error *error) 
                  rd_connection_peer(hop_end->connection));
     return false;
   }
-  if (!hop_end->joined) tell_connected(hop_end);
+  hop_end->taken_at_ms = rd_now_ms();
+  if (!hop_end->joined) {
+    hop_end->lived_at_ms = hop_end->taken_at_ms;
+    tell_connected(hop_end);
+  }
   hop_end->joined = true;
   hop_end->sealed = sealed;
   return true;
@@ -247,11 +273,7 @@ static bool refused(struct rd_hop_end *hop_end, struct rd_error *error) {
 }
 
 static bool still_mending(struct rd_hop_end *hop_end, struct rd_error *error) {
-  int64_t now_ms = rd_now_ms(), away_ms = now_ms - hop_end->serviced_at_ms;
-  if (hop_end->connection != NULL) return true;
-  hop_end->serviced_at_ms = now_ms;
-  if (away_ms > STOPPED_AFTER_MS) hop_end->mended_until_ms += away_ms;
-  if (now_ms < hop_end->mended_until_ms) return true;
+  if (hop_end->connection != NULL || rd_now_ms() < hop_end->mended_until_ms) return true;
   rd_error_set(error, RD_CODE_PEER_LOST, "%s, and it could not be made again in time", hop_end->broken.message);
   return false;
 }

@@ -21,7 +21,11 @@ struct rd_hop_end {
   struct rd_error broken;           // why there is none any more, `joined` though it is
   int64_t mended_until_ms;          // there must be another one
   int64_t refused_at_ms;            // what was tried beside a silent one; 0: it was not
-  int64_t serviced_at_ms;
+  // A connection that only lets greetings pass does not count as life, however often it is made anew.
+  int64_t taken_at_ms; // this connection
+  int64_t lived_at_ms; // when something moved last, or a connection that lasts was heard of
+  int64_t passed_at_ms;
+  uint64_t moved_bytes, moved_before_bytes; // of the stream; the loop says
   // The loop parts with the connection there is, broken or replaced: destroys it, or keeps it disconnected.
   void (*let_go)(void *context, struct rd_connection *connection);
   void *context;

@@ -250,6 +250,7 @@ static bool take_data(struct receiver *receiver, const struct rd_arrival *arriva
   if (!fits || receiver->resume_owed || receiver->end_received || arrival->frame.offset != receiver->received)
     return rd_hop_end_out_of_place(arrival, error);
   receiver->received += arrival->bytes;
+  receiver->hop_end.moved_bytes = receiver->received;
   return rd_writer_put(receiver->writer, arrival, error);
 }
 

@@ -208,7 +208,7 @@ static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, st
   if (!rd_ack_decode(arrival->payload, arrival->bytes, &frames, error) ||
       !rd_credit_take(&sender->credit, frames, error))
     return false;
-  sender->acked = offset;
+  sender->acked = sender->hop_end.moved_bytes = offset;
   rd_ring_release(sender->ring, offset);
   return true;
 }

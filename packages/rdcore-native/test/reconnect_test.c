@@ -133,6 +133,17 @@ static void silence(enum rd_role dialler) {
   expect_whole(&outcome, "silence");
 }
 
+// Every connection lets the greetings pass, and nothing after them: that is no life.
+static void greetings_only(void) {
+  struct stream stream = {RD_ROLE_RECEIVER, RD_ENCRYPT_NEVER, 1 << 20, 4000000, 3000, 0};
+  struct proxy proxy = {.breaking = BREAK_SILENCE, .every_bytes = 4000, .breaks = 1000};
+  struct outcome outcome;
+  begin(&outcome, &stream, &proxy);
+  end(&outcome, &proxy);
+  CHECK(proxy.broken > 1 && outcome.sender.code != RD_CODE_OK);
+  CHECK(rd_code_is_loss(outcome.receiver.code) || outcome.receiver.code == RD_CODE_PEER_STALLED);
+}
+
 // A consumer that does not read keeps what is being written where it is, whatever the connections do.
 static void slow_consumer(enum rd_role dialler, enum rd_encrypt encrypt) {
   int fds[2];
@@ -170,6 +181,7 @@ int main(void) {
     break_at_many_moments(1000 + (size_t)i * 97, dialler, encrypt, i & 1 ? BREAK_CLOSE : BREAK_RESET);
     slow_consumer(dialler, encrypt);
   }
+  greetings_only();
   for (int i = 0; i < 2; i++) {
     nobody_listens(i ? RD_ROLE_SENDER : RD_ROLE_RECEIVER);
     silence(i ? RD_ROLE_SENDER : RD_ROLE_RECEIVER);
