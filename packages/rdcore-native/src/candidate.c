@@ -72,6 +72,10 @@ bool rd_candidate_authenticated(const struct rd_candidate *candidate) {
   return candidate->authenticated;
 }
 
+bool rd_candidate_named_key(const struct rd_candidate *candidate) {
+  return rd_handshake_named_key(candidate->handshake);
+}
+
 void rd_candidate_take(struct rd_candidate *candidate, struct rd_transport **transport,
                        struct rd_agreement *agreement) {
   *transport = candidate->transport;

@@ -22,6 +22,8 @@ void rd_candidate_destroy(struct rd_candidate *candidate); // NULL-safe
 int rd_candidate_service(struct rd_candidate *candidate, struct rd_error *error);
 // The peer holds the key.
 bool rd_candidate_authenticated(const struct rd_candidate *candidate);
+// See rd_handshake_named_key().
+bool rd_candidate_named_key(const struct rd_candidate *candidate);
 // After 1: hands over the transport and what was agreed; the candidate can then only be destroyed.
 void rd_candidate_take(struct rd_candidate *candidate, struct rd_transport **transport, struct rd_agreement *agreement);
 

@@ -11,6 +11,7 @@
 
 #define CONNECTOR_MS 5000 // for the handshake of somebody who came to a listener of ours
 #define PAUSE_MS 100      // of a listener that could not take somebody
+#define TAKEN_AT_ONCE 16u // by a listener: however many come, those who came before have their turn
 #define PEER_WORDS_BYTES 320u
 
 struct listener {
@@ -20,6 +21,9 @@ struct listener {
 
 // How somebody came; but for those who came to a listener, their failure is our failure.
 enum way { WAY_LISTENER, WAY_DIAL, WAY_ADOPTED };
+
+// What somebody has shown of the key: nothing, his first word, an address that we were told to dial, all of it.
+enum shown { SHOWN_NOTHING, SHOWN_NAME, SHOWN_OURS, SHOWN_ALL };
 
 // Somebody who is not our peer yet.
 struct knock {
@@ -57,13 +61,14 @@ static bool make_hello(struct rd_connect *connect, const struct rd_transport *tr
 static uint32_t next_epoch(struct rd_connect *connect, bool dialler);
 static void make_room(struct rd_connect *connect, bool rdma);
 static size_t count_knocks(const struct rd_connect *connect, bool only_rdma);
-static size_t oldest_knock(const struct rd_connect *connect, bool only_rdma);
+static size_t least_knock(const struct rd_connect *connect, bool only_rdma);
+static enum shown key_shown(const struct knock *knock);
 static bool is_rdma(const struct rd_transport *transport);
 static bool wants_sealed(enum rd_encrypt encrypt, const struct rd_transport *transport);
 static bool is_here(const char *peer);
 static bool service_knocks(struct rd_connect *connect);
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error);
-static bool was_taken(const struct rd_connect *connect, const struct knock *knock, const struct rd_error *error);
+static bool was_the_last(const struct rd_connect *connect, const struct knock *knock, const struct rd_error *error);
 static void note_failure(struct rd_connect *connect, const struct knock *knock, const struct rd_error *error);
 static void turn_away(struct rd_connect *connect, const char *peer, const struct rd_error *error);
 static void drop_knock(struct rd_connect *connect, size_t index);
@@ -192,7 +197,7 @@ static void accept_connectors(struct rd_connect *connect, struct listener *liste
   struct rd_transport *transport;
   if (rd_now_ms() < listener->again_at_ms) return;
   listener->again_at_ms = 0;
-  while (listener->connector != NULL) {
+  for (unsigned taken = 0; listener->connector != NULL && taken < TAKEN_AT_ONCE; taken++) {
     int accepted = listener->connector->ops->accept(listener->connector, &transport, &error);
     // Out of descriptors or memory: whoever waits there would wake us again at once.
     if (accepted < 0) listener->again_at_ms = rd_now_ms() + PAUSE_MS;
@@ -268,8 +273,8 @@ static uint32_t next_epoch(struct rd_connect *connect, bool dialler) {
 }
 
 static void make_room(struct rd_connect *connect, bool rdma) {
-  if (rdma && count_knocks(connect, true) >= RD_RDMA_CANDIDATES_MOST) drop_knock(connect, oldest_knock(connect, true));
-  if (connect->knock_count >= RD_CANDIDATES_MOST) drop_knock(connect, oldest_knock(connect, false));
+  if (rdma && count_knocks(connect, true) >= RD_RDMA_CANDIDATES_MOST) drop_knock(connect, least_knock(connect, true));
+  if (connect->knock_count >= RD_CANDIDATES_MOST) drop_knock(connect, least_knock(connect, false));
 }
 
 static size_t count_knocks(const struct rd_connect *connect, bool only_rdma) {
@@ -279,16 +284,24 @@ static size_t count_knocks(const struct rd_connect *connect, bool only_rdma) {
   return count;
 }
 
-// That has not authenticated; when all have, the newest.
-static size_t oldest_knock(const struct rd_connect *connect, bool only_rdma) {
-  size_t newest = 0;
+// Of those who have shown least the oldest; when all have shown everything, the newest.
+static size_t least_knock(const struct rd_connect *connect, bool only_rdma) {
+  size_t least = 0;
+  enum shown least_shown = SHOWN_ALL;
   for (size_t i = 0; i < connect->knock_count; i++) {
-    const struct knock *knock = &connect->knocks[i];
-    if (only_rdma && !knock->rdma) continue;
-    if (!rd_candidate_authenticated(knock->candidate)) return i;
-    newest = i;
+    if (only_rdma && !connect->knocks[i].rdma) continue;
+    enum shown shown = key_shown(&connect->knocks[i]);
+    if (shown > least_shown || (shown == least_shown && shown != SHOWN_ALL)) continue;
+    least = i;
+    least_shown = shown;
   }
-  return newest;
+  return least;
+}
+
+static enum shown key_shown(const struct knock *knock) {
+  if (rd_candidate_authenticated(knock->candidate)) return SHOWN_ALL;
+  if (knock->way != WAY_LISTENER) return SHOWN_OURS;
+  return rd_candidate_named_key(knock->candidate) ? SHOWN_NAME : SHOWN_NOTHING;
 }
 
 static bool is_rdma(const struct rd_transport *transport) {
@@ -336,9 +349,12 @@ static void knock_failed(struct rd_connect *connect, size_t index, const struct 
   const struct knock *knock = &connect->knocks[index];
   // The sender closes those it does not choose, at any stage of the handshake.
   bool not_chosen = rd_code_is_loss(error->code) && connect->knock_count > 1;
-  if (was_taken(connect, knock, error)) {
+  bool was_last = was_the_last(connect, knock, error), authenticated = rd_candidate_authenticated(knock->candidate);
+  if (was_last && authenticated) { // the sender may have chosen it, and it broke before that was heard
     connect->tried_epoch++;
     rd_dials_again(&connect->dials, &knock->address);
+  } else if (was_last && rd_dials_once_more(&connect->dials, &knock->address)) {
+    // it may have been one too many for its listener
   } else if (knock->way == WAY_DIAL && connect->dials.again && error->code != RD_CODE_KEY_REFUSED) {
     rd_dials_retry(&connect->dials);
   } else if (knock->way != WAY_LISTENER) {
@@ -350,11 +366,10 @@ static void knock_failed(struct rd_connect *connect, size_t index, const struct 
   drop_knock(connect, index);
 }
 
-// The sender may have chosen it, the only one, and it broke before that was heard.
-static bool was_taken(const struct rd_connect *connect, const struct knock *knock, const struct rd_error *error) {
+// Of those that were dialled, for the first connection, and closed without a word.
+static bool was_the_last(const struct rd_connect *connect, const struct knock *knock, const struct rd_error *error) {
   return knock->way == WAY_DIAL && !connect->dials.again && connect->knock_count == 1 &&
-         !rd_dials_under_way(&connect->dials) && rd_candidate_authenticated(knock->candidate) &&
-         rd_code_is_loss(error->code);
+         !rd_dials_under_way(&connect->dials) && rd_code_is_loss(error->code);
 }
 
 // With the name of what failed, where the words have none.

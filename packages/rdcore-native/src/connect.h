@@ -10,8 +10,8 @@
 #include "dials.h"
 #include "window.h"
 
-// Candidates at once, and those of them over RDMA, whose memory is locked; a further one replaces the oldest that has
-// not authenticated.
+// Candidates at once, and those of them over RDMA, whose memory is locked; a further one replaces the oldest of
+// those that have shown least of the key.
 #define RD_CANDIDATES_MOST 64u
 #define RD_RDMA_CANDIDATES_MOST 16u
 #define RD_CONNECT_POLLS_MOST (2u + RD_DIALS_MOST + RD_CANDIDATES_MOST)

@@ -53,6 +53,19 @@ void rd_dials_retry(struct rd_dials *dials) {
   dials->each[0].try_at_ms = rd_now_ms() + RETRY_MS;
 }
 
+bool rd_dials_once_more(struct rd_dials *dials, const struct rd_address *address) {
+  for (size_t i = 0; i < dials->count; i++) {
+    struct rd_dial *dial = &dials->each[i];
+    bool is_it = dial->address.rdma == address->rdma && dial->address.port == address->port &&
+                 strcmp(dial->address.host, address->host) == 0;
+    if (!is_it || is_under_way(dial) || dial->more == RD_DIALS_MORE_MOST) continue;
+    dial->more++;
+    dial->try_at_ms = rd_now_ms() + RETRY_MS;
+    return dial->try_at_ms < dials->until_ms;
+  }
+  return false;
+}
+
 bool rd_dials_next(struct rd_dials *dials, struct rd_transport **transport, const struct rd_address **address) {
   for (size_t i = 0; i < dials->count; i++) {
     struct rd_dial *dial = &dials->each[i];

@@ -9,7 +9,8 @@
 
 #include <poll.h>
 
-#define RD_DIALS_MOST 32u // addresses dialled at once
+#define RD_DIALS_MOST 32u     // addresses dialled at once
+#define RD_DIALS_MORE_MOST 3u // see rd_dials_once_more()
 
 struct rd_dials_config {
   int64_t timeout_ms; // from the last addresses on, for all
@@ -24,6 +25,7 @@ struct rd_dial {
   struct rd_connector *connector; // NULL: it waits, or is over
   int64_t try_at_ms;              // 0: it does not wait
   int64_t begun_at_ms;
+  unsigned more; // tries by rd_dials_once_more()
 };
 
 // All zeros but the config: nothing is dialled.
@@ -43,6 +45,9 @@ bool rd_dials_add(struct rd_dials *dials, const struct rd_address *addresses, si
 void rd_dials_again(struct rd_dials *dials, const struct rd_address *address);
 // What came of the last try was nothing: tries again.
 void rd_dials_retry(struct rd_dials *dials);
+// The connection to this address came to nothing before the other side said who it is, as it may amid a crowd: tries a
+// few times more. False: that was enough.
+bool rd_dials_once_more(struct rd_dials *dials, const struct rd_address *address);
 // Goes on. True: there is a connection in *transport, the caller's, to *address; ask again.
 bool rd_dials_next(struct rd_dials *dials, struct rd_transport **transport, const struct rd_address **address);
 // RDMA came to nothing: TCP need not wait for it now.

@@ -101,6 +101,10 @@ bool rd_handshake_complete(const struct rd_handshake *handshake) {
   return handshake->greeted && !handshake->failed && BIO_ctrl_pending(handshake->outgoing) == 0;
 }
 
+bool rd_handshake_named_key(const struct rd_handshake *handshake) {
+  return !handshake->dialler && SSL_session_reused(handshake->tls) == 1;
+}
+
 bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agreement, struct rd_error *error) {
   const struct rd_hello *mine = &handshake->mine, *peer = &handshake->peer;
   bool sends = handshake->role == RD_ROLE_SENDER;

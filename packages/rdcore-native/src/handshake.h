@@ -47,6 +47,9 @@ size_t rd_handshake_output(struct rd_handshake *handshake, unsigned char *out, s
 // True once both HELLOs have been exchanged and everything to send was drained.
 bool rd_handshake_complete(const struct rd_handshake *handshake);
 
+// At a listener: the dialler's first word was made with the key, by himself or by somebody whom he overheard.
+bool rd_handshake_named_key(const struct rd_handshake *handshake);
+
 // Hands over what was agreed. Call once, after completion.
 bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agreement, struct rd_error *error);
 

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// A listener amid strangers who only connect: how many it holds, whom it lets go, and that its peer gets through. With
+// an address of this machine as argument, over RDMA too: `crowd_test 10.0.0.1`.
+#include "connect.h"
+#include "hand_peer.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES (64u << 10)
+#define HELD_MS 5000 // docs/protocol.md, section 1.2
+#define STRANGERS_MOST (2u * RD_CANDIDATES_MOST)
+
+static struct rd_error error;
+
+// A receiver that listens, or dials.
+struct end {
+  struct rd_connect *connect;
+  struct rd_connection *connection;
+  struct rd_address address;
+  int failures, turned_away;
+};
+
+static void count_turned_away(void *context, const char *peer, const struct rd_error *why) {
+  (void)peer;
+  (void)why;
+  ((struct end *)context)->turned_away++;
+}
+
+static void open_end(struct end *end, const char *host, bool rdma) {
+  *end = (struct end){.address.rdma = rdma};
+  snprintf(end->address.host, sizeof end->address.host, "%s", host);
+  struct rd_connect_config config = {
+      .identity = hand_peer_identity(),
+      .role = RD_ROLE_RECEIVER,
+      .encrypt = RD_ENCRYPT_NEVER,
+      .buffer_bytes = BUFFER_BYTES,
+      .stall_timeout_ms = WAIT_MS,
+      .dials = {.timeout_ms = WAIT_MS},
+      .turned_away = count_turned_away,
+      .context = end,
+  };
+  end->connect = rd_connect_create(&config, &error);
+  REQUIRE(end->connect != NULL);
+}
+
+static void listen_at(struct end *end) {
+  struct rd_listen here = {.rdma = end->address.rdma};
+  snprintf(here.bind_host, sizeof here.bind_host, "%s", end->address.host);
+  REQUIRE(rd_connect_listen(end->connect, &here, &end->address.port, &error));
+}
+
+static void close_end(struct end *end) {
+  rd_connect_destroy(end->connect);
+  rd_connection_destroy(end->connection);
+}
+
+static void service(struct end *end) {
+  int serviced = rd_connect_service(end->connect, &error);
+  if (serviced < 0) end->failures++;
+  if (serviced > 0 && end->connection == NULL) CHECK(rd_connect_take(end->connect, &end->connection, &error) == 1);
+}
+
+// What it polls beside the listener itself.
+static size_t held(const struct end *end) {
+  struct pollfd polls[RD_CONNECT_POLLS_MOST];
+  return rd_connect_polls(end->connect, polls) - 1;
+}
+
+// Strangers ---------------------------------------------------------------------------------------------------------
+
+struct stranger {
+  struct rd_connector *connector; // until it is connected
+  struct rd_transport *transport;
+};
+
+static void come(struct stranger *stranger, const struct end *end) {
+  const struct rd_address *address = &end->address;
+  *stranger = (struct stranger){.connector = address->rdma ? rd_verbs_dial(address, false, &error)
+                                                           : rd_tcp_dial(address, &error)};
+  REQUIRE(stranger->connector != NULL);
+}
+
+static void leave(struct stranger *stranger) {
+  rd_transport_destroy(stranger->transport);
+  rd_connector_destroy(stranger->connector);
+}
+
+// Until all of them are in, or were thrown out again.
+static void come_in(struct stranger *strangers, size_t count, struct end *end) {
+  size_t in = 0;
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; in < count && rd_now_ms() < until_ms;) {
+    in = 0;
+    service(end);
+    for (size_t i = 0; i < count; i++) {
+      struct stranger *stranger = &strangers[i];
+      if (stranger->transport == NULL)
+        CHECK(stranger->connector->ops->accept(stranger->connector, &stranger->transport, &error) >= 0);
+      in += stranger->transport != NULL;
+    }
+  }
+  CHECK(in == count);
+}
+
+static struct rd_transport *knock_at(struct end *end) {
+  struct stranger peer;
+  come(&peer, end);
+  come_in(&peer, 1, end);
+  rd_connector_destroy(peer.connector);
+  return peer.transport;
+}
+
+// The sender shakes hands, and chooses.
+static void get_through(struct rd_candidate *candidate, struct end *end) {
+  int serviced = 0;
+  struct rd_error why;
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; serviced == 0 && rd_now_ms() < until_ms;) {
+    service(end);
+    serviced = rd_candidate_service(candidate, &why);
+  }
+  if (!CHECK(serviced == 1)) {
+    fprintf(stderr, "%s\n", serviced < 0 ? why.message : "not in time");
+    rd_candidate_destroy(candidate);
+    return;
+  }
+  struct rd_connection *connection = take_connection(candidate);
+  say(connection, RD_FRAME_PING, 0, NULL, 0);
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; end->connection == NULL && rd_now_ms() < until_ms;) service(end);
+  CHECK(end->connection != NULL);
+  rd_connection_destroy(connection);
+}
+
+// Tests -------------------------------------------------------------------------------------------------------------
+
+// Who said a first word that needs the key stays, whoever else comes.
+static void the_first_word(void) {
+  struct end end;
+  struct stranger strangers[STRANGERS_MOST];
+  open_end(&end, "127.0.0.1", false);
+  listen_at(&end);
+  struct rd_candidate *candidate = begin_to_shake(knock_at(&end), RD_ROLE_SENDER, (struct rd_hello){0});
+  REQUIRE(rd_candidate_service(candidate, &error) == 0); // his first word
+  do service(&end);
+  while (rd_wait_fd(rd_candidate_poll(candidate).fd, POLLIN, 10) != 1); // it is answered
+  for (size_t i = 0; i < STRANGERS_MOST; i++) {
+    come(&strangers[i], &end);
+    come_in(&strangers[i], 1, &end);
+  }
+  CHECK(held(&end) == RD_CANDIDATES_MOST);
+  get_through(candidate, &end);
+  for (size_t i = 0; i < STRANGERS_MOST; i++) leave(&strangers[i]);
+  close_end(&end);
+}
+
+// However many wait at the door, those who are in have their turn.
+static void a_few_at_once(void) {
+  struct end end;
+  struct stranger strangers[40];
+  size_t count = sizeof strangers / sizeof strangers[0];
+  open_end(&end, "127.0.0.1", false);
+  listen_at(&end);
+  for (size_t i = 0; i < count; i++) {
+    come(&strangers[i], &end);
+    while (strangers[i].transport == NULL)
+      REQUIRE(strangers[i].connector->ops->accept(strangers[i].connector, &strangers[i].transport, &error) >= 0);
+  }
+  service(&end);
+  CHECK(held(&end) > 0 && held(&end) < count);
+  for (int passes = 0; passes < 4; passes++) service(&end);
+  CHECK(held(&end) == count);
+  for (size_t i = 0; i < count; i++) leave(&strangers[i]);
+  close_end(&end);
+}
+
+// A dialler whose connection was one too many for its listener comes back.
+static void crowded_out(unsigned times) {
+  struct end end;
+  struct rd_address address = {.host = "127.0.0.1"};
+  struct rd_connector *listener = rd_tcp_listen("127.0.0.1", 0, 0, &address.port, &error);
+  REQUIRE(listener != NULL);
+  open_end(&end, "127.0.0.1", false);
+  REQUIRE(rd_connect_dial(end.connect, &address, 1, &error));
+  unsigned came = 0;
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; end.failures == 0 && came < times && rd_now_ms() < until_ms;) {
+    struct rd_transport *transport = NULL;
+    service(&end);
+    CHECK(listener->ops->accept(listener, &transport, &error) >= 0);
+    came += transport != NULL;
+    rd_transport_destroy(transport);
+  }
+  CHECK(end.failures == (came < times));
+  CHECK(came == (times < 4 ? times : 4));
+  rd_connector_destroy(listener);
+  close_end(&end);
+}
+
+// RDMA --------------------------------------------------------------------------------------------------------------
+
+// Of this process, both ends of a connection: what its devices hold in place.
+static size_t pinned_kib(void) {
+  char line[256];
+  size_t kib = 0;
+  FILE *status = fopen("/proc/self/status", "re");
+  REQUIRE(status != NULL);
+  while (fgets(line, sizeof line, status) != NULL) (void)sscanf(line, "VmPin: %zu kB", &kib);
+  fclose(status);
+  return kib;
+}
+
+static void amid_silent_connectors(const char *host) {
+  struct end end;
+  struct stranger strangers[RD_RDMA_CANDIDATES_MOST + 4];
+  const size_t count = sizeof strangers / sizeof strangers[0];
+  open_end(&end, host, true);
+  listen_at(&end);
+  size_t before_kib = pinned_kib();
+  for (size_t i = 0; i < count; i++) {
+    come(&strangers[i], &end);
+    come_in(&strangers[i], 1, &end);
+  }
+  CHECK(held(&end) == RD_RDMA_CANDIDATES_MOST);
+  size_t each_kib = (pinned_kib() - before_kib) / (count + RD_RDMA_CANDIDATES_MOST);
+  printf("an rdma connection that is not authenticated: %zu KiB pinned\n", each_kib);
+  CHECK(each_kib > 0 && each_kib <= 64);
+  get_through(begin_to_shake(knock_at(&end), RD_ROLE_SENDER, (struct rd_hello){0}), &end);
+  for (size_t i = 0; i < count; i++) leave(&strangers[i]);
+  close_end(&end);
+}
+
+// A silent one is held for a while, and told of.
+static void one_that_says_nothing(const char *host) {
+  struct end end;
+  struct stranger stranger;
+  open_end(&end, host, true);
+  listen_at(&end);
+  come(&stranger, &end);
+  come_in(&stranger, 1, &end);
+  int64_t began_ms = rd_now_ms();
+  while (held(&end) > 0 && rd_now_ms() < began_ms + WAIT_MS) {
+    struct pollfd polls[RD_CONNECT_POLLS_MOST];
+    poll(polls, rd_connect_polls(end.connect, polls), 100);
+    service(&end);
+  }
+  CHECK(held(&end) == 0 && rd_now_ms() - began_ms >= HELD_MS - 500 && end.turned_away == 1);
+  leave(&stranger);
+  close_end(&end);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1) {
+    amid_silent_connectors(argv[1]);
+    one_that_says_nothing(argv[1]);
+    return test_end("crowd");
+  }
+  the_first_word();
+  a_few_at_once();
+  for (unsigned times = 1; times <= 5; times += 2) crowded_out(times);
+  return test_end("crowd");
+}
