@@ -17,7 +17,8 @@
 #include <sys/eventfd.h>
 
 #define COMPLETIONS_AT_ONCE 16
-#define DESCRIPTORS 3 // in the epoll set
+#define ROUNDS_MOST 16 // however much the peer sends
+#define DESCRIPTORS 3  // in the epoll set
 // What was posted arrives within this time, or the peer is gone: as a socket's close(), the end does not cut it off.
 #define LINGER_MS 200
 
@@ -150,7 +151,8 @@ static bool open_waiting(struct verbs *verbs, struct rd_error *error) {
 }
 
 static bool verbs_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error) {
-  return rd_receive_arm(&verbs_of(transport)->receive, slots, payload_bytes, error);
+  struct verbs *verbs = verbs_of(transport);
+  return rd_receive_arm(&verbs->receive, slots, payload_bytes, error) && rd_send_arm(&verbs->send, error);
 }
 
 static size_t verbs_memory_most_bytes(const struct rd_transport *transport) {
@@ -268,7 +270,7 @@ static void verbs_give_back(struct rd_transport *transport, const struct rd_mess
 static bool take_completions(struct verbs *verbs) {
   struct ibv_wc completions[COMPLETIONS_AT_ONCE];
   struct rd_error error;
-  for (bool some = false;; some = true) {
+  for (int round = 0; round < ROUNDS_MOST; round++) {
     int count = rd_queue_poll(&verbs->queue, completions, COMPLETIONS_AT_ONCE);
     if (count < 0) {
       rd_error_set(&error, RD_CODE_PEER_LOST, "the rdma device failed");
@@ -276,8 +278,10 @@ static bool take_completions(struct verbs *verbs) {
     }
     for (int i = 0; i < count; i++)
       if (!take_completion(verbs, &completions[i], &error)) fail(verbs, &error);
-    if (count < COMPLETIONS_AT_ONCE) return some || count > 0;
+    if (count < COMPLETIONS_AT_ONCE) return round > 0 || count > 0;
   }
+  eventfd_write(verbs->wake_fd, 1); // the rest is for the next time
+  return true;
 }
 
 static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error) {

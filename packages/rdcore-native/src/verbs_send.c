@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STAGES_BYTES (RD_QUEUE_SENDS_MOST * RD_SEND_STAGE_BYTES)
-
 // One SEND that is being put together.
 struct gathering {
   unsigned char *stage;
@@ -18,6 +16,9 @@ struct gathering {
   int count;
 };
 
+static bool make_stages(struct rd_send *send, struct rd_send_stages *stages, unsigned count, struct rd_error *error);
+static void drop_stages(struct rd_send *send, struct rd_send_stages *stages);
+static const struct rd_send_stages *stages_of(const struct rd_send *send);
 static bool settle_parts(struct rd_send *send, struct rd_send_message *message, struct rd_error *error);
 static struct ibv_mr *enrolled_at(const struct rd_send *send, const struct rd_send_part *part);
 static void forget_parts(struct rd_send *send, struct rd_send_message *message);
@@ -31,25 +32,20 @@ static bool post(struct rd_send *send, struct gathering *gathering, uint64_t own
 
 bool rd_send_open(struct rd_send *send, struct rd_queue *queue, struct rd_flow *flow, struct rd_error *error) {
   *send = (struct rd_send){.queue = queue, .flow = flow};
-  send->stages = rd_pages_allocate(STAGES_BYTES);
-  if (send->stages == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
-    return false;
-  }
-  send->stages_region = rd_verbs_register(queue->verbs, queue->domain, send->stages, STAGES_BYTES, false, error);
-  if (send->stages_region != NULL) return true;
-  rd_send_close(send);
-  return false;
+  return make_stages(send, &send->early, RD_SEND_EARLY_STAGES, error);
+}
+
+// What is on its way in the early ones stays there.
+bool rd_send_arm(struct rd_send *send, struct rd_error *error) {
+  return make_stages(send, &send->all, RD_QUEUE_SENDS_MOST, error);
 }
 
 void rd_send_close(struct rd_send *send) {
   for (; send->released < send->accepted; send->released++)
     forget_parts(send, &send->messages[send->released % RD_SEND_QUEUE_MOST]);
   while (send->enrolled_count > 0) send->queue->verbs->ibv_dereg_mr(send->enrolled[--send->enrolled_count]);
-  if (send->stages_region != NULL) send->queue->verbs->ibv_dereg_mr(send->stages_region);
-  free(send->stages);
-  send->stages_region = NULL;
-  send->stages = NULL;
+  drop_stages(send, &send->early);
+  drop_stages(send, &send->all);
 }
 
 bool rd_send_enroll(struct rd_send *send, const void *memory, size_t bytes, struct rd_error *error) {
@@ -109,6 +105,28 @@ void rd_send_completed(struct rd_send *send) {
   send->released++;
 }
 
+static bool make_stages(struct rd_send *send, struct rd_send_stages *stages, unsigned count, struct rd_error *error) {
+  size_t bytes = count * RD_SEND_STAGE_BYTES;
+  *stages = (struct rd_send_stages){.memory = rd_pages_allocate(bytes), .count = count};
+  if (stages->memory == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    return false;
+  }
+  stages->region = rd_verbs_register(send->queue->verbs, send->queue->domain, stages->memory, bytes, false, error);
+  if (stages->region == NULL) drop_stages(send, stages);
+  return stages->memory != NULL;
+}
+
+static void drop_stages(struct rd_send *send, struct rd_send_stages *stages) {
+  if (stages->region != NULL) send->queue->verbs->ibv_dereg_mr(stages->region);
+  free(stages->memory);
+  *stages = (struct rd_send_stages){0};
+}
+
+static const struct rd_send_stages *stages_of(const struct rd_send *send) {
+  return send->all.memory != NULL ? &send->all : &send->early;
+}
+
 // How each part gets to the device: small ones are copied, as far as a stage has room; others must be registered.
 static bool settle_parts(struct rd_send *send, struct rd_send_message *message, struct rd_error *error) {
   size_t room = RD_SEND_STAGE_BYTES - RD_PREAMBLE_BYTES;
@@ -147,7 +165,7 @@ static void forget_parts(struct rd_send *send, struct rd_send_message *message) 
 }
 
 static bool has_room(const struct rd_send *send, bool with_message) {
-  return send->sends - send->completed < RD_QUEUE_SENDS_MOST && rd_flow_has_buffer(send->flow, with_message);
+  return send->sends - send->completed < stages_of(send)->count && rd_flow_has_buffer(send->flow, with_message);
 }
 
 // As much of the message as the peer's next buffer takes.
@@ -166,7 +184,8 @@ static bool post_piece(struct rd_send *send, struct rd_send_message *message, st
 static void begin(struct rd_send *send, struct gathering *gathering, uint32_t message_bytes) {
   struct rd_preamble preamble;
   unsigned char bytes[RD_PREAMBLE_BYTES];
-  *gathering = (struct gathering){.stage = send->stages + send->sends % RD_QUEUE_SENDS_MOST * RD_SEND_STAGE_BYTES};
+  const struct rd_send_stages *stages = stages_of(send);
+  *gathering = (struct gathering){.stage = stages->memory + send->sends % stages->count * RD_SEND_STAGE_BYTES};
   rd_flow_tell(send->flow, message_bytes, &preamble);
   rd_preamble_encode(&preamble, bytes);
   add_copy(send, gathering, bytes, sizeof bytes);
@@ -203,7 +222,7 @@ static void add_copy(struct rd_send *send, struct gathering *gathering, const un
     last->length += (uint32_t)count;
   else
     gathering->pieces[gathering->count++] =
-        (struct ibv_sge){.addr = (uintptr_t)to, .length = (uint32_t)count, .lkey = send->stages_region->lkey};
+        (struct ibv_sge){.addr = (uintptr_t)to, .length = (uint32_t)count, .lkey = stages_of(send)->region->lkey};
 }
 
 static bool post(struct rd_send *send, struct gathering *gathering, uint64_t owner, struct rd_error *error) {

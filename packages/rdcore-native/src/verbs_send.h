@@ -11,6 +11,7 @@
 #define RD_SEND_QUEUE_MOST 16u // messages accepted and not released
 #define RD_SEND_PARTS_MOST 4
 #define RD_SEND_STAGE_BYTES 2048u // of each SEND: the preamble, and small parts, which are copied
+#define RD_SEND_EARLY_STAGES 4u   // before authentication
 #define RD_SEND_ENROLLED_MOST 8u
 
 struct rd_send_part {
@@ -28,11 +29,17 @@ struct rd_send_message {
   unsigned sends; // on their way
 };
 
+// Memory for so many SENDs on their way, RD_SEND_STAGE_BYTES each.
+struct rd_send_stages {
+  unsigned char *memory; // NULL: none
+  struct ibv_mr *region;
+  unsigned count;
+};
+
 struct rd_send {
   struct rd_queue *queue;
   struct rd_flow *flow;
-  unsigned char *stages; // RD_QUEUE_SENDS_MOST of RD_SEND_STAGE_BYTES
-  struct ibv_mr *stages_region;
+  struct rd_send_stages early, all; // all: once armed
   struct ibv_mr *enrolled[RD_SEND_ENROLLED_MOST];
   unsigned enrolled_count;
   struct rd_send_message messages[RD_SEND_QUEUE_MOST];
@@ -43,6 +50,8 @@ struct rd_send {
 #define RD_SEND_NO_MESSAGE UINT64_MAX
 
 bool rd_send_open(struct rd_send *send, struct rd_queue *queue, struct rd_flow *flow, struct rd_error *error);
+// After authentication: now RD_QUEUE_SENDS_MOST SENDs may be on their way.
+bool rd_send_arm(struct rd_send *send, struct rd_error *error);
 // After the queue pair is destroyed. Also of all zeros.
 void rd_send_close(struct rd_send *send);
 
