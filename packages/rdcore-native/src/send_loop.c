@@ -186,7 +186,7 @@ static bool take_frame(struct sender *sender, const struct rd_arrival *arrival, 
   case RD_FRAME_RESUME:
     return take_resume(sender, arrival, error);
   case RD_FRAME_DONE:
-    if (!sender->end_sent || arrival->frame.offset != sender->sent) break;
+    if (!sender->resumed || !sender->end_sent || arrival->frame.offset != sender->sent) break;
     sender->done = true;
     return true;
   case RD_FRAME_CLOSED:
@@ -203,7 +203,7 @@ static bool take_frame(struct sender *sender, const struct rd_arrival *arrival, 
 
 static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error) {
   uint64_t offset = arrival->frame.offset, frames;
-  if (sender->reader == NULL || offset < sender->acked || offset > sender->sent)
+  if (sender->reader == NULL || !sender->resumed || offset < sender->acked || offset > sender->sent)
     return rd_hop_end_out_of_place(arrival, error);
   if (!rd_ack_decode(arrival->payload, arrival->bytes, &frames, error) ||
       !rd_credit_take(&sender->credit, frames, error))

@@ -15,12 +15,12 @@ struct hostile {
   bool over; // the other end has gone
 };
 
-// Shakes hands as it should.
-static inline struct hostile hostile_meet(struct rd_transport *transport, enum rd_role role, bool dialler,
-                                          bool wants_sealed) {
+// Shakes hands as it should, for the connection of this epoch.
+static inline struct hostile hostile_meet_again(struct rd_transport *transport, enum rd_role role, bool dialler,
+                                                bool wants_sealed, uint32_t epoch) {
   struct rd_identity identity = hand_peer_identity();
   struct rd_error error;
-  struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants_sealed = wants_sealed, .epoch = 1};
+  struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants_sealed = wants_sealed, .epoch = epoch};
   if (role == RD_ROLE_RECEIVER) hello.slots = HOSTILE_SLOTS, hello.slot_bytes = HOSTILE_SLOT_BYTES;
   struct hostile hostile = {.transport = transport};
   struct rd_candidate *candidate =
@@ -35,6 +35,29 @@ static inline struct hostile hostile_meet(struct rd_transport *transport, enum r
   rd_candidate_destroy(candidate);
   REQUIRE(transport->ops->arm(transport, HOSTILE_SLOTS + 2, HOSTILE_SLOT_BYTES, &error));
   return hostile;
+}
+
+static inline struct hostile hostile_meet(struct rd_transport *transport, enum rd_role role, bool dialler,
+                                          bool wants_sealed) {
+  return hostile_meet_again(transport, role, dialler, wants_sealed, 1);
+}
+
+// Shakes hands with this HELLO until it came to nothing.
+static inline void shake_in_vain(struct rd_transport *transport, enum rd_role role, bool dialler,
+                                 struct rd_hello hello) {
+  struct rd_error error;
+  struct rd_identity identity = hand_peer_identity();
+  struct rd_candidate *candidate =
+      rd_candidate_create(transport, &identity, role, dialler, &hello, rd_now_ms() + WAIT_MS, &error);
+  REQUIRE(candidate != NULL);
+  int serviced = 0;
+  while (serviced == 0) {
+    serviced = rd_candidate_service(candidate, &error);
+    struct pollfd poll_for = rd_candidate_poll(candidate);
+    // Our end may like what it hears. A receiver then waits to be chosen, and a sender's peer has gone.
+    if (serviced == 0) rd_wait_fd(poll_for.fd, poll_for.events, 100);
+  }
+  rd_candidate_destroy(candidate);
 }
 
 static inline void hostile_leave(struct hostile *hostile) {

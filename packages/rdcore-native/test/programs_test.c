@@ -19,28 +19,12 @@ struct meeting {
   bool victim_dials, sealed;
 };
 
-static struct rd_transport *take(struct rd_connector *connector) {
-  struct rd_transport *transport = NULL;
-  int taken = 0;
-  REQUIRE(connector != NULL);
-  for (int64_t until_ms = rd_now_ms() + WAIT_MS; taken == 0 && rd_now_ms() < until_ms;) {
-    rd_wait_fd(connector->ops->poll_fd(connector), POLLIN, 100);
-    taken = connector->ops->accept(connector, &transport, &error);
-  }
-  REQUIRE(taken == 1);
-  rd_connector_destroy(connector);
-  return transport;
-}
-
 static struct rd_transport *join(struct victim *victim, bool victim_dials) {
   struct rd_address address = {.host = "127.0.0.1"};
-  if (!victim_dials) {
-    address.port = victim_port(victim);
-    return take(rd_tcp_dial(&address, &error));
-  }
+  if (!victim_dials) return victim_knock(victim);
   struct rd_connector *listener = rd_tcp_listen("127.0.0.1", 0, 0, &address.port, &error);
   victim_dial(victim, address.port);
-  return take(listener);
+  return victim_take(listener);
 }
 
 static void start(struct victim *victim, const struct meeting *meeting, bool has_file) {
@@ -107,21 +91,6 @@ static void keep_rules(struct hostile *hostile, enum rd_role role) {
   say_empty(hostile, RD_FRAME_BYE);
 }
 
-static void shake_wrongly(struct rd_transport *transport, enum rd_role role, bool dialler, struct rd_hello hello) {
-  struct rd_identity identity = hand_peer_identity();
-  struct rd_candidate *candidate =
-      rd_candidate_create(transport, &identity, role, dialler, &hello, rd_now_ms() + WAIT_MS, &error);
-  REQUIRE(candidate != NULL);
-  int serviced = 0;
-  while (serviced == 0) {
-    serviced = rd_candidate_service(candidate, &error);
-    struct pollfd poll_for = rd_candidate_poll(candidate);
-    // Our end may like what it hears. A receiver then waits to be chosen, and a sender's peer has gone.
-    if (serviced == 0) rd_wait_fd(poll_for.fd, poll_for.events, 100);
-  }
-  rd_candidate_destroy(candidate);
-}
-
 // It is turned away, and the next who comes is taken.
 static void check_hello(struct rd_hello hello, const struct meeting *meeting) {
   struct victim victim;
@@ -130,7 +99,7 @@ static void check_hello(struct rd_hello hello, const struct meeting *meeting) {
   enum rd_role role = meeting->role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
   start(&victim, meeting, true);
   struct rd_transport *transport = join(&victim, meeting->victim_dials);
-  shake_wrongly(transport, role, !meeting->victim_dials, hello);
+  shake_in_vain(transport, role, !meeting->victim_dials, hello);
   if (meeting->victim_dials) CHECK(victim_hear(&victim, "dial_failed") != NULL);
   struct hostile peer = hostile_meet(join(&victim, meeting->victim_dials), role, !meeting->victim_dials, true);
   keep_rules(&peer, role);

@@ -96,6 +96,27 @@ static inline void victim_dial(struct victim *victim, uint16_t port) {
   victim_tell(victim, "{\"op\":\"dial\",\"addresses\":[{\"host\":\"127.0.0.1\",\"port\":%u}]}", port);
 }
 
+// The connection that comes of it; the connector is gone then.
+static inline struct rd_transport *victim_take(struct rd_connector *connector) {
+  struct rd_transport *transport = NULL;
+  struct rd_error error;
+  int taken = 0;
+  REQUIRE(connector != NULL);
+  for (int64_t until_ms = rd_now_ms() + WAIT_MS; taken == 0 && rd_now_ms() < until_ms;) {
+    rd_wait_fd(connector->ops->poll_fd(connector), POLLIN, 100);
+    taken = connector->ops->accept(connector, &transport, &error);
+  }
+  REQUIRE(taken == 1);
+  rd_connector_destroy(connector);
+  return transport;
+}
+
+static inline struct rd_transport *victim_knock(struct victim *victim) {
+  struct rd_address address = {.host = "127.0.0.1", .port = victim_port(victim)};
+  struct rd_error error;
+  return victim_take(rd_tcp_dial(&address, &error));
+}
+
 // True: it has finished with this code, and gone with no other status than that.
 static inline bool victim_ends(struct victim *victim, enum rd_code code) {
   char wanted[64];

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// rdsend and rdrecv that listen, and a peer that holds the key, whose connection breaks, and who breaks the rules when
+// he comes back (docs/protocol.md, section 1.6).
+#include "misdeeds.h"
+#include "victim.h"
+
+#define STREAM "some bytes"
+#define STREAM_BYTES (sizeof STREAM - 1)
+#define ACKNOWLEDGED 5u // of the stream, by the first connection
+
+static char folder[] = "/tmp/rd-comeback-XXXXXX";
+static char source_path[64], sink_path[64];
+
+struct comeback {
+  const char *name;
+  void (*do_it)(struct hostile *hostile);
+};
+
+// A receiver comes back to rdsend, which has sent all and END -------------------------------------------------------
+
+static void resume_at(struct hostile *hostile, uint64_t offset) {
+  hostile_say(hostile, RD_FRAME_RESUME, offset, NULL, 0);
+}
+
+static void resume_before_what_was_acknowledged(struct hostile *hostile) {
+  resume_at(hostile, ACKNOWLEDGED - 1);
+}
+
+static void resume_beyond_what_was_sent(struct hostile *hostile) {
+  resume_at(hostile, STREAM_BYTES + 1);
+}
+
+static void resume_at_the_end_of_time(struct hostile *hostile) {
+  resume_at(hostile, UINT64_MAX);
+}
+
+static void resume_twice(struct hostile *hostile) {
+  resume_at(hostile, ACKNOWLEDGED);
+  resume_at(hostile, ACKNOWLEDGED);
+}
+
+static void resume_with_a_byte(struct hostile *hostile) {
+  hostile_say(hostile, RD_FRAME_RESUME, ACKNOWLEDGED, "x", 1);
+}
+
+static void ack_before_resume(struct hostile *hostile) {
+  say_ack(hostile, STREAM_BYTES, 0);
+}
+
+static void done_before_resume(struct hostile *hostile) {
+  hostile_say(hostile, RD_FRAME_DONE, STREAM_BYTES, NULL, 0);
+}
+
+static void ack_of_the_first_connection(struct hostile *hostile) {
+  resume_at(hostile, STREAM_BYTES);
+  say_ack(hostile, STREAM_BYTES, 1);
+}
+
+static const struct comeback receivers[] = {
+    {"RESUME before what was acknowledged", resume_before_what_was_acknowledged},
+    {"RESUME beyond what was sent", resume_beyond_what_was_sent},
+    {"RESUME at 2^64-1", resume_at_the_end_of_time},
+    {"RESUME twice", resume_twice},
+    {"RESUME with a byte", resume_with_a_byte},
+    {"ACK before RESUME", ack_before_resume},
+    {"DONE before RESUME", done_before_resume},
+    {"ACK of frames of the first connection", ack_of_the_first_connection},
+};
+
+// A sender comes back to rdrecv, which has written ACKNOWLEDGED bytes -----------------------------------------------
+
+static void begin_anew(struct hostile *hostile) {
+  say_data(hostile, 0, 3);
+}
+
+static void leave_a_gap(struct hostile *hostile) {
+  say_data(hostile, ACKNOWLEDGED + 1, 3);
+}
+
+static void end_before(struct hostile *hostile) {
+  say_end(hostile, ACKNOWLEDGED - 1, 0);
+}
+
+static void say_resume(struct hostile *hostile) {
+  resume_at(hostile, ACKNOWLEDGED);
+}
+
+static void go_early(struct hostile *hostile) {
+  say_empty(hostile, RD_FRAME_BYE);
+}
+
+static void speak_in_the_old_epoch(struct hostile *hostile) {
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1}, true, NULL, 0);
+}
+
+static const struct comeback senders[] = {
+    {"DATA from the beginning", begin_anew},
+    {"DATA after a gap", leave_a_gap},
+    {"END of less", end_before},
+    {"a sender's RESUME", say_resume},
+    {"BYE", go_early},
+    {"a frame of the old epoch", speak_in_the_old_epoch},
+};
+
+// -------------------------------------------------------------------------------------------------------------------
+
+static struct hostile meet_receiving(struct victim *victim, uint32_t epoch) {
+  return hostile_meet_again(victim_knock(victim), RD_ROLE_RECEIVER, true, true, epoch);
+}
+
+static struct hostile meet_sending(struct victim *victim, uint32_t epoch) {
+  struct hostile hostile = hostile_meet_again(victim_knock(victim), RD_ROLE_SENDER, true, true, epoch);
+  say_empty(&hostile, RD_FRAME_PING);
+  return hostile;
+}
+
+// Up to where the first connection breaks.
+static void start_sender(struct victim *victim) {
+  struct rd_frame frame;
+  victim_start(victim, RD_ROLE_SENDER, true);
+  victim_tell_file(victim, source_path);
+  victim_tell(victim, "{\"op\":\"commit\",\"status\":0}");
+  struct hostile hostile = meet_receiving(victim, 1);
+  CHECK(hostile_hear(&hostile, RD_FRAME_END, &frame, NULL, NULL) && frame.offset == STREAM_BYTES);
+  say_ack(&hostile, ACKNOWLEDGED, 1);
+  say_empty(&hostile, RD_FRAME_PING);
+  CHECK(hostile_hear(&hostile, RD_FRAME_PONG, &frame, NULL, NULL)); // it has heard that
+  hostile_leave(&hostile);
+}
+
+static void start_receiver(struct victim *victim) {
+  struct rd_frame frame;
+  victim_start(victim, RD_ROLE_RECEIVER, true);
+  victim_tell_file(victim, sink_path);
+  struct hostile hostile = meet_sending(victim, 1);
+  hostile_say(&hostile, RD_FRAME_DATA, 0, STREAM, ACKNOWLEDGED);
+  CHECK(hostile_hear(&hostile, RD_FRAME_ACK, &frame, NULL, NULL) && frame.offset == ACKNOWLEDGED);
+  hostile_leave(&hostile);
+}
+
+static void check_refused(struct victim *victim, struct hostile *hostile, const struct comeback *comeback) {
+  struct rd_frame frame;
+  comeback->do_it(hostile);
+  bool right = CHECK(hostile_hear(hostile, RD_FRAME_ABORT, &frame, NULL, NULL));
+  hostile_leave(hostile);
+  right = CHECK(victim_ends(victim, RD_CODE_DATA_DAMAGED)) && right;
+  right = CHECK(access(sink_path, F_OK) < 0) && right;
+  if (!right) fprintf(stderr, "%s\n", comeback->name);
+}
+
+static void check_comebacks(void) {
+  struct victim victim;
+  struct hostile hostile;
+  for (size_t i = 0; i < sizeof receivers / sizeof receivers[0]; i++) {
+    start_sender(&victim);
+    hostile = meet_receiving(&victim, 2);
+    check_refused(&victim, &hostile, &receivers[i]);
+  }
+  for (size_t i = 0; i < sizeof senders / sizeof senders[0]; i++) {
+    start_receiver(&victim);
+    hostile = meet_sending(&victim, 2);
+    check_refused(&victim, &hostile, &senders[i]);
+  }
+}
+
+// Who comes with an epoch that was is turned away; who comes with the next one, however far, goes on.
+static void check_epochs(uint32_t next) {
+  struct victim victim;
+  struct rd_frame frame;
+  struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .epoch = 1, .slots = 1, .slot_bytes = 4096};
+  start_sender(&victim);
+  shake_in_vain(victim_knock(&victim), RD_ROLE_RECEIVER, true, hello);
+  struct hostile hostile = meet_receiving(&victim, next);
+  resume_at(&hostile, ACKNOWLEDGED);
+  CHECK(hostile_hear(&hostile, RD_FRAME_DATA, &frame, NULL, NULL) && frame.offset == ACKNOWLEDGED);
+  CHECK(hostile_hear(&hostile, RD_FRAME_END, &frame, NULL, NULL) && frame.offset == STREAM_BYTES);
+  hostile_say(&hostile, RD_FRAME_DONE, STREAM_BYTES, NULL, 0);
+  CHECK(hostile_hear(&hostile, RD_FRAME_BYE, &frame, NULL, NULL));
+  hostile_leave(&hostile);
+  CHECK(victim_ends(&victim, RD_CODE_OK));
+}
+
+// A connection that lives is replaced by a newer one, not by an older one.
+static void check_replacing(void) {
+  struct victim victim;
+  struct rd_frame frame;
+  unsigned char stream[STREAM_BYTES + 1];
+  start_receiver(&victim);
+  struct hostile second = meet_sending(&victim, 2);
+  CHECK(hostile_hear(&second, RD_FRAME_RESUME, &frame, NULL, NULL) && frame.offset == ACKNOWLEDGED);
+  shake_in_vain(victim_knock(&victim), RD_ROLE_SENDER, true,
+                (struct rd_hello){.version = RD_PROTOCOL_VERSION, .epoch = 2});
+  struct hostile third = meet_sending(&victim, 3);
+  CHECK(hostile_hear(&third, RD_FRAME_RESUME, &frame, NULL, NULL) && frame.offset == ACKNOWLEDGED);
+  CHECK(!hostile_hear(&second, RD_FRAME_DONE, &frame, NULL, NULL)); // it was closed
+  hostile_say(&third, RD_FRAME_DATA, ACKNOWLEDGED, &STREAM[ACKNOWLEDGED], STREAM_BYTES - ACKNOWLEDGED);
+  say_end(&third, STREAM_BYTES, 0);
+  CHECK(hostile_hear(&third, RD_FRAME_DONE, &frame, NULL, NULL));
+  say_empty(&third, RD_FRAME_BYE);
+  hostile_leave(&second);
+  hostile_leave(&third);
+  CHECK(victim_ends(&victim, RD_CODE_OK));
+  int fd = open(sink_path, O_RDONLY | O_CLOEXEC);
+  CHECK(rd_read_some(fd, stream, sizeof stream) == STREAM_BYTES && memcmp(stream, STREAM, STREAM_BYTES) == 0);
+  close(fd);
+  unlink(sink_path);
+}
+
+int main(void) {
+  REQUIRE(mkdtemp(folder) != NULL);
+  snprintf(source_path, sizeof source_path, "%s/source", folder);
+  snprintf(sink_path, sizeof sink_path, "%s/sink", folder);
+  int fd = open(source_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  REQUIRE(fd >= 0 && rd_write_all(fd, STREAM, STREAM_BYTES));
+  close(fd);
+  check_comebacks();
+  check_epochs(2);
+  check_epochs(1000);
+  check_epochs(UINT32_MAX - 1);
+  check_replacing();
+  unlink(source_path);
+  CHECK(rmdir(folder) == 0); // nothing was left behind
+  return test_end("comeback");
+}
