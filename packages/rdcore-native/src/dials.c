@@ -8,11 +8,14 @@
 #include <string.h>
 
 #define RETRY_MS 200
-#define ATTEMPT_MS 3000 // of one that is tried again and again: a lost packet is not waited for
+// Of one that is tried again and again, each time twice as long: TCP would send a lost packet again when it is too late.
+#define ATTEMPT_LEAST_MS 250
+#define ATTEMPT_MOST_MS 3000
 #define ADDRESS_WORDS_BYTES 320u
 
 static void begin(struct rd_dials *dials, struct rd_dial *dial);
 static int accept_from(struct rd_dials *dials, struct rd_dial *dial, struct rd_transport **transport);
+static int try_longer(struct rd_dials *dials, struct rd_dial *dial);
 static void no_answer(const struct rd_dials *dials, const struct rd_dial *dial, struct rd_error *error);
 static void failed(struct rd_dials *dials, struct rd_dial *dial, int number, const struct rd_error *error);
 static bool waits_for_rdma(const struct rd_dials *dials, const struct rd_dial *dial);
@@ -44,6 +47,7 @@ void rd_dials_again(struct rd_dials *dials, const struct rd_address *address) {
   rd_dials_clear(dials);
   dials->failure = (struct rd_error){.code = RD_CODE_OK};
   dials->again = true;
+  dials->attempt_ms = address->rdma ? ATTEMPT_MOST_MS : ATTEMPT_LEAST_MS;
   dials->each[0] = dial;
   dials->count = 1;
   begin(dials, &dials->each[0]);
@@ -143,6 +147,7 @@ static int accept_from(struct rd_dials *dials, struct rd_dial *dial, struct rd_t
   int accepted = dial->connector->ops->accept(dial->connector, transport, &error);
   int number = errno;
   if (accepted == 0 && rd_now_ms() >= until_ms(dials, dial)) {
+    if (dials->again) return try_longer(dials, dial);
     no_answer(dials, dial, &error);
     number = ETIMEDOUT;
     accepted = -1;
@@ -151,13 +156,22 @@ static int accept_from(struct rd_dials *dials, struct rd_dial *dial, struct rd_t
   return accepted;
 }
 
+// Another attempt in place of this one.
+static int try_longer(struct rd_dials *dials, struct rd_dial *dial) {
+  dials->attempt_ms = 2 * dials->attempt_ms < ATTEMPT_MOST_MS ? 2 * dials->attempt_ms : ATTEMPT_MOST_MS;
+  rd_connector_destroy(dial->connector);
+  dial->connector = NULL;
+  begin(dials, dial);
+  return 0;
+}
+
 static void no_answer(const struct rd_dials *dials, const struct rd_dial *dial, struct rd_error *error) {
   const struct rd_address *address = &dial->address;
   char port[16] = "";
   if (address->port > 0) snprintf(port, sizeof port, ":%u", address->port);
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s%s%s: no answer in %g s", address->host, port,
                address->rdma ? " over rdma" : "",
-               (double)(dials->again ? ATTEMPT_MS : dials->config.timeout_ms) / 1000);
+               (double)dials->config.timeout_ms / 1000);
 }
 
 // `number` is the errno of the dial.
@@ -191,5 +205,5 @@ static bool is_under_way(const struct rd_dial *dial) {
 }
 
 static int64_t until_ms(const struct rd_dials *dials, const struct rd_dial *dial) {
-  return dials->again ? dial->begun_at_ms + ATTEMPT_MS : dials->until_ms;
+  return dials->again ? dial->begun_at_ms + dials->attempt_ms : dials->until_ms;
 }

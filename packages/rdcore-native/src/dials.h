@@ -35,6 +35,7 @@ struct rd_dials {
   size_t count;
   int64_t until_ms;
   bool again;              // see rd_dials_again()
+  int64_t attempt_ms;      // then: how long the attempt under way may take
   struct rd_error failure; // the words of all that failed
 };
 

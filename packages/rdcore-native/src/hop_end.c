@@ -2,6 +2,7 @@
 #include "hop_end.h"
 
 #include "io.h"
+#include "life_signs.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -12,7 +13,10 @@
 #define FAREWELL_MS 2000
 #define CLOSED_MS 5000 // for the sender's BYE after our CLOSED
 #define NOTE_BYTES 160u
-#define SILENT_MS 2000 // another connection is tried beside the one there is
+// Another connection is tried beside the one there is: its PING has gone unanswered for half a second and four round
+// trips.
+#define SILENT_MS (RD_PING_AFTER_MS + 500)
+#define SILENT_ROUND_TRIPS 4
 // Who closes a connection while the network works, and wants another one, comes at once.
 #define CLOSED_MS_TO_MEND 5000
 #define STOPPED_AFTER_MS 2000 // we were stopped ourselves: nobody could come
@@ -234,9 +238,10 @@ static bool look_for_silence(struct rd_hop_end *hop_end, struct rd_error *error)
                  rd_connection_peer(hop_end->connection), (long long)lifeless_ms / 1000);
     return false;
   }
-  if (rd_connection_silent_ms(hop_end->connection) < SILENT_MS)
+  int64_t long_ms = SILENT_MS + SILENT_ROUND_TRIPS * (int64_t)rd_connection_rtt_us(hop_end->connection) / 1000;
+  if (rd_connection_silent_ms(hop_end->connection) < long_ms)
     rd_connect_rest(hop_end->connect);
-  else if (rd_now_ms() - hop_end->refused_at_ms >= SILENT_MS && rd_connect_again(hop_end->connect))
+  else if (rd_now_ms() - hop_end->refused_at_ms >= long_ms && rd_connect_again(hop_end->connect))
     hop_end->connect_due = true;
   return true;
 }

@@ -213,13 +213,14 @@ static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, st
   return true;
 }
 
-// What comes after it was lost with the connection before this one.
+// What comes after it was lost with the connection before this one, and so was the ACK of what comes before.
 static bool take_resume(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error) {
   uint64_t offset = arrival->frame.offset;
   if (sender->resumed || arrival->bytes > 0 || offset < sender->acked || offset > sender->sent)
     return rd_hop_end_out_of_place(arrival, error);
   sender->resumed = true;
-  sender->sent = sender->hop_end.meter.bytes = offset;
+  sender->sent = sender->acked = sender->hop_end.meter.bytes = offset;
+  if (sender->ring != NULL) rd_ring_release(sender->ring, offset);
   sender->end_sent = false;
   rd_hop_end_tell_resumed(&sender->hop_end, offset);
   return true;
