@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a hop that cannot be made',
-    '--data h1=192.0.2.1 --data h2=192.0.2.1 --connect-timeout 1 h1:true h2:cat',
+    '--data h1=192.0.2.1 --data h2=192.0.2.1 --connect-timeout 4 h1:true h2:cat',
     125,
     'rdpipe',
     /^cannot connect h1 to h2: 192\.0\.2\.1:\d+.*\(--data HOST=ADDR names another address.*rdpipe doctor h1 h2 looks closer\)$/,
