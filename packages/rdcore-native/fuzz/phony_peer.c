@@ -40,7 +40,11 @@ static void tweak_draft(struct draft *draft, unsigned tweaks, struct fuzz_input 
 static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tweaks, struct fuzz_input *input);
 static bool is_sealed(const struct phony_peer *peer, enum rd_frame_type type);
 static void note_said(struct phony_peer *peer, const struct draft *draft, bool intact);
+static void go_back(struct phony_peer *peer, uint64_t offset);
 static bool is_proper(const struct phony_peer *peer, const struct draft *draft);
+static bool is_senders(const struct phony_peer *peer, const struct draft *draft);
+static bool can_follow(const struct phony_peer *peer, const struct draft *draft);
+static bool is_receivers(const struct phony_peer *peer, const struct draft *draft);
 static bool has_credit(const struct phony_peer *peer);
 static bool send_bytes(struct phony_peer *peer, const void *bytes, size_t count);
 static bool shake_hands(struct phony_peer *peer, struct rd_handshake *handshake);
@@ -50,6 +54,8 @@ static bool receive_bytes(struct phony_peer *peer, unsigned char *bytes, size_t 
 static unsigned take_message(struct phony_peer *peer, size_t bytes);
 static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
                          size_t bytes);
+static void take_resume(struct phony_peer *peer, uint64_t offset);
+static void take_digest(struct phony_peer *peer, uint64_t bytes);
 static void take_data(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
                       size_t bytes);
 
@@ -57,20 +63,27 @@ static void take_data(struct phony_peer *peer, const struct rd_frame *frame, con
 static unsigned char incoming[MESSAGE_MOST_BYTES], outgoing[LENGTH_BYTES + MESSAGE_MOST_BYTES];
 static struct draft the_draft;
 
-void phony_peer_init(struct phony_peer *peer, int fd, enum rd_role role) {
-  struct rd_error error;
-  *peer = (struct phony_peer){.fd = fd, .role = role};
-  peer->stream = malloc(PHONY_STREAM_MOST_BYTES);
-  peer->digest = rd_digest_create(&error);
-  FUZZ_REQUIRE(peer->stream != NULL && peer->digest != NULL);
+void phony_peer_init(struct phony_peer *peer, enum rd_role role) {
+  *peer = (struct phony_peer){.fd = -1, .role = role};
+  peer->stream = calloc(1, PHONY_STREAM_MOST_BYTES);
+  FUZZ_REQUIRE(peer->stream != NULL);
+  take_digest(peer, 0);
 }
 
 void phony_peer_clear(struct phony_peer *peer) {
+  phony_peer_meet(peer, -1);
+  rd_digest_destroy(peer->digest);
+  free(peer->stream);
+}
+
+void phony_peer_meet(struct phony_peer *peer, int fd) {
   rd_seal_destroy(peer->agreement.outgoing);
   rd_seal_destroy(peer->agreement.incoming);
-  rd_digest_destroy(peer->digest);
   rd_cleanup_fd(&peer->fd);
-  free(peer->stream);
+  peer->fd = fd;
+  peer->agreement = (struct rd_agreement){.sealed = false};
+  peer->joined = peer->deaf = peer->mute = peer->said_end = false;
+  peer->said_frames = peer->acked_frames = peer->heard_frames = peer->granted_frames = 0;
 }
 
 bool phony_peer_join(struct phony_peer *peer, bool dialler, const struct rd_hello *hello) {
@@ -81,14 +94,15 @@ bool phony_peer_join(struct phony_peer *peer, bool dialler, const struct rd_hell
   struct rd_handshake *handshake = rd_handshake_create(&identity, peer->role, dialler, hello, &error);
   FUZZ_REQUIRE(handshake != NULL && (!dialler || rd_handshake_input(handshake, NULL, 0, &error)));
   peer->joined = shake_hands(peer, handshake) && rd_handshake_take(handshake, &peer->agreement, &error);
+  if (peer->joined) peer->sealed = peer->agreement.sealed;
+  peer->resume_owed = peer->agreement.mine.epoch > 1;
   rd_handshake_destroy(handshake);
   return peer->joined;
 }
 
-void phony_peer_act(struct phony_peer *peer, struct fuzz_input *input) {
+void phony_peer_act(struct phony_peer *peer, uint8_t op, struct fuzz_input *input) {
   const uint8_t *bytes;
   size_t count;
-  uint8_t op = fuzz_u8(input);
   switch (op % 8) {
   case 0:
     count = fuzz_take(input, fuzz_u16(input), &bytes);
@@ -160,7 +174,7 @@ static void draft_frame(const struct phony_peer *peer, enum rd_frame_type type, 
   }
   if (type == RD_FRAME_END) {
     struct rd_end end = {.producer_status = (uint32_t)bytes};
-    if (!peer->agreement.sealed) rd_digest_value(peer->digest, end.digest);
+    if (!peer->sealed) rd_digest_value(peer->digest, end.digest);
     rd_end_encode(&end, draft->payload);
     draft->bytes = RD_END_BYTES;
   }
@@ -211,51 +225,94 @@ static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tw
 }
 
 static bool is_sealed(const struct phony_peer *peer, enum rd_frame_type type) {
-  return type != RD_FRAME_HANDSHAKE && (type != RD_FRAME_DATA || peer->agreement.sealed);
+  return type != RD_FRAME_HANDSHAKE && (type != RD_FRAME_DATA || peer->sealed);
 }
 
 // Before it is sent: its effect may be there at once.
 static void note_said(struct phony_peer *peer, const struct draft *draft, bool intact) {
-  if (!intact || !is_proper(peer, draft)) {
-    peer->misbehaved = true;
-    return;
-  }
+  if (!intact || !is_proper(peer, draft)) peer->misbehaved = true;
+  if (intact && draft->frame.type == RD_FRAME_DONE) peer->said_done = true;
+  if (intact && draft->frame.type == RD_FRAME_RESUME) go_back(peer, draft->frame.offset);
   if (peer->misbehaved) return;
-  if (draft->frame.type == RD_FRAME_DATA) {
+  switch (draft->frame.type) {
+  case RD_FRAME_DATA:
     memcpy(peer->stream + peer->said_bytes, draft->payload, draft->bytes);
     rd_digest_update(peer->digest, draft->payload, draft->bytes);
     peer->said_bytes += draft->bytes;
     peer->said_frames++;
+    break;
+  case RD_FRAME_END:
+    peer->said_end = peer->ended = true;
+    peer->end_bytes = peer->said_bytes;
+    break;
+  case RD_FRAME_ACK:
+    peer->granted_frames = rd_get_u64(draft->payload);
+    peer->granted_bytes = draft->frame.offset;
+    break;
+  case RD_FRAME_CLOSED:
+    peer->said_closed = true;
+    break;
+  default:
+    break;
   }
-  if (draft->frame.type == RD_FRAME_ACK) peer->granted_frames = rd_get_u64(draft->payload);
-  if (draft->frame.type == RD_FRAME_END) peer->said_end = true;
-  if (draft->frame.type == RD_FRAME_DONE) peer->said_done = true;
 }
 
-// Might an honest peer have said so now? ABORT is no misbehaviour, but nothing can come after it.
+// Wherever to: the loop may take it, though no honest receiver would say so.
+static void go_back(struct phony_peer *peer, uint64_t offset) {
+  if (!peer->resume_owed || offset > PHONY_STREAM_MOST_BYTES) return;
+  peer->resume_owed = peer->heard_end = false;
+  peer->heard_bytes = offset;
+  take_digest(peer, offset);
+}
+
+// Might an honest peer have said so now? ABORT is no misbehaviour, but nothing
+// can come after it.
 static bool is_proper(const struct phony_peer *peer, const struct draft *draft) {
-  static struct draft honest;
   const struct rd_frame *frame = &draft->frame;
   if (frame->stream != 0 || frame->epoch != peer->agreement.mine.epoch) return false;
   if (frame->type == RD_FRAME_PING || frame->type == RD_FRAME_PONG) return draft->bytes == 0;
-  draft_frame(peer, frame->type, draft->bytes, &honest);
-  if (frame->offset != honest.frame.offset) return false;
-  if (peer->role == RD_ROLE_SENDER && frame->type == RD_FRAME_DATA)
-    return !peer->said_end && has_credit(peer) && draft->bytes > 0 && draft->bytes <= peer->agreement.peer.slot_bytes &&
-           peer->said_bytes + draft->bytes <= PHONY_STREAM_MOST_BYTES;
-  if (peer->role == RD_ROLE_SENDER && frame->type == RD_FRAME_END)
-    return !peer->said_end && draft->bytes == RD_END_BYTES &&
-           (peer->agreement.sealed || memcmp(draft->payload, honest.payload, RD_DIGEST_BYTES) == 0);
-  if (peer->role == RD_ROLE_RECEIVER && frame->type == RD_FRAME_DONE) return peer->heard_end && draft->bytes == 0;
-  return peer->role == RD_ROLE_RECEIVER && frame->type == RD_FRAME_ACK && draft->bytes == RD_ACK_BYTES &&
-         memcmp(draft->payload, honest.payload, RD_ACK_BYTES) == 0;
+  return peer->role == RD_ROLE_SENDER ? is_senders(peer, draft) : is_receivers(peer, draft);
+}
+
+static bool is_senders(const struct phony_peer *peer, const struct draft *draft) {
+  const struct rd_frame *frame = &draft->frame;
+  if (peer->resume_owed || peer->said_end || frame->offset != peer->said_bytes) return false;
+  if (frame->type == RD_FRAME_DATA) return has_credit(peer) && can_follow(peer, draft);
+  struct rd_end end;
+  struct rd_error error;
+  unsigned char digest[RD_DIGEST_BYTES];
+  if (frame->type != RD_FRAME_END || !rd_end_decode(draft->payload, draft->bytes, &end, &error)) return false;
+  rd_digest_value(peer->digest, digest);
+  bool right = peer->sealed || memcmp(digest, end.digest, sizeof digest) == 0;
+  return right && (!peer->ended || peer->said_bytes == peer->end_bytes);
+}
+
+// The stream is what it was, once its end was said.
+static bool can_follow(const struct phony_peer *peer, const struct draft *draft) {
+  uint64_t most = peer->ended ? peer->end_bytes : PHONY_STREAM_MOST_BYTES;
+  if (draft->bytes == 0 || draft->bytes > peer->agreement.peer.slot_bytes) return false;
+  if (peer->said_bytes + draft->bytes > most) return false;
+  return !peer->ended || memcmp(peer->stream + peer->said_bytes, draft->payload, draft->bytes) == 0;
+}
+
+static bool is_receivers(const struct phony_peer *peer, const struct draft *draft) {
+  const struct rd_frame *frame = &draft->frame;
+  if (frame->type == RD_FRAME_RESUME)
+    return peer->resume_owed && draft->bytes == 0 && frame->offset >= peer->granted_bytes &&
+           frame->offset <= peer->heard_bytes;
+  if (peer->resume_owed || frame->offset != peer->heard_bytes) return false;
+  if (frame->type == RD_FRAME_DONE) return peer->heard_end && draft->bytes == 0;
+  if (frame->type == RD_FRAME_CLOSED) return draft->bytes == 0;
+  return frame->type == RD_FRAME_ACK && draft->bytes == RD_ACK_BYTES &&
+         rd_get_u64(draft->payload) == peer->heard_frames;
 }
 
 static bool has_credit(const struct phony_peer *peer) {
   return peer->said_frames - peer->acked_frames < peer->agreement.peer.slots;
 }
 
-// False: the loop takes no more. One that waits for room is given little time for it.
+// False: the loop takes no more. One that waits for room is given little time
+// for it.
 static bool send_bytes(struct phony_peer *peer, const void *bytes, size_t count) {
   const unsigned char *at = bytes;
   while (count > 0 && !peer->mute) {
@@ -356,7 +413,7 @@ static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, 
     peer->acked_bytes = frame->offset;
     break;
   case RD_FRAME_DONE:
-    FUZZ_REQUIRE(!receives && peer->said_end && frame->offset == peer->said_bytes);
+    FUZZ_REQUIRE(!receives && peer->ended && frame->offset == peer->end_bytes);
     peer->heard_done = true;
     break;
   case RD_FRAME_CLOSED:
@@ -374,17 +431,44 @@ static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, 
   case RD_FRAME_BYE:
     FUZZ_REQUIRE(receives);
     break;
-  case RD_FRAME_HANDSHAKE:
   case RD_FRAME_RESUME:
-    FUZZ_REQUIRE(frame->type == 0); // frames that no loop sends
+    FUZZ_REQUIRE(!receives && peer->resume_owed);
+    take_resume(peer, frame->offset);
+    break;
+  case RD_FRAME_HANDSHAKE:
+    FUZZ_REQUIRE(frame->type != RD_FRAME_HANDSHAKE); // no loop sends it now
   }
+}
+
+// It holds no more than was said. When it does not hold what was said amiss,
+// that is forgotten.
+static void take_resume(struct phony_peer *peer, uint64_t offset) {
+  FUZZ_REQUIRE(offset >= peer->acked_bytes && (offset <= peer->said_bytes || peer->misbehaved));
+  peer->resume_owed = false;
+  if (offset > peer->said_bytes) return;
+  peer->misbehaved = false;
+  peer->said_bytes = offset;
+  if (offset < peer->end_bytes) peer->ended = false; // nor does it hold the end
+  take_digest(peer, offset);
+}
+
+// Of the first bytes of the stream.
+static void take_digest(struct phony_peer *peer, uint64_t bytes) {
+  struct rd_error error;
+  rd_digest_destroy(peer->digest);
+  peer->digest = rd_digest_create(&error);
+  FUZZ_REQUIRE(peer->digest != NULL);
+  rd_digest_update(peer->digest, peer->stream, bytes);
 }
 
 static void take_data(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
                       size_t bytes) {
-  FUZZ_REQUIRE(peer->role == RD_ROLE_RECEIVER && !peer->heard_end && frame->offset == peer->heard_bytes);
+  FUZZ_REQUIRE(peer->role == RD_ROLE_RECEIVER && !peer->resume_owed);
+  FUZZ_REQUIRE(!peer->heard_end && frame->offset == peer->heard_bytes);
   FUZZ_REQUIRE(bytes > 0 && bytes <= peer->agreement.mine.slot_bytes);
   for (size_t i = 0; i < bytes; i++) FUZZ_REQUIRE(payload[i] == phony_byte(peer->heard_bytes + i));
+  FUZZ_REQUIRE(peer->heard_bytes + bytes <= PHONY_STREAM_MOST_BYTES);
+  memcpy(peer->stream + peer->heard_bytes, payload, bytes);
   rd_digest_update(peer->digest, payload, bytes);
   peer->heard_bytes += bytes;
   peer->heard_frames++;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole sessions of rdrecv's loop with a sender that holds the key and does what the input says. Whatever it does, a
-// file is there only when all of the stream came and its END was right.
+// Whole sessions of rdrecv's loop with a sender that holds the key and does
+// what the input says. Whatever it does, a file is there only when all of the
+// stream came and its END was right.
 #include "cleanup.h"
 #include "io.h"
-#include "recv_loop.h"
 #include "session.h"
 
 #include <fcntl.h>
@@ -25,28 +25,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
   uint8_t how = fuzz_u8(&input);
   enum sink sink = (enum sink)(how >> 1 & 3);
-  bool encrypted = how & 1, loop_dials = how & 8, chooses = !(how & 16), says_bye = how & 32;
+  enum session_way way = (enum session_way)(how >> 3 & 3);
+  bool encrypted = how & 1, says_bye = how & 32, chooses = !(how & 128);
   char path[128];
-  struct script script;
-  struct phony_peer peer;
+  struct session session = {.hello = {.version = RD_PROTOCOL_VERSION, .wants_chacha = how & 64, .epoch = 1}};
+  struct phony_peer *peer = &session.peer;
   RD_AUTO_CLOSE int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
   snprintf(path, sizeof path, "%s/sink", session_folder());
-  script_init(&script, rd_recv_loop);
-  session_begin(&script, &peer, RD_ROLE_RECEIVER, encrypted ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER, loop_dials);
-  prepare_sink(&script, sink, path, null_fd);
-  script_start(&script);
-  const struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants_chacha = how & 64, .epoch = 1};
-  if (phony_peer_join(&peer, !loop_dials, &hello)) {
-    if (chooses) phony_peer_say(&peer, RD_FRAME_PING, 0);
-    session_act(&peer, &input);
-    if (chooses && must_succeed(&peer, sink)) FUZZ_REQUIRE(phony_peer_hear(&peer, RD_FRAME_DONE, DONE_MS));
-    if (says_bye) phony_peer_say(&peer, RD_FRAME_BYE, 0);
+  session_begin(&session, RD_ROLE_RECEIVER, encrypted ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER, way);
+  prepare_sink(&session.script, sink, path, null_fd);
+  script_start(&session.script);
+  if (session_join(&session)) {
+    if (chooses) phony_peer_say(peer, RD_FRAME_PING, 0);
+    session_act(&session, &input);
+    if (chooses && must_succeed(peer, sink)) FUZZ_REQUIRE(phony_peer_hear(peer, RD_FRAME_DONE, DONE_MS));
+    if (says_bye) phony_peer_say(peer, RD_FRAME_BYE, 0);
   }
-  phony_peer_leave(&peer);
-  script_join(&script);
-  check_sink(&script, &peer, sink, path);
+  session_end(&session);
+  check_sink(&session.script, peer, sink, path);
   unlink(path);
-  phony_peer_clear(&peer);
+  session_clear(&session);
   return 0;
 }
 
@@ -65,16 +63,16 @@ static void write_file(const char *path, const char *text) {
 }
 
 static bool must_succeed(const struct phony_peer *peer, enum sink sink) {
-  return peer->said_end && !peer->misbehaved && !peer->mute && !peer->heard_done && sink != SINK_NONE;
+  return peer->joined && peer->said_end && !peer->misbehaved && !peer->mute && !peer->heard_done && sink != SINK_NONE;
 }
 
 static void check_sink(const struct script *script, const struct phony_peer *peer, enum sink sink, const char *path) {
   FUZZ_REQUIRE(script->ended == (script->code == RD_CODE_OK));
   FUZZ_REQUIRE(!peer->heard_done || script->ended);
-  FUZZ_REQUIRE(!script->ended || (peer->said_end && script->bytes == peer->said_bytes));
+  FUZZ_REQUIRE(!script->ended || (peer->ended && script->bytes == peer->end_bytes));
   if (sink == SINK_FILE && !script->ended) FUZZ_REQUIRE(access(path, F_OK) < 0);
-  if (sink == SINK_FILE && script->ended) check_file(path, "", peer->stream, peer->said_bytes);
-  if (sink == SINK_APPENDED) check_file(path, before, peer->stream, script->ended ? peer->said_bytes : 0);
+  if (sink == SINK_FILE && script->ended) check_file(path, "", peer->stream, peer->end_bytes);
+  if (sink == SINK_APPENDED) check_file(path, before, peer->stream, script->ended ? peer->end_bytes : 0);
 }
 
 static void check_file(const char *path, const char *beginning, const unsigned char *rest, size_t rest_bytes) {

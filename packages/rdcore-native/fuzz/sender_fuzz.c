@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole sessions of rdsend's loop with a receiver that holds the key and does what the input says. Whatever it does,
-// the stream is as the source is, END comes only after the producer's good end, and success only after DONE.
+// Whole sessions of rdsend's loop with a receiver that holds the key and does
+// what the input says. Whatever it does, the stream is as the source is, END
+// comes only after the producer's good end, and success only after DONE.
 #include "cleanup.h"
 #include "io.h"
-#include "send_loop.h"
 #include "session.h"
 
 #include <fcntl.h>
@@ -17,32 +17,30 @@ static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input);
 static bool is_possible(const struct rd_hello *hello);
 static void prepare_source(struct script *script, enum source source, size_t bytes, int *read_fd, int *write_fd);
 static void fill(int fd, size_t bytes);
-static void converse(struct phony_peer *peer, struct fuzz_input *input, bool can_end);
+static void converse(struct session *session, struct fuzz_input *input, bool can_end);
+static bool is_honest(const struct phony_peer *peer);
 static void check(const struct script *script, const struct phony_peer *peer, size_t source_bytes, bool can_end);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
-  uint8_t how = fuzz_u8(&input);
+  uint8_t how = fuzz_u8(&input), more = fuzz_u8(&input);
   enum source source = (enum source)(how >> 1 & 3);
-  bool encrypted = how & 1, loop_dials = !(how & 8), commits = !(how & 16);
+  enum session_way way = (enum session_way)(more & 3);
+  bool encrypted = how & 1, commits = !(how & 16);
   size_t source_bytes = fuzz_u16(&input) % SOURCE_MOST_BYTES;
-  struct script script;
-  struct phony_peer peer;
+  struct session session = {.hello = any_hello(how, &input)};
   RD_AUTO_CLOSE int read_fd = -1;
   RD_AUTO_CLOSE int write_fd = -1;
-  script_init(&script, rd_send_loop);
-  session_begin(&script, &peer, RD_ROLE_SENDER, encrypted ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER, loop_dials);
-  prepare_source(&script, source, source_bytes, &read_fd, &write_fd);
-  if (commits) script_add(&script, RD_ORDER_COMMIT);
-  script_start(&script);
-  const struct rd_hello hello = any_hello(how, &input);
-  bool can_end = is_possible(&hello) && commits && source != SOURCE_NONE && source != SOURCE_OPEN_PIPE;
-  if (phony_peer_join(&peer, !loop_dials, &hello)) converse(&peer, &input, can_end);
-  phony_peer_leave(&peer);
-  script_join(&script);
-  FUZZ_REQUIRE(!script.connected || is_possible(&hello));
-  check(&script, &peer, source_bytes, can_end);
-  phony_peer_clear(&peer);
+  session_begin(&session, RD_ROLE_SENDER, encrypted ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER, way);
+  prepare_source(&session.script, source, source_bytes, &read_fd, &write_fd);
+  if (commits) script_add(&session.script, RD_ORDER_COMMIT);
+  script_start(&session.script);
+  bool can_end = is_possible(&session.hello) && commits && source != SOURCE_NONE && source != SOURCE_OPEN_PIPE;
+  if (session_join(&session)) converse(&session, &input, can_end);
+  session_end(&session);
+  FUZZ_REQUIRE(!session.script.connected || is_possible(&session.hello));
+  check(&session.script, &session.peer, source_bytes, can_end);
+  session_clear(&session);
   return 0;
 }
 
@@ -81,9 +79,10 @@ static void fill(int fd, size_t bytes) {
 }
 
 // An honest receiver hears END in the end, when it acknowledges what comes.
-static void converse(struct phony_peer *peer, struct fuzz_input *input, bool can_end) {
-  session_act(peer, input);
-  while (can_end && !peer->misbehaved && !peer->mute && !peer->heard_end) {
+static void converse(struct session *session, struct fuzz_input *input, bool can_end) {
+  struct phony_peer *peer = &session->peer;
+  session_act(session, input);
+  while (can_end && is_honest(peer) && !peer->heard_end) {
     uint64_t heard_before = peer->heard_bytes;
     phony_peer_say(peer, RD_FRAME_ACK, 0);
     (void)phony_peer_hear(peer, RD_FRAME_DATA, peer->heard_end ? 0 : END_MS);
@@ -91,13 +90,19 @@ static void converse(struct phony_peer *peer, struct fuzz_input *input, bool can
   }
 }
 
+static bool is_honest(const struct phony_peer *peer) {
+  return peer->joined && !peer->resume_owed && !peer->misbehaved && !peer->mute && !peer->said_closed;
+}
+
 static void check(const struct script *script, const struct phony_peer *peer, size_t source_bytes, bool can_end) {
+  FUZZ_REQUIRE(script->code != RD_CODE_OK || peer->said_done);
+  FUZZ_REQUIRE(!peer->heard_end || can_end);
+  if (peer->misbehaved) return;
   FUZZ_REQUIRE(peer->heard_bytes <= source_bytes);
   FUZZ_REQUIRE(!peer->heard_end || (can_end && peer->heard_bytes == source_bytes));
-  if (peer->heard_end && !peer->agreement.sealed) {
+  if (peer->heard_end && !peer->sealed) {
     unsigned char digest[RD_DIGEST_BYTES];
     rd_digest_value(peer->digest, digest);
     FUZZ_REQUIRE(memcmp(digest, peer->end.digest, sizeof digest) == 0);
   }
-  FUZZ_REQUIRE(script->code != RD_CODE_OK || (peer->said_done && peer->heard_end));
 }

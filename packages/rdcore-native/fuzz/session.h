@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole session of a loop against a phony peer: the folder for its files, and its settings.
+// A whole session of a loop against a phony peer, over one connection after
+// another.
 #ifndef RD_FUZZ_SESSION_H
 #define RD_FUZZ_SESSION_H
 
@@ -8,15 +9,31 @@
 
 #define SESSION_BUFFER_BYTES (64u << 10)
 
-// A folder in memory, empty at first, that is gone with the process. What is written there by a loop that fails must be
-// gone, too.
+// How the loop comes to its connections: it is given its only one, as TLS
+// server or client, or dials or listens.
+enum session_way { SESSION_ADOPTS_SERVER, SESSION_ADOPTS_CLIENT, SESSION_DIALS, SESSION_LISTENS };
+
+struct session {
+  struct script script;
+  struct phony_peer peer;
+  enum session_way way;
+  struct rd_hello hello; // the peer's; its epoch is the newest
+  int listen_fd;         // SESSION_DIALS: where the loop dials
+};
+
+// A folder in memory, empty at first, that is gone with the process.
 const char *session_folder(void);
 
-// A script that opens the loop with these settings and joins it to the phony peer, which is made here.
-void session_begin(struct script *script, struct phony_peer *peer, enum rd_role role, enum rd_encrypt encrypt,
-                   bool loop_dials);
+// The script opens the loop and connects it. Whoever calls it adds orders, and
+// then starts the script.
+void session_begin(struct session *session, enum rd_role role, enum rd_encrypt encrypt, enum session_way way);
 
+// The peer's first connection, with its `hello`. False: it came to nothing.
+bool session_join(struct session *session);
 // Acts as the input says until it is used up, or the session over.
-void session_act(struct phony_peer *peer, struct fuzz_input *input);
+void session_act(struct session *session, struct fuzz_input *input);
+// The peer says nothing more, and hears the loop out until it ends.
+void session_end(struct session *session);
+void session_clear(struct session *session);
 
 #endif

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody without the key, who sends the input to rdsend's or rdrecv's loop, in pieces: nothing comes of it.
-#include "cleanup.h"
+// Somebody without the key, who sends the input to rdsend's or rdrecv's loop,
+// in pieces: nothing comes of it.
 #include "io.h"
-#include "recv_loop.h"
-#include "send_loop.h"
 #include "session.h"
 
 #include <poll.h>
@@ -16,22 +14,21 @@ static void hear_out(int fd);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
   uint8_t how = fuzz_u8(&input);
-  enum rd_role role = how & 1 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER;
-  struct script script;
-  struct phony_peer peer;
-  script_init(&script, role == RD_ROLE_SENDER ? rd_send_loop : rd_recv_loop);
-  session_begin(&script, &peer, role, RD_ENCRYPT_NEVER, how & 2);
-  script_start(&script);
+  struct session session;
+  session_begin(&session, how & 1 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER, RD_ENCRYPT_NEVER,
+                how & 2 ? SESSION_ADOPTS_CLIENT : SESSION_ADOPTS_SERVER);
+  script_start(&session.script);
   while (input.left > 0) {
     const uint8_t *bytes;
     size_t piece = fuzz_take(&input, 1u + fuzz_u16(&input), &bytes);
-    if (send(peer.fd, bytes, piece, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) break;
+    if (send(session.peer.fd, bytes, piece, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) break;
   }
-  shutdown(peer.fd, SHUT_WR);
-  hear_out(peer.fd);
-  script_join(&script);
-  FUZZ_REQUIRE(!script.connected && !script.ended && script.code != RD_CODE_OK && script.bytes == 0);
-  phony_peer_clear(&peer);
+  shutdown(session.peer.fd, SHUT_WR);
+  hear_out(session.peer.fd);
+  session_end(&session);
+  const struct script *script = &session.script;
+  FUZZ_REQUIRE(!script->connected && !script->ended && script->code != RD_CODE_OK && script->bytes == 0);
+  session_clear(&session);
   return 0;
 }
 

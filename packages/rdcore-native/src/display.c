@@ -175,7 +175,8 @@ static void say(struct rd_display *display, const char *format, ...) {
   vsnprintf(words + used, sizeof words - (size_t)used - 1, format, arguments);
   va_end(arguments);
   display->row_shown = false;
-  strcat(words, "\n");
+  size_t length = strlen(words);
+  snprintf(words + length, sizeof words - length, "\n");
   print(words);
 }
 

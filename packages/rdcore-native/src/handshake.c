@@ -315,7 +315,8 @@ static bool check_hello(const struct rd_handshake *handshake, struct rd_error *e
             peer->slots <= SLOTS_MAX;
   else
     right = right && peer->slot_bytes == 0 && peer->slots == 0;
-  if (right && peer->epoch == mine->epoch) return true;
+  // Above the last one, and another one must fit above it.
+  if (right && peer->epoch == mine->epoch && peer->epoch > 0 && peer->epoch < UINT32_MAX) return true;
   rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side's HELLO says what it cannot say");
   return false;
 }

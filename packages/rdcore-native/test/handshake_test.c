@@ -189,6 +189,10 @@ static void impossible_hellos(void) {
   hello = receiver_hello;
   hello.epoch = 2;
   impossible_hello(&sender_hello, &hello, RD_CODE_DATA_DAMAGED);
+  // No other connection could have a newer one.
+  hello = sender_hello;
+  hello.epoch = UINT32_MAX;
+  impossible_hello(&hello, &receiver_hello, RD_CODE_DATA_DAMAGED);
 }
 
 static void another_version(void) {

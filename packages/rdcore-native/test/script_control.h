@@ -25,6 +25,7 @@ struct script {
   enum rd_code (*loop)(struct rd_control *);
   pthread_t thread;
   // What was told.
+  atomic_bool finished;
   atomic_uint port; // on which it listens; 0: it does not yet
   bool connected;
   unsigned broken, resumed;
@@ -43,7 +44,8 @@ static inline bool script_next(struct rd_control *control, struct rd_order *orde
   struct script *script = (struct script *)control;
   if (script->release || script->aborts) {
     *order = (struct rd_order){.type = script->release ? RD_ORDER_RELEASE : RD_ORDER_ABORT, .code = RD_CODE_ABORTED};
-    script->release = script->aborts = false;
+    script->release = false;
+    script->aborts = false;
     return true;
   }
   if (script->next == script->order_count) return false;
@@ -63,6 +65,7 @@ static inline void script_tell(struct rd_control *control, const struct rd_event
     script->end = *event->error;
     script->bytes = event->bytes;
     script->release = true;
+    script->finished = true;
   }
   if (script->aborts || script->release) CHECK(eventfd_write(script->wake_fd, 1) == 0);
 }
