@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define RETRY_MS 200
-// Of one that is tried again and again, each time twice as long: TCP would send a lost packet again when it is too late.
+// Of one that is tried again and again, each time twice as long: TCP would send a lost packet again when it is too
+// late.
 #define ATTEMPT_LEAST_MS 250
 #define ATTEMPT_MOST_MS 3000
 #define ADDRESS_WORDS_BYTES 320u
@@ -170,8 +171,7 @@ static void no_answer(const struct rd_dials *dials, const struct rd_dial *dial, 
   char port[16] = "";
   if (address->port > 0) snprintf(port, sizeof port, ":%u", address->port);
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s%s%s: no answer in %g s", address->host, port,
-               address->rdma ? " over rdma" : "",
-               (double)dials->config.timeout_ms / 1000);
+               address->rdma ? " over rdma" : "", (double)dials->config.timeout_ms / 1000);
 }
 
 // `number` is the errno of the dial.
