@@ -5,6 +5,7 @@
 #include "by_hand.h"
 #include "key_prompt.h"
 #include "recv_loop.h"
+#include "secrecy.h"
 #include "send_loop.h"
 
 #include <fcntl.h>
@@ -20,6 +21,7 @@ static enum rd_code run_loop(enum rd_role role, struct rd_control *control);
 
 int rd_program_run(struct rd_options *options, struct rd_error *error) {
   error->code = RD_CODE_OK;
+  rd_keep_secrets();
   signal(SIGPIPE, SIG_IGN);
   if (!guard_stdio(error)) return rd_code_status(error->code);
   return options->mode == RD_MODE_AGENT ? run_for_agent(options, error) : run_by_hand(options, error);

@@ -16,6 +16,7 @@ struct line_reader {
   size_t held_bytes, capacity_bytes;
 };
 
+static void make_room(struct line_reader *reader);
 static enum lines_state hand_over(struct line_reader *reader, size_t searched, line_function *function, void *context,
                                   struct rd_error *error);
 
@@ -35,16 +36,26 @@ void line_reader_destroy(struct line_reader *reader) {
 
 enum lines_state line_reader_take(struct line_reader *reader, line_function *function, void *context,
                                   struct rd_error *error) {
-  if (reader->capacity_bytes - reader->held_bytes < READ_BYTES) {
-    reader->capacity_bytes = reader->held_bytes + READ_BYTES;
-    reader->held = memory_resize(reader->held, reader->capacity_bytes, 1);
-  }
+  if (reader->capacity_bytes - reader->held_bytes < READ_BYTES) make_room(reader);
   ssize_t got = rd_read_some(reader->fd, reader->held + reader->held_bytes, READ_BYTES);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return LINES_MORE;
   if (got <= 0) return LINES_END;
   size_t searched = reader->held_bytes;
   reader->held_bytes += (size_t)got;
   return hand_over(reader, searched, function, context, error);
+}
+
+// What held it before is wiped.
+static void make_room(struct line_reader *reader) {
+  size_t capacity_bytes = reader->held_bytes + READ_BYTES;
+  char *held = memory_new(capacity_bytes, 1);
+  if (reader->held) {
+    memcpy(held, reader->held, reader->held_bytes);
+    explicit_bzero(reader->held, reader->capacity_bytes);
+  }
+  free(reader->held);
+  reader->held = held;
+  reader->capacity_bytes = capacity_bytes;
 }
 
 static enum lines_state hand_over(struct line_reader *reader, size_t searched, line_function *function, void *context,
@@ -65,5 +76,6 @@ static enum lines_state hand_over(struct line_reader *reader, size_t searched, l
   }
   reader->held_bytes -= begin;
   memmove(reader->held, reader->held + begin, reader->held_bytes);
+  explicit_bzero(reader->held + reader->held_bytes, begin);
   return LINES_MORE;
 }

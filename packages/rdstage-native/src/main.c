@@ -4,6 +4,7 @@
 #include "cleanup.h"
 #include "guardian.h"
 #include "leash.h"
+#include "secrecy.h"
 #include "spawn.h"
 #include "supervisor.h"
 
@@ -62,6 +63,7 @@ int main(int argc, char **argv) {
 static int agent(const struct agent_options *options) {
   struct rd_error error;
   int ends[2];
+  rd_keep_secrets();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
     rd_error_set_errno(&error, RD_CODE_INTERNAL, "cannot make a socket pair");

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of hops are seen nowhere but in the agents' own input, and leave no core behind. An agent that notes what it is
+// told tells us the keys, at remote hosts by --agent, on this machine as the built one.
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { useLab } from '../support/lab.ts';
+import { needs, needsRoot } from '../support/needs.ts';
+import { type MarkedProcess, signalProcess, visibleTexts } from '../support/processes.ts';
+import { BIN } from '../support/programs.ts';
+
+const PLATFORM = `linux-${process.arch === 'x64' ? 'x86_64' : 'aarch64'}`;
+
+describe("a hop's key", () => {
+  const lab = useLab();
+  const told = () => join(lab.folder, 'told');
+
+  beforeEach(() => {
+    for (const name of ['native', `native/${PLATFORM}`, 'xdg', 'tmp', 'notes'])
+      mkdirSync(join(lab.folder, name), { mode: 0o700 });
+    for (const name of ['rdsend', 'rdrecv']) symlinkSync(join(BIN, name), join(lab.folder, 'native', PLATFORM, name));
+    // The user's descriptors are 3 and 4, and tee must not keep them open.
+    const listen = `tee -a '${told()}' 3<&- 4>&- | '${BIN}/rdstage' "$@"`;
+    const script = `#!/bin/sh\ncase $1 in --agent) ${listen} ;; *) exec '${BIN}/rdstage' "$@" ;; esac\n`;
+    writeFileSync(agent(), script);
+    chmodSync(agent(), 0o755);
+    writeFileSync(told(), '');
+  });
+
+  const agent = () => join(lab.folder, 'native', PLATFORM, 'rdstage');
+  const environment = () => ({
+    RDPIPE_NATIVE_DIR: join(lab.folder, 'native'),
+    XDG_RUNTIME_DIR: join(lab.folder, 'xdg'),
+    XDG_CONFIG_HOME: join(lab.folder, 'xdg'),
+    XDG_CACHE_HOME: join(lab.folder, 'xdg'),
+    TMPDIR: join(lab.folder, 'tmp'),
+  });
+  /** Data comes from here, goes over hosts, and arrives here. */
+  const start = (words: string, limits = '') => {
+    const script = `${limits} cd notes && exec rdpipe ${words} > ../out 2> ../err`;
+    const running = lab.start(script, { stdin: 'open', env: environment() });
+    running.write('begun\n');
+    return running;
+  };
+  const noted = (options: string) => start(`${options} --agent '${agent()}' --encrypt always h1:cat h2:cat`);
+  const keys = () => keysIn(readFileSync(told(), 'utf8'));
+  const begun = () => eventually(() => expect(readFileSync(join(lab.folder, 'out'), 'utf8')).to.equal('begun\n'));
+
+  for (const options of ['--ssh openssh -vv', '--ssh ssh2 -vv', '--ssh openssh --json']) {
+    it(`stands in no command line, environment, file or message (${options})`, async () => {
+      const running = noted(options);
+      await begun();
+      expect(keys()).to.have.length(3);
+      const forms = keys().flatMap(formsOf);
+      const seen = visibleTexts().filter((text) => forms.some((form) => text.includes(form)));
+      const during = filesWith(forms, lab.folder, lab.homes);
+      running.kill('SIGINT');
+      expect((await running.result).status).to.equal(130);
+      expect([...during, ...filesWith(forms, lab.folder, lab.homes)]).to.deep.equal([]);
+      expect(seen).to.deep.equal([]);
+      expect(statSync(join(lab.folder, 'err')).size).to.be.greaterThan(100);
+    });
+  }
+
+  it('is made for no dry run', async () => {
+    const result = await lab.sh(`rdpipe -n --json --agent '${agent()}' h1:cat h2:cat`, environment());
+    expect(result.status, result.stderr).to.equal(0);
+    expect(readFileSync(told(), 'utf8')).to.include('"finish"');
+    expect(keys()).to.deep.equal([]);
+    expect(result.text + result.stderr).not.to.match(/\b[0-9a-f]{64}\b/i);
+  });
+
+  it('is not left in the memory of programs in the form in which it came', async function () {
+    needsRoot(this);
+    const running = noted('--ssh openssh');
+    await begun();
+    const programs = lab.processes().filter(({ program }) => program === 'rdsend' || program === 'rdrecv');
+    expect(programs).to.have.length(6);
+    const holdersOf = (form: 'hex' | 'utf8') =>
+      programs.filter(({ pid }) => keys().some((key) => memoryHas(pid, Buffer.from(key, form))));
+    expect(holdersOf('hex'), 'each can dial anew').to.have.length(6);
+    expect(holdersOf('utf8')).to.deep.equal([]);
+    running.kill('SIGINT');
+    await running.result;
+  });
+
+  it('is in no core, since the programs leave none', async function () {
+    const control = await lab.sh("ulimit -c unlimited; cd notes; sh -c 'kill -ABRT $$'; ls; rm -f core*");
+    needs(this, control.text.includes('core') ? undefined : 'no core is written to the working directory here');
+    const running = start('h1:cat', 'ulimit -c unlimited;');
+    await begun();
+    const victims = ofThisMachine(lab.processes());
+    expect(new Set(victims.map(({ program }) => program))).to.deep.equal(new Set(['rdsend', 'rdrecv', 'rdstage']));
+    for (const { pid } of victims) signalProcess(pid, 'SIGABRT');
+    expect((await running.result).status).to.equal(125);
+    expect(readdirSync(join(lab.folder, 'notes'))).to.deep.equal([]);
+  });
+
+  const ofThisMachine = (processes: readonly MarkedProcess[]) =>
+    processes.filter((process) => PROGRAMS.has(process.program) && process.home === lab.homes && isAgent(process));
+});
+
+const PROGRAMS: ReadonlySet<string> = new Set(['rdsend', 'rdrecv', 'rdstage']);
+
+/** The leash of ssh is an rdstage too, and hears no key. */
+function isAgent({ command }: MarkedProcess): boolean {
+  return !command.includes('--leash');
+}
+
+/** Distinct ones: both ends of a hop are told the same. */
+function keysIn(text: string): string[] {
+  return [...new Set([...text.matchAll(/"key":"([0-9a-f]{64})"/g)].map((match) => match[1] ?? ''))];
+}
+
+function formsOf(key: string): string[] {
+  const bytes = Buffer.from(key, 'hex');
+  return [key, key.toUpperCase(), bytes.toString('latin1'), bytes.toString('base64').slice(0, 43)];
+}
+
+/** Below these folders, what the agents' notes are apart. */
+function filesWith(forms: readonly string[], ...folders: readonly string[]): string[] {
+  return folders
+    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)))
+    .filter((path) => !path.endsWith('/told') && statSync(path, { throwIfNoEntry: false })?.isFile())
+    .filter((path) => {
+      const text = readFileSync(path, 'latin1');
+      return forms.some((form) => text.includes(form));
+    });
+}
+
+/** Looks through what a process may write to: heap, stack and whatever it mapped for itself. */
+function memoryHas(pid: number, wanted: Buffer): boolean {
+  const areas = readFileSync(`/proc/${pid}/maps`, 'utf8')
+    .split('\n')
+    .filter((line) => /^\S+ rw/.test(line));
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
+  try {
+    return areas.some((area) => areaHas(memory, area, wanted));
+  } finally {
+    closeSync(memory);
+  }
+}
+
+function areaHas(memory: number, area: string, wanted: Buffer): boolean {
+  const [from = 0, to = 0] = (area.split(' ')[0] ?? '').split('-').map((address) => Number.parseInt(address, 16));
+  const bytes = Buffer.alloc(to - from);
+  try {
+    readSync(memory, bytes, 0, bytes.length, from);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error; // an area that may not be read, as of the kernel
+  }
+  return bytes.includes(wanted);
+}
