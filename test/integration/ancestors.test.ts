@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
+import { needsRoot } from '../support/needs.ts';
 import { reportOf } from '../support/report.ts';
 import { failed, succeeded } from '../support/shell.ts';
 
@@ -30,7 +31,8 @@ describe('rdpipe', () => {
       expect(await lab.list()).not.to.include('committed');
     });
 
-  it('failure 17: nothing listens on every address, and nobody listens without a run', async () => {
+  it('failure 17: nothing listens on every address, and nobody listens without a run', async function () {
+    needsRoot(this); // to see the descriptors of a program that keeps secrets
     const running = lab.start("exec rdpipe h1:'echo begun; sleep 1000' h2:cat");
     await running.printed('begun\n');
     const addresses = lab.processes().flatMap(({ pid }) => listenersOf(pid));

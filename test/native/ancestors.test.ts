@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { useFaultyFs } from '../support/faulty-fs.ts';
+import { needsRoot } from '../support/needs.ts';
 import { digestOf, type Ended, KEY, type Program, useBench } from '../support/programs.ts';
 
 const OTHER_KEY = 'cd'.repeat(32);
@@ -64,7 +65,8 @@ describe('rdsend and rdrecv', () => {
       });
   });
 
-  it('failure 5: the old file is whole until the new one is, whoever connects', async () => {
+  it('failure 5: the old file is whole until the new one is, whoever connects', async function () {
+    needsRoot(this); // to see the descriptors of a program that keeps secrets
     const receiver = bench.rdrecv(['-q', '0', KEY, target]);
     const port = await receiver.port();
     expect((await bench.rdsend(['127.0.0.1', `${port}`, OTHER_KEY, '/dev/zero']).ended).status).to.equal(4);
