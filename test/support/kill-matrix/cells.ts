@@ -6,9 +6,19 @@ import { commandsOf, type Host, hostsOf, LOCAL_SHAPES, linksOf, SHAPES, type Sha
  * login: a host does not answer yet. joining: the programs are there, not all are joined. before: everything runs, nothing was
  * sent. idle: something arrived at the far end, and the source is silent. flowing: it never stops. blocked: the last command does
  * not read, and the source has more. draining: the source has ended, the last command does not read. after: it saw the end and
- * goes on.
+ * goes on. late: the file has its name, and the run is about to end.
  */
-export const PHASES = ['login', 'joining', 'before', 'idle', 'flowing', 'blocked', 'draining', 'after'] as const;
+export const PHASES = [
+  'login',
+  'joining',
+  'before',
+  'idle',
+  'flowing',
+  'blocked',
+  'draining',
+  'after',
+  'late',
+] as const;
 export type Phase = (typeof PHASES)[number];
 
 export type Session = 'openssh' | 'ssh2' | 'local';
@@ -72,6 +82,8 @@ function isPossible(phase: Phase, session: Session, shape: Shape): boolean {
       return true;
     case 'flowing':
       return !shape.stdin && shape.stages[0]?.kind === 'command';
+    case 'late':
+      return shape.stages.at(-1)?.kind === 'sink';
     default:
       return slowStageOf(shape) !== undefined;
   }
@@ -80,6 +92,7 @@ function isPossible(phase: Phase, session: Session, shape: Shape): boolean {
 function victimsIn(phase: Phase, session: Session, shape: Shape): Victim[] {
   const rdpipe: Victim = { role: 'rdpipe' };
   if (phase === 'login') return [rdpipe, ...loginVictims(session, shape)];
+  if (phase === 'late') return [rdpipe, ...sessionVictims(session, shape), ...programVictims(phase, shape)];
   const keeper: readonly Victim[] = phase === 'joining' ? [] : [{ role: 'keeper' }];
   return [
     rdpipe,

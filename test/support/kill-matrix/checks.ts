@@ -10,9 +10,7 @@ import type { Result } from '../shell.ts';
 import { expectedEnd } from './causes.ts';
 import type { Cell } from './cells.ts';
 import { commandsOf, type Shape } from './shapes.ts';
-import { endSeenBy, HEAD } from './stream.ts';
-
-export const OLD_CONTENT = 'old\n';
+import { endSeenBy, HEAD, OLD_CONTENT } from './stream.ts';
 
 /** The run failed for the right reason, and nobody downstream took what he had for the whole. */
 export async function checkFailed(lab: Lab, cell: Cell, result: Result): Promise<void> {
@@ -24,7 +22,11 @@ export async function checkFailed(lab: Lab, cell: Cell, result: Result): Promise
     expect(result.stderr.trimEnd().split('\n'), result.stderr).to.have.length(1);
   }
   await eventually(() => expect(lab.processes()).to.deep.equal([]));
-  await checkCommitted(lab, cell.shape);
+  await checkCommitted(
+    lab,
+    cell.shape,
+    readersOf(cell.shape).filter((stage) => stage > 1 || !hasUsersInput(cell.shape)),
+  );
   expect((await lab.read('target')).toString(), 'the file that was to be replaced').to.equal(OLD_CONTENT);
 }
 
@@ -35,11 +37,18 @@ export async function checkSucceeded(lab: Lab, { shape }: Cell, result: Result):
     signal: null,
     stderr: '',
   });
-  const committed = await checkCommitted(lab, shape);
+  const committed = await checkCommitted(lab, shape, readersOf(shape));
   expect(committed).to.deep.equal(readersOf(shape));
   if (shape.stages.at(-1)?.kind === 'sink')
     expectWhole((await lab.read('target')).toString('latin1'), shape.stages.length, shape);
   if (shape.stdout) expectWhole(result.stdout.toString('latin1'), shape.stages.length + 1, shape);
+}
+
+/** It came when every byte was delivered: the run may fail or not, with a word or none, but all is there. */
+export async function checkDelivered(lab: Lab, cell: Cell, result: Result): Promise<void> {
+  if (result.status === 0) return checkSucceeded(lab, cell, result);
+  expect(result.stderr).to.match(result.signal === null ? /^rdpipe: .*\n$/ : /^$/);
+  expectWhole((await lab.read('target')).toString('latin1'), cell.shape.stages.length, cell.shape);
 }
 
 /** No process of the run, no session of a server, nothing in the run's private place. */
@@ -53,9 +62,9 @@ export async function checkNothingLeft(lab: Lab): Promise<void> {
 }
 
 /** The commands that marked their input as whole; each had all of it. */
-async function checkCommitted(lab: Lab, shape: Shape): Promise<number[]> {
+async function checkCommitted(lab: Lab, shape: Shape, stages: readonly number[]): Promise<number[]> {
   const names = await lab.list();
-  const committed = readersOf(shape).filter((stage) => names.includes(`committed.${stage}`));
+  const committed = stages.filter((stage) => names.includes(`committed.${stage}`));
   for (const stage of committed) expectWhole(await readFile(join(lab.folder, `seen.${stage}`), 'latin1'), stage, shape);
   return committed;
 }
@@ -64,6 +73,11 @@ function expectWhole(bytes: string, stage: number, shape: Shape): void {
   const end = endSeenBy(stage, shape);
   expect(bytes.slice(0, HEAD.length), `beginning of what stage ${stage} read`).to.equal(HEAD);
   expect(bytes.slice(-end.length), `end of ${bytes.length} bytes what stage ${stage} read`).to.equal(end);
+}
+
+/** The first command has the user's own descriptor: whose end nobody can tell from another. */
+function hasUsersInput({ stages, stdin }: Shape): boolean {
+  return stdin && stages[0]?.host === '';
 }
 
 function readersOf(shape: Shape): number[] {

@@ -8,11 +8,11 @@ import type { Lab } from '../lab.ts';
 import { signalProcess } from '../processes.ts';
 import type { Running } from '../shell.ts';
 import { type Cell, isHidden } from './cells.ts';
-import { checkFailed, checkNothingLeft, checkSucceeded, OLD_CONTENT } from './checks.ts';
+import { checkDelivered, checkFailed, checkNothingLeft, checkSucceeded } from './checks.ts';
 import { reachPhase, silentHost } from './phases.ts';
 import type { ShapeStage } from './shapes.ts';
-import { commandLine, courseOf, restBytes, sourceBytes } from './stream.ts';
-import { findVictim } from './victims.ts';
+import { commandLine, courseOf, OLD_CONTENT, restBytes, sourceBytes } from './stream.ts';
+import { findVictim, lookForVictim } from './victims.ts';
 
 /** Reaching the phase, the lease, the end. */
 export const CELL_WITHIN_MS = 60_000;
@@ -26,7 +26,7 @@ export async function runCell(lab: Lab, cell: Cell): Promise<void> {
   const place = await prepare(lab, cell);
   try {
     await killAndCheck(lab, cell, place);
-    if (isHidden(cell)) endBackground(lab);
+    if (isHidden(cell) || cell.phase === 'late') endBackground(lab);
     wakeServers(lab);
     await checkNothingLeft(lab);
   } finally {
@@ -40,10 +40,18 @@ async function killAndCheck(lab: Lab, cell: Cell, place: Place): Promise<void> {
   const running = begin(lab, cell);
   feed(running, cell);
   await reachPhase(lab, cell, running);
+  if (cell.phase === 'late') return killLate(lab, cell, running);
   process.kill(await eventually(() => findVictim(lab, running.pid, cell.victim)), cell.signal);
   if (isHidden(cell)) await letGoOn(lab, place, running, cell);
   const result = await running.result;
   await (isHidden(cell) ? checkSucceeded(lab, cell, result) : checkFailed(lab, cell, result));
+}
+
+/** The victim may have ended before. */
+async function killLate(lab: Lab, cell: Cell, running: Running): Promise<void> {
+  const victim = lookForVictim(lab, running.pid, cell.victim);
+  if (victim !== undefined) signalProcess(victim, cell.signal);
+  await checkDelivered(lab, cell, await running.result);
 }
 
 interface Place {

@@ -6,6 +6,8 @@ import { commandsOf, linksOf, type Shape, slowStageOf } from './shapes.ts';
 
 export const HEAD = 'first\n';
 export const LAST = 'last\n';
+/** Of the file that is to be replaced. */
+export const OLD_CONTENT = 'old\n';
 /** More than everything between two neighbours holds. */
 const BLOCKING_BYTES = 24 * 1024 * 1024;
 /** The source can end while the consumer does not read: less than a pipe holds; more than that, less than with a receiver's window. */

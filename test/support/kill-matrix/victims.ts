@@ -7,9 +7,13 @@ import type { Host } from './shapes.ts';
 
 /** Its pid; throws while it is not there. */
 export function findVictim(lab: Lab, rdpipe: number, victim: Victim): number {
-  const pid = victim.role === 'rdpipe' ? rdpipe : candidates(lab, victim)[0];
+  const pid = lookForVictim(lab, rdpipe, victim);
   if (pid === undefined) throw new Error(`the process to kill is not there: ${JSON.stringify(victim)}`);
   return pid;
+}
+
+export function lookForVictim(lab: Lab, rdpipe: number, victim: Victim): number | undefined {
+  return victim.role === 'rdpipe' ? rdpipe : candidates(lab, victim)[0];
 }
 
 /** The leader of a stage, while it runs. */
