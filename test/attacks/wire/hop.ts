@@ -18,8 +18,8 @@ export interface HopOptions {
   readonly bytes: number;
   /** What stands in `open` in place of the usual, of both ends. */
   readonly open?: Message;
-  /** 64 hexadecimal digits, if not those of every hop. */
-  readonly key?: string;
+  /** The stream does not end before commit(). */
+  readonly held?: boolean;
 }
 
 export interface HopEnd {
@@ -94,8 +94,12 @@ export async function endOf({ agent, program }: HopEnd): Promise<string> {
 
 function startSender(bench: Bench, source: string, options: HopOptions): HopEnd {
   const sender = openEnd(bench, 'rdsend', source, options);
-  sender.agent.tell('commit', { status: 0 });
+  if (options.held !== true) commit(sender);
   return sender;
+}
+
+export function commit(sender: HopEnd): void {
+  sender.agent.tell('commit', { status: 0 });
 }
 
 function startReceiver(bench: Bench, sink: string, options: HopOptions): HopEnd {
@@ -105,13 +109,14 @@ function startReceiver(bench: Bench, sink: string, options: HopOptions): HopEnd 
 function openEnd(bench: Bench, name: 'rdsend' | 'rdrecv', path: string, options: HopOptions): HopEnd {
   const program = bench[name](['--agent-fd', '3'], ['ignore', 'ignore', 'pipe', 'pipe']);
   const agent = new AgentSocket(program);
-  const { sealed, key = KEY, open } = options;
-  agent.tell('open', { ...OPEN, key, encrypt: sealed ? 'always' : 'never', ...open });
+  const { sealed, open } = options;
+  agent.tell('open', { ...OPEN, encrypt: sealed ? 'always' : 'never', ...open });
   agent.tell('file', { path: Buffer.from(path).toString('hex'), append: false });
   return { program, agent };
 }
 
 const OPEN: Message = {
+  key: KEY,
   run: 'a-run',
   hop: 1,
   buffer: 64 << 10,

@@ -72,6 +72,11 @@ export class Relay {
 
   close(): void {
     this.#server.close();
+    this.cut();
+  }
+
+  /** All connections there are; others may come. */
+  cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A listener stays open while its stream is under way, for its peer to come back: who else comes disturbs nothing.
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { useBench } from '../support/programs.ts';
+import { Crowd } from './wire/crowd.ts';
+import { commit, endOf, Hop, type Role } from './wire/hop.ts';
+import { Relay, said } from './wire/relay.ts';
+import { STRANGERS } from './wire/strangers.ts';
+
+const ROLES: readonly Role[] = ['sender', 'receiver'];
+const STREAM_BYTES = 300_000;
+const INTRUDERS = STRANGERS.filter(({ name }) => /nothing|noise|half of|resets|a byte a second/.test(name));
+
+for (const dialler of ROLES)
+  describe(`a stream that is under way (the ${dialler} dials)`, () => {
+    const bench = useBench();
+
+    for (const { name, size, knocks, behave } of INTRUDERS)
+      it(`is not disturbed by a crowd that ${name}`, async () => {
+        const { hop, port, relay } = await underWay();
+        const crowd = new Crowd(port, size, behave);
+        try {
+          await crowd.hasKnocked(knocks);
+          await expectEnd(hop);
+        } finally {
+          crowd.leave();
+          relay.close();
+        }
+        expect([...hop.dialler.agent.names(), ...hop.listener.agent.names()]).to.not.include('broken');
+      });
+
+    it('is not disturbed by its own handshake, sent again', async () => {
+      const { hop, port, relay } = await underWay();
+      await replay(port, said(relay.passed, 'dialler'));
+      await expectEnd(hop);
+      expect(hop.listener.agent.names()).to.not.include('broken');
+      relay.close();
+    });
+
+    it('is not disturbed by an earlier handshake after it was taken up again', async () => {
+      const { hop, port, relay } = await underWay();
+      const first = said(relay.passed, 'dialler');
+      relay.cut();
+      await Promise.all([hop.dialler, hop.listener].map(({ agent }) => agent.heard('resumed')));
+      await replay(port, first);
+      await expectEnd(hop);
+      const resumed = hop.listener.agent.events.filter(({ event }) => event === 'resumed');
+      expect(resumed.map(({ epoch }) => epoch)).to.deep.equal([2]);
+      relay.close();
+    });
+
+    /** All has come but END. */
+    async function underWay(): Promise<{ hop: Hop; port: number; relay: Relay }> {
+      const hop = new Hop(bench, { dialler, sealed: true, bytes: STREAM_BYTES, held: true });
+      const port = await hop.listen();
+      const relay = await Relay.before(port);
+      hop.dial(relay.port);
+      await Promise.all([hop.dialler, hop.listener].map(({ agent }) => agent.heard('connected')));
+      return { hop, port, relay };
+    }
+
+    async function expectEnd(hop: Hop): Promise<void> {
+      commit(dialler === 'sender' ? hop.dialler : hop.listener);
+      expect(await Promise.all([endOf(hop.dialler), endOf(hop.listener)])).to.deep.equal(['ok', 'ok']);
+      expect(hop.sunk?.equals(hop.content)).to.equal(true);
+    }
+  });
+
+/** Until he who sends it is thrown out. */
+async function replay(port: number, bytes: Buffer): Promise<void> {
+  const thief = connect(port, '127.0.0.1')
+    .on('error', () => {})
+    .resume();
+  const thrownOut = new Promise((resolve) => thief.once('close', resolve));
+  thief.write(bytes);
+  await thrownOut;
+}
