@@ -20,7 +20,9 @@ export const CELL_WITHIN_MS = 60_000;
 /** Each takes one line. */
 const GATES_MAX = 4;
 
-export const LIMITS = '--lease 4 --stall-timeout 3 --connect-timeout 5 --stderr off';
+const LIMITS = '--lease 4 --stall-timeout 3 --connect-timeout 5';
+/** Where an end stands still until the victim is killed. */
+const PATIENT = '--lease 30 --stall-timeout 25 --connect-timeout 20';
 
 export async function runCell(lab: Lab, cell: Cell): Promise<void> {
   const place = await prepare(lab, cell);
@@ -81,11 +83,12 @@ async function openFifo(lab: Lab, name: string): Promise<FileHandle> {
 }
 
 function begin(lab: Lab, cell: Cell): Running {
-  const { shape, session } = cell;
+  const { shape, session, phase } = cell;
+  const limits = phase === 'joining' ? PATIENT : LIMITS;
   const client = session === 'ssh2' ? '--ssh ssh2' : '';
   const stages = shape.stages.map((stage, index) => `'${stage.host}:${textOf(stage, index + 1, cell, lab.folder)}'`);
   const output = shape.stdout ? '' : '> /dev/null';
-  return lab.start(`exec rdpipe ${LIMITS} ${client} ${stages.join(' ')} ${output}`, {
+  return lab.start(`exec rdpipe ${limits} --stderr off ${client} ${stages.join(' ')} ${output}`, {
     stdin: shape.stdin ? 'open' : 'empty',
     env: { XDG_RUNTIME_DIR: join(lab.folder, 'run') },
   });
