@@ -168,7 +168,6 @@ describe('a run that is ended', () => {
 
   it('by a supervisor that hangs for longer than the lease leaves nothing', async () => {
     const agent = await startRun(1000);
-    await agent.event('alive');
     process.kill(agent.supervisor, 'SIGSTOP');
     await expectEnd(agent);
   });
