@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { parseConfig, readConfigFile } from '../../src/config/file.ts';
 import { UsageError } from '../../src/model/errors.ts';
 import { usageErrorOf } from '../parse/helpers.ts';
@@ -92,3 +93,51 @@ describe('config file', () => {
     expect(error).to.be.instanceOf(UsageError).with.property('message', `cannot read the config file ${path}: ENOENT`);
   });
 });
+
+describe('any config file', () => {
+  const value = fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.double(), fc.boolean(), fc.constant([]));
+  const key = fc.constantFrom(
+    'port',
+    'hostname',
+    'buffer',
+    'shell',
+    'lease',
+    'ssh',
+    'agent',
+    'data',
+    'sudo',
+    '__proto__',
+    'x',
+  );
+  const tables = fc.dictionary(fc.constantFrom('defaults', 'host'), fc.dictionary(key, value));
+
+  it('is read, or a usage error that names it', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), tables.map(tomlOf)), (text) => {
+        try {
+          parseConfig(text, 'the-file');
+        } catch (error) {
+          expect(error).to.be.instanceOf(UsageError);
+          expect(error).to.have.property('message').that.includes('the-file');
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives what was written', () => {
+    const seconds = fc.integer({ min: 1, max: 1_000_000 });
+    fc.assert(
+      fc.property(seconds, fc.boolean(), fc.integer({ min: 1, max: 65535 }), (lease, lenient, port) => {
+        const { defaults } = parseConfig(tomlOf({ defaults: { lease, lenient, port } }), 'the-file');
+        expect(defaults).to.deep.equal({ lease: lease * 1000, lenient, port: [port, port] });
+      }),
+    );
+  });
+});
+
+function tomlOf(tables: Readonly<Record<string, Readonly<Record<string, unknown>>>>): string {
+  const section = ([name, values]: readonly [string, Readonly<Record<string, unknown>>]) =>
+    [`[${name}]`, ...Object.entries(values).map(([key, value]) => `${key} = ${JSON.stringify(value)}`)].join('\n');
+  return Object.entries(tables).map(section).join('\n');
+}

@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { UsageError } from '../../src/model/errors.ts';
+import { printable } from '../../src/model/text.ts';
+import { parseArgv } from '../../src/parse/argv.ts';
+import { bytesOf } from '../../src/parse/binary.ts';
+import { hostKey, parseHostRef } from '../../src/parse/host-ref.ts';
+import { parseHosts } from '../../src/parse/hosts.ts';
+import { OPTION_TABLE } from '../../src/parse/options.ts';
+import { picture } from '../../src/parse/picture.ts';
+import { lastWords } from '../../src/parse/raw-argv.ts';
+import { endOfWord } from '../../src/parse/shell-word.ts';
+import { parseStages } from '../../src/parse/stage.ts';
+import * as values from '../../src/parse/values.ts';
+import { binary, PLAIN_SETTINGS } from './helpers.ts';
+
+/** A word of a command line: any bytes but the one that ends it. */
+const anyWord = fc
+  .array(fc.integer({ min: 1, max: 255 }), { maxLength: 24 })
+  .map((bytes) => Buffer.from(bytes).toString('latin1'));
+const OPTIONS = OPTION_TABLE.flatMap(({ short, long }) => [short, long]).filter((name) => name !== undefined);
+const likelyWord = fc.oneof(
+  anyWord,
+  fc.constantFrom(
+    ...OPTIONS,
+    'doctor',
+    'demo',
+    '--',
+    ':',
+    'h1:cat',
+    'h1:< x',
+    '2001:db8::1',
+    '[::1]:a',
+    '-vv',
+    '--ok=1',
+  ),
+  fc.tuple(fc.constantFrom(...OPTIONS), anyWord).map(([option, value]) => `${option}=${value}`),
+  fc.tuple(fc.string({ unit: fc.constantFrom(...'h1@[]:%-.$\\ü') }), anyWord).map(([a, b]) => `${binary(a)}:${b}`),
+);
+
+/** What it gives, or undefined for a mistake that it names; any other failure is one of ours. */
+function unlessUsage<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UsageError) return undefined;
+    throw error;
+  }
+}
+
+describe('whatever the user writes', () => {
+  it('is understood or a usage error, options and all', () => {
+    fc.assert(
+      fc.property(fc.array(likelyWord, { maxLength: 6 }), (words) => {
+        const invocation = unlessUsage(() => parseArgv(words));
+        if (invocation?.kind === 'doctor') unlessUsage(() => parseHosts(invocation.hostWords, []));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('keeps every byte of a command', () => {
+    fc.assert(
+      fc.property(fc.array(likelyWord, { minLength: 1, maxLength: 4 }), (words) => {
+        const pipeline = unlessUsage(() => parseStages(words, { optionWords: [], settings: PLAIN_SETTINGS }));
+        pipeline?.stages.forEach((stage, index) => {
+          if (stage.kind !== 'command') return;
+          const word = Buffer.from(bytesOf(words[index] ?? ''));
+          expect(word.subarray(-stage.command.length).equals(stage.command)).to.equal(true);
+          expect(printable(stage.text)).to.equal(stage.text);
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('names a host that is one to every shell, and is the same when it is read again', () => {
+    const text = fc.oneof(anyWord, fc.string({ unit: fc.constantFrom(...'h1@[]:%-.$;(`\\ü\u202e') }).map(binary));
+    fc.assert(
+      fc.property(text, (word) => {
+        const host = unlessUsage(() => parseHostRef(word));
+        if (host === undefined || host.name === '') return;
+        expect(host.name).not.to.match(/^-|[\s'"`$\\;&<>|(){}]/);
+        expect(host.user ?? '').not.to.match(/^-|[\s'"`;&<>|(){}]|\\$/);
+        expect(printable(host.label)).to.equal(host.label);
+        expect(parseHostRef(binary(host.label))).to.deep.equal(host);
+        expect(hostKey(parseHostRef(binary(host.label)))).to.equal(hostKey(host));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is a value or a usage error', () => {
+    const readers: readonly ((text: string) => unknown)[] = [
+      ...[values.readSize, values.readBuffer, values.readSeconds, values.readStallTimeout, values.readPorts],
+      ...[values.readStatuses, values.readAddress, (text: string) => values.readPlain('x', text)],
+    ];
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom(...'0123456789.,-+eEKMGiB ') }),
+    );
+    fc.assert(
+      fc.property(text, (word) => {
+        for (const read of readers) unlessUsage(() => read(word));
+        const address = unlessUsage(() => values.readAddress(word));
+        if (address !== undefined) expect(address).to.match(/^[A-Za-z0-9_.:%][A-Za-z0-9_.:%-]*$/);
+        const bytes = unlessUsage(() => values.readSize(word));
+        if (bytes !== undefined) expect(Number.isSafeInteger(bytes) && bytes >= 0).to.equal(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives the values that were written', () => {
+    const port = fc.integer({ min: 1, max: 65535 });
+    fc.assert(
+      fc.property(port, port, fc.array(fc.nat(255), { minLength: 1 }), fc.nat(2 ** 40), (a, b, statuses, bytes) => {
+        const [low, high] = [Math.min(a, b), Math.max(a, b)];
+        expect(values.readPorts(`${low}-${high}`)).to.deep.equal([low, high]);
+        expect(values.readStatuses(statuses.join(','))).to.deep.equal(statuses);
+        expect(values.readSize(`${bytes}`)).to.equal(bytes);
+      }),
+    );
+  });
+
+  it('is taken from the system byte for byte', () => {
+    fc.assert(
+      fc.property(fc.array(anyWord), fc.array(anyWord), (before, words) => {
+        const cmdline = Buffer.from([...before, ...words].map((word) => `${word}\0`).join(''), 'latin1');
+        expect(lastWords(cmdline, words.length)).to.deep.equal(words);
+      }),
+    );
+  });
+
+  it('is drawn on two lines that no terminal obeys', () => {
+    fc.assert(
+      fc.property(fc.array(likelyWord, { minLength: 1, maxLength: 4 }), fc.nat(3), (words, index) => {
+        const lines = picture(words, index % words.length, 'hint').split('\n');
+        expect(lines).to.have.length(2);
+        for (const line of lines) expect(printable(line)).to.equal(line);
+      }),
+    );
+  });
+
+  it('has words that end within it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'a \\\'"`$(){}<>|;#\n') }), fc.nat(8), (text, start) => {
+        const end = endOfWord(text, Math.min(start, text.length));
+        if (end !== undefined) expect(end).to.be.greaterThan(Math.min(start, text.length)).and.at.most(text.length);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
