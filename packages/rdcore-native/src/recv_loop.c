@@ -73,7 +73,8 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
   // Whoever is lost had nothing more to give.
   if (receiver.unwanted && rd_code_is_loss(end.code)) rd_error_set(&end, RD_CODE_CLOSED, "the consumer wanted no more");
-  rd_hop_end_farewell(&receiver.hop_end, &end);
+  // An abort that came too late is nobody's business, and whoever waits for our word does not wait long.
+  if (!receiver.delivered) rd_hop_end_farewell(&receiver.hop_end, &end);
   // What was written whole is delivered, whatever came after: a lost connection, or an abort that was too late.
   if (stop_writing(&receiver)) {
     end = (struct rd_error){.code = RD_CODE_OK};
