@@ -12,7 +12,7 @@ const MIB = 1024 * KIB;
 /** More than pipes and windows hold: what is sent beyond it shows that the stream moves. */
 const HELD_BYTES = 4 * MIB;
 const WINDOW = '--buffer 1M';
-export const LIMITS = '--stall-timeout 3 --lease 4';
+export const LIMITS = limits(3, 4);
 const BEGIN_MS = 20_000;
 /** The lease, and what a loaded machine takes to end everything. */
 const END_MS = 4_000 + 6_000;
@@ -22,6 +22,9 @@ export interface TransferOptions {
   readonly words?: string;
   /** h2 has a file that is replaced, not a command. */
   readonly toFile?: boolean;
+  /** Seconds; 3 and 4 by default. */
+  readonly stallTimeout?: number;
+  readonly lease?: number;
 }
 
 export class CabledTransfer {
@@ -30,7 +33,8 @@ export class CabledTransfer {
   readonly #running: Running;
 
   /** The folder of the test has `sent` then, and what h2 makes. */
-  constructor(lab: CabledLab, { words = '', toFile = false }: TransferOptions) {
+  constructor(lab: CabledLab, options: TransferOptions) {
+    const { words = '', toFile = false, stallTimeout = 3, lease = 4 } = options;
     this.#lab = lab;
     this.#toFile = toFile;
     if (toFile) writeFileSync(`${lab.folder}/target`, 'old');
@@ -40,7 +44,9 @@ export class CabledTransfer {
       `h1:'cd ${lab.folder} && ${source}'`,
       toFile ? `h2:'> ${lab.folder}/target'` : `h2:'cd ${lab.folder} && ${consumer}'`,
     ];
-    this.#running = lab.start(`exec rdpipe ${LIMITS} ${WINDOW} ${words} ${from} ${to} > /dev/null`);
+    this.#running = lab.start(
+      `exec rdpipe ${limits(stallTimeout, lease)} ${WINDOW} ${words} ${from} ${to} > /dev/null`,
+    );
   }
 
   get result(): Promise<Result> {
@@ -78,4 +84,8 @@ export class CabledTransfer {
   #sentBytes(): number {
     return statSync(`${this.#lab.folder}/sent`, { throwIfNoEntry: false })?.size ?? 0;
   }
+}
+
+function limits(stallTimeout: number, lease: number): string {
+  return `--stall-timeout ${stallTimeout} --lease ${lease}`;
 }

@@ -5,7 +5,7 @@ import type { Cables, Wire } from '../support/cables.ts';
 export interface Fault {
   readonly name: string;
   begin(cables: Cables): void;
-  /** How the first of the two connections is affected: `silence` that ends when the network is mended, or its end. */
+  /** `silence` that ends when the network is mended; or connections end, or come to nothing. */
   readonly kind: 'silence' | 'end';
   /** Who is silent for the other; none: each for the other. */
   readonly silent?: string;
@@ -38,10 +38,10 @@ export function passingFaults(from: string, to: string, wire: Wire): readonly Fa
   ];
 }
 
-/** A path whose MTU is smaller than both ends believe, and nobody tells them. */
+/** A path whose MTU is smaller than both ends believe, and nobody tells them: new connections are made, and carry nothing. */
 export function blackHole(from: string, to: string, wire: Wire): Fault {
   const begin = (cables: Cables) => cables.drop(from, to, wire, `meta length > ${SMALL_PACKET_BYTES}`);
-  return { name: `large packets from ${from} are lost`, kind: 'silence', begin, silent: from };
+  return { name: `large packets from ${from} are lost`, kind: 'end', begin };
 }
 
 /** Those that are over as soon as they happened. */

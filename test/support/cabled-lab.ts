@@ -8,8 +8,13 @@ import { needsRoot, needsTool } from './needs.ts';
 export const CABLED_HOSTS = ['h1', 'h2', 'h3'] as const;
 export type CabledHost = (typeof CABLED_HOSTS)[number];
 
-export function useCabledLab(): CabledLab {
-  const lab = new CabledLab(60_000);
+export interface CabledLabOptions {
+  /** For one command line, default a minute. */
+  readonly longestMs?: number;
+}
+
+export function useCabledLab(options: CabledLabOptions = {}): CabledLab {
+  const lab = new CabledLab(options.longestMs ?? 60_000);
   before(function () {
     needsCables(this);
     return lab.plugIn();

@@ -99,6 +99,12 @@ export class Cables {
     return rows.flatMap((row) => (/^\d+ +\d+ +\S+:(\d+) /.exec(row) ?? []).slice(1).map(Number));
   }
 
+  /** So many bytes came to a host by a cable, packets' headers included. */
+  received(host: string, wire: Wire): number {
+    const [link] = JSON.parse(run(this.#space(host), ['ip', '-json', '-statistics', 'link', 'show', 'dev', wire]));
+    return link.stats64.rx.bytes;
+  }
+
   remove(): void {
     for (const name of this.#everybody) removeNamespace(this.#space(name));
     removeNamespace(this.#switch);

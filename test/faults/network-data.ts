@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network of a hop fails while its control connections live: what comes back within the stall timeout loses nothing, what
+// does not ends the run, with words that say who went silent.
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type CabledLab, useCabledLab } from '../support/cabled-lab.ts';
+import { CabledTransfer } from './cabled-transfer.ts';
+import { blackHole, type Fault, lastingFaults, passingFaults, suddenFaults } from './network-faults.ts';
+
+export interface DataCell {
+  readonly fault: Fault;
+  /** `three times`: each is over at once. `once and for all`: nothing is as it was. */
+  readonly lasts: 'for 2 s' | 'three times' | 'for ever' | 'once and for all';
+  readonly dialler: 'sender' | 'receiver';
+  /** From a command to a command, sealed; or to a file, in the clear. */
+  readonly toFile: boolean;
+}
+
+const WAY = ['h1', 'h2', 'data'] as const;
+const SHORTER_THAN_A_STALL_MS = 2000;
+/** Longer than the kernel takes to notice that a cable is back: up to a second. */
+const TO_COME_BACK = { stallTimeout: 5, lease: 6 };
+const PORTS = { least: 7000, most: 7099 };
+const LONGEST_MS = 60_000;
+
+export const DATA_CELLS: readonly DataCell[] = [
+  ...cells([...passingFaults(...WAY), blackHole(...WAY)], ['for 2 s', 'for ever']),
+  ...cells(suddenFaults(...WAY), ['three times']),
+  ...cells(lastingFaults(...WAY), ['once and for all']).filter(({ dialler }) => dialler === 'sender'),
+];
+
+function cells(faults: readonly Fault[], lasting: readonly DataCell['lasts'][]): DataCell[] {
+  const diallers: readonly DataCell['dialler'][] = ['sender', 'receiver'];
+  return faults.flatMap((fault) =>
+    lasting.flatMap((lasts) =>
+      diallers.flatMap((dialler) => [false, true].map((toFile) => ({ fault, lasts, dialler, toFile }))),
+    ),
+  );
+}
+
+export function describeDataCells(chosen: readonly DataCell[]): void {
+  describe('a hop', () => {
+    const lab = useCabledLab();
+    afterEach(() => lab.cables.mend());
+    for (const cell of chosen.filter(({ lasts }) => lasts !== 'once and for all')) checkCell(lab, cell);
+  });
+  for (const cell of chosen.filter(({ lasts }) => lasts === 'once and for all')) {
+    describe('a hop', () => checkCell(useCabledLab(), cell));
+  }
+}
+
+function checkCell(lab: CabledLab, cell: DataCell): void {
+  const { fault, lasts, dialler, toFile } = cell;
+  const outcome = lasts === 'for 2 s' || lasts === 'three times' ? 'goes on' : 'fails';
+  const hop = `${toFile ? 'to a file' : 'to a command'} that its ${dialler} dialled`;
+  it(`${hop} ${outcome} when ${fault.name} ${lasts}`, async function () {
+    this.timeout(LONGEST_MS);
+    const transfer = await begin(lab, cell);
+    if (outcome === 'goes on') await goesOn(lab, cell, transfer);
+    else await fails(lab, cell, transfer);
+  });
+}
+
+async function begin(lab: CabledLab, { lasts, dialler, toFile }: DataCell): Promise<CabledTransfer> {
+  if (dialler === 'receiver') lab.cables.refuse('h2', 'data');
+  const encrypt = toFile ? 'never' : 'always';
+  const words = `--port ${PORTS.least}-${PORTS.most} --encrypt ${encrypt} ${lab.overData('h1', 'h2')}`;
+  const transfer = new CabledTransfer(lab, { words, toFile, ...(lasts === 'for 2 s' ? TO_COME_BACK : {}) });
+  await transfer.moves();
+  const [port = 0] = lab.cables.localPorts('h1', 'h2', 'data');
+  expect(port >= PORTS.least && port <= PORTS.most, `h1's port ${port}`).to.equal(dialler === 'receiver');
+  return transfer;
+}
+
+async function goesOn(lab: CabledLab, { fault, lasts }: DataCell, transfer: CabledTransfer): Promise<void> {
+  for (let times = lasts === 'three times' ? 3 : 1; times > 0; times -= 1) {
+    fault.begin(lab.cables);
+    if (lasts === 'for 2 s') {
+      await delay(SHORTER_THAN_A_STALL_MS);
+      lab.cables.mend();
+    }
+    await transfer.moves();
+  }
+  await transfer.endsWell();
+}
+
+async function fails(lab: CabledLab, cell: DataCell, transfer: CabledTransfer): Promise<void> {
+  cell.fault.begin(lab.cables);
+  await transfer.endsBadly(whyOf(cell));
+}
+
+function whyOf({ lasts, fault: { kind, silent } }: DataCell): RegExp {
+  if (lasts === 'once and for all' && silent !== undefined)
+    return new RegExp(`lost the connection to ${silent}|lost ${silent}`);
+  if (kind === 'end') return /data from h1 to h2: (h[12] lost h[12]|h[12] went silent|.* went silent for each other): /;
+  return silent === undefined ? /went silent/ : new RegExp(`: (${silent} went silent|.* went silent for each other)`);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A broken connection that is not to be made anew, because the other side is gone, or that has nothing to carry any more.
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { endOf, Hop } from '../attacks/wire/hop.ts';
+import { BreakingProxy } from '../support/breaking-proxy.ts';
+import { eventually } from '../support/eventually.ts';
+import { KEY, type Program, useBench } from '../support/programs.ts';
+
+const MIB = 1024 * 1024;
+const AT_ONCE_MS = 1500;
+/** After a connection was closed, and what a loaded machine takes. */
+const NOBODY_CAME_MS = 5_000 + 2_000;
+
+describe('a broken connection', () => {
+  const bench = useBench();
+  let proxy: BreakingProxy;
+  afterEach(() => proxy.close());
+
+  for (const dialler of ['sender', 'receiver'] as const) {
+    it(`that the ${dialler} dialled is lost at once when it is refused`, async () => {
+      const hop = await flowing({ dialler });
+      proxy.refuse();
+      await isLostAtOnce(hop);
+    });
+
+    it(`that the ${dialler} dialled is lost at once when another key answers`, async () => {
+      const hop = await flowing({ dialler });
+      const stranger = new Hop(bench, { dialler, sealed: true, bytes: 1, open: { key: 'cd'.repeat(32) } });
+      proxy.leadTo(await stranger.listen());
+      await isLostAtOnce(hop);
+    });
+  }
+
+  describe('by hand', () => {
+    for (const encrypt of ['always', 'never'] as const) {
+      it(`is made anew behind a slow reader, --encrypt ${encrypt}`, async () => {
+        const { sender, receiver } = await byHand('(sleep 0.5; head -c 4M; sleep 0.5; head -c 4M; cat) > out', encrypt);
+        for (let connections = 1; connections <= 3; connections += 1) {
+          await eventually(() => expect(proxy.bytes).to.be.greaterThan(2 * MIB));
+          proxy.break('reset');
+          await eventually(() => expect(proxy.connections).to.be.greaterThan(connections));
+        }
+        expect([(await sender.ended).status, (await receiver.ended).status]).to.deep.equal([0, 0]);
+        expect(readFileSync(bench.path('out')).equals(readFileSync(bench.path('in')))).to.equal(true);
+      });
+    }
+
+    it('is no failure for a reader that has closed meanwhile', async () => {
+      const { sender, receiver } = await byHand(
+        '(head -c 1M > out; until test -e close; do sleep 0.05; done; touch gone)',
+      );
+      await eventually(() => expect(proxy.bytes).to.be.greaterThan(MIB));
+      proxy.hold();
+      proxy.break('reset');
+      writeFileSync(bench.path('close'), '');
+      await eventually(() => expect(existsSync(bench.path('gone'))).to.equal(true));
+      proxy.release();
+      expect((await sender.ended).signal).to.equal('SIGPIPE');
+      expect(await receiver.ended).to.include({ status: 141 });
+    });
+  });
+
+  async function flowing({ dialler }: { readonly dialler: 'sender' | 'receiver' }): Promise<Hop> {
+    const hop = new Hop(bench, { dialler, sealed: true, bytes: 64 * MIB });
+    proxy = await BreakingProxy.before(await hop.listen());
+    hop.dial(proxy.port);
+    await eventually(() => expect(proxy.bytes).to.be.greaterThan(MIB));
+    return hop;
+  }
+
+  /** rdsend sends a file through the proxy to rdrecv, whose output a consumer reads. */
+  async function byHand(consumer: string, encrypt = 'auto'): Promise<{ sender: Program; receiver: Program }> {
+    writeFileSync(bench.path('in'), randomBytes(20 * MIB));
+    const options = `--stall-timeout 3 --encrypt ${encrypt}`;
+    const receiver = bench.bash(`rdrecv ${options} 0 ${KEY} | ${consumer}; exit \${PIPESTATUS[0]}`);
+    proxy = await BreakingProxy.before(await receiver.port());
+    const sender = bench.bash(`exec rdsend ${options} 127.0.0.1 ${proxy.port} ${KEY} < in`);
+    return { sender, receiver };
+  }
+
+  async function isLostAtOnce(hop: Hop): Promise<void> {
+    proxy.break('closed');
+    const started = Date.now();
+    expect(await endOf(hop.dialler)).to.equal('peer_lost');
+    expect(Date.now() - started).to.be.lessThan(AT_ONCE_MS);
+    expect(await endOf(hop.listener)).to.equal('peer_lost');
+    expect(Date.now() - started).to.be.lessThan(NOBODY_CAME_MS);
+    expect(hop.sunk).to.equal(undefined);
+  }
+});

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connection of a hop breaks again and again in one transfer (docs/protocol.md, section 1.6): both ends tell of it, and what
+// arrives is what was sent.
+import { expect } from 'chai';
+import { endOf, Hop, type HopEnd, type Role } from '../attacks/wire/hop.ts';
+import { type Break, BreakingProxy, type Told } from '../support/breaking-proxy.ts';
+import { type Bench, useBench } from '../support/programs.ts';
+
+export interface ReconnectCell {
+  readonly dialler: Role;
+  readonly sealed: boolean;
+  readonly how: Break;
+  readonly told: Told;
+  readonly times: number;
+}
+
+const MIB = 1024 * 1024;
+const TIMES = { told: 4, silent: 2 };
+const STALL_TIMEOUT_MS = 5000;
+/** That pass through a connection before it breaks. */
+const BETWEEN_BYTES = 2 * MIB;
+const LONGEST_MS = 60_000;
+
+export const RECONNECT_CELLS: readonly ReconnectCell[] = (['sender', 'receiver'] as const).flatMap((dialler) =>
+  [true, false].flatMap((sealed) => [
+    ...(['closed', 'reset'] as const).flatMap((how) =>
+      (['both', 'dialler', 'listener'] as const).map((told) => {
+        // The dialler has to notice by itself what only the listener was told.
+        return { dialler, sealed, how, told, times: told === 'listener' ? TIMES.silent : TIMES.told };
+      }),
+    ),
+    { dialler, sealed, how: 'silent', told: 'both', times: TIMES.silent } as const,
+  ]),
+);
+
+export function describeReconnectCells(cells: readonly ReconnectCell[]): void {
+  describe('a hop', () => {
+    const bench = useBench();
+    for (const cell of cells) {
+      const { dialler, sealed, how, told, times } = cell;
+      const which = `${sealed ? 'sealed' : 'clear'}, dialled by its ${dialler},`;
+      const whom = how === 'silent' ? 'for both' : `for ${told === 'both' ? 'both' : `the ${told} only`}`;
+      it(`${which} goes on when its connection is ${how} ${whom}, ${times} times`, async function () {
+        this.timeout(LONGEST_MS);
+        await goesOn(bench, cell);
+      });
+    }
+  });
+}
+
+async function goesOn(bench: Bench, cell: ReconnectCell): Promise<void> {
+  const { dialler, sealed, how, told, times } = cell;
+  const open = { stall_timeout_ms: STALL_TIMEOUT_MS };
+  const hop = new Hop(bench, { dialler, sealed, bytes: (times + 2) * BETWEEN_BYTES, open });
+  const proxy = await BreakingProxy.before(await hop.listen());
+  try {
+    proxy.breakEvery(BETWEEN_BYTES, times, how, told);
+    hop.dial(proxy.port);
+    expect([await endOf(hop.dialler), await endOf(hop.listener)]).to.deep.equal(['ok', 'ok']);
+    expect(proxy.breaks).to.equal(times);
+    expect(hop.sunk?.equals(hop.content)).to.equal(true);
+    expectBothViews(hop, cell);
+  } finally {
+    proxy.close();
+  }
+}
+
+/** Both ends know of each new connection, by the same number and position; who was told that one broke says so. */
+function expectBothViews({ dialler, listener }: Hop, { told, how, times }: ReconnectCell): void {
+  const [near, far] = [resumptions(dialler), resumptions(listener)];
+  expect(near).to.have.length(times);
+  expect(far).to.deep.equal(near);
+  const epochs = near.map(({ epoch }) => Number(epoch));
+  expect(epochs).to.deep.equal([...new Set(epochs)].sort((a, b) => a - b));
+  expect(epochs[0]).to.be.greaterThan(1);
+  for (const end of [dialler, listener]) expect(count(end, 'connected')).to.equal(1);
+  if (how !== 'silent') expect(count(told === 'listener' ? listener : dialler, 'broken')).to.equal(times);
+}
+
+function resumptions({ agent }: HopEnd): { readonly epoch: unknown; readonly bytes: unknown }[] {
+  return agent.events.filter(({ event }) => event === 'resumed').map(({ epoch, bytes }) => ({ epoch, bytes }));
+}
+
+function count({ agent }: HopEnd, event: string): number {
+  return agent.names().filter((name) => name === event).length;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands between a dialler and a listener on loopback, and breaks the connection that goes through it in a chosen way.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** In order (FIN), by RST, or so that nothing passes any more and nobody is told. */
+export type Break = 'closed' | 'reset' | 'silent';
+/** Who is told; the other sees silence. */
+export type Told = 'both' | 'dialler' | 'listener';
+
+interface Due {
+  readonly bytes: number;
+  readonly times: number;
+  readonly how: Break;
+  readonly told: Told;
+}
+
+interface Joined {
+  readonly dialler: Socket;
+  readonly listener: Socket;
+  bytes: number;
+  broken: boolean;
+}
+
+export class BreakingProxy {
+  readonly #server: Server;
+  readonly #joined: Joined[] = [];
+  readonly #waiting: Socket[] = [];
+  #port: number;
+  #holds = false;
+  #due: Due | undefined;
+  #breaks = 0;
+
+  private constructor(port: number) {
+    this.#port = port;
+    this.#server = createServer((dialler) => {
+      if (this.#holds) this.#waiting.push(dialler);
+      else this.#join(dialler);
+    });
+    this.#server.listen(0, '127.0.0.1');
+  }
+
+  static async before(port: number): Promise<BreakingProxy> {
+    const proxy = new BreakingProxy(port);
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** So many were made so far. */
+  get connections(): number {
+    return this.#joined.length;
+  }
+
+  /** So much has passed through the connection that carries the stream: others may stand beside it for a while. */
+  get bytes(): number {
+    return this.#carrier?.bytes ?? 0;
+  }
+
+  /** So many connections were broken so far. */
+  get breaks(): number {
+    return this.#breaks;
+  }
+
+  /** That connection, now. */
+  break(how: Break, told: Told = 'both'): void {
+    const carrier = this.#carrier;
+    if (carrier === undefined) throw new Error('there is no connection to break');
+    this.#break(carrier, how, told);
+  }
+
+  /** So many times, whenever so much has passed through a connection. */
+  breakEvery(bytes: number, times: number, how: Break, told: Told): void {
+    this.#due = { bytes, times, how, told };
+  }
+
+  get #carrier(): Joined | undefined {
+    return this.#joined.filter(({ broken }) => !broken).sort((a, b) => b.bytes - a.bytes)[0];
+  }
+
+  /** Who dials from now on is refused. */
+  refuse(): void {
+    this.#server.close();
+  }
+
+  /** Who dials from now on gets to another listener. */
+  leadTo(port: number): void {
+    this.#port = port;
+  }
+
+  /** Who dials from now on gets nowhere, until release(). */
+  hold(): void {
+    this.#holds = true;
+  }
+
+  release(): void {
+    this.#holds = false;
+    for (const dialler of this.#waiting.splice(0)) this.#join(dialler);
+  }
+
+  close(): void {
+    this.#server.close();
+    const sockets = this.#joined.flatMap(({ dialler, listener }) => [dialler, listener]);
+    for (const socket of [...sockets, ...this.#waiting]) socket.destroy();
+  }
+
+  #break(joined: Joined, how: Break, told: Told): void {
+    joined.broken = true;
+    this.#breaks += 1;
+    for (const side of ['dialler', 'listener'] as const) {
+      hush(joined[side]);
+      if (told === 'both' || told === side) end(joined[side], how);
+    }
+  }
+
+  #breakIfDue(joined: Joined): void {
+    const due = this.#due;
+    if (due === undefined || joined.bytes < due.bytes || this.#breaks >= due.times) return;
+    this.#break(joined, due.how, due.told);
+  }
+
+  #join(dialler: Socket): void {
+    const listener = connect({ port: this.#port, host: '127.0.0.1' });
+    const joined: Joined = { dialler, listener, bytes: 0, broken: false };
+    this.#joined.push(joined);
+    for (const [from, to] of [
+      [dialler, listener],
+      [listener, dialler],
+    ] as const) {
+      from.setNoDelay(true);
+      from.on('data', (chunk) => {
+        joined.bytes += chunk.length;
+        if (!to.write(chunk)) from.pause();
+        this.#breakIfDue(joined);
+      });
+      to.on('drain', () => void from.resume());
+      from.on('end', () => void to.end()).on('error', () => void to.destroy());
+    }
+  }
+}
+
+/** It carries nothing any more, and what becomes of it concerns nobody else. */
+function hush(socket: Socket): void {
+  for (const event of ['data', 'drain', 'end', 'error']) socket.removeAllListeners(event);
+  socket.on('error', () => {}).pause();
+}
+
+function end(socket: Socket, how: Break): void {
+  if (how === 'closed') socket.end();
+  if (how === 'reset') socket.resetAndDestroy();
+}
