@@ -10,17 +10,19 @@ import type { Running } from '../support/shell.ts';
 const LIMITS = '--stall-timeout 2 --lease 3';
 /** Longer than both. */
 const AWAY_MS = 4000;
+/** The first run copies the programs to three hosts. */
+const BEGUN_WITHIN_MS = 20_000;
 const CTRL_C = '\x03';
 const CTRL_Z = '\x1a';
 
 describe('a run that is suspended', function () {
-  this.timeout(40_000);
+  this.timeout(60_000);
   const lab = useLab();
 
   for (const client of ['openssh', 'ssh2'] as const) {
     it(`by SIGTSTP stands still on every host, over ${client}, and loses nothing`, async () => {
       const running = lab.start(`exec rdpipe ${LIMITS} --ssh ${client} ${stages()}`);
-      await eventually(flows);
+      await eventually(flows, BEGUN_WITHIN_MS);
       running.kill('SIGTSTP');
       await standsStill(running.pid);
       running.kill('SIGCONT');
@@ -32,7 +34,7 @@ describe('a run that is suspended', function () {
   it('by Ctrl-Z in a terminal goes on by fg', async () => {
     const terminal = await openTerminal();
     terminal.write(`rdpipe ${LIMITS} ${stages()}\n`);
-    await eventually(flows);
+    await eventually(flows, BEGUN_WITHIN_MS);
     terminal.write(CTRL_Z);
     await standsStill(rdpipe()?.pid ?? 0);
     terminal.write('fg\n');
@@ -44,7 +46,7 @@ describe('a run that is suspended', function () {
   it('by Ctrl-Z in a terminal ends by Ctrl-C after fg', async () => {
     const terminal = await openTerminal();
     terminal.write(`rdpipe ${LIMITS} ${stages()}\n`);
-    await eventually(flows);
+    await eventually(flows, BEGUN_WITHIN_MS);
     terminal.write(CTRL_Z);
     await eventually(() => expect(rdpipe()?.state).to.equal('T'));
     terminal.write('fg\n');
@@ -58,7 +60,7 @@ describe('a run that is suspended', function () {
 
   it('and killed as it stands leaves nothing', async () => {
     const running = lab.start(`exec rdpipe ${LIMITS} ${stages()}`);
-    await eventually(flows);
+    await eventually(flows, BEGUN_WITHIN_MS);
     running.kill('SIGTSTP');
     await eventually(() => expect(statesOfWork()).to.deep.equal(new Set(['T'])));
     running.kill('SIGKILL');
