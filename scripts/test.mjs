@@ -78,10 +78,10 @@ function integration() {
   return [mocha('test/{native,agent,integration}', ...SIDE_BY_SIDE)];
 }
 
-/** One suite of C runs there too. */
+/** Two suites of C run there too. */
 function inTheLab() {
-  const suiteOverVerbs = join('build', 'release', suiteNames().find((name) => name.endsWith('/transport_test')) ?? '');
-  return [command('make', '-s', '-j2', suiteOverVerbs), mocha('test/lab')];
+  const overVerbs = suiteNames().filter((name) => /\/(transport|crowd)_test$/.test(name));
+  return [command('make', '-s', '-j2', ...overVerbs.map((name) => join('build', 'release', name))), mocha('test/lab')];
 }
 
 /** Compilers, analyzers and fuzzers that nothing else needs, then the long tests. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conformance suite of the transports, over the verbs of a host.
+// Suites in C over the verbs of a host: what every transport promises, and strangers at a listener.
 import { expect } from 'chai';
 import { ROOT } from '../support/root.ts';
 import { useVirtualHosts } from './use-virtual-hosts.ts';
 
-const SUITE = `${ROOT}/build/release/rdcore-native/test/transport_test`;
+const SUITES = `${ROOT}/build/release/rdcore-native/test`;
 
 describe('the RDMA transport', () => {
   const lab = useVirtualHosts();
@@ -12,8 +12,12 @@ describe('the RDMA transport', () => {
   for (const address of ['10.77.0.1', 'fd00:77::1']) {
     it(`keeps what every transport promises, at ${address}`, async () => {
       const before = await lab.packets('h1');
-      expect(await lab.on('h1', `${SUITE} ${address}`)).to.match(/^transport: \d+ checks\n$/);
+      expect(await lab.on('h1', `${SUITES}/transport_test ${address}`)).to.match(/^transport: \d+ checks\n$/);
       expect((await lab.packets('h1')).sent).to.be.greaterThan(before.sent);
     });
   }
+
+  it('holds few of those who only connect, in little memory, and not for long', async () => {
+    expect(await lab.on('h1', `${SUITES}/crowd_test 10.77.0.1`)).to.match(/\ncrowd: \d+ checks\n$/);
+  });
 });
