@@ -126,11 +126,13 @@ analyze:
 	$(MAKE) --no-print-directory OUT=build/analyzer CFLAGS='-O1 -fanalyzer -Wno-analyzer-malloc-leak' WERROR=1 all
 	clang-tidy --quiet $(SOURCES) -- $(ALL_CFLAGS) -mavx2 2>/dev/null
 
+# Suites with time limits of their own, or that move much: valgrind makes them some 50 times slower.
+IN_TIME := $(patsubst %,build/valgrind/rdcore-native/test/%_test,choice loops programs reconnect)
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible
 valgrind:
 	@command -v valgrind >/dev/null || { echo "valgrind is needed" >&2; exit 1; }
 	$(MAKE) --no-print-directory OUT=build/valgrind CFLAGS='-O1 -g' all test-programs
-	@for suite in $(TEST_SOURCES:packages/%.c=build/valgrind/%); do \
+	@for suite in $(filter-out $(IN_TIME),$(TEST_SOURCES:packages/%.c=build/valgrind/%)); do \
 	  RD_BIN=$(abspath build/valgrind) $(VALGRIND) $$suite || exit 1; done
 
 # An installed copy is laid out as a checkout is, below lib/rdpipe; bin/ leads into it.
