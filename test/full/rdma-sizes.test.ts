@@ -5,7 +5,7 @@ import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-const EDGES = [4 * KIB, 16 * KIB, 64 * KIB, MIB, 8 * MIB];
+const EDGES = [1, 4 * KIB, 16 * KIB, 64 * KIB, MIB, 8 * MIB];
 
 describe('bytes over RDMA, of every size that matters', () => {
   const lab = useVirtualHosts();

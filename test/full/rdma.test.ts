@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What takes long of RDMA: much data, a network that loses packets, small packets, and every process of a chain killed.
 import { expect } from 'chai';
+import { beginStream, failsSoon } from '../lab/mid-stream.ts';
 import { succeededOver } from '../lab/report.ts';
 import { type HostName, useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 
@@ -98,6 +99,27 @@ describe('a chain of three over RDMA', () => {
       await lab.on('h3', 'test ! -e /tmp/committed');
     });
   }
+});
+
+describe('an RDMA hop in mid-stream', () => {
+  const lab = useVirtualHosts();
+  afterEach(() => lab.on('h2', 'test ! -e /tmp/committed'));
+
+  it('fails when an ssh session is killed', async () => {
+    const running = await beginStream(lab);
+    await lab.on('h2', 'kill -KILL $(ps -o ppid= $(pgrep -o -x rdstage))');
+    await failsSoon(running, /lost.*h2/);
+  });
+
+  it('fails when a host dies', async () => {
+    const running = await beginStream(lab);
+    await lab.killHost('h2');
+    try {
+      await failsSoon(running, /h2/);
+    } finally {
+      await lab.restartHost('h2');
+    }
+  });
 });
 
 describe('twenty runs one after another', () => {

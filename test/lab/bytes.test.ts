@@ -8,8 +8,8 @@ import { useVirtualHosts } from './use-virtual-hosts.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 /** More of them are in test/full. */
-const SIZES = [0, 1, 64 * KIB + 1, MIB + 1];
-/** Of the emulated hosts' time; 256 MiB are in test/full. */
+const SIZES = [0, MIB + 1];
+/** Of the emulated hosts' time; 256 MiB, also sealed, are in test/full. */
 const MANY = 16 * MIB;
 /** What an RDMA packet carries in this network. */
 const PACKET_BYTES = 4096;
@@ -28,20 +28,14 @@ describe('bytes over RDMA', () => {
       for (const host of ['h2', 'h3'] as const) await lab.on(host, 'rm -f /tmp/target');
     });
 
-    const copies: readonly (readonly [how: string, stages: string])[] = [
-      ['from file to file', "h1:'< /tmp/source' h2:'> /tmp/target'"],
-      ['through pipes', "h1:'cat /tmp/source' h2:'cat > /tmp/target' > /dev/null"],
-      ['sealed', "--encrypt always h1:'< /tmp/source' h2:'> /tmp/target'"],
-    ];
-    for (const [how, stages] of copies) {
-      it(`pass ${how}, in packets of the device`, async () => {
-        const before = await lab.packets('h2');
-        succeededOver(await lab.sh(`rdpipe --json --size ${MANY} ${stages}`), '', ['rdma']);
-        const { received } = await lab.packets('h2');
-        expect(received - before.received).to.be.at.least(MANY / PACKET_BYTES);
-        expect(await digest('h2', '/tmp/target')).to.equal(await digest('h1', '/tmp/source'));
-      });
-    }
+    it('pass from file to file, in packets of the device', async () => {
+      const before = await lab.packets('h2');
+      const stages = "h1:'< /tmp/source' h2:'> /tmp/target'";
+      succeededOver(await lab.sh(`rdpipe --json --size ${MANY} ${stages}`), '', ['rdma']);
+      const { received } = await lab.packets('h2');
+      expect(received - before.received).to.be.at.least(MANY / PACKET_BYTES);
+      expect(await digest('h2', '/tmp/target')).to.equal(await digest('h1', '/tmp/source'));
+    });
 
     it('pass a chain of three', async () => {
       const result = await lab.sh("rdpipe --json h1:'< /tmp/source' h2:cat h3:'> /tmp/target'");

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts on which RDMA cannot be, or only with less memory: TCP carries the hop then and the report says why, unless the user
-// wanted RDMA.
+// Hosts on which RDMA cannot be: TCP carries the hop then and the report says why, unless the user wanted RDMA. Those where it can
+// be only with less memory are in test/full.
 import { expect } from 'chai';
 import { failed } from '../support/shell.ts';
 import { succeededOver } from './report.ts';
 import { useVirtualHosts } from './use-virtual-hosts.ts';
-
-const KIB = 1024;
-const MEMLOCK = 8192 * KIB;
 
 describe('a host without an RDMA device', () => {
   const lab = useVirtualHosts();
@@ -23,39 +20,4 @@ describe('a host without an RDMA device', () => {
 
   it('is refused with --transport rdma', async () =>
     failed(await lab.sh("rdpipe --transport rdma h1:'echo hi' h2:cat > /dev/null"), 125, /h2.*RDMA|RDMA.*h2/i));
-});
-
-describe('a user whose memory is limited', () => {
-  const lab = useVirtualHosts();
-
-  it('has a smaller buffer and is told so', async () => {
-    const result = await lab.sh("rdpipe --json --buffer 32M ann1:'head -c 1M /dev/zero' ann2:'wc -c'");
-    const { hops } = succeededOver(result, '1048576\n', ['rdma', 'tcp']);
-    expect(hops[0]?.warnings.join())
-      .to.match(/ann1: buffer .*memlock/)
-      .and.to.match(/ann2: buffer .*memlock/);
-  });
-
-  describe('to next to nothing', () => {
-    before(() => limitSessions(64 * KIB));
-    after(() => limitSessions(MEMLOCK));
-
-    it('has TCP, and is told why', async () => {
-      const result = await lab.sh("rdpipe --json ann1:'echo hi' ann2:rev");
-      succeededOver(result, 'ih\n', ['tcp', 'tcp']);
-      expect(result.stderr).to.match(/"why":"tcp \([^"]*memlock[^"]*ann2/);
-    });
-
-    it('is told what to do with --transport rdma', async () =>
-      failed(
-        await lab.sh("rdpipe --transport rdma ann1:'echo hi' ann2:cat > /dev/null"),
-        125,
-        /memlock.*limits\.d|limits\.d.*memlock/,
-      ));
-  });
-
-  /** Of users who come to h2 from now on. */
-  function limitSessions(bytes: number): Promise<string> {
-    return lab.on('h2', `prlimit --pid $(cat /run/sshd.pid) --memlock=${bytes}`);
-  }
 });

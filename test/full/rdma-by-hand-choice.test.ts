@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rdsend on h1 and rdrecv on h2 choose when nobody tells them.
 import { expect } from 'chai';
+import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 import { ROOT } from '../support/root.ts';
-import { useVirtualHosts } from './use-virtual-hosts.ts';
 
 const RDSEND = `${ROOT}/bin/rdsend -v`;
 const RDRECV = `${ROOT}/bin/rdrecv -v`;

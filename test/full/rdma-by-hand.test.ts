@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one hop by hand over RDMA ends badly: rdrecv on h2, rdsend on h1.
+import { expect } from 'chai';
+import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
+import { eventually } from '../support/eventually.ts';
+import { ROOT } from '../support/root.ts';
+
+const RDSEND = `${ROOT}/bin/rdsend --transport rdma`;
+const RDRECV = `${ROOT}/bin/rdrecv --transport rdma`;
+const ADDRESS = '10.77.0.2';
+const PORT = 42421;
+
+describe('rdsend and rdrecv by hand over RDMA, in the end,', () => {
+  const lab = useVirtualHosts();
+
+  it('end with words when nobody listens', async () => {
+    const result = await lab.sh(`echo hi | on h1 '${RDSEND} --connect-timeout 1 ${ADDRESS} ${PORT} secret'`);
+    expect(result.status).to.equal(3);
+    expect(result.stderr).to.match(/^rdsend: .*10\.77\.0\.2/);
+  });
+
+  for (const [victim, survivor] of [
+    ['rdsend', 'rdrecv'],
+    ['rdrecv', 'rdsend'],
+  ] as const) {
+    it(`end when ${victim} is killed`, async () => {
+      const receiver = lab.start(`exec on h2 '${RDRECV} 0 secret | (head -c 1; cat > /dev/null)' 2> port`);
+      const port = await portOf();
+      const sender = lab.start(`exec on h1 '${RDSEND} ${ADDRESS} ${port} secret < /dev/zero' 2> sent`);
+      await receiver.printed('\0');
+      await lab.on(victim === 'rdsend' ? 'h1' : 'h2', `kill -KILL $(pidof ${victim})`);
+      const started = Date.now();
+      await Promise.all([sender.result, receiver.result]);
+      expect(Date.now() - started).to.be.lessThan(10_000);
+      expect((await lab.read(survivor === 'rdsend' ? 'sent' : 'port')).toString()).to.match(
+        /lost|closed the connection/,
+      );
+    });
+  }
+
+  async function portOf(): Promise<string> {
+    return await eventually(async () => {
+      const port = /port (\d+)/.exec((await lab.read('port')).toString())?.[1];
+      if (port === undefined) throw new Error('rdrecv has told no port');
+      return port;
+    }, 15_000);
+  }
+});
