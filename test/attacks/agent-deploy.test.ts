@@ -35,7 +35,6 @@ describe("the agent's programs on a host", () => {
     expect(result.stderr).to.equal(
       "rdpipe: warning: the agent's programs on h1 are not as they were copied there: they were not run, and are copied anew\n",
     );
-    succeeded(await run(), 'done\n');
   });
 
   it('are for their owner alone', async () => {
