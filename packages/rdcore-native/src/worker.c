@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <time.h>
 
-#define INTERRUPT_EVERY_NS 5000000
-#define INTERRUPTS_MOST 400
+#define PAUSE_LEAST_NS 50000L
+#define PAUSE_MOST_NS 5000000L
+#define STOP_MOST_NS 2000000000
 
 static bool catch_interrupts(void);
 static void interrupted(int signal);
@@ -25,20 +27,18 @@ bool rd_worker_start(struct rd_worker *worker, void *(*run)(void *), void *conte
   return failed == 0;
 }
 
-// A signal that comes just before the system call blocks is lost, so it is sent again and again.
+// A signal that comes just before the system call blocks is lost, so it is sent again and again. Asked and paused by
+// turns: a join with a time limit of its own goes by a clock that may jump.
 bool rd_worker_stop(struct rd_worker *worker) {
-  if (!worker->running) return true;
-  for (int i = 0; i < INTERRUPTS_MOST; i++) {
+  long pause_ns = PAUSE_LEAST_NS;
+  for (int64_t paused_ns = 0; worker->running && paused_ns < STOP_MOST_NS; paused_ns += pause_ns) {
     pthread_kill(worker->thread, SIGURG);
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += INTERRUPT_EVERY_NS;
-    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-    if (pthread_clockjoin_np(worker->thread, NULL, CLOCK_MONOTONIC, &until) != 0) continue;
-    worker->running = false;
-    return true;
+    worker->running = pthread_tryjoin_np(worker->thread, NULL) != 0;
+    if (!worker->running) break;
+    nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+    pause_ns = 2 * pause_ns < PAUSE_MOST_NS ? 2 * pause_ns : PAUSE_MOST_NS;
   }
-  return false;
+  return !worker->running;
 }
 
 // SIGURG: nobody sends it to us, and it is ignored where it is not caught.
