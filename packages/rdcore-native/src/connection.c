@@ -113,6 +113,10 @@ int64_t rd_connection_silent_ms(const struct rd_connection *connection) {
   return quiet_ms < silent_ms ? quiet_ms : silent_ms;
 }
 
+void rd_connection_stood_still(struct rd_connection *connection) {
+  connection->life.heard_at_ms = rd_now_ms();
+}
+
 void rd_connection_choose(struct rd_connection *connection) {
   struct rd_error ignored; // whether it went out shows when the connection is used
   rd_life_signs_measure(&connection->life);

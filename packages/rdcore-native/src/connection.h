@@ -38,6 +38,9 @@ uint32_t rd_connection_epoch(const struct rd_connection *connection);
 // Milliseconds since anything came from the peer.
 int64_t rd_connection_silent_ms(const struct rd_connection *connection);
 
+// This process was stopped: the silence meanwhile says nothing of the peer.
+void rd_connection_stood_still(struct rd_connection *connection);
+
 // The sender's first word: it takes this connection. Its round trip is measured, and that of a few more after it.
 void rd_connection_choose(struct rd_connection *connection);
 // The shortest round trip so far, in microseconds; 0: none yet.

@@ -223,12 +223,14 @@ static void keep_time(struct rd_hop_end *hop_end) {
   if (away_ms > STOPPED_AFTER_MS) {
     hop_end->lived_at_ms += away_ms;
     hop_end->mended_until_ms += away_ms;
+    if (hop_end->connection != NULL) rd_connection_stood_still(hop_end->connection);
   }
   if (hop_end->connection == NULL) return;
   int64_t heard_at_ms = now_ms - rd_connection_silent_ms(hop_end->connection);
   bool moved = hop_end->moved_bytes != hop_end->moved_before_bytes;
   hop_end->moved_before_bytes = hop_end->moved_bytes;
-  if (moved || heard_at_ms - hop_end->taken_at_ms >= SILENT_MS) hop_end->lived_at_ms = heard_at_ms;
+  bool lives = moved || heard_at_ms - hop_end->taken_at_ms >= SILENT_MS;
+  if (lives && heard_at_ms > hop_end->lived_at_ms) hop_end->lived_at_ms = heard_at_ms;
 }
 
 static bool look_for_silence(struct rd_hop_end *hop_end, struct rd_error *error) {
