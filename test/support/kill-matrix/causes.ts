@@ -47,6 +47,7 @@ function hostWords(role: HostRole, host: Host): RegExp {
     case 'supervisor':
       return new RegExp(`^rdpipe: .*(on|to) ${label}: |^rdpipe: ${label}: `);
     default:
-      return new RegExp(`^rdpipe: lost the (connection to|agent on) ${label}\\b`);
+      // While the hops are joined, a host's agent may not have said its first word yet.
+      return new RegExp(`^rdpipe: (lost the connection to|lost the agent on|cannot start the agent on) ${label}\\b`);
   }
 }
