@@ -274,7 +274,7 @@ int main(void) {
   not_chosen(close_at_once, WAIT_MS, "closed the connection");
   not_chosen(begin_with_data, WAIT_MS, "something else than its choice");
   not_chosen(begin_with_bye, WAIT_MS, "something else than its choice");
-  not_chosen(say_nothing, 300, "did not use its connection in time");
+  not_chosen(say_nothing, 1500, "did not use its connection in time");
   amid_a_crowd();
   out_of_descriptors();
   return test_end("choice");
