@@ -20,7 +20,7 @@ const PARTS = [
   { name: 'unit', budgetMinutes: 1.5, steps: () => [mocha('packages/rdpipe/test', ...SIDE_BY_SIDE)] },
   {
     name: 'native',
-    budgetMinutes: 1.5,
+    budgetMinutes: 2,
     steps: () => [...suites('address,undefined', 'asan'), ...suites('thread', 'tsan'), ...corpora()],
   },
   { name: 'integration', budgetMinutes: 5, steps: integration },
