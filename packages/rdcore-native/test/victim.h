@@ -22,7 +22,7 @@ struct victim {
   size_t said_bytes;
 };
 
-static inline void victim_tell(struct victim *victim, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static inline void victim_tell(struct victim *victim, const char *format, ...) {
   char line[1024];
   va_list arguments;
   va_start(arguments, format);
