@@ -11,6 +11,8 @@ import { eventually } from '../support/eventually.ts';
 const COMMITTING = 'cat > seen; touch committed';
 /** The end of file of its inner pipe must not be seen either. */
 const COMMITTING_INSIDE = 'cat | (cat > seen; touch committed)';
+/** Whoever reads from it is another process of the stage, as in bash's `tee >(…)`, and quick to commit. */
+const LEADER_WRITES_INSIDE = "exec bash -c 'exec > >(read part; echo $part > seen; read more; : > committed); exec cat'";
 
 describe('the end of a segment', () => {
   const agents = useAgents();
@@ -166,19 +168,21 @@ describe('a run that is ended', () => {
     });
   }
 
+  for (const victim of ['guardian', 'supervisor'] as const) {
+    it(`by SIGKILL to its ${victim} is no end of file for whom a stage's first process writes to`, async () => {
+      const agent = await agents.start();
+      await agent.run(pipeline('echo part; exec sleep 1000', LEADER_WRITES_INSIDE));
+      await agents.says('seen', 'part\n');
+      process.kill(agent[victim], 'SIGKILL');
+      await agents.expectNothingLeft();
+      expect(agents.has('committed')).to.equal(false);
+    });
+  }
+
   it('by a supervisor that hangs for longer than the lease leaves nothing', async () => {
     const agent = await startRun(1000);
     process.kill(agent.supervisor, 'SIGSTOP');
     await expectEnd(agent);
-  });
-
-  it('by SIGKILL to both at once leaves no command, and none that takes a part for the whole', async () => {
-    const agent = await agents.start();
-    await agent.run(pipeline('echo part; exec sleep 1000', COMMITTING));
-    await agents.says('seen', 'part\n');
-    for (const pid of [agent.guardian, agent.supervisor]) process.kill(pid, 'SIGKILL');
-    await agents.expectNothingLeft();
-    expect(agents.has('committed')).to.equal(false);
   });
 
   it('by SIGKILL to its guardian says why', async () => {

@@ -95,8 +95,10 @@ static _Noreturn void become(const struct spawning *spawning, int report_fd) {
 
 static void join_group(enum spawn_group group) {
   if (group == SPAWN_GROUP_OWN) setpgid(0, 0);
-  if (group == SPAWN_GROUP_SESSION) setsid();
-  if (group != SPAWN_GROUP_OURS) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (group == SPAWN_GROUP_SESSION) {
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+  }
 }
 
 // First out of the way, then to their places: a descriptor may stand where another belongs.

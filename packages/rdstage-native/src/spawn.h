@@ -12,9 +12,8 @@
 
 enum spawn_group {
   SPAWN_GROUP_OURS,
-  // These get SIGKILL when the thread that started them ends.
   SPAWN_GROUP_OWN,     // a process group of its own
-  SPAWN_GROUP_SESSION, // a session of its own
+  SPAWN_GROUP_SESSION, // a session of its own, and SIGKILL when the thread that started it ends
 };
 
 struct spawning {
