@@ -4,12 +4,8 @@
 #include "recv_loop.h"
 #include "script_control.h"
 #include "send_loop.h"
+#include "stream_files.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-static char folder[] = "/tmp/rd-peers-XXXXXX";
-static char source_path[64], sink_path[64];
 static struct rd_error error;
 
 static void script(struct script *victim, enum rd_role role, bool sealed, bool has_file,
@@ -55,17 +51,13 @@ static void check_misdeeds(const struct misdeed *misdeeds, size_t count, enum rd
 }
 
 int main(void) {
-  REQUIRE(mkdtemp(folder) != NULL);
-  snprintf(source_path, sizeof source_path, "%s/source", folder);
-  snprintf(sink_path, sizeof sink_path, "%s/sink", folder);
-  int fd = open(source_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  REQUIRE(fd >= 0 && rd_write_all(fd, "some bytes", 10));
-  close(fd);
+  make_stream_files("peers");
+  write_source(10);
   check_misdeeds(misdeeds_of_either, MISDEEDS_COUNT(misdeeds_of_either), RD_ROLE_RECEIVER);
   check_misdeeds(senders_misdeeds, MISDEEDS_COUNT(senders_misdeeds), RD_ROLE_RECEIVER);
   check_misdeeds(misdeeds_of_either, MISDEEDS_COUNT(misdeeds_of_either), RD_ROLE_SENDER);
   check_misdeeds(receivers_misdeeds, MISDEEDS_COUNT(receivers_misdeeds), RD_ROLE_SENDER);
-  unlink(source_path);
-  CHECK(rmdir(folder) == 0); // nothing was left behind
+  CHECK(access(sink_path, F_OK) < 0);
+  remove_stream_files();
   return test_end("peers");
 }

@@ -3,12 +3,11 @@
 // words, and nothing is committed. `programs_test all`: in every way to meet.
 #include "bytes.h"
 #include "misdeeds.h"
+#include "stream_files.h"
 #include "victim.h"
 
 #include <errno.h>
 
-static char folder[] = "/tmp/rd-programs-XXXXXX";
-static char source_path[64], sink_path[64];
 static struct rd_error error;
 
 #define WAYS 4u
@@ -213,12 +212,8 @@ static void check_flood(enum rd_role role, enum rd_frame_type type, size_t bytes
 
 int main(int argc, char **argv) {
   bool all = argc > 1 && strcmp(argv[1], "all") == 0;
-  REQUIRE(mkdtemp(folder) != NULL);
-  snprintf(source_path, sizeof source_path, "%s/source", folder);
-  snprintf(sink_path, sizeof sink_path, "%s/sink", folder);
-  int fd = open(source_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  REQUIRE(fd >= 0 && rd_write_all(fd, "some bytes", 10));
-  close(fd);
+  make_stream_files("programs");
+  write_source(10);
   check_misdeeds(misdeeds_of_either, MISDEEDS_COUNT(misdeeds_of_either), RD_ROLE_RECEIVER, all);
   check_misdeeds(senders_misdeeds, MISDEEDS_COUNT(senders_misdeeds), RD_ROLE_RECEIVER, all);
   check_misdeeds(misdeeds_of_either, MISDEEDS_COUNT(misdeeds_of_either), RD_ROLE_SENDER, all);
@@ -230,7 +225,7 @@ int main(int argc, char **argv) {
   check_flood(RD_ROLE_SENDER, RD_FRAME_PING, 0);
   check_flood(RD_ROLE_SENDER, RD_FRAME_PONG, 0);
   check_flood(RD_ROLE_SENDER, RD_FRAME_ACK, RD_ACK_BYTES);
-  unlink(source_path);
-  CHECK(rmdir(folder) == 0); // nothing was left behind
+  CHECK(access(sink_path, F_OK) < 0);
+  remove_stream_files();
   return test_end("programs");
 }

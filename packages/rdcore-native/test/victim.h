@@ -38,9 +38,9 @@ static inline void victim_start(struct victim *victim, enum rd_role role, bool s
   char path[4096], key[] = "07", hex[2 * RD_KEY_BYTES + 1] = "";
   int ends[2];
   *victim = (struct victim){.pid = -1};
-  const char *folder = getenv("RD_BIN"), *name = role == RD_ROLE_SENDER ? "rdsend" : "rdrecv";
-  REQUIRE(folder != NULL);
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  const char *programs = getenv("RD_BIN"), *name = role == RD_ROLE_SENDER ? "rdsend" : "rdrecv";
+  REQUIRE(programs != NULL);
+  snprintf(path, sizeof path, "%s/%s", programs, name);
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
   char *const words[] = {path, (char[]){"--agent-fd"}, (char[]){"9"}, NULL};
   posix_spawn_file_actions_t actions;
