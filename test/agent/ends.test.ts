@@ -12,7 +12,8 @@ const COMMITTING = 'cat > seen; touch committed';
 /** The end of file of its inner pipe must not be seen either. */
 const COMMITTING_INSIDE = 'cat | (cat > seen; touch committed)';
 /** Whoever reads from it is another process of the stage, as in bash's `tee >(…)`, and quick to commit. */
-const LEADER_WRITES_INSIDE = "exec bash -c 'exec > >(read part; echo $part > seen; read more; : > committed); exec cat'";
+const LEADER_WRITES_INSIDE =
+  "exec bash -c 'exec > >(read part; echo $part > seen; read more; : > committed); exec cat'";
 
 describe('the end of a segment', () => {
   const agents = useAgents();
