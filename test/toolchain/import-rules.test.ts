@@ -31,6 +31,7 @@ const FORBIDDEN: readonly Import[] = [
   ['run/run.ts', 'chalk'],
   ['cli/rdpipe.ts', 'ora'],
   ['cli/rdpipe.ts', 'log-update'],
+  ['run/report.ts', 'echarts/core'],
   ['parse/stage.ts', 'commander'],
 ];
 
