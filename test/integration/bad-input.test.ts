@@ -21,6 +21,10 @@ describe('a usage error', () => {
   it('an option after a stage', async () => usage(await lab.sh(`rdpipe ${touch()} -v`), /quote the command/));
   it('an option that does not exist', async () => usage(await lab.sh(`rdpipe --no-such ${touch()}`), /--no-such/));
   it('a value that does not fit', async () => usage(await lab.sh(`rdpipe --buffer many ${touch()}`), /buffer.*many/));
+  it('an algorithm that there is none of', async () =>
+    usage(await lab.sh(`rdpipe --compress lzma ${touch()}`), /compress.*lzma/));
+  it('a report that cannot be written', async () =>
+    usage(await lab.sh(`rdpipe --report none/r.html ${touch()}`), /report.*none\/r\.html/));
   it('a status for a stage that is not there', async () => usage(await lab.sh(`rdpipe --ok 3=1 ${touch()}`), /3/));
   it('an ssh url', async () => usage(await lab.sh(`rdpipe ssh://h1:22 ${touch()}`), /-o Port=/));
   it('a configuration file that does not parse', async () => {

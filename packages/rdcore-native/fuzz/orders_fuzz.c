@@ -77,6 +77,9 @@ static void check(const struct rd_order *order) {
   if (order->type == RD_ORDER_CONSUMER) FUZZ_REQUIRE(order->pid > 1); // what would be killed with its group
   if (order->type != RD_ORDER_OPEN) return;
   FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_LEAST_BYTES && settings->buffer_bytes <= RD_BUFFER_MOST_BYTES);
+  FUZZ_REQUIRE(settings->compress_level >= 0 && settings->compress_level <= RD_COMPRESS_LEVEL_MOST);
+  FUZZ_REQUIRE(settings->jobs <= RD_JOBS_MOST);
+  FUZZ_REQUIRE(settings->limit_bytes_per_s >= 0 && settings->limit_bytes_per_s <= RD_LIMIT_MOST_BYTES_PER_S);
   FUZZ_REQUIRE(settings->port_low <= settings->port_high);
   FUZZ_REQUIRE(settings->stall_timeout_ms >= RD_STALL_TIMEOUT_LEAST_MS && settings->connect_timeout_ms >= 1);
 }

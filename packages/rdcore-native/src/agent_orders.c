@@ -13,6 +13,7 @@ struct op {
 };
 
 static bool decode_open(json_t *message, struct rd_order *order);
+static bool decode_stream(const json_t *message, struct rd_settings *settings);
 static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]);
 static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt);
 static bool decode_file(json_t *message, struct rd_order *order);
@@ -28,6 +29,7 @@ static bool decode_abort(json_t *message, struct rd_order *order);
 static bool get_text(const json_t *value, char *out, size_t out_bytes);
 static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes);
 static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out);
+static bool get_count(const json_t *value, json_int_t most, json_int_t *out);
 
 static const struct op ops[] = {
     {"open", RD_ORDER_OPEN, decode_open},
@@ -72,7 +74,7 @@ static bool decode_open(json_t *message, struct rd_order *order) {
   if (good && ports != NULL)
     good = get_number(json_array_get(ports, 0), 0, UINT16_MAX, &low) &&
            get_number(json_array_get(ports, 1), low, UINT16_MAX, &high);
-  if (!good || (poll != NULL && !json_is_boolean(poll))) return false;
+  if (!good || (poll != NULL && !json_is_boolean(poll)) || !decode_stream(message, settings)) return false;
   settings->poll = json_is_true(poll);
   settings->hop = (unsigned)hop;
   settings->buffer_bytes = (size_t)buffer;
@@ -80,6 +82,22 @@ static bool decode_open(json_t *message, struct rd_order *order) {
   settings->stall_timeout_ms = stall_ms;
   settings->port_low = (uint16_t)low;
   settings->port_high = (uint16_t)high;
+  return true;
+}
+
+// What is done to the stream; what is not said is not done, but for the node, which is chosen.
+static bool decode_stream(const json_t *message, struct rd_settings *settings) {
+  const json_t *numa = json_object_get(message, "numa");
+  json_int_t level, jobs, limit;
+  if (!get_count(json_object_get(message, "compress"), RD_COMPRESS_LEVEL_MOST, &level) ||
+      !get_count(json_object_get(message, "jobs"), RD_JOBS_MOST, &jobs) ||
+      !get_count(json_object_get(message, "limit"), RD_LIMIT_MOST_BYTES_PER_S, &limit) ||
+      (numa != NULL && !json_is_boolean(numa)))
+    return false;
+  settings->compress_level = (int)level;
+  settings->jobs = (unsigned)jobs;
+  settings->limit_bytes_per_s = limit;
+  settings->numa = !json_is_false(numa);
   return true;
 }
 
@@ -205,4 +223,10 @@ static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes) {
 static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out) {
   *out = json_integer_value(value);
   return json_is_integer(value) && *out >= least && *out <= most;
+}
+
+// Absent: 0.
+static bool get_count(const json_t *value, json_int_t most, json_int_t *out) {
+  *out = 0;
+  return value == NULL || get_number(value, 0, most, out);
 }

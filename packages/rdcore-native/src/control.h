@@ -13,6 +13,9 @@
 #define RD_BUFFER_LEAST_BYTES (64u << 10)
 #define RD_BUFFER_MOST_BYTES (1u << 30)
 #define RD_BUFFER_DEFAULT_BYTES (8u << 20)
+#define RD_COMPRESS_LEVEL_MOST 19
+#define RD_JOBS_MOST 64
+#define RD_LIMIT_MOST_BYTES_PER_S (INT64_C(1) << 50)
 
 enum rd_order_type {
   RD_ORDER_OPEN,     // settings; first, once
@@ -33,7 +36,11 @@ struct rd_settings {
   char run[64];
   unsigned hop;
   enum rd_encrypt encrypt;
-  size_t buffer_bytes; // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MOST_BYTES
+  int compress_level; // of zstd, 1 to RD_COMPRESS_LEVEL_MOST; 0: none
+  unsigned jobs;      // threads that compress and encrypt, at most RD_JOBS_MOST; 0: as many as there are processors
+  int64_t limit_bytes_per_s; // of the stream, at most RD_LIMIT_MOST_BYTES_PER_S; 0: none
+  bool numa;                 // over RDMA, be where the device is
+  size_t buffer_bytes;       // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MOST_BYTES
   int64_t connect_timeout_ms;
   int64_t stall_timeout_ms; // RD_STALL_TIMEOUT_LEAST_MS at least
   bool retry_refused;       // see dials.h, as the next one

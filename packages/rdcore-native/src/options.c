@@ -5,13 +5,16 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define CONNECT_TIMEOUT_MS 10000 // of a dial, and of a listener by hand
 #define STALL_TIMEOUT_MS 60000
 #define SECONDS_MOST 1000000.0
+#define COMPRESS_LEVEL_DEFAULT 1
 
 #define OPTIONS_HELP                                                                                                   \
   "  -v, --verbose            a summary on standard error, bandwidth first\n"                                          \
@@ -23,6 +26,9 @@
   "                           processor\n"                                                                             \
   "      --encrypt WHEN       auto (over TCP, unless the peer is on a loopback\n"                                      \
   "                           address), always, or never; either end is enough\n"                                      \
+  "      --jobs N             threads that compress and encrypt (default 0: as\n"                                      \
+  "                           many as there are processors, at most 8)\n"                                              \
+  "      --numa WHEN          auto (over RDMA, be where the device is) or off\n"                                       \
   "      --buffer SIZE        the window: 64K to 1G (default 8M)\n"                                                    \
   "      --stall-timeout S    end when the peer was silent for S seconds (60)\n"                                       \
   "      --key-fd N           read the key from descriptor N; KEY must be -\n"                                         \
@@ -42,6 +48,10 @@ enum {
   OPTION_POLL,
   OPTION_RDMA_CHECK,
   OPTION_ENCRYPT,
+  OPTION_COMPRESS,
+  OPTION_JOBS,
+  OPTION_LIMIT,
+  OPTION_NUMA,
   OPTION_BUFFER,
   OPTION_STALL,
   OPTION_CONNECT,
@@ -59,6 +69,10 @@ static const struct option long_options[] = {
     {"poll", no_argument, NULL, OPTION_POLL},
     {"rdma-check", no_argument, NULL, OPTION_RDMA_CHECK}, // for rdstage
     {"encrypt", required_argument, NULL, OPTION_ENCRYPT},
+    {"compress", required_argument, NULL, OPTION_COMPRESS},
+    {"jobs", required_argument, NULL, OPTION_JOBS},
+    {"limit", required_argument, NULL, OPTION_LIMIT},
+    {"numa", required_argument, NULL, OPTION_NUMA},
     {"buffer", required_argument, NULL, OPTION_BUFFER},
     {"stall-timeout", required_argument, NULL, OPTION_STALL},
     {"connect-timeout", required_argument, NULL, OPTION_CONNECT},
@@ -73,13 +87,20 @@ static const struct option long_options[] = {
 static void set_defaults(struct rd_options *options, enum rd_role role);
 static bool parse_option(struct rd_options *options, int option, char *const *argv, struct rd_error *error);
 static bool not_for_rdsend(const char *option, struct rd_error *error);
+static bool not_for_rdrecv(const char *option, struct rd_error *error);
 static bool parse_words(struct rd_options *options, int count, char **words, struct rd_error *error);
 static bool take_key(struct rd_options *options, char *word);
 static bool parse_progress(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_transport(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_encrypt(struct rd_options *options, const char *text, struct rd_error *error);
 static unsigned find_word(const char *text, const char *const *names, unsigned count);
+static bool parse_compress(struct rd_options *options, const char *text, struct rd_error *error);
+static bool parse_jobs(struct rd_options *options, const char *text, struct rd_error *error);
+static bool parse_limit(struct rd_options *options, const char *text, struct rd_error *error);
+static bool parse_numa(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_buffer(struct rd_options *options, const char *text, struct rd_error *error);
+static bool read_size(const char *text, double *bytes);
+static bool read_number(const char *text, long least, long most, long *out);
 static bool parse_connect_timeout(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_seconds(const char *name, const char *text, int64_t least_ms, int64_t *out_ms,
                           struct rd_error *error);
@@ -116,7 +137,9 @@ const char *rd_options_help(enum rd_role role) {
     return "usage: rdsend [options] HOST PORT KEY [FILE | -- COMMAND...]\n"
            "Sends standard input, FILE, or what COMMAND writes, to rdrecv on HOST.\n"
            "\n"
-           "      --connect-timeout S  try for S seconds while nobody listens (10)\n" OPTIONS_HELP;
+           "      --connect-timeout S  try for S seconds while nobody listens (10)\n"
+           "      --compress WHAT      zstd[:LEVEL] (1 to 19; 1) or none (default)\n"
+           "      --limit RATE         bytes of the stream a second: 200M, 1.5G; or none\n" OPTIONS_HELP;
   return "usage: rdrecv [options] PORT KEY [FILE | -- COMMAND...]\n"
          "Receives what rdsend sends, to standard output, FILE, or COMMAND's input.\n"
          "PORT 0 is a free port, which is printed on standard error.\n"
@@ -130,6 +153,7 @@ static void set_defaults(struct rd_options *options, enum rd_role role) {
   options->settings = (struct rd_settings){
       .run = "-",
       .encrypt = RD_ENCRYPT_AUTO,
+      .numa = true,
       .buffer_bytes = RD_BUFFER_DEFAULT_BYTES,
       .connect_timeout_ms = CONNECT_TIMEOUT_MS,
       .stall_timeout_ms = STALL_TIMEOUT_MS,
@@ -165,6 +189,14 @@ static bool parse_option(struct rd_options *options, int option, char *const *ar
     return !is_sender || not_for_rdsend("--rdma-check", error);
   case OPTION_ENCRYPT:
     return parse_encrypt(options, optarg, error);
+  case OPTION_COMPRESS:
+    return is_sender ? parse_compress(options, optarg, error) : not_for_rdrecv("--compress", error);
+  case OPTION_JOBS:
+    return parse_jobs(options, optarg, error);
+  case OPTION_LIMIT:
+    return is_sender ? parse_limit(options, optarg, error) : not_for_rdrecv("--limit", error);
+  case OPTION_NUMA:
+    return parse_numa(options, optarg, error);
   case OPTION_BUFFER:
     return parse_buffer(options, optarg, error);
   case OPTION_STALL:
@@ -186,6 +218,11 @@ static bool parse_option(struct rd_options *options, int option, char *const *ar
 
 static bool not_for_rdsend(const char *option, struct rd_error *error) {
   rd_error_set(error, RD_CODE_USAGE, "%s is for rdrecv", option);
+  return false;
+}
+
+static bool not_for_rdrecv(const char *option, struct rd_error *error) {
+  rd_error_set(error, RD_CODE_USAGE, "%s is for rdsend", option);
   return false;
 }
 
@@ -249,22 +286,77 @@ static unsigned find_word(const char *text, const char *const *names, unsigned c
   return i;
 }
 
+static bool parse_compress(struct rd_options *options, const char *text, struct rd_error *error) {
+  long level = COMPRESS_LEVEL_DEFAULT;
+  if (strcmp(text, "none") == 0) {
+    level = 0;
+  } else if (strcmp(text, "zstd") != 0 &&
+             (strncmp(text, "zstd:", 5) != 0 || !read_number(text + 5, 1, RD_COMPRESS_LEVEL_MOST, &level))) {
+    rd_error_set(error, RD_CODE_USAGE, "--compress is zstd, zstd:LEVEL (1 to 19) or none, not %s", text);
+    return false;
+  }
+  options->settings.compress_level = (int)level;
+  return true;
+}
+
+static bool parse_jobs(struct rd_options *options, const char *text, struct rd_error *error) {
+  long jobs;
+  if (read_number(text, 0, RD_JOBS_MOST, &jobs)) {
+    options->settings.jobs = (unsigned)jobs;
+    return true;
+  }
+  rd_error_set(error, RD_CODE_USAGE, "--jobs is a number of threads from 0 to 64, not %s", text);
+  return false;
+}
+
+static bool parse_limit(struct rd_options *options, const char *text, struct rd_error *error) {
+  double bytes = 0;
+  bool none = strcmp(text, "none") == 0;
+  if (none || (read_size(text, &bytes) && bytes >= 1 && bytes <= (double)RD_LIMIT_MOST_BYTES_PER_S)) {
+    options->settings.limit_bytes_per_s = (int64_t)bytes;
+    return true;
+  }
+  rd_error_set(error, RD_CODE_USAGE, "--limit is a rate from 1 to 1024T bytes a second, or none, not %s", text);
+  return false;
+}
+
+static bool parse_numa(struct rd_options *options, const char *text, struct rd_error *error) {
+  static const char *const names[] = {"auto", "off"};
+  unsigned found = find_word(text, names, 2);
+  if (found == 2) rd_error_set(error, RD_CODE_USAGE, "--numa is auto or off, not %s", text);
+  options->settings.numa = found == 0;
+  return found < 2;
+}
+
 static bool parse_buffer(struct rd_options *options, const char *text, struct rd_error *error) {
-  char *end;
-  double value = strtod(text, &end);
-  double scale = 1;
-  if (*end == 'K' || *end == 'k') scale = 1 << 10;
-  if (*end == 'M' || *end == 'm') scale = 1 << 20;
-  if (*end == 'G' || *end == 'g') scale = 1 << 30;
-  if (scale > 1) end++;
-  if (scale > 1 && strcmp(end, "iB") == 0) end += 2;
-  double bytes = value * scale;
-  if (end != text && *end == '\0' && bytes >= RD_BUFFER_LEAST_BYTES && bytes <= RD_BUFFER_MOST_BYTES) {
+  double bytes;
+  if (read_size(text, &bytes) && bytes >= RD_BUFFER_LEAST_BYTES && bytes <= RD_BUFFER_MOST_BYTES) {
     options->settings.buffer_bytes = (size_t)bytes;
     return true;
   }
   rd_error_set(error, RD_CODE_USAGE, "--buffer is a size from 64K to 1G, not %s", text);
   return false;
+}
+
+// As rdpipe reads it: K, M, G and T are powers of 1024, also with iB behind them; with B alone, of 1000.
+static bool read_size(const char *text, double *bytes) {
+  static const char letters[] = "KMGTkmgt";
+  char *end;
+  *bytes = strtod(text, &end);
+  if (end == text || strcasecmp(end, "B") == 0) return end != text;
+  if (*end == '\0') return true;
+  const char *letter = strchr(letters, *end);
+  if (letter == NULL) return false;
+  double base = strcasecmp(end + 1, "B") == 0 ? 1000 : 1024;
+  for (ptrdiff_t power = (letter - letters) % 4; power >= 0; power--) *bytes *= base;
+  return end[1] == '\0' || strcasecmp(end + 1, "B") == 0 || strcasecmp(end + 1, "iB") == 0;
+}
+
+static bool read_number(const char *text, long least, long most, long *out) {
+  char *end;
+  errno = 0;
+  *out = strtol(text, &end, 10);
+  return end != text && *end == '\0' && errno == 0 && *out >= least && *out <= most;
 }
 
 static bool parse_connect_timeout(struct rd_options *options, const char *text, struct rd_error *error) {
@@ -291,10 +383,8 @@ static bool parse_seconds(const char *name, const char *text, int64_t least_ms, 
 }
 
 static bool parse_descriptor(const char *name, const char *text, int *out, struct rd_error *error) {
-  char *end;
-  errno = 0;
-  long value = strtol(text, &end, 10);
-  if (end != text && *end == '\0' && errno == 0 && value >= 0 && value <= INT_MAX) {
+  long value;
+  if (read_number(text, 0, INT_MAX, &value)) {
     *out = (int)value;
     return true;
   }
@@ -303,10 +393,8 @@ static bool parse_descriptor(const char *name, const char *text, int *out, struc
 }
 
 static bool parse_port(const char *text, uint16_t least, uint16_t *out, struct rd_error *error) {
-  char *end;
-  errno = 0;
-  long value = strtol(text, &end, 10);
-  if (end != text && *end == '\0' && errno == 0 && value >= least && value <= UINT16_MAX) {
+  long value;
+  if (read_number(text, least, UINT16_MAX, &value)) {
     *out = (uint16_t)value;
     return true;
   }

@@ -37,6 +37,14 @@ static void test_open(void) {
   CHECK(!settings->retry_refused && !settings->rdma_first && !settings->poll);
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":null,\"ports\":[0,0],\"poll\":true}"));
   CHECK(order.settings.poll);
+  CHECK(settings->compress_level == 0 && settings->jobs == 0 && settings->limit_bytes_per_s == 0 && settings->numa);
+  CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":19,\"jobs\":64,\"limit\":1125899906842624,"
+                                     "\"numa\":false}"));
+  CHECK(settings->compress_level == 19 && settings->jobs == 64 && !settings->numa);
+  CHECK(settings->limit_bytes_per_s == RD_LIMIT_MOST_BYTES_PER_S);
+  CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":0,\"jobs\":0,\"limit\":0,\"numa\":true}"));
+  CHECK(settings->compress_level == 0 && settings->jobs == 0 && settings->limit_bytes_per_s == 0 && settings->numa);
+  CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":null}"));
   CHECK(order.settings.bind_host[0] == '\0');
   CHECK(decode(OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"never\"," OPEN_TIMES "\"buffer\":65536}"));
   CHECK(order.settings.encrypt == RD_ENCRYPT_NEVER);
@@ -103,6 +111,16 @@ static void test_nonsense(void) {
       OPEN_BEGIN OPEN_TIMES "\"buffer\":1e9}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":7}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"poll\":1}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":20}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":-1}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":\"zstd\"}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"jobs\":65}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"jobs\":-1}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"limit\":1125899906842625}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"limit\":-1}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"limit\":1.5}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"numa\":1}",
+      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"numa\":null}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"ports\":[5,4]}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"ports\":[0,65536]}",
       OPEN_BEGIN "\"buffer\":65536,\"connect_timeout_ms\":1,\"stall_timeout_ms\":1999}",

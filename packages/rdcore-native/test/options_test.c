@@ -54,6 +54,21 @@ static void test_values(void) {
   CHECK(SEND("--buffer", "1.5M", "h", "1", "k") && options.settings.buffer_bytes == 3u << 19);
   CHECK(SEND("--buffer", "64KiB", "h", "1", "k") && options.settings.buffer_bytes == 64u << 10);
   CHECK(SEND("--buffer", "100000", "h", "1", "k") && options.settings.buffer_bytes == 100000);
+  CHECK(SEND("--buffer", "1MB", "h", "1", "k") && options.settings.buffer_bytes == 1000000);
+  CHECK(SEND("h", "1", "k") && options.settings.compress_level == 0 && options.settings.jobs == 0);
+  CHECK(options.settings.limit_bytes_per_s == 0 && options.settings.numa);
+  CHECK(SEND("--compress", "zstd", "h", "1", "k") && options.settings.compress_level == 1);
+  CHECK(SEND("--compress", "zstd:19", "--jobs", "64", "h", "1", "k") && options.settings.compress_level == 19);
+  CHECK(options.settings.jobs == 64);
+  CHECK(SEND("--compress", "zstd", "--compress", "none", "h", "1", "k") && options.settings.compress_level == 0);
+  CHECK(SEND("--limit", "1.5G", "h", "1", "k") && options.settings.limit_bytes_per_s == 3 << 29);
+  CHECK(SEND("--limit", "1024T", "h", "1", "k"));
+  CHECK(options.settings.limit_bytes_per_s == RD_LIMIT_MOST_BYTES_PER_S);
+  CHECK(SEND("--limit", "2t", "h", "1", "k") && options.settings.limit_bytes_per_s == INT64_C(1) << 41);
+  CHECK(SEND("--limit", "1b", "h", "1", "k") && options.settings.limit_bytes_per_s == 1);
+  CHECK(SEND("--limit", "1", "--limit", "none", "h", "1", "k") && options.settings.limit_bytes_per_s == 0);
+  CHECK(RECV("--jobs", "1", "--numa", "off", "1", "k") && options.settings.jobs == 1 && !options.settings.numa);
+  CHECK(RECV("--numa", "auto", "1", "k") && options.settings.numa);
   CHECK(SEND("--encrypt", "always", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_ALWAYS);
   CHECK(SEND("h", "1", "k") && options.transport == RD_TRANSPORT_AUTO && !options.settings.poll);
   CHECK(SEND("--transport", "rdma", "--poll", "h", "1", "k") && options.transport == RD_TRANSPORT_RDMA);
@@ -77,14 +92,31 @@ static void test_modes(void) {
 
 static void test_mistakes(void) {
   static const char *const values[][2] = {
-      {"--buffer", "63K"},      {"--buffer", "2G"},          {"--buffer", "8X"},         {"--buffer", ""},
-      {"--buffer", "nan"},      {"--encrypt", "sometimes"},  {"--progress", "fast"},     {"--transport", ""},
-      {"--transport", "quic"},  {"--stall-timeout", "1.9"},  {"--stall-timeout", "inf"}, {"--stall-timeout", "5s"},
-      {"--key-fd", "-1"},       {"--key-fd", "99999999999"}, {"--connect-timeout", "x"}, {"--connect-timeout", "nan"},
-      {"--bogus", "--verbose"},
+      {"--buffer", "63K"},        {"--buffer", "2G"},
+      {"--buffer", "8X"},         {"--buffer", ""},
+      {"--buffer", "nan"},        {"--encrypt", "sometimes"},
+      {"--progress", "fast"},     {"--transport", ""},
+      {"--transport", "quic"},    {"--stall-timeout", "1.9"},
+      {"--stall-timeout", "inf"}, {"--stall-timeout", "5s"},
+      {"--key-fd", "-1"},         {"--key-fd", "99999999999"},
+      {"--connect-timeout", "x"}, {"--connect-timeout", "nan"},
+      {"--bogus", "--verbose"},   {"--jobs", "65"},
+      {"--jobs", "-1"},           {"--jobs", ""},
+      {"--numa", "on"},           {"--compress", "zstd"},
+      {"--limit", "1M"},          {"--buffer", "1MBB"},
+      {"--buffer", "1M "},        {"--buffer", "65536 "},
   };
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
     CHECK(!RECV(values[i][0], values[i][1], "1", "k"));
+    CHECK(error.code == RD_CODE_USAGE && error.message[0] != '\0');
+  }
+  static const char *const of_sender[][2] = {
+      {"--compress", "zstd:0"}, {"--compress", "zstd:20"}, {"--compress", "zstd:"}, {"--compress", "lz4"},
+      {"--limit", "0"},         {"--limit", "0.9"},        {"--limit", "1025T"},    {"--limit", "-1"},
+      {"--limit", "nan"},       {"--limit", "fast"},       {"--limit", ""},
+  };
+  for (size_t i = 0; i < sizeof of_sender / sizeof of_sender[0]; i++) {
+    CHECK(!SEND(of_sender[i][0], of_sender[i][1], "h", "1", "k"));
     CHECK(error.code == RD_CODE_USAGE && error.message[0] != '\0');
   }
   CHECK(!SEND("--connect-timeout", "0", "h", "1", "k") && error.code == RD_CODE_USAGE);

@@ -147,12 +147,14 @@ static void tell_open(struct hop *hop) {
   const struct link_spec *link = hop->link;
   const struct prepare_spec *prepare = hop->prepare;
   json_t *bind = link->bind ? json_string(link->bind) : json_null();
-  hop_program_tell(hop->program, json_pack("{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:o,s:[i,i],s:b}", "op", "open", "key",
-                                           link->key, "run", prepare->run, "hop", (json_int_t)link->number, "encrypt",
-                                           link->encrypt, "buffer", (json_int_t)link->buffer_bytes,
-                                           "connect_timeout_ms", (json_int_t)prepare->connect_timeout_ms,
-                                           "stall_timeout_ms", (json_int_t)prepare->stall_timeout_ms, "bind", bind,
-                                           "ports", link->ports[0], link->ports[1], "poll", (int)link->poll));
+  hop_program_tell(
+      hop->program,
+      json_pack("{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:o,s:[i,i],s:b,s:I,s:I,s:I,s:b}", "op", "open", "key", link->key,
+                "run", prepare->run, "hop", (json_int_t)link->number, "encrypt", link->encrypt, "buffer",
+                (json_int_t)link->buffer_bytes, "connect_timeout_ms", (json_int_t)prepare->connect_timeout_ms,
+                "stall_timeout_ms", (json_int_t)prepare->stall_timeout_ms, "bind", bind, "ports", link->ports[0],
+                link->ports[1], "poll", (int)link->poll, "compress", (json_int_t)link->compress_level, "jobs",
+                (json_int_t)link->jobs, "limit", (json_int_t)link->limit_bytes_per_s, "numa", (int)link->numa));
 }
 
 static void tell_file(struct hop *hop, const char *path) {

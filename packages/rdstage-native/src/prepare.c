@@ -186,18 +186,23 @@ static bool decode_link(json_t *object, struct link_spec *link, struct rd_error 
 
 static bool decode_hop(json_t *object, struct link_spec *link, struct rd_error *error) {
   const char *end, *key, *encrypt, *source = "null", *sink = "null";
-  json_int_t buffer;
+  json_int_t buffer, compress = 0, jobs = 0, limit = 0;
   json_t *bind;
-  int poll = 0;
+  int poll = 0, numa = 1;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?s,s?s,s:s,s:I,s:o,s:[i,i],s?b}", "end", &end, "key", &key, "source",
-                     &source, "sink", &sink, "encrypt", &encrypt, "buffer", &buffer, "bind", &bind, "ports",
-                     &link->ports[0], &link->ports[1], "poll", &poll))
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?s,s?s,s:s,s:I,s:o,s:[i,i],s?b,s?I,s?I,s?I,s?b}", "end", &end, "key",
+                     &key, "source", &source, "sink", &sink, "encrypt", &encrypt, "buffer", &buffer, "bind", &bind,
+                     "ports", &link->ports[0], &link->ports[1], "poll", &poll, "compress", &compress, "jobs", &jobs,
+                     "limit", &limit, "numa", &numa))
     return nonsense(error, why.text);
   link->end = strcmp(end, "send") == 0 ? HOP_SEND : HOP_RECV;
   link->key = memory_copy(key, strlen(key));
   link->buffer_bytes = buffer;
+  link->compress_level = compress;
+  link->jobs = jobs;
+  link->limit_bytes_per_s = limit;
   link->poll = poll;
+  link->numa = numa;
   if (json_is_string(bind)) link->bind = memory_copy(json_string_value(bind), json_string_length(bind));
   if (link->end == HOP_RECV && strcmp(end, "recv") != 0) return nonsense(error, "end is send or recv");
   return decode_encrypt(encrypt, link, error) && decode_party(source, &link->source, error) &&

@@ -35,8 +35,10 @@ struct link_spec {
   enum link_kind kind;
   enum hop_end end; // of a hop
   enum link_party source, sink;
-  char *key;           // hexadecimal
-  const char *encrypt; // "always", "never", "tcp"
+  char *key;                                       // hexadecimal
+  const char *encrypt;                             // "always", "never", "tcp"
+  int64_t compress_level, jobs, limit_bytes_per_s; // of a hop; as its programs are told
+  bool numa;
   int64_t buffer_bytes;
   char *bind; // NULL: every address
   int ports[2];

@@ -12,7 +12,8 @@
 #define COMMAND_HEAD "{\"stage\":1,\"kind\":\"command\",\"in\":0,\"out\":1,\"command\":"
 #define HOP_HEAD "{\"link\":1,\"kind\":\"hop\",\"end\":\"send\",\"key\":\"ab\",\"source\":\"stage\","
 #define HOP HOP_HEAD "\"encrypt\":\"tcp\","
-#define HOP_END "\"buffer\":4096,\"bind\":\"10.0.0.1\",\"ports\":[5,9],\"poll\":true}"
+#define STREAM ",\"compress\":3,\"jobs\":4,\"limit\":5000000000,\"numa\":false"
+#define HOP_END "\"buffer\":4096,\"bind\":\"10.0.0.1\",\"ports\":[5,9],\"poll\":true" STREAM "}"
 #define NULL_IN "{\"link\":0,\"kind\":\"null\"}"
 
 static struct rd_error error;
@@ -110,7 +111,8 @@ static void test_prepare(void) {
   CHECK(strcmp(link->encrypt, "tcp") == 0);
   CHECK(strcmp(link->key, "ab") == 0 && strcmp(link->bind, "10.0.0.1") == 0);
   CHECK(link->buffer_bytes == 4096 && link->ports[0] == 5 && link->ports[1] == 9);
-  CHECK(link->poll);
+  CHECK(link->poll && link->compress_level == 3 && link->jobs == 4);
+  CHECK(link->limit_bytes_per_s == 5000000000 && !link->numa);
   CHECK(prepare_link_of(prepare, stage, HOP_RECV) == &prepare->links[0]);
   CHECK(prepare_stage_of(prepare, 1, HOP_SEND) == stage && !prepare_stage_of(prepare, 1, HOP_RECV));
   CHECK(prepare->lease_ms == 1000 && prepare->connect_timeout_ms == 1 && prepare->stall_timeout_ms == 2);
@@ -134,6 +136,8 @@ static void test_prepare_that_does_not_fit(void) {
   CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5]}", "prepare: "));
   CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":\"auto\"," HOP_END,
                         "encrypt is always, never or tcp"));
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5,9],\"limit\":\"1M\"}",
+                        "prepare: "));
   CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":true," HOP_END, "prepare: "));
   CHECK(refuses_segment(COMMAND,
                         "{\"link\":1,\"kind\":\"hop\",\"end\":\"up\",\"key\":\"ab\",\"encrypt\":\"tcp\"," HOP_END,

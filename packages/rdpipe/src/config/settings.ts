@@ -5,15 +5,18 @@ import { UsageError } from '../model/errors.ts';
 import type { DataAddress, NamedHost, PerHost, Settings } from '../model/settings.ts';
 import type { HostValue, Options } from '../parse/options.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
+import { checkWritable } from './writable.ts';
 
 export type { Settings } from '../model/settings.ts';
 
 /**
- * Settings from the flags and the config file they name (or the default one), host names of data addresses looked up.
+ * Settings from the flags and the config file they name (or the default one): host names of data addresses looked up,
+ * the report's file found writable.
  * @throws UsageError
  */
 export async function loadSettings(options: Options, environment: NodeJS.ProcessEnv): Promise<Settings> {
   const settings = makeSettings(options, await readConfigFile(options.config, environment));
+  if (settings.reportFile !== undefined) await checkWritable(settings.reportFile);
   return { ...settings, data: await withNumericAddresses(settings.data) };
 }
 
@@ -36,6 +39,10 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
     data: dataAddresses(options, file),
     transport: options.transport ?? defaults.transport ?? 'auto',
     encrypt: options.encrypt ?? defaults.encrypt ?? 'auto',
+    compressLevel: options.compress ?? defaults.compress ?? 0,
+    jobs: options.jobs ?? defaults.jobs ?? 0,
+    limitBytesPerS: options.limit ?? defaults.limit ?? 0,
+    numa: options.numa ?? defaults.numa ?? 'auto',
     bufferBytes: options.buffer ?? defaults.buffer ?? 8 * 1024 * 1024,
     poll: options.poll ?? defaults.poll ?? false,
     ok: allowedStatuses(options),
@@ -45,6 +52,7 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
     agent: agents(options, file),
     stderr: options.stderr ?? defaults.stderr ?? 'auto',
     progress: options.progress ?? defaults.progress ?? 'auto',
+    reportFile: options.report ?? defaults.report,
     sizeBytes: options.size,
     stdin: options.stdin ?? 'auto',
     connectTimeoutMs: options.connectTimeout ?? defaults['connect-timeout'] ?? 10_000,

@@ -63,6 +63,14 @@ export type PlannedLink = LinkBase &
         readonly ports: readonly [number, number];
         /** Look for messages without ever sleeping. */
         readonly poll: boolean;
+        /** Level of zstd, 1 to 19; 0: not compressed. */
+        readonly compress: number;
+        /** Threads of an end that compress and encrypt; 0: as many as its host has processors, at most 8. */
+        readonly jobs: number;
+        /** Bytes of the stream a second; 0: none. */
+        readonly limit: number;
+        /** Over RDMA, threads and memory of an end are where its device is. */
+        readonly numa: boolean;
         readonly buffer: number;
       }
   );

@@ -81,6 +81,13 @@ interface HopLinkBase {
   readonly kind: 'hop';
   readonly key: string;
   readonly encrypt: LinkEncrypt;
+  /** 0: none; 1 to 19: level of zstd. */
+  readonly compress: number;
+  /** Threads that compress and encrypt; 0: as many as there are processors, at most 8. */
+  readonly jobs: number;
+  /** Bytes of the stream a second; 0: none. */
+  readonly limit: number;
+  readonly numa: boolean;
   readonly buffer: number;
   readonly bind: string | null;
   readonly ports: readonly [number, number];

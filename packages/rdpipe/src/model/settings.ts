@@ -23,6 +23,7 @@ export interface NamedHost {
 
 export type TransportMode = 'auto' | 'rdma' | 'tcp';
 export type EncryptMode = 'auto' | 'always' | 'never';
+export type NumaMode = 'auto' | 'off';
 export type StderrMode = 'prefix' | 'raw' | 'off';
 export type ProgressMode = 'auto' | 'live' | 'plain' | 'none';
 export type SshMode = 'auto' | 'openssh' | 'ssh2';
@@ -38,6 +39,14 @@ export interface Settings {
   readonly data: PerHost<DataAddress | undefined>;
   readonly transport: TransportMode;
   readonly encrypt: EncryptMode;
+  /** Of zstd, 1 to 19; 0: nothing is compressed. */
+  readonly compressLevel: number;
+  /** Threads of a hop's end that compress and encrypt; 0: as many as its host has processors, at most 8. */
+  readonly jobs: number;
+  /** Of every hop's stream; 0: none. */
+  readonly limitBytesPerS: number;
+  /** `auto`: over RDMA, threads and memory of a hop's end are where its device is. */
+  readonly numa: NumaMode;
   readonly bufferBytes: number;
   /** Hops look for messages without ever sleeping. */
   readonly poll: boolean;
@@ -51,6 +60,8 @@ export interface Settings {
   /** `auto`: prefix with two or more stages, else raw. */
   readonly stderr: 'auto' | StderrMode;
   readonly progress: ProgressMode;
+  /** Where the run's page goes; it could be written when the settings were read. */
+  readonly reportFile: string | undefined;
   readonly sizeBytes: number | undefined;
   /** `none`: the first stage gets end of file at once. */
   readonly stdin: 'auto' | 'none';

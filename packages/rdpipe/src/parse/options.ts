@@ -1,11 +1,14 @@
 /** The one table of rdpipe's options: what is accepted, what help says, how each value is read. */
 import { UsageError } from '../model/errors.ts';
-import type { EncryptMode, ProgressMode, SshMode, StderrMode, TransportMode } from '../model/settings.ts';
+import type { EncryptMode, NumaMode, ProgressMode, SshMode, StderrMode, TransportMode } from '../model/settings.ts';
 import { hostKey, parseHostRef } from './host-ref.ts';
 import {
   readAddress,
   readBuffer,
   readChoice,
+  readCompress,
+  readJobs,
+  readLimit,
   readPlain,
   readPorts,
   readSeconds,
@@ -24,6 +27,10 @@ export interface Options {
   readonly data?: readonly HostValue[];
   readonly transport?: TransportMode;
   readonly encrypt?: EncryptMode;
+  readonly compress?: number;
+  readonly jobs?: number;
+  readonly limit?: number;
+  readonly numa?: NumaMode;
   readonly buffer?: number;
   readonly poll?: boolean;
   readonly ok?: readonly OkRule[];
@@ -32,6 +39,7 @@ export interface Options {
   readonly sudo?: readonly string[];
   readonly stderr?: StderrMode;
   readonly progress?: ProgressMode;
+  readonly report?: string;
   readonly size?: number;
   readonly stdin?: 'auto' | 'none';
   readonly json?: boolean;
@@ -75,6 +83,7 @@ export interface OptionRow {
 
 export const TRANSPORT_MODES = ['auto', 'rdma', 'tcp'] as const;
 export const ENCRYPT_MODES = ['auto', 'always', 'never'] as const;
+export const NUMA_MODES = ['auto', 'off'] as const;
 export const STDERR_MODES = ['prefix', 'raw', 'off'] as const;
 export const PROGRESS_MODES = ['auto', 'live', 'plain', 'none'] as const;
 export const SSH_MODES = ['auto', 'openssh', 'ssh2'] as const;
@@ -117,8 +126,27 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     help: 'auto: TCP hops that leave a machine (default: auto)',
     read: choice(ENCRYPT_MODES),
   },
+  {
+    long: '--compress',
+    value: 'zstd[:LEVEL]|none',
+    help: 'compress what hops carry, LEVEL 1 to 19 (default: none; of zstd: 1)',
+    read: readCompress,
+  },
+  {
+    long: '--jobs',
+    value: 'N',
+    help: "threads of a hop's end that compress and encrypt (default: 0, a processor each, at most 8)",
+    read: readJobs,
+  },
+  { long: '--limit', value: 'RATE|none', help: 'bytes a second of every hop: 200M, 1.5G', read: readLimit },
   { long: '--buffer', value: 'SIZE', help: "a hop's window, 64K to 1G (default: 8M)", read: readBuffer },
   { long: '--poll', help: 'hops spin instead of sleeping: less delay, a busy CPU at each end' },
+  {
+    long: '--numa',
+    value: 'auto|off',
+    help: "auto: over RDMA, a hop's ends are where their devices are (default: auto)",
+    read: choice(NUMA_MODES),
+  },
   {
     long: '--ok',
     value: '[STAGE=]STATUS,...',
@@ -153,6 +181,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   },
   { long: '--size', value: 'BYTES', help: 'expected size of the stream, for percentage and ETA', read: readSize },
   { long: '--json', help: 'events as JSON lines on stderr in place of all text' },
+  { long: '--report', value: 'FILE', help: 'write a page of HTML about the run', read: plain('file name') },
   { long: '--connect-timeout', value: 'S', help: 'seconds to connect (default: 10)', read: readSeconds },
   { long: '--stall-timeout', value: 'S', help: 'seconds of a silent peer (default: 60)', read: readStallTimeout },
   {

@@ -28,6 +28,43 @@ export function readBuffer(text: string): number {
   return bytes;
 }
 
+/** Levels of zstd that need no more memory than others do at either end, and the one that is as fast as networks want it. */
+const LEVEL_MAX = 19;
+const LEVEL_DEFAULT = 1;
+
+/** A level of zstd: `zstd`, `zstd:3`; 0 for `none`. */
+export function readCompress(text: string): number {
+  if (text === 'none') return 0;
+  const [, digits] = /^zstd(?::([1-9]\d?))?$/.exec(text) ?? [];
+  const level = Number(digits ?? LEVEL_DEFAULT);
+  if ((text !== 'zstd' && digits === undefined) || level > LEVEL_MAX) {
+    throw new UsageError(`'${text}' is neither none nor zstd[:LEVEL] (1 to ${LEVEL_MAX})`);
+  }
+  return level;
+}
+
+const JOBS_MAX = 64;
+
+/** How many threads; 0 leaves it to each host. */
+export function readJobs(text: string): number {
+  const jobs = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(jobs <= JOBS_MAX)) throw new UsageError(`'${text}' is not a number of threads (0 to ${JOBS_MAX})`);
+  return jobs;
+}
+
+/** What the programs take as a rate. */
+const LIMIT_MAX_BYTES_PER_S = 1024 ** 5;
+
+/** Bytes a second, written as a size; 0 for `none`. */
+export function readLimit(text: string): number {
+  if (text === 'none') return 0;
+  const bytes = readSize(text);
+  if (bytes < 1 || bytes > LIMIT_MAX_BYTES_PER_S) {
+    throw new UsageError(`'${text}' is not a usable rate (1 to 1P bytes a second, or none)`);
+  }
+  return bytes;
+}
+
 /** node's timers hold 2^31 - 1 ms. */
 const SECONDS_MAX = 2_000_000;
 

@@ -9,6 +9,7 @@ import type {
   Segment,
   SessionId,
 } from '../model/plan.ts';
+import { formatRate } from '../model/rate.ts';
 
 /** A line for each stage, link and way to connect a hop, in the order in which the data flows. */
 export function describePlan(plan: Plan): readonly string[] {
@@ -47,7 +48,7 @@ function describeStage({ stage }: PlannedStage): string {
 function describeLink(link: PlannedLink, nothing: string, labels: Labels): string {
   switch (link.kind) {
     case 'hop':
-      return `${place(link.source, link.from, labels)}→${place(link.sink, link.to, labels)} ${link.why}`;
+      return `${place(link.source, link.from, labels)}→${place(link.sink, link.to, labels)} ${[link.why, ...streamWords(link)].join(', ')}`;
     case 'local':
       return `${describeLocal(link, labels)}, confirmed to its end`;
     case 'pipe':
@@ -59,6 +60,14 @@ function describeLink(link: PlannedLink, nothing: string, labels: Labels): strin
     case 'stdout':
       return 'standard output, directly';
   }
+}
+
+/** What the user wants done to the stream. */
+function streamWords({ compress, limit }: HopLink): readonly string[] {
+  return [
+    ...(compress === 0 ? [] : [`compressed (zstd, level ${compress})`]),
+    ...(limit === 0 ? [] : [`at most ${formatRate(limit)}`]),
+  ];
 }
 
 function describeLocal(link: LocalLink, labels: Labels): string {

@@ -14,10 +14,13 @@ export interface SessionFacts {
   readonly hello: AgentHello;
 }
 
+/** What hops are told as it is. */
+type HopSetting = 'compressLevel' | 'jobs' | 'limitBytesPerS' | 'numa' | 'bufferBytes' | 'poll';
+
 export interface PlanInput {
   readonly run: string;
   readonly pipeline: Pipeline;
-  readonly settings: Pick<Settings, 'ports' | 'data' | 'transport' | 'encrypt' | 'bufferBytes' | 'poll'>;
+  readonly settings: Pick<Settings, 'ports' | 'data' | 'transport' | 'encrypt' | HopSetting>;
   /** The session of each stage, in the order of the stages. */
   readonly stageSessions: readonly SessionId[];
   /** Every session of `stageSessions`, and `LOCAL` where `needsLocal` says so. */

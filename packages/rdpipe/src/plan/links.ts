@@ -29,8 +29,9 @@ function agentLink(link: PlannedLink, session: SessionId, keys: LinkKeys): reado
 
 function hopEnd(link: HopLink, session: SessionId, keys: LinkKeys): readonly AgentLink[] {
   if (session !== link.from && session !== link.to) return [];
-  const { number, encrypt, buffer, ports, poll, bind } = link;
-  const base = { link: number, kind: 'hop', key: keyOf(number, keys), encrypt, buffer, ports, poll } as const;
+  const { number, encrypt, compress, jobs, limit, numa, buffer, ports, poll, bind } = link;
+  const stream = { encrypt, compress, jobs, limit, numa, buffer };
+  const base = { link: number, kind: 'hop', key: keyOf(number, keys), ...stream, ports, poll } as const;
   return session === link.from
     ? [{ ...base, end: 'send', source: link.source, bind: bind.sender }]
     : [{ ...base, end: 'recv', sink: link.sink, bind: bind.receiver }];

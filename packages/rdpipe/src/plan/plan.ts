@@ -83,9 +83,10 @@ function planHop(linkEnds: LinkEnds, input: PlanInput): PlannedLink {
   if (route.candidates.length === 0) {
     throw input.settings.transport === 'rdma' ? noRdma(linkEnds, input) : noWay(from, to);
   }
-  const { ports, bufferBytes, poll } = input.settings;
+  const { ports, compressLevel, jobs, limitBytesPerS, numa, bufferBytes, poll } = input.settings;
   const ends = { from: from.id, to: to.id, source: source.role, sink: sink.role };
-  return { number, kind: 'hop', ...ends, ...route, ports, poll, buffer: bufferBytes };
+  const stream = { compress: compressLevel, jobs, limit: limitBytesPerS, numa: numa === 'auto' };
+  return { number, kind: 'hop', ...ends, ...route, ports, poll, ...stream, buffer: bufferBytes };
 }
 
 function noWay(from: SessionFacts, to: SessionFacts): HopError {

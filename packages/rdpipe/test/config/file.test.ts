@@ -24,6 +24,11 @@ describe('config file', () => {
       encrypt = "always"
       transport = "rdma"
       poll = true
+      compress = "zstd"
+      jobs = 3
+      limit = 1e6
+      numa = "off"
+      report = "run.html"
       lenient = true
 
       [host.h1]
@@ -44,6 +49,11 @@ describe('config file', () => {
       encrypt: 'always',
       transport: 'rdma',
       poll: true,
+      compress: 1,
+      jobs: 3,
+      limit: 1e6,
+      numa: 'off',
+      report: 'run.html',
       lenient: true,
     });
     expect([...hosts]).to.deep.equal([
@@ -62,6 +72,11 @@ describe('config file', () => {
     ['[host.h1]\ndate = "x"', 'c.toml: unknown key host.h1.date'],
     ['[defaults]\nport = "x"', "c.toml: defaults.port: 'x' is not a port or a range of ports (1 to 65535, 7000-7010)"],
     ['[defaults]\ntransport = "udp"', "c.toml: defaults.transport: 'udp' is none of auto, rdma, tcp"],
+    ['[defaults]\ncompress = "gzip"', "c.toml: defaults.compress: 'gzip' is neither none nor zstd[:LEVEL] (1 to 19)"],
+    ['[defaults]\njobs = -1', "c.toml: defaults.jobs: '-1' is not a number of threads (0 to 64)"],
+    ['[defaults]\nlimit = "0"', "c.toml: defaults.limit: '0' is not a usable rate (1 to 1P bytes a second, or none)"],
+    ['[defaults]\nnuma = "on"', "c.toml: defaults.numa: 'on' is none of auto, off"],
+    ['[defaults]\nreport = ""', 'c.toml: defaults.report: the file name is empty'],
     ['[defaults]\nlenient = "yes"', 'c.toml: defaults.lenient: is neither true nor false'],
     ['[defaults]\nbuffer = true', 'c.toml: defaults.buffer: is neither text nor a number'],
     ['[host.h1]\ndata = "a b"', "c.toml: host.h1.data: 'a b' is not an address or host name"],

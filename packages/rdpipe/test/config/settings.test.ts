@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseConfig } from '../../src/config/file.ts';
 import { loadSettings, makeSettings, type Settings } from '../../src/config/settings.ts';
@@ -26,6 +29,10 @@ describe('settings', () => {
       data: { all: undefined, hosts: new Map() },
       transport: 'auto',
       encrypt: 'auto',
+      compressLevel: 0,
+      jobs: 0,
+      limitBytesPerS: 0,
+      numa: 'auto',
       bufferBytes: 8 * 1024 ** 2,
       poll: false,
       ok: { all: [], stages: new Map() },
@@ -35,6 +42,7 @@ describe('settings', () => {
       agent: { all: undefined, hosts: new Map() },
       stderr: 'auto',
       progress: 'auto',
+      reportFile: undefined,
       sizeBytes: undefined,
       stdin: 'auto',
       connectTimeoutMs: 10_000,
@@ -51,6 +59,11 @@ describe('settings', () => {
   const FILE = `
     [defaults]
     encrypt = "never"
+    compress = "zstd:7"
+    limit = "1M"
+    jobs = 2
+    numa = "off"
+    report = "a.html"
     buffer = "1M"
     shell = "dash"
     hostname = "10.0.0.8"
@@ -67,6 +80,11 @@ describe('settings', () => {
     const settings = settingsFrom('', FILE);
     expect(settings).to.deep.include({
       encrypt: 'never',
+      compressLevel: 7,
+      jobs: 2,
+      limitBytesPerS: 1024 ** 2,
+      numa: 'off',
+      reportFile: 'a.html',
       bufferBytes: 1024 ** 2,
       stallTimeoutMs: 5000,
       leaseMs: 35_000,
@@ -81,9 +99,14 @@ describe('settings', () => {
   it('takes flags over the config file', () => {
     const flags =
       '--encrypt auto --buffer 2M --shell zsh --shell h2=fish --stall-timeout 7 --data h1=10.0.0.2 -H 10.0.0.9 --agent /flag';
-    const settings = settingsFrom(flags, FILE);
+    const settings = settingsFrom(`${flags} --compress none --limit none --jobs 0 --numa auto --report b`, FILE);
     expect(settings).to.deep.include({
       encrypt: 'auto',
+      compressLevel: 0,
+      jobs: 0,
+      limitBytesPerS: 0,
+      numa: 'auto',
+      reportFile: 'b',
       bufferBytes: 2 * 1024 ** 2,
       stallTimeoutMs: 7000,
       leaseMs: 37_000,
@@ -139,6 +162,27 @@ describe('settings', () => {
       const found = forHost(settings.data, host('h1'));
       expect(found?.address).to.be.oneOf(['127.0.0.1', '::1']);
       expect(found?.why).to.equal('--data localhost');
+    });
+
+    it('refuses a report that cannot be written, and makes none', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'rdpipe-report-'));
+      const load = (report: string) =>
+        loadSettings({ report: join(folder, report) }, environment).catch((thrown: unknown) => thrown);
+      try {
+        await writeFile(join(folder, 'old.html'), 'old');
+        expect(await load('new.html')).to.have.property('reportFile', join(folder, 'new.html'));
+        expect(await load('old.html')).to.have.property('reportFile', join(folder, 'old.html'));
+        expect(await load('none/new.html')).to.have.property(
+          'message',
+          `cannot write the report to ${folder}/none/new.html: ENOENT`,
+        );
+        expect(await load('old.html/new.html')).to.be.instanceOf(UsageError);
+        expect(await load('.')).to.be.instanceOf(UsageError);
+        expect(await readdir(folder)).to.deep.equal(['old.html']);
+        expect(await readFile(join(folder, 'old.html'), 'utf8')).to.equal('old');
+      } finally {
+        await rm(folder, { recursive: true });
+      }
     });
 
     it('leaves addresses alone', async () => {

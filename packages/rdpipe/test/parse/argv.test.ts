@@ -47,6 +47,11 @@ describe('argv', () => {
       },
     ],
     [['--transport', 'rdma', '--encrypt', 'never', '--poll'], { transport: 'rdma', encrypt: 'never', poll: true }],
+    [['--compress', 'zstd:19', '--jobs', '4'], { compress: 19, jobs: 4 }],
+    [
+      ['--limit=1.5G', '--numa', 'off', '--report', 'r.html'],
+      { limit: 1.5 * 1024 ** 3, numa: 'off', report: 'r.html' },
+    ],
     [['--buffer', '16M', '--size', '1.5G'], { buffer: 16 * 1024 ** 2, size: 1.5 * 1024 ** 3 }],
     [
       ['--ok', '1,2', '--ok', '3=4'],
@@ -91,7 +96,11 @@ describe('argv', () => {
   const WRONG: readonly (readonly [readonly string[], string])[] = [
     [['--bogus', 'h1:a'], "unknown option '--bogus' (rdpipe --help shows the options)"],
     [['--jsno', 'h1:a'], "unknown option '--jsno' (Did you mean --json?) (rdpipe --help shows the options)"],
-    [['--compress', 'zstd', 'h1:a'], "unknown option '--compress' (rdpipe --help shows the options)"],
+    [['--compress', 'lz4', 'h1:a'], "--compress: 'lz4' is neither none nor zstd[:LEVEL] (1 to 19)"],
+    [['--jobs', '65', 'h1:a'], "--jobs: '65' is not a number of threads (0 to 64)"],
+    [['--limit', 'fast', 'h1:a'], "--limit: 'fast' is not a size (write 8M, 1.5G or a number of bytes)"],
+    [['--numa', '0', 'h1:a'], "--numa: '0' is none of auto, off"],
+    [['--report', '', 'h1:a'], '--report: the file name is empty'],
     [['-p'], "option '-p, --port <value>' argument missing (rdpipe --help shows the options)"],
     [['-p', '0', 'h1:a'], "--port: '0' is not a port or a range of ports (1 to 65535, 7000-7010)"],
     [['--transport', 'udp', 'h1:a'], "--transport: 'udp' is none of auto, rdma, tcp"],

@@ -93,17 +93,22 @@ describe('whatever the user writes', () => {
   it('is a value or a usage error', () => {
     const readers: readonly ((text: string) => unknown)[] = [
       ...[values.readSize, values.readBuffer, values.readSeconds, values.readStallTimeout, values.readPorts],
+      ...[values.readCompress, values.readJobs, values.readLimit],
       ...[values.readStatuses, values.readAddress, (text: string) => values.readPlain('x', text)],
     ];
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom(...'0123456789.,-+eEKMGiB ') }),
+      fc.string({ unit: fc.constantFrom('zstd', ':', '1', '9', '0', 'none') }),
     );
     fc.assert(
       fc.property(text, (word) => {
         for (const read of readers) unlessUsage(() => read(word));
         const address = unlessUsage(() => values.readAddress(word));
         if (address !== undefined) expect(address).to.match(/^[A-Za-z0-9_.:%][A-Za-z0-9_.:%-]*$/);
+        expect(unlessUsage(() => values.readCompress(word)) ?? 0).to.be.within(0, 19);
+        expect(unlessUsage(() => values.readJobs(word)) ?? 0).to.be.within(0, 64);
+        expect(unlessUsage(() => values.readLimit(word)) ?? 0).to.be.within(0, 2 ** 50);
         const bytes = unlessUsage(() => values.readSize(word));
         if (bytes !== undefined) expect(Number.isSafeInteger(bytes) && bytes >= 0).to.equal(true);
       }),

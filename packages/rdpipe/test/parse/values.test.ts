@@ -4,6 +4,9 @@ import {
   readAddress,
   readBuffer,
   readChoice,
+  readCompress,
+  readJobs,
+  readLimit,
   readPlain,
   readPorts,
   readSeconds,
@@ -43,6 +46,15 @@ describe('values', () => {
     ['size', readSize, '99999999P', "'99999999P' is too large a size"],
     ['buffer', readBuffer, '63K', "'63K' is not a usable buffer (64K to 1G)"],
     ['buffer', readBuffer, '2G', "'2G' is not a usable buffer (64K to 1G)"],
+    ['compression', readCompress, 'zstd:', "'zstd:' is neither none nor zstd[:LEVEL] (1 to 19)"],
+    ['compression', readCompress, 'zstd:0', "'zstd:0' is neither none nor zstd[:LEVEL] (1 to 19)"],
+    ['compression', readCompress, 'zstd:20', "'zstd:20' is neither none nor zstd[:LEVEL] (1 to 19)"],
+    ['compression', readCompress, '3', "'3' is neither none nor zstd[:LEVEL] (1 to 19)"],
+    ['jobs', readJobs, '', "'' is not a number of threads (0 to 64)"],
+    ['jobs', readJobs, '1.5', "'1.5' is not a number of threads (0 to 64)"],
+    ['limit', readLimit, '0', "'0' is not a usable rate (1 to 1P bytes a second, or none)"],
+    ['limit', readLimit, '1025T', "'1025T' is not a usable rate (1 to 1P bytes a second, or none)"],
+    ['limit', readLimit, '1/s', "'1/s' is not a size (write 8M, 1.5G or a number of bytes)"],
     ['seconds', readSeconds, '0', "'0' is not a number of seconds (more than 0, at most 2000000)"],
     ['seconds', readSeconds, '1e3', "'1e3' is not a number of seconds (more than 0, at most 2000000)"],
     ['seconds', readSeconds, '2000001', "'2000001' is not a number of seconds (more than 0, at most 2000000)"],
@@ -67,6 +79,9 @@ describe('values', () => {
 
   it('reads the rest', () => {
     expect(readBuffer('64K')).to.equal(65536);
+    expect(['none', 'zstd', 'zstd:1', 'zstd:19'].map(readCompress)).to.deep.equal([0, 1, 1, 19]);
+    expect(['0', '8', '64'].map(readJobs)).to.deep.equal([0, 8, 64]);
+    expect(['none', '1', '200M', '1P'].map(readLimit)).to.deep.equal([0, 1, 200 * 1024 ** 2, 1024 ** 5]);
     expect(readSeconds('0.5')).to.equal(500);
     expect(readSeconds('10')).to.equal(10_000);
     expect(readStallTimeout('2')).to.equal(2000);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describePlan } from '../../src/plan/describe.ts';
 import type { PlanInput, SessionFacts } from '../../src/plan/facts.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import { inputFor, nic, rdmaPort, SESSIONS, withHello } from './helpers.ts';
+import { inputFor, nic, rdmaPort, SESSIONS, settingsWith, withHello } from './helpers.ts';
 
 function lines(words: readonly string[], changes: Partial<PlanInput> = {}): readonly string[] {
   return describePlan(makePlan(inputFor(words, changes)));
@@ -38,6 +38,16 @@ describe('describe', () => {
       '  else h1 dials 10.0.0.2 (tcp, address of ssh)',
       '  else h2 dials 10.0.0.1 (tcp, address of ssh, receiver dials)',
     ]);
+  });
+
+  it('shows what is done to the stream', () => {
+    const hopLine = (settings: PlanInput['settings']) => lines(['h1:a', 'h2:b'], { settings })[2];
+    const why = 'h1→h2 tcp (no RDMA device on h1 or h2), encrypted (leaves the machine)';
+    expect(hopLine(settingsWith({ compressLevel: 3 }))).to.equal(`${why}, compressed (zstd, level 3)`);
+    expect(hopLine(settingsWith({ limitBytesPerS: 1.5 * 1024 ** 3 }))).to.equal(`${why}, at most 1.611 GB/s`);
+    expect(hopLine(settingsWith({ compressLevel: 1, limitBytesPerS: 500 }))).to.equal(
+      `${why}, compressed (zstd, level 1), at most 500.0 B/s`,
+    );
   });
 
   it('shows what stays on one host', () => {

@@ -80,6 +80,10 @@ export function settingsWith(changes: Partial<PlanInput['settings']>): PlanInput
     data,
     transport: 'auto',
     encrypt: 'auto',
+    compressLevel: 0,
+    jobs: 0,
+    limitBytesPerS: 0,
+    numa: 'auto',
     bufferBytes: 8388608,
     poll: false,
   } as const;

@@ -16,7 +16,8 @@ function firstSegment(words: readonly string[], changes: Partial<PlanInput> = {}
 describe('links', () => {
   it('gives each end of a hop its part', () => {
     const segment = firstSegment(['h1:a', 'h2:b'], { stdin: 'send' });
-    const both = { kind: 'hop', buffer: 8388608, ports: [0, 0], poll: false, encrypt: 'tcp' };
+    const stream = { encrypt: 'tcp', compress: 0, jobs: 0, limit: 0, numa: true, buffer: 8388608 };
+    const both = { kind: 'hop', ...stream, ports: [0, 0], poll: false };
     expect(agentLinks(segment, LOCAL, KEYS)).to.deep.equal([
       { ...both, link: 0, key: '0'.repeat(64), end: 'send', source: 'stdin', bind: '10.0.0.9' },
     ]);

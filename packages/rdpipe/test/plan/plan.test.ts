@@ -4,7 +4,7 @@ import { HopError } from '../../src/model/errors.ts';
 import type { Plan, PlannedLink } from '../../src/model/plan.ts';
 import { LOCAL, type PlanInput } from '../../src/plan/facts.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import { hello, inputFor } from './helpers.ts';
+import { hello, inputFor, settingsWith } from './helpers.ts';
 
 /** `0 hop local.stdin→1.stage`, `1 pipe 1`. */
 function linkText(link: PlannedLink): string {
@@ -75,15 +75,18 @@ describe('plan', () => {
   });
 
   it('gives hops what the settings say', () => {
-    const { settings } = inputFor(['h1:a']);
-    const plan = makePlan(
-      inputFor(['h1:a', 'h2:b'], { settings: { ...settings, ports: [7000, 7010], bufferBytes: 65536, poll: true } }),
-    );
+    const stream = { compressLevel: 3, jobs: 4, limitBytesPerS: 1000, numa: 'off', bufferBytes: 65536 } as const;
+    const settings = settingsWith({ ...stream, ports: [7000, 7010], poll: true });
+    const plan = makePlan(inputFor(['h1:a', 'h2:b'], { settings }));
     expect(plan.segments[0]?.links[1]).to.deep.include({
       transport: 'tcp',
       encrypt: 'tcp',
       ports: [7000, 7010],
       poll: true,
+      compress: 3,
+      jobs: 4,
+      limit: 1000,
+      numa: false,
       buffer: 65536,
       bind: { sender: '10.0.0.1', receiver: '10.0.0.2', rdma: null },
     });

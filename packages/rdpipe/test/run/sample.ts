@@ -97,6 +97,10 @@ export function hop(number: number, from: string, to: string): Extract<PlannedLi
     bind: { sender: null, receiver: '10.0.0.2', rdma: '10.1.0.2' },
     ports: [0, 0],
     poll: false,
+    compress: 0,
+    jobs: 0,
+    limit: 0,
+    numa: true,
     buffer: 8 << 20,
   };
 }
