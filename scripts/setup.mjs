@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--test [--full]]`. Plain node: nothing is
-// installed yet. With everything in place it only looks. `--test` also asks for what the test suites use, `--full` for
-// what only the full ones do.
+// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]]`. Plain node: nothing is
+// installed yet. With everything in place it only looks. `--bench` also asks for the peers of the benchmark, `--test` for
+// these and what the test suites use, `--full` for what only the full ones do.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,9 @@ const BUILD_PACKAGES = [
   'librdmacm-dev',
   'openssh-client',
 ];
+const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server', 'socat', 'zstd'];
 const TEST_PACKAGES = [
+  ...BENCH_PACKAGES,
   'busybox-static',
   'clang-format',
   'cpio',
@@ -31,13 +33,11 @@ const TEST_PACKAGES = [
   'fuse3',
   'ibverbs-providers',
   'ibverbs-utils',
-  'iperf3',
   'iproute2',
   'kmod',
   'libfuse3-dev',
   'man-db',
   'nftables',
-  'openssh-server',
   'perftest',
   'procps',
   'python3-minimal',
@@ -58,9 +58,10 @@ const FULL_PACKAGES = ['clang', 'clang-tidy', 'libclang-rt-dev', 'valgrind'];
 setUp(wantedPackages(process.argv));
 
 function wantedPackages(words) {
+  const bench = words.includes('--bench') ? BENCH_PACKAGES : [];
   const test = words.includes('--test') ? TEST_PACKAGES : [];
   const full = words.includes('--full') ? FULL_PACKAGES : [];
-  return [...BUILD_PACKAGES, ...test, ...full];
+  return [...BUILD_PACKAGES, ...bench, ...test, ...full];
 }
 
 function setUp(packages) {

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines of rdsend and rdrecv without rdpipe. The key comes from a file, by a descriptor.
-import { ROOT } from '../support/root.ts';
-import { HOP_KEY } from './case.ts';
 
-const KEY_WORDS = `--key-fd 3`;
-
-/** `words`: options; `file`: a word that names the input, or none. */
-export function rdsend(host: string, port: number, words: string, file = ''): string {
-  return `${ROOT}/bin/rdsend -v ${KEY_WORDS} ${words} ${host} ${port} - ${file} 3<${HOP_KEY}`;
+export interface Hop {
+  /** Where the two programs are. */
+  readonly programs: string;
+  /** Words of bash: a file that holds the key; the receiver's address and port; options of both. */
+  readonly key: string;
+  readonly address: string;
+  readonly port: number | string;
+  readonly options: string;
 }
 
-export function rdrecv(port: number, words: string, file = ''): string {
-  return `${ROOT}/bin/rdrecv ${KEY_WORDS} ${words} ${port} - ${file} 3<${HOP_KEY}`;
+/** `file`: a word that names the input; without it, standard input. */
+export function rdsend({ programs, key, address, port, options }: Hop, file = ''): string {
+  return `${programs}/rdsend -v --key-fd 3 ${options} ${address} ${port} - ${file} 3<${key}`;
+}
+
+export function rdrecv({ programs, key, port, options }: Hop, file = ''): string {
+  return `${programs}/rdrecv --key-fd 3 ${options} ${port} - ${file} 3<${key}`;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured, as data: command lines on hosts, and how their output is read.
+// What is measured, as data: command lines, and how their output is read.
 import type { Figure, Figures } from './figures.ts';
 
+/** A virtual host of the lab; `here` is this machine, in the lab's network where there is one. */
 export type Host = 'h1' | 'h2' | 'h3';
 export const HOSTS: readonly Host[] = ['h1', 'h2', 'h3'];
 
-/** A command line of bash on a host; `here` is this machine, inside the lab's network. */
+/** A command line of bash. */
 export interface Part {
   readonly on: Host | 'here';
   readonly command: string;
@@ -15,38 +16,37 @@ export interface Part {
 
 export interface Listening {
   readonly transport: 'rdma' | 'tcp';
-  readonly port: number;
+  /** `PORT` is the free port that each run on loopback gets in its environment. */
+  readonly port: number | 'PORT';
 }
 
 export interface Case {
   readonly name: string;
   readonly parts: readonly Part[];
-  /** From what the last part printed on both outputs. Throws when it did other than asked. */
-  readonly read: (said: string) => Figures;
-  /** Between which moments the hosts' processors are watched: its commands note them, or it is the whole run. */
-  readonly watched: 'as noted' | 'all along';
-  readonly goal?: Goal;
+  /** Throws when a part did other than asked. */
+  readonly read: (said: Said) => Figures;
+  /** How many bytes a run moves; unnamed where that means nothing. */
+  readonly bytes?: number;
+  /** Not measured: a command line that comes before each run, and one that comes after it. */
+  readonly before?: string;
+  readonly after?: string;
+  /** In the lab: between which moments the hosts' processors are watched: its commands note them, or it is the whole run. */
+  readonly watched?: 'as noted' | 'all along';
+  readonly goals?: readonly Goal[];
 }
 
-/** For the ratio of a figure to that of another case. */
+/** What each part printed on both outputs, in their order. */
+export type Said = readonly string[];
+
+/** For a figure itself, or for its ratio to that of the case `base` in the same round. */
 export interface Goal {
   readonly figure: Figure;
-  readonly base: string;
+  readonly base?: Case;
   readonly bound: 'at least' | 'at most';
-  readonly ratio: number;
-}
-
-export interface Setup {
-  /** How much a run moves, and how often a small message goes there and back in one. */
-  readonly mib: number;
-  readonly trips: number;
-  /** For rdpipe -F. */
-  readonly sshConfig: string;
+  readonly value: number;
+  /** One step further. */
+  readonly aim?: number;
 }
 
 export const MIB = 1024 * 1024;
-/** On every host; the first two on h1. */
-export const SOURCE = '/dev/shm/source';
-export const SSH_KEY = '/dev/shm/ssh-key';
-export const TARGET = '/dev/shm/target';
-export const HOP_KEY = '/dev/shm/hop-key';
+export const GIB = 1024 * MIB;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run measures, and the numbers that sum up several runs.
 
-/** Rates in MB/s (10^6), times in seconds or microseconds, `busy`: the share of a processor, or of this machine's. */
+/** Rates in MB/s (10^6), times in seconds or microseconds, `busy` and `others`: a share of processors' time. */
 export type Figure =
   | 'mb_per_s'
+  | 'cpu_s_per_gib'
+  | 'max_rss_mib'
   | 'half_trip_us'
   | 'median_us'
   | 'trips_per_s'
   | 'wall_s'
+  | 'cpu_s'
   | 'user_s'
   | 'sys_s'
+  | 'others'
   | 'busy_h1'
   | 'busy_h2'
   | 'busy_h3'

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 
 /** USER_HZ of every Linux that runs here. */
-const TICKS_A_SECOND = 100;
+export const TICKS_A_SECOND = 100;
 const BEFORE = '/dev/shm/before';
 const AFTER = '/dev/shm/after';
 

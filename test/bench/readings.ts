@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures out of what the programs print.
 import type { Report } from '../../packages/rdpipe/src/model/report.ts';
-import { MIB } from './case.ts';
+import { type Case, MIB } from './case.ts';
 import type { Figures } from './figures.ts';
 
 export type Transport = 'rdma' | 'tcp';
+
+/** For a case whose last part tells everything. */
+export function ofLast(read: (said: string) => Figures): Case['read'] {
+  return (said) => read(said.at(-1) ?? '');
+}
+
+/** What `drain` read, by the time from the first byte to the end. */
+export function ofDrain(text: string, bytes: number): Figures {
+  const [read, seconds] = numbersIn(text, /^drain: (\d+) bytes in ([\d.]+) s$/m, 'drain');
+  if (read !== bytes) throw new Error(`${read} bytes arrived, not ${bytes}`);
+  return { mb_per_s: bytes / seconds / 1e6 };
+}
 
 /** ib_send_bw's MB are 2^20 bytes. */
 export function ofSendBandwidth(text: string): Figures {

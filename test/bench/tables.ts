@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results as tables of Markdown: medians with the least and the most, and ratios.
+// The results as tables of Markdown, padded so that they can be read on a terminal: medians with the least and the most,
+// ratios, and what became of the goals.
 import type { Case, Goal } from './case.ts';
 import { type Figure, ratios, spreadOf } from './figures.ts';
 import type { Results } from './rounds.ts';
@@ -15,53 +16,77 @@ export interface Column {
   readonly title: string;
   readonly figure: Figure;
   readonly digits: number;
-  readonly base?: string;
+  readonly base?: Case;
   /** Without the least and the most. */
   readonly brief?: true;
 }
 
-export function markdownOf(table: Table, results: Results): string {
-  const { title, cases, columns } = table;
-  const hasGoals = cases.some(({ goal }) => goal !== undefined);
-  const heads = ['', ...columns.map((column) => column.title), ...(hasGoals ? ['goal'] : [])];
-  const rows = cases.map((one) => [
-    one.name,
-    ...columns.map((column) => cell(table, one, column, results)),
-    ...(hasGoals ? [goalCell(table, one, results)] : []),
-  ]);
-  const rule = heads.map((_, index) => (index === 0 ? '---' : '---:'));
-  return [`### ${title}`, '', ...[heads, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n');
+const RATIO_DIGITS = 2;
+
+export function markdownOf({ title, cases, columns }: Table, results: Results): string {
+  const heads = ['', ...columns.map((column) => column.title)];
+  const rows = cases.map((one) => [one.name, ...columns.map((column) => cell(one, column, results))]);
+  return `### ${title}\n\n${rowsOf(heads, rows)}`;
 }
 
-function cell(table: Table, one: Case, { figure, digits, base, brief }: Column, results: Results): string {
-  if (one.name === base) return '1';
-  const numbers = base === undefined ? series(results, one, figure) : ratiosTo(table, base, one, figure, results);
+/** Of the cases that were run; empty where they have no goals. */
+export function goalsOf(results: Results): string {
+  const rows = [...results.keys()].flatMap((one) => (one.goals ?? []).map((goal) => goalRow(one, goal, results)));
+  if (rows.length === 0) return '';
+  return `### Goals\n\n${rowsOf(['', 'goal (aim)', 'measured', ''], rows)}`;
+}
+
+function cell(one: Case, { figure, digits, base, brief }: Column, results: Results): string {
+  return one === base ? '1' : inWords(measured(one, figure, base, results), digits, brief);
+}
+
+function goalRow(one: Case, goal: Goal, results: Results): string[] {
+  const { figure, base, bound, value, aim } = goal;
+  const numbers = measured(one, figure, base, results);
+  const of = base === undefined ? unitOf(figure) : `× ${base.name}`;
+  const words = `${bound} ${value} ${of}${aim === undefined ? '' : ` (${aim})`}`;
+  return [one.name, words, inWords(numbers, RATIO_DIGITS), verdict(goal, numbers)];
+}
+
+function verdict({ bound, value, aim }: Goal, numbers: readonly number[]): string {
+  if (numbers.length === 0) return 'not measured';
+  const { median } = spreadOf(numbers);
+  const within = (limit: number) => (bound === 'at least' ? median >= limit : median <= limit);
+  if (!within(value)) return '**missed**';
+  return aim !== undefined && within(aim) ? 'reached, the aim too' : 'reached';
+}
+
+function unitOf(figure: Figure): string {
+  const units: Partial<Record<Figure, string>> = { cpu_s_per_gib: 'CPU s/GiB', max_rss_mib: 'MiB', mb_per_s: 'MB/s' };
+  return units[figure] ?? figure;
+}
+
+/** Empty where a case has no such figure, or its base was not run. */
+function measured(one: Case, figure: Figure, base: Case | undefined, results: Results): number[] {
+  const own = series(results, one, figure);
+  if (base === undefined) return own;
+  const others = series(results, base, figure);
+  return others.length < own.length ? [] : ratios(own, others);
+}
+
+function series(results: Results, one: Case, figure: Figure): number[] {
+  return (results.get(one) ?? []).flatMap((figures) => figures[figure] ?? []);
+}
+
+function inWords(numbers: readonly number[], digits: number, brief?: true): string {
   if (numbers.length === 0) return '';
   const { median, least, most } = spreadOf(numbers);
   if (brief) return median.toFixed(digits);
   return `${median.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`;
 }
 
-function goalCell(table: Table, one: Case, results: Results): string {
-  const { goal } = one;
-  if (goal === undefined) return '';
-  const words = `${goal.bound} ${goal.ratio} of ${goal.base}`;
-  const measured = ratiosTo(table, goal.base, one, goal.figure, results);
-  if (measured.length === 0) return words;
-  return isReached(goal, spreadOf(measured).median) ? `${words}: reached` : `${words}: **missed**`;
-}
-
-function isReached({ bound, ratio }: Goal, median: number): boolean {
-  return bound === 'at least' ? median >= ratio : median <= ratio;
-}
-
-function ratiosTo({ cases }: Table, base: string, one: Case, figure: Figure, results: Results): number[] {
-  const other = cases.find(({ name }) => name === base);
-  if (other === undefined) throw new Error(`no case ${base} beside ${one.name}`);
-  return ratios(series(results, one, figure), series(results, other, figure));
-}
-
-/** Empty where the case has no such figure. */
-function series(results: Results, one: Case, figure: Figure): number[] {
-  return (results.get(one) ?? []).flatMap((figures) => figures[figure] ?? []);
+/** The first column to the left, the others to the right. */
+function rowsOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = heads.map((head, column) =>
+    Math.max(3, head.length, ...rows.map((row) => (row[column] ?? '').length)),
+  );
+  const pad = (row: readonly string[]) =>
+    row.map((text, column) => (column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)));
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [pad(heads), rule, ...rows.map(pad)].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }

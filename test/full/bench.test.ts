@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// One small round of the benchmark: every case runs, and every row of its tables has its figure.
-import { expect } from 'chai';
-import { whatTheBenchLacks } from '../bench/needs.ts';
+// One small round of the whole benchmark: every case runs, and has its figures.
+import { whatTheLabLacks } from '../bench/lab/needs.ts';
+import { LAB_TABLES } from '../bench/lab/tables.ts';
+import { whatLoopbackLacks } from '../bench/loopback/needs.ts';
+import { LOOPBACK_TABLES } from '../bench/loopback/tables.ts';
+import { expectEveryFigure } from '../support/bench-run.ts';
 import { needs } from '../support/needs.ts';
-import { ROOT } from '../support/root.ts';
-import { startShell } from '../support/shell.ts';
 
 const LONGEST_MS = 600_000;
-const CASES = 19;
 
-describe('npm run bench:rdma', () => {
-  before(function () {
-    needs(this, whatTheBenchLacks());
+describe('npm run bench', () => {
+  it('measures each case on loopback', async function () {
+    needs(this, whatLoopbackLacks());
+    this.timeout(LONGEST_MS);
+    await expectEveryFigure(LOOPBACK_TABLES, '--rounds 1 --mib 16', LONGEST_MS);
   });
 
-  it('prints a figure for each case', async function () {
+  it('measures each case in the lab', async function () {
+    needs(this, whatTheLabLacks());
     this.timeout(LONGEST_MS);
-    const options = { cwd: ROOT, env: process.env, longestMs: LONGEST_MS };
-    const result = await startShell('npm run --silent bench:rdma -- --rounds 1 --mib 8', options).result;
-    expect(result.status, result.stderr).to.equal(0);
-    const rows = result.text.split('\n').filter((line) => /^\| \S/.test(line) && !line.startsWith('| ---'));
-    expect(rows).to.have.length(CASES);
-    for (const row of rows) expect(row).to.match(/^\| [^|]+ \| \d+(\.\d+)? \(/);
+    await expectEveryFigure(LAB_TABLES, '--rounds 1 --mib 8', LONGEST_MS);
   });
 });

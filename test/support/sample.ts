@@ -14,13 +14,18 @@ export function sample<Cell>(cells: readonly Cell[], count: number): Cell[] {
 
 /** The same draw for the same seed, whatever was drawn before. */
 export function draw<Cell>(cells: readonly Cell[], count: number, seed: number): Cell[] {
-  const random = generator(seed);
-  const drawn = cells.map((cell, place) => ({ cell, place, lot: random() }));
-  drawn.sort((left, right) => left.lot - right.lot || left.place - right.place);
-  return drawn
+  const places = cells.map((cell, place) => ({ cell, place }));
+  return shuffled(places, lots(seed))
     .slice(0, count)
     .sort((left, right) => left.place - right.place)
     .map(({ cell }) => cell);
+}
+
+/** In an order that the next numbers decide. */
+export function shuffled<Item>(items: readonly Item[], next: () => number): Item[] {
+  const drawn = items.map((item, place) => ({ item, place, lot: next() }));
+  drawn.sort((left, right) => left.lot - right.lot || left.place - right.place);
+  return drawn.map(({ item }) => item);
 }
 
 function chooseSeed(given: string | undefined): number {
@@ -34,8 +39,8 @@ function announce(seed: number): number {
   return seed;
 }
 
-/** Marsaglia's xorshift, 32 bits: its state may not be 0. */
-function generator(seed: number): () => number {
+/** The same numbers for the same seed: Marsaglia's xorshift, 32 bits, whose state may not be 0. */
+export function lots(seed: number): () => number {
   let state = (seed ^ 0x9e3779b9) >>> 0 || 1;
   return () => {
     state ^= state << 13;

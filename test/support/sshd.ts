@@ -3,11 +3,11 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 
 export interface HostSpec {
   /** The alias in the ssh configuration. */
@@ -145,16 +145,6 @@ function clientBlock(spec: HostSpec, host: SshHost | undefined): string[] {
 function makeKey(path: string): void {
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rdpipe-test', '-f', path]);
   chmodSync(path, 0o600);
-}
-
-async function freePort(address: string): Promise<number> {
-  const server = createServer().listen(0, address);
-  await once(server, 'listening');
-  const bound = server.address();
-  server.close();
-  await once(server, 'close');
-  if (bound === null || typeof bound === 'string') throw new Error(`no port on ${address}`);
-  return bound.port;
 }
 
 /** A server's sessions end by themselves when their clients do. */

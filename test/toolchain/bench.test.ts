@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the benchmark makes of the programs' words and of its runs.
 import { expect } from 'chai';
-import type { Case } from '../bench/case.ts';
+import type { Case, Goal } from '../bench/case.ts';
 import { type Figures, spreadOf } from '../bench/figures.ts';
+import { whatLoopbackLacks } from '../bench/loopback/needs.ts';
 import { workBetween } from '../bench/processors.ts';
 import { ofPingPong, ofRdpipe, ofRdsend, ofRstreamLatency, ofSendBandwidth, ofSendLatency } from '../bench/readings.ts';
-import { markdownOf } from '../bench/tables.ts';
+import { type Column, goalsOf, markdownOf } from '../bench/tables.ts';
+import { expectEveryFigure } from '../support/bench-run.ts';
+import { needs } from '../support/needs.ts';
 
+const SMOKE_MS = 60_000;
 const MIB = 1024 * 1024;
 const SENT = `rdsend: sent ${MIB} bytes to 10.77.0.2:4711 in 0.500 s over rdma rxe0, cipher none\n`;
 
@@ -43,23 +47,35 @@ describe('the benchmark', () => {
     expect(work).to.deep.equal({ userS: 1, sysS: 1.5, busy: 250 / 300 });
   });
 
-  it('prints medians, and ratios of runs of the same round', () => {
-    const goal = { figure: 'mb_per_s', base: 'peer', bound: 'at least', ratio: 0.5 } as const;
-    const [peer, ours] = [caseOf('peer'), { ...caseOf('ours'), goal }];
+  it('prints medians, ratios of runs of the same round, and what became of the goals', () => {
+    const peer = caseOf('peer');
+    const goals: readonly Goal[] = [
+      { figure: 'mb_per_s', base: peer, bound: 'at least', value: 0.5, aim: 0.9 },
+      { figure: 'mb_per_s', bound: 'at most', value: 17 },
+    ];
+    const ours = { ...caseOf('ours'), goals };
     const results = new Map([
       [peer, rates(10, 100, 20)],
       [ours, rates(8, 40, 18)],
     ]);
-    const column = { title: 'MB/s', figure: 'mb_per_s', digits: 1 } as const;
-    const columns = [column, { ...column, title: 'ratio', base: 'peer', digits: 2 }];
-    expect(
-      markdownOf({ title: 'Speed', cases: [peer, ours], columns }, results)
-        .split('\n')
-        .slice(4, 6),
-    ).to.deep.equal([
-      '| peer | 20.0 (10.0–100.0) | 1 |  |',
-      '| ours | 18.0 (8.0–40.0) | 0.80 (0.40–0.90) | at least 0.5 of peer: reached |',
+    const column: Column = { title: 'MB/s', figure: 'mb_per_s', digits: 1 };
+    const columns = [column, { ...column, title: '× peer', base: peer, digits: 2 }];
+    expect(rowsOf(markdownOf({ title: 'Speed', cases: [peer, ours], columns }, results))).to.deep.equal([
+      ['', 'MB/s', '× peer'],
+      ['peer', '20.0 (10.0–100.0)', '1'],
+      ['ours', '18.0 (8.0–40.0)', '0.80 (0.40–0.90)'],
     ]);
+    expect(rowsOf(goalsOf(results))).to.deep.equal([
+      ['', 'goal (aim)', 'measured', ''],
+      ['ours', 'at least 0.5 × peer (0.9)', '0.80 (0.40–0.90)', 'reached'],
+      ['ours', 'at most 17 MB/s', '18.00 (8.00–40.00)', '**missed**'],
+    ]);
+  });
+
+  it('measures on loopback', async function () {
+    needs(this, whatLoopbackLacks());
+    this.timeout(SMOKE_MS);
+    await expectEveryFigure(['pipe'], '--rounds 1 --mib 8', SMOKE_MS);
   });
 
   it('takes the middle of an even number of runs', () => {
@@ -68,9 +84,20 @@ describe('the benchmark', () => {
 });
 
 function caseOf(name: string): Case {
-  return { name, parts: [], read: () => ({}), watched: 'as noted' };
+  return { name, parts: [], read: () => ({}) };
 }
 
 function rates(...numbers: readonly number[]): Figures[] {
   return numbers.map((mb_per_s) => ({ mb_per_s }));
+}
+
+/** The cells of a table of Markdown. */
+function rowsOf(markdown: string): string[][] {
+  const rows = markdown.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| ---'));
+  return rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
 }

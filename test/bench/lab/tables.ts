@@ -1,52 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Setup } from './case.ts';
-import { BULK_BASE, bulkCases } from './cases-bulk.ts';
-import { copyCases, RSYNC } from './cases-copy.ts';
-import { hopCases, ONE_HOP } from './cases-hops.ts';
-import { RSTREAM_LATENCY, SEND_LATENCY, smallCases } from './cases-small.ts';
-import type { Figure } from './figures.ts';
-import type { Column, Table } from './tables.ts';
+import type { Figure } from '../figures.ts';
+import type { Column, Table } from '../tables.ts';
+import { bulkCases } from './cases-bulk.ts';
+import { copyCases } from './cases-copy.ts';
+import { hopCases } from './cases-hops.ts';
+import { smallCases } from './cases-small.ts';
+import type { Setup } from './setup.ts';
 
-const NAMES = ['bulk', 'hops', 'small', 'copy'] as const;
-export type TableName = (typeof NAMES)[number];
+export const LAB_TABLES = ['rdma-bulk', 'rdma-hops', 'rdma-small', 'rdma-copy'] as const;
+export type LabTable = (typeof LAB_TABLES)[number];
 
-export function isTableName(word: string): word is TableName {
-  return NAMES.some((name) => name === word);
-}
-
-export function allTables(setup: Setup): Readonly<Record<TableName, Table>> {
+export function labTables(setup: Setup): Readonly<Record<LabTable, Table>> {
   const { mib, trips } = setup;
   const rate: Column = { title: 'MB/s', figure: 'mb_per_s', digits: 1 };
   const halfTrip: Column = { title: 'half a round trip, mean, µs', figure: 'half_trip_us', digits: 0 };
+  const [bulk, hops, small, copy] = [bulkCases(setup), hopCases(setup), smallCases(setup), copyCases(setup)];
   return {
-    bulk: {
+    'rdma-bulk': {
       title: `One hop by hand, ${mib} MiB in messages of 1 MiB`,
-      cases: bulkCases(setup),
-      columns: [rate, { ...rate, title: 'ratio', digits: 2, base: BULK_BASE }, ...busy('busy_h1', 'busy_h2')],
+      cases: bulk,
+      columns: [rate, { ...rate, title: 'ratio', digits: 2, base: bulk[0] }, ...busy('busy_h1', 'busy_h2')],
     },
-    hops: {
+    'rdma-hops': {
       title: `rdpipe, \`cat FILE\` to \`cat > /dev/null\`, ${mib} MiB`,
-      cases: hopCases(setup),
-      columns: [rate, { ...rate, title: 'ratio', digits: 2, base: ONE_HOP }, ...busy('busy_h1', 'busy_h2', 'busy_h3')],
+      cases: hops,
+      columns: [rate, { ...rate, title: 'ratio', digits: 2, base: hops[0] }, ...busy('busy_h1', 'busy_h2', 'busy_h3')],
     },
-    small: {
+    'rdma-small': {
       title: `64 bytes to and fro, ${trips} times`,
-      cases: smallCases(setup),
+      cases: small,
       columns: [
         halfTrip,
         { title: 'median, µs', figure: 'median_us', digits: 0, brief: true },
         { title: 'round trips/s', figure: 'trips_per_s', digits: 0, brief: true },
-        { ...halfTrip, title: `ratio to ${SEND_LATENCY}`, digits: 2, base: SEND_LATENCY },
-        { ...halfTrip, title: `ratio to ${RSTREAM_LATENCY}`, digits: 2, base: RSTREAM_LATENCY },
+        { ...halfTrip, title: `ratio to ${small[0].name}`, digits: 2, base: small[0] },
+        { ...halfTrip, title: `ratio to ${small[1].name}`, digits: 2, base: small[1] },
         ...busy('busy_h1', 'busy_h2'),
       ],
     },
-    copy: {
+    'rdma-copy': {
       title: `A file of ${mib} MiB from h1 to h2`,
-      cases: copyCases(setup),
+      cases: copy,
       columns: [
         { title: 'wall, s', figure: 'wall_s', digits: 1 },
-        { title: 'ratio', figure: 'wall_s', digits: 2, base: RSYNC },
+        { title: 'ratio', figure: 'wall_s', digits: 2, base: copy[0] },
         { title: 'user, s', figure: 'user_s', digits: 1 },
         { title: 'sys, s', figure: 'sys_s', digits: 1 },
         ...busy('busy_h1', 'busy_h2'),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ROOT } from '../support/root.ts';
-import type { Setup } from './case.ts';
+import { ROOT } from '../../support/root.ts';
+import type { Setup } from './setup.ts';
 
 /** Its command line on this machine. */
 export function rdpipe({ sshConfig }: Setup, words: string): string {

@@ -2,12 +2,12 @@
 // The lab of a benchmark: command lines on its hosts, and on this machine inside its network.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Place } from '../lab/place.ts';
-import { lastingSsh } from '../lab/ssh-files.ts';
-import { eventually } from '../support/eventually.ts';
-import { inside } from '../support/namespaces.ts';
-import { ROOT } from '../support/root.ts';
-import type { Host, Listening, Part } from './case.ts';
+import type { Place } from '../../lab/place.ts';
+import { lastingSsh } from '../../lab/ssh-files.ts';
+import { eventually } from '../../support/eventually.ts';
+import { inside } from '../../support/namespaces.ts';
+import { ROOT } from '../../support/root.ts';
+import type { Host, Listening, Part } from '../case.ts';
 
 const LISTENS_MS = 20_000;
 const LONGEST_MS = 120_000;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// One hop from h1 to h2 in messages of 1 MiB: the peers, and rdsend and rdrecv by hand.
+import { addressOf } from '../../lab/network.ts';
+import { type Hop, rdrecv, rdsend } from '../by-hand.ts';
+import { type Case, type Goal, type Listening, MIB } from '../case.ts';
+import { noted } from '../processors.ts';
+import { ofIperf, ofLast, ofRdsend, ofRstreamBandwidth, ofSendBandwidth, type Transport } from '../readings.ts';
+import { SOURCE, TARGET } from './files.ts';
+import { hopTo, type Setup } from './setup.ts';
+
+const RECEIVER = addressOf(2);
+const PORT = 4711;
+
+/** The first one is what the others are compared with. */
+export function bulkCases(setup: Setup): readonly [Case, ...Case[]] {
+  const { mib } = setup;
+  const sendBandwidth = `ib_send_bw -R -e -F -s ${MIB} -n ${mib}`;
+  const rstream = `rstream -S ${MIB} -C ${mib} -I 1`;
+  const iperf = `iperf3 -J -c ${RECEIVER} -n ${mib}M -l 1M`;
+  const base = peer(
+    '`ib_send_bw -R -e`',
+    [sendBandwidth, rdma(18515)],
+    `${sendBandwidth} ${RECEIVER}`,
+    ofLast(ofSendBandwidth),
+  );
+  const atLeast = (value: number): Goal => ({ figure: 'mb_per_s', base, bound: 'at least', value });
+  return [
+    base,
+    peer('`rstream`', [rstream, rdma(7471)], `${rstream} -s ${RECEIVER}`, ofLast(ofRstreamBandwidth)),
+    peer('`iperf3`, TCP', ['iperf3 -s -1', { transport: 'tcp', port: 5201 }], iperf, ofLast(ofIperf)),
+    byHand('RDMA, file to `/dev/null`', setup, 'rdma', fileToNull, '', atLeast(0.85)),
+    byHand('RDMA, file to file', setup, 'rdma', fileToFile, ''),
+    byHand('RDMA, shell pipes', setup, 'rdma', pipes, '', atLeast(0.8)),
+    byHand('RDMA encrypted, file to `/dev/null`', setup, 'rdma', fileToNull, '--encrypt always'),
+    byHand('TCP, file to `/dev/null`', setup, 'tcp', fileToNull, '--encrypt never'),
+    byHand('TCP, shell pipes', setup, 'tcp', pipes, '--encrypt never'),
+  ];
+}
+
+/** A server on h2 and its client on h1. */
+function peer(name: string, [server, listens]: readonly [string, Listening], client: string, read: Case['read']): Case {
+  const parts = [
+    { on: 'h2', command: noted(server), listens },
+    { on: 'h1', command: noted(client) },
+  ] as const;
+  return { name, parts, read };
+}
+
+/** Command lines of both ends. */
+type Ends = (hop: Hop) => { readonly send: string; readonly receive: string };
+
+function byHand(name: string, { mib }: Setup, transport: Transport, ends: Ends, options: string, goal?: Goal): Case {
+  const { send, receive } = ends(hopTo(RECEIVER, PORT, `--transport ${transport} ${options}`));
+  const parts = [
+    { on: 'h2', command: noted(receive) },
+    { on: 'h1', command: noted(send) },
+  ] as const;
+  const read = ofLast((said) => ofRdsend(said, transport, mib * MIB));
+  return { name, parts, read, ...(goal && { goals: [goal] }) };
+}
+
+function fileToNull(hop: Hop): ReturnType<Ends> {
+  return { send: rdsend(hop, SOURCE), receive: `${rdrecv(hop)} > /dev/null` };
+}
+
+function fileToFile(hop: Hop): ReturnType<Ends> {
+  return { send: rdsend(hop, SOURCE), receive: rdrecv(hop, TARGET) };
+}
+
+function pipes(hop: Hop): ReturnType<Ends> {
+  return { send: `cat ${SOURCE} | ${rdsend(hop)}`, receive: `${rdrecv(hop)} | cat > /dev/null` };
+}
+
+function rdma(port: number): Listening {
+  return { transport: 'rdma', port };
+}

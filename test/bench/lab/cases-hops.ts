@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// rdpipe over one hop, and over a chain of three hosts.
+import { type Case, type Goal, MIB } from '../case.ts';
+import { noted } from '../processors.ts';
+import { ofLast, ofRdpipe } from '../readings.ts';
+import { SOURCE } from './files.ts';
+import { rdpipe } from './rdpipe.ts';
+import type { Setup } from './setup.ts';
+
+export function hopCases(setup: Setup): readonly [Case, Case] {
+  const first = `h1:'${noted(`cat ${SOURCE}`)}'`;
+  const last = noted('cat > /dev/null');
+  const oneHop = run('`rdpipe` over RDMA, one hop', setup, `${first} h2:'${last}'`);
+  const goal: Goal = { figure: 'mb_per_s', base: oneHop, bound: 'at least', value: 0.85 };
+  const chain = run('`rdpipe` over RDMA, chain of three hosts', setup, `${first} h2:'${noted('cat')}' h3:'${last}'`);
+  return [oneHop, { ...chain, goals: [goal] }];
+}
+
+function run(name: string, setup: Setup, stages: string): Case {
+  const command = rdpipe(setup, `--transport rdma --json ${stages} > /dev/null`);
+  return { name, parts: [{ on: 'here', command }], read: ofLast((said) => ofRdpipe(said, 'rdma', setup.mib * MIB)) };
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of 64 bytes to and fro between h2 and h1: the peers, and two hops by hand with a program between their pipes.
+import { addressOf } from '../../lab/network.ts';
+import { rdrecv, rdsend } from '../by-hand.ts';
+import type { Case, Goal } from '../case.ts';
+import { noted } from '../processors.ts';
+import { program } from '../programs/programs.ts';
+import { ofLast, ofPingPong, ofRstreamLatency, ofSendLatency, type Transport } from '../readings.ts';
+import { hopTo, type Setup } from './setup.ts';
+
+const TO_PING = 4712;
+const TO_PONG = 4711;
+
+/** The first two are what the others are compared with. */
+export function smallCases(setup: Setup): readonly [Case, Case, ...Case[]] {
+  const { trips } = setup;
+  const sendLatency = `ib_send_lat -R -e -F -s 64 -n ${trips}`;
+  const rstream = `rstream -S 64 -C 1 -I ${trips}`;
+  const device = peer(
+    '`ib_send_lat -R -e`',
+    sendLatency,
+    18515,
+    `${sendLatency} ${addressOf(1)}`,
+    ofLast(ofSendLatency),
+  );
+  const sockets = peer('`rstream`', rstream, 7471, `${rstream} -s ${addressOf(1)}`, ofLast(ofRstreamLatency));
+  return [
+    device,
+    sockets,
+    twoHops('RDMA, shell pipes', setup, 'rdma', '', atMost(device)),
+    twoHops('RDMA, shell pipes, `--poll`', setup, 'rdma', '--poll', atMost(sockets)),
+    twoHops('TCP, shell pipes', setup, 'tcp', '--encrypt never'),
+  ];
+}
+
+function peer(name: string, server: string, port: number, client: string, read: Case['read']): Case {
+  const parts = [
+    { on: 'h1', command: noted(server), listens: { transport: 'rdma', port } },
+    { on: 'h2', command: noted(client) },
+  ] as const;
+  return { name, parts, read };
+}
+
+function twoHops(name: string, { trips }: Setup, transport: Transport, words: string, goal?: Goal): Case {
+  const options = `--transport ${transport} ${words}`;
+  const [toPing, toPong] = [hopTo(addressOf(2), TO_PING, options), hopTo(addressOf(1), TO_PONG, options)];
+  const pong = `${rdrecv(toPong)} | ${program('ping-pong')} pong | ${rdsend(toPing)}`;
+  const ping = `${rdrecv(toPing)} | ${program('ping-pong')} ping ${trips} | ${rdsend(toPong)}`;
+  const parts = [
+    { on: 'h1', command: noted(pong) },
+    { on: 'h2', command: noted(ping) },
+  ] as const;
+  const read = ofLast((said) => ofPingPong(said, transport));
+  return { name, parts, read, ...(goal && { goals: [goal] }) };
+}
+
+function atMost(base: Case): Goal {
+  return { figure: 'half_trip_us', base, bound: 'at most', value: 1.5 };
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs cases on the lab's virtual hosts, and watches their processors.
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DEFAULT_OPTIONS, labsThatAreUp, nameOfOwnLab, startLab, stopLab } from '../../lab/hosts.ts';
+import { complaintsOf } from '../../lab/machine.ts';
+import { configFileIn } from '../../lab/ssh-files.ts';
+import { type Case, HOSTS, type Host, type Part, type Said } from '../case.ts';
+import type { Figures } from '../figures.ts';
+import {
+  FORGET_NOTES,
+  NOTE_AFTER,
+  NOTE_BEFORE,
+  readingHere,
+  TELL_NOTES,
+  type Work,
+  workBetween,
+} from '../processors.ts';
+import type { Ground } from '../rounds.ts';
+import { BenchHosts } from './bench-hosts.ts';
+import { HOP_KEY, SOURCE, SSH_KEY, TARGET } from './files.ts';
+import type { Setup } from './setup.ts';
+
+const TRIPS_A_MIB = 8;
+
+export class LabGround implements Ground {
+  readonly #hosts: BenchHosts;
+
+  private constructor(hosts: BenchHosts) {
+    this.#hosts = hosts;
+  }
+
+  static async open(say: (line: string) => void): Promise<LabGround> {
+    const others = labsThatAreUp();
+    if (others.length > 0) say(`another lab is up (${others.join(', ')}): the figures will be worth little`);
+    const { place } = await startLab(nameOfOwnLab(), DEFAULT_OPTIONS, say);
+    const hosts = new BenchHosts(place);
+    await bringKeys(hosts);
+    return new LabGround(hosts);
+  }
+
+  close(): void {
+    stopLab(nameOfOwnLab());
+  }
+
+  /** Makes the file that runs move. */
+  async prepare(mib: number): Promise<Setup> {
+    await this.#hosts.run('h1', `head -c ${mib}M /dev/urandom > ${SOURCE}`);
+    return { mib, trips: TRIPS_A_MIB * mib, sshConfig: configFileIn(this.#hosts.place.folder) };
+  }
+
+  async runOnce({ parts, read, watched }: Case): Promise<Figures> {
+    const allAlong = watched === 'all along';
+    await this.#onEach(`rm -f ${TARGET}; ${allAlong ? NOTE_BEFORE : FORGET_NOTES}`);
+    const before = readingHere();
+    const said = await this.#runParts(parts);
+    const here = workBetween(before, readingHere());
+    if (allAlong) await this.#onEach(NOTE_AFTER);
+    const works = (await this.#onEach(TELL_NOTES)).map(workIn);
+    return { ...read(said), ...figuresOf(works), busy_here: here.busy };
+  }
+
+  /** The emulated kernels themselves may be what failed. */
+  complaints(): string[] {
+    const complaints = HOSTS.map((host, index) => [host, complaintsOf(this.#hosts.place, index + 1)] as const);
+    return complaints.filter(([, words]) => words !== '').map(([host, words]) => `${host}'s kernel says: ${words}`);
+  }
+
+  /** What they printed; all of them have ended well. */
+  async #runParts(parts: readonly Part[]): Promise<Said> {
+    const ends: Promise<string>[] = [];
+    for (const { on, command, listens } of parts) {
+      const ended = this.#hosts.run(on, command);
+      ends.push(ended);
+      // One that fails before it listens says why.
+      if (listens !== undefined && on !== 'here') await Promise.race([this.#hosts.listens(on, listens), ended]);
+    }
+    return Promise.all(ends);
+  }
+
+  #onEach(command: string): Promise<string[]> {
+    return Promise.all(HOSTS.map((host) => this.#hosts.run(host, command)));
+  }
+}
+
+/** Of the hops by hand; and one with which rsync on h1 logs in to h2. */
+async function bringKeys(hosts: BenchHosts): Promise<void> {
+  const hopKey = randomBytes(32).toString('hex');
+  await Promise.all(HOSTS.map((host) => hosts.run(host, `umask 77; cat > ${HOP_KEY}`, `${hopKey}\n`)));
+  const sshKey = readFileSync(join(hosts.place.folder, 'key'), 'utf8');
+  await hosts.run('h1', `umask 77; cat > ${SSH_KEY}`, sshKey);
+}
+
+/** Undefined: that host had no part in it. */
+function workIn(notes: string): Work | undefined {
+  const [before, after] = notes.trimEnd().split('\n');
+  return before && after ? workBetween(before, after) : undefined;
+}
+
+function figuresOf(works: readonly (Work | undefined)[]): Figures {
+  const busy = works.flatMap((work, index) => (work === undefined ? [] : [[busyOf(HOSTS[index] ?? 'h1'), work.busy]]));
+  const sum = (share: 'userS' | 'sysS') => works.reduce((total, work) => total + (work?.[share] ?? 0), 0);
+  return { ...Object.fromEntries(busy), user_s: sum('userS'), sys_s: sum('sysS') };
+}
+
+function busyOf(host: Host): 'busy_h1' | 'busy_h2' | 'busy_h3' {
+  return `busy_${host}`;
+}

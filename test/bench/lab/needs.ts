@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the benchmark in the lab needs beside the lab.
+import { whatIsMissing } from '../../lab/needs.ts';
+import { missingTools } from '../needs.ts';
+
+/** Tools and their Debian packages. */
+const TOOLS: ReadonlyMap<string, string> = new Map([
+  ['ib_send_bw', 'perftest'],
+  ['ib_send_lat', 'perftest'],
+  ['rstream', 'rdmacm-utils'],
+  ['iperf3', 'iperf3'],
+  ['rsync', 'rsync'],
+  ['ss', 'iproute2'],
+  ['cc', 'gcc'],
+]);
+
+/** One line that says what is missing and how to get it; undefined: nothing is. */
+export function whatTheLabLacks(): string | undefined {
+  return missingTools(TOOLS) ?? whatIsMissing();
+}

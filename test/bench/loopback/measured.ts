@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A command line of bash under `measure`, with all that it leaves behind.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { program } from '../programs/programs.ts';
+
+export interface Usage {
+  /** By the monotonic clock. */
+  readonly beganS: number;
+  readonly endedS: number;
+  readonly userS: number;
+  readonly sysS: number;
+  /** Of the process that held most. */
+  readonly maxRssKib: number;
+}
+
+export interface Measured {
+  readonly said: string;
+  readonly usage: Usage;
+}
+
+const LONGEST_MS = 300_000;
+const LAST_WORDS = 1000;
+
+export interface Running {
+  /** Rejected unless it ends with status 0. */
+  readonly ended: Promise<Measured>;
+  kill(): void;
+}
+
+export function startMeasured(command: string, env: NodeJS.ProcessEnv, cwd: string): Running {
+  const child = spawn(program('measure'), ['bash', '-c', `set -o pipefail; ${command}`], {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const kill = () => void (child.exitCode === null && child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'));
+  return { ended: ended(child, command, kill), kill };
+}
+
+async function ended(child: ChildProcess, command: string, kill: () => void): Promise<Measured> {
+  const said: Buffer[] = [];
+  const report: Buffer[] = [];
+  for (const output of [child.stdout, child.stderr]) output?.on('data', (chunk: Buffer) => said.push(chunk));
+  (child.stdio[3] as Readable).on('data', (chunk: Buffer) => report.push(chunk));
+  const timer = setTimeout(kill, LONGEST_MS);
+  const [status, signal] = await once(child, 'close').finally(() => clearTimeout(timer));
+  const text = Buffer.concat(said).toString();
+  if (status !== 0) throw new Error(`${command}: ${signal ?? `status ${status}`}: ${text.trim().slice(-LAST_WORDS)}`);
+  return { said: text, usage: usageIn(Buffer.concat(report).toString()) };
+}
+
+function usageIn(report: string): Usage {
+  const [beganS = 0, endedS = 0, userS = 0, sysS = 0, maxRssKib = 0] = report.trim().split(' ').map(Number);
+  return { beganS, endedS, userS, sysS, maxRssKib };
+}

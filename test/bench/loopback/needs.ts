@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the benchmark on loopback needs.
+import { missingTools } from '../needs.ts';
+
+const TOOLS: ReadonlyMap<string, string> = new Map([
+  ['cc', 'gcc'],
+  ['dd', 'coreutils'],
+  ['iperf3', 'iperf3'],
+  ['mbuffer', 'mbuffer'],
+  ['nc', 'netcat-openbsd'],
+  ['socat', 'socat'],
+  ['ssh', 'openssh-client'],
+  ['sshd', 'openssh-server'],
+  ['zstd', 'zstd'],
+]);
+
+/** One line that says what is missing and how to get it; undefined: nothing is. */
+export function whatLoopbackLacks(): string | undefined {
+  return missingTools(TOOLS);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command lines on loopback have in common. `$PORT`, `$KEY`, `$SOURCE`, `$TARGET` and `$SSH_CONFIG` are in their
+// environment, and so are the benchmark's own programs.
+import type { Hop } from '../by-hand.ts';
+import type { Listening, Part } from '../case.ts';
+
+export interface Setup {
+  /** How much a run moves. */
+  readonly mib: number;
+  /** The builds of rdsend and rdrecv that are compared. */
+  readonly builds: readonly Build[];
+}
+
+export interface Build {
+  /** After the names of its cases; empty for this checkout's. */
+  readonly label: string;
+  readonly programs: string;
+}
+
+export const ADDRESS = '127.0.0.1';
+const AT_PORT: Listening = { transport: 'tcp', port: 'PORT' };
+
+/** A part whose command listens at $PORT; the next one waits for that. */
+export function listener(command: string): Part {
+  return { on: 'here', command, listens: AT_PORT };
+}
+
+export function here(command: string): Part {
+  return { on: 'here', command };
+}
+
+export function hop({ programs }: Build, options: string): Hop {
+  return { programs, key: '"$KEY"', address: ADDRESS, port: '"$PORT"', options: `--transport tcp ${options}` };
+}

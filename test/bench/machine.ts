@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What figures were taken with: the machine and the checkout.
+import { readFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { ROOT } from '../support/root.ts';
+import { output } from '../support/shell-out.ts';
+import { GIB } from './case.ts';
+
+export interface Machine {
+  readonly date: string;
+  /** With a + where files differ from it. */
+  readonly commit: string;
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryGib: number;
+  readonly system: string;
+  readonly kernel: string;
+}
+
+export function thisMachine(): Machine {
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: commit(),
+    processor: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGib: Math.round(totalmem() / GIB),
+    system: /^PRETTY_NAME="(.*)"$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'unknown',
+    kernel: output('uname', ['-r']).toString().trim(),
+  };
+}
+
+function commit(): string {
+  const git = (...words: string[]) =>
+    output('git', ['-C', ROOT, ...words])
+      .toString()
+      .trim();
+  return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '+');
+}

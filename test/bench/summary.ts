@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What came out of the rounds on one ground: as Markdown, and as an object for machines.
+import type { Case, Goal } from './case.ts';
+import { type Figure, type Figures, spreadOf } from './figures.ts';
+import type { Outcome } from './rounds.ts';
+import { goalsOf, markdownOf, type Table } from './tables.ts';
+
+export interface Summary {
+  readonly ground: 'loopback' | 'lab';
+  /** How much a run moved. */
+  readonly mib: number;
+  readonly rounds: number;
+  readonly seed: number;
+  /** The load average of a minute before they began. */
+  readonly load: number;
+  readonly tables: readonly Table[];
+  readonly outcome: Outcome;
+}
+
+export function markdownOfAll(summary: Summary): string {
+  const { tables, outcome } = summary;
+  const parts = [
+    aboutRounds(summary),
+    goalsOf(outcome.results),
+    ...tables.map((table) => markdownOf(table, outcome.results)),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+export function objectOf({ outcome, tables, ...summary }: Summary): object {
+  return {
+    ...summary,
+    ...(outcome.failure && { failure: outcome.failure.message }),
+    tables: tables.map(({ title, cases }) => ({ title, cases: cases.map((one) => caseObject(one, outcome)) })),
+  };
+}
+
+function aboutRounds({ rounds, load, seed, outcome: { failure, results } }: Summary): string {
+  const ended = failure === undefined ? '' : ' were to be, and ended early';
+  const shares = [...results.values()].flat().flatMap(({ others }) => others ?? []);
+  const { median, most } = spreadOf(shares);
+  const percent = (share: number) => `${Math.round(share * 100)} %`;
+  const noise =
+    shares.length === 0
+      ? ''
+      : `; others took ${percent(median)} (median) to ${percent(most)} of the processors during a run`;
+  return `${rounds} rounds${ended}; load average ${load.toFixed(2)} before them, with nothing of this in it${noise}; seed ${seed}.\n`;
+}
+
+function caseObject(one: Case, { results }: Outcome): object {
+  const runs = results.get(one) ?? [];
+  return { name: one.name, median: medians(runs), runs, ...(one.goals && { goals: one.goals.map(goalObject) }) };
+}
+
+function medians(runs: readonly Figures[]): Figures {
+  const names = Object.keys(runs[0] ?? {}) as Figure[];
+  return Object.fromEntries(names.map((name) => [name, spreadOf(runs.flatMap((run) => run[name] ?? [])).median]));
+}
+
+function goalObject({ base, ...goal }: Goal): object {
+  return { ...goal, ...(base && { base: base.name }) };
+}

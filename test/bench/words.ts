@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of `npm run bench`.
+import { randomInt } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { LAB_TABLES, type LabTable } from './lab/tables.ts';
+import { LOOPBACK_TABLES, type LoopbackTable } from './loopback/tables.ts';
+
+export const USAGE = `usage: npm run bench -- [OPTION...] [TABLE...]
+
+  TABLE            ${LOOPBACK_TABLES.join(', ')} (on this machine's loopback; together the default);
+                   ${LAB_TABLES.join(', ')} (in virtual hosts), or rdma for these
+  --rounds N       how often each case is run (default 5)
+  --mib N          how much a run moves, at least 5 (default 1024; in the lab 256)
+  --quick          3 rounds of 128 MiB: for a look
+  --against DIR    runs the rdsend and rdrecv of DIR beside this checkout's, in the same rounds
+  --dir DIR        where the files are that runs read and write (default ${tmpdir()})
+  --json FILE      every figure of every run
+  --seed N         draws the order of the cases again`;
+
+const DEFAULTS = { rounds: 5, mib: 1024, labMib: 256 };
+const QUICK = { rounds: 3, mib: 128, labMib: 64 };
+/** ib_send_bw sends five messages or more. */
+const LEAST_MIB = 5;
+const SEEDS = 2 ** 32;
+
+export interface Words {
+  readonly help: boolean;
+  readonly rounds: number;
+  readonly mib: number;
+  readonly labMib: number;
+  readonly loopback: readonly LoopbackTable[];
+  readonly lab: readonly LabTable[];
+  readonly against?: string;
+  readonly dir: string;
+  readonly json?: string;
+  readonly seed: number;
+}
+
+/** Throws what is to be told where they are not understood. */
+export function wordsOf(argv: string[]): Words {
+  const { values, positionals } = parse(argv);
+  const { rounds, mib, labMib } = values.quick ? QUICK : DEFAULTS;
+  const numbers = {
+    rounds: number(values.rounds, rounds, 1),
+    mib: number(values.mib, mib, LEAST_MIB),
+    labMib: number(values.mib, labMib, LEAST_MIB),
+    seed: number(values.seed, randomInt(SEEDS), 0),
+  };
+  const { against, json } = values;
+  return {
+    help: values.help === true,
+    ...numbers,
+    ...tablesOf(positionals),
+    dir: resolve(values.dir ?? tmpdir()),
+    ...(against !== undefined && { against: resolve(against) }),
+    ...(json !== undefined && { json: resolve(json) }),
+  };
+}
+
+function parse(argv: string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const options = { rounds: text, mib: text, against: text, dir: text, json: text, seed: text };
+  try {
+    return parseArgs({ args: argv, allowPositionals: true, options: { ...options, quick: flag, help: flag } });
+  } catch (error) {
+    throw notUnderstood((error as Error).message);
+  }
+}
+
+function tablesOf(words: readonly string[]): Pick<Words, 'loopback' | 'lab'> {
+  const names = words.flatMap((word) => (word === 'rdma' ? LAB_TABLES : [word]));
+  const loopback = LOOPBACK_TABLES.filter((name) => names.includes(name));
+  const lab = LAB_TABLES.filter((name) => names.includes(name));
+  const unknown = names.filter((name) => ![...loopback, ...lab].some((known) => known === name));
+  if (unknown.length > 0) throw notUnderstood(`no such table: ${unknown.join(' ')}`);
+  return names.length === 0 ? { loopback: LOOPBACK_TABLES, lab } : { loopback, lab };
+}
+
+function number(text: string | undefined, otherwise: number, least: number): number {
+  const value = text === undefined ? otherwise : Number(text);
+  if (!Number.isInteger(value) || value < least) throw notUnderstood(`${text} is not a number from ${least} on`);
+  return value;
+}
+
+function notUnderstood(why: string): Error {
+  return new Error(`${why}\n${USAGE}`);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of `npm run bench`, by its JSON.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ROOT } from './root.ts';
+import { startShell } from './shell.ts';
+
+interface BenchObject {
+  readonly grounds: readonly {
+    readonly rounds: number;
+    readonly tables: readonly {
+      readonly title: string;
+      readonly cases: readonly { readonly name: string; readonly runs: readonly Record<string, number>[] }[];
+    }[];
+  }[];
+}
+
+/** Each of these tables is there, and in it every figure of every run is a number. */
+export async function expectEveryFigure(tables: readonly string[], options: string, longestMs: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
+  try {
+    const file = join(folder, 'bench.json');
+    const script = `node_modules/.bin/tsx test/bench/bench.ts ${options} --json '${file}' ${tables.join(' ')}`;
+    const { status, stderr } = await startShell(script, { cwd: ROOT, env: process.env, longestMs }).result;
+    expect(status, stderr).to.equal(0);
+    expectNumbers(JSON.parse(readFileSync(file, 'utf8')), tables.length);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function expectNumbers({ grounds }: BenchObject, tables: number): void {
+  expect(grounds.flatMap((ground) => ground.tables)).to.have.length(tables);
+  for (const { rounds, tables } of grounds)
+    for (const { name, runs } of tables.flatMap(({ cases }) => cases)) {
+      expect(runs, name).to.have.length(rounds);
+      for (const run of runs) expect(Object.values(run), name).to.satisfy(allNumbers);
+    }
+}
+
+function allNumbers(values: readonly unknown[]): boolean {
+  return values.length > 0 && values.every((value) => Number.isFinite(value));
+}
