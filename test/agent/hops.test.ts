@@ -173,8 +173,11 @@ describe('a hop', () => {
     expect(statSync(join(agents.folder, 'sent')).size).to.equal(MANY_BYTES);
     const [sent, arrived] = ['sent', 'arrived'].map((name) => readFileSync(join(agents.folder, name)));
     expect(sent?.equals(arrived ?? Buffer.of())).to.equal(true);
-    expect(await endOf(from, 1, 'send')).to.include({ result: 'delivered', bytes: MANY_BYTES });
-    expect(await endOf(to, 1, 'recv')).to.include({ result: 'delivered', bytes: MANY_BYTES });
+    for (const ended of [await endOf(from, 1, 'send'), await endOf(to, 1, 'recv')]) {
+      expect(ended).to.include({ result: 'delivered', bytes: MANY_BYTES });
+      expect(ended.user_ms + ended.system_ms).to.be.greaterThan(0);
+      expect(ended.max_rss_kib).to.be.within(500, 100_000);
+    }
     expect(from.all('counters').length).to.be.greaterThan(0);
     expect(await from.event('connected')).to.include({ link: 1, end: 'send', transport: 'tcp', cipher: 'none' });
   });
@@ -302,7 +305,9 @@ describe('a hop', () => {
     await eventually(() => expect(processOf('sleep')?.state).to.equal('T'));
     process.kill(rdsend, 'SIGKILL');
     const killed = { result: 'failed', code: 'internal', message: 'rdsend was killed by signal 9' };
-    expect(await from.event('link_ended')).to.include(killed);
+    const ended = await from.event('link_ended');
+    expect(ended).to.include(killed);
+    expect(ended.max_rss_kib).to.be.greaterThan(500);
     await to.abort();
   });
 
@@ -403,6 +408,6 @@ function sink(stage: number, word: string): AgentStage {
   return { stage, kind: 'sink', word: hex(word), append: false, in: stage - 1 };
 }
 
-function endOf(agent: AgentDriver, link: number, end: 'send' | 'recv'): ReturnType<AgentDriver['event']> {
+function endOf(agent: AgentDriver, link: number, end: 'send' | 'recv') {
   return agent.event('link_ended', (event) => event.link === link && event.end === end);
 }

@@ -38,7 +38,10 @@ describe('rdsend and rdrecv under an agent', () => {
     expect(await receiver.agent.heard('end')).to.include({ bytes: 5, status: 5 });
     for (const { agent, program } of [sender, receiver]) {
       expect((await program.ended).status).to.equal(0);
-      expect(await agent.heard('finished')).to.deep.equal(ending('delivered', 0, 'ok', '', 5));
+      const { user_ms, system_ms, max_rss_kib, ...finished } = await agent.heard('finished');
+      expect(finished).to.deep.equal(ending('delivered', 0, 'ok', '', 5));
+      expect([user_ms, system_ms]).to.satisfy((times: unknown[]) => times.every((time) => Number(time) >= 0));
+      expect(max_rss_kib).to.be.within(500, 100_000);
       expect(agent.events.at(-2)).to.include({ event: 'counters', bytes: 5 });
     }
     expect((await receiver.program.ended).stdout.toString()).to.equal('hello');

@@ -5,6 +5,7 @@
 #define RD_CONTROL_H
 
 #include "connect.h"
+#include "usage.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -87,7 +88,7 @@ enum rd_event_type {
   RD_EVENT_SIZE,          // bytes
   RD_EVENT_COUNTERS,      // bytes, *_ms, rtt_us
   RD_EVENT_END,           // bytes, status: END was valid and everything is written
-  RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes; the last one
+  RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes, usage; the last one
 };
 
 // What kept this end waiting, in milliseconds.
@@ -107,6 +108,7 @@ struct rd_event {
   uint32_t rtt_us; // 0: not measured
   uint32_t status; // of the producer
   uint32_t epoch;  // of the connection
+  struct rd_usage usage;
 };
 
 struct rd_control {

@@ -47,9 +47,10 @@ json_t *rd_event_to_json(const struct rd_event *event) {
 static json_t *encode_finished(const struct rd_event *event) {
   enum rd_code code = event->error->code;
   const char *message = code == RD_CODE_OK ? "" : event->error->message;
-  return json_pack("{s:s, s:s, s:i, s:s, s:s, s:I}", "event", "finished", "result", result_of(code), "status",
-                   rd_code_status(code), "code", rd_code_name(code), "message", message, "bytes",
-                   (json_int_t)event->bytes);
+  return json_pack("{s:s, s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "event", "finished", "result", result_of(code),
+                   "status", rd_code_status(code), "code", rd_code_name(code), "message", message, "bytes",
+                   (json_int_t)event->bytes, "user_ms", (json_int_t)event->usage.user_ms, "system_ms",
+                   (json_int_t)event->usage.system_ms, "max_rss_kib", (json_int_t)event->usage.max_rss_kib);
 }
 
 static const char *result_of(enum rd_code code) {

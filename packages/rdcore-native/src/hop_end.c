@@ -174,7 +174,8 @@ void rd_hop_end_tell_counters(struct rd_hop_end *hop_end, bool last) {
 
 void rd_hop_end_finish(struct rd_hop_end *hop_end, const struct rd_error *end) {
   rd_hop_end_tell_counters(hop_end, true);
-  struct rd_event event = {.type = RD_EVENT_FINISHED, .error = end, .bytes = hop_end->meter.bytes};
+  struct rd_event event = {
+      .type = RD_EVENT_FINISHED, .error = end, .bytes = hop_end->meter.bytes, .usage = rd_usage_so_far()};
   hop_end->control->ops->tell(hop_end->control, &event);
 }
 

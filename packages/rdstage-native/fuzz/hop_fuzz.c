@@ -159,8 +159,8 @@ static void say(int fd, struct fuzz_input *input, size_t most) {
 static void end_child(struct scene *scene, struct fuzz_input *input) {
   uint8_t number = fuzz_u8(input);
   close_child();
-  bool known =
-      hop_child_ended(scene->hop, NO_PID, number & 1 ? W_EXITCODE(0, number >> 1) : W_EXITCODE(number >> 1, 0));
+  bool known = hop_child_ended(scene->hop, NO_PID, number & 1 ? W_EXITCODE(0, number >> 1) : W_EXITCODE(number >> 1, 0),
+                               &(struct rd_usage){0});
   FUZZ_REQUIRE(known || scene->hop->over);
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-static json_int_t time_ms(struct timeval time);
+static json_t *with_usage(json_t *event, const struct rd_usage *usage);
 
 json_t *event_plain(const char *name) {
   return json_made(json_pack("{s:s}", "event", name));
@@ -46,20 +46,23 @@ json_t *event_exited(const struct exit_event *exited) {
   int status = exited->status;
   json_t *code = WIFEXITED(status) ? json_integer(WEXITSTATUS(status)) : json_null();
   json_t *signal = WIFSIGNALED(status) ? json_integer(WTERMSIG(status)) : json_null();
-  return json_made(json_pack("{s:s,s:I,s:o,s:o,s:b,s:b,s:I,s:I,s:I}", "event", "exited", "stage",
-                             (json_int_t)exited->stage, "code", code, "signal", signal, "stopped", (int)exited->stopped,
-                             "consumer_closed", (int)exited->consumer_closed, "user_ms",
-                             time_ms(exited->usage.ru_utime), "system_ms", time_ms(exited->usage.ru_stime),
-                             "max_rss_kib", (json_int_t)exited->usage.ru_maxrss));
+  json_t *event = json_made(json_pack("{s:s,s:I,s:o,s:o,s:b,s:b}", "event", "exited", "stage",
+                                      (json_int_t)exited->stage, "code", code, "signal", signal, "stopped",
+                                      (int)exited->stopped, "consumer_closed", (int)exited->consumer_closed));
+  return with_usage(event, &exited->usage);
 }
 
 json_t *event_link_ended(int64_t link, enum hop_end end, const struct link_end_event *ended) {
-  return json_made(json_pack("{s:s,s:I,s:s,s:s,s:i,s:s,s:o,s:I}", "event", "link_ended", "link", (json_int_t)link,
-                             "end", hop_end_name(end), "result", ended->result, "status", ended->status, "code",
-                             ended->code, "message", json_made_text(ended->message), "bytes",
-                             (json_int_t)ended->bytes));
+  json_t *event =
+      json_made(json_pack("{s:s,s:I,s:s,s:s,s:i,s:s,s:o,s:I}", "event", "link_ended", "link", (json_int_t)link, "end",
+                          hop_end_name(end), "result", ended->result, "status", ended->status, "code", ended->code,
+                          "message", json_made_text(ended->message), "bytes", (json_int_t)ended->bytes));
+  return with_usage(event, &ended->usage);
 }
 
-static json_int_t time_ms(struct timeval time) {
-  return (json_int_t)time.tv_sec * 1000 + time.tv_usec / 1000;
+static json_t *with_usage(json_t *event, const struct rd_usage *usage) {
+  json_object_set_new(event, "user_ms", json_made(json_integer((json_int_t)usage->user_ms)));
+  json_object_set_new(event, "system_ms", json_made(json_integer((json_int_t)usage->system_ms)));
+  json_object_set_new(event, "max_rss_kib", json_made(json_integer((json_int_t)usage->max_rss_kib)));
+  return event;
 }

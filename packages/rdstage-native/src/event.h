@@ -5,9 +5,9 @@
 
 #include "error.h"
 #include "prepare.h"
+#include "usage.h"
 
 #include <jansson.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 
 json_t *event_plain(const char *name); // {"event": name}
@@ -22,7 +22,7 @@ struct exit_event {
   unsigned stage;
   int status; // as wait() gives it
   bool stopped, consumer_closed;
-  struct rusage usage;
+  struct rd_usage usage;
 };
 json_t *event_exited(const struct exit_event *exited);
 
@@ -30,6 +30,7 @@ struct link_end_event {
   const char *result, *code, *message;
   int status;
   int64_t bytes;
+  struct rd_usage usage; // of its program
 };
 json_t *event_link_ended(int64_t link, enum hop_end end, const struct link_end_event *ended);
 

@@ -26,7 +26,7 @@ static void become_ready(struct hop *hop);
 static void on_not_joined(struct hop *hop, json_t *event);
 static void on_finished(struct hop *hop, json_t *event);
 static void finish(struct hop *hop, const struct link_end_event *ended);
-static void die(struct hop *hop, int status);
+static void die(struct hop *hop, int status, const struct rd_usage *usage);
 static bool can_hear(const struct hop *hop);
 
 struct hop *hop_create(struct agent *agent, const struct prepare_spec *prepare, const struct link_spec *link,
@@ -99,7 +99,7 @@ void hop_drain(struct hop *hop) {
   if (hop->program) hop_program_drain(hop->program);
 }
 
-bool hop_child_ended(struct hop *hop, pid_t pid, int status) {
+bool hop_child_ended(struct hop *hop, pid_t pid, int status, const struct rd_usage *usage) {
   if (hop->word && pid == word_pid(hop->word)) {
     word_reaped(hop->word, status);
     return true;
@@ -107,7 +107,7 @@ bool hop_child_ended(struct hop *hop, pid_t pid, int status) {
   if (pid != hop_pid(hop)) return false;
   hop_drain(hop);
   hop->over = true;
-  if (!hop->finished) die(hop, status);
+  if (!hop->finished) die(hop, status, usage);
   hop->handler.changed(hop->handler.context);
   return true;
 }
@@ -223,12 +223,18 @@ static void on_not_joined(struct hop *hop, json_t *event) {
 static void on_finished(struct hop *hop, json_t *event) {
   const char *result, *code, *message;
   int status;
-  json_int_t bytes;
+  json_int_t bytes, user_ms, system_ms, max_rss_kib;
   if (hop->finished) return;
-  if (json_unpack(event, "{s:s,s:i,s:s,s:s,s:I}", "result", &result, "status", &status, "code", &code, "message",
-                  &message, "bytes", &bytes))
+  if (json_unpack(event, "{s:s,s:i,s:s,s:s,s:I,s:I,s:I,s:I}", "result", &result, "status", &status, "code", &code,
+                  "message", &message, "bytes", &bytes, "user_ms", &user_ms, "system_ms", &system_ms, "max_rss_kib",
+                  &max_rss_kib))
     return; // our own program is broken: its exit without a last word tells
-  struct link_end_event ended = {.result = result, .code = code, .message = message, .status = status, .bytes = bytes};
+  struct link_end_event ended = {.result = result,
+                                 .code = code,
+                                 .message = message,
+                                 .status = status,
+                                 .bytes = bytes,
+                                 .usage = {.user_ms = user_ms, .system_ms = system_ms, .max_rss_kib = max_rss_kib}};
   if (!hop->ready && hop->file && strcmp(code, rd_code_name(file_code(hop))) == 0)
     control_tell(hop->agent->control, event_failed(hop->file->number, file_code(hop), message));
   finish(hop, &ended);
@@ -243,7 +249,7 @@ static void finish(struct hop *hop, const struct link_end_event *ended) {
 
 // Without a last word. When we had told it to end that is no failure of its own, but a signal that we did not send is:
 // the peer may tell of it, and rdpipe tell us to abort, before its exit is seen here.
-static void die(struct hop *hop, int status) {
+static void die(struct hop *hop, int status, const struct rd_usage *usage) {
   const char *name = hop_program_name(hop->end);
   struct rd_error error;
   if (WIFSIGNALED(status))
@@ -255,7 +261,8 @@ static void die(struct hop *hop, int status) {
   struct link_end_event ended = {.result = stopped ? "aborted" : "failed",
                                  .code = rd_code_name(error.code),
                                  .message = error.message,
-                                 .status = rd_code_status(error.code)};
+                                 .status = rd_code_status(error.code),
+                                 .usage = *usage};
   finish(hop, &ended);
 }
 

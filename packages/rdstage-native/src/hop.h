@@ -5,6 +5,7 @@
 
 #include "agent.h"
 #include "hop_program.h"
+#include "usage.h"
 #include "word.h"
 
 struct hop;
@@ -52,6 +53,6 @@ void hop_release(struct hop *hop);                   // nobody reads what rdrecv
 pid_t hop_pid(const struct hop *hop); // of the program; -1: none runs
 void hop_drain(struct hop *hop);
 // True when that child was one of its own.
-bool hop_child_ended(struct hop *hop, pid_t pid, int status);
+bool hop_child_ended(struct hop *hop, pid_t pid, int status, const struct rd_usage *usage);
 
 #endif

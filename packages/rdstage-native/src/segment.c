@@ -99,7 +99,7 @@ void segment_drain(struct segment *segment) {
   }
 }
 
-void segment_child_ended(struct segment *segment, pid_t pid, int status, const struct rusage *usage) {
+void segment_child_ended(struct segment *segment, pid_t pid, int status, const struct rd_usage *usage) {
   for (size_t i = 0; i < segment->stage_count; i++) {
     struct stage *stage = segment->stages[i];
     if (stage->state != STAGE_RUNNING || stage->pid != pid) continue;
@@ -108,8 +108,8 @@ void segment_child_ended(struct segment *segment, pid_t pid, int status, const s
   }
   for (size_t i = 0; i < segment->link_count; i++) {
     struct hop *send = link_hop(segment->links[i], HOP_SEND), *recv = link_hop(segment->links[i], HOP_RECV);
-    if (send && hop_child_ended(send, pid, status)) return;
-    if (recv && hop_child_ended(recv, pid, status)) return;
+    if (send && hop_child_ended(send, pid, status, usage)) return;
+    if (recv && hop_child_ended(recv, pid, status, usage)) return;
   }
 }
 

@@ -5,8 +5,8 @@
 
 #include "agent.h"
 #include "holds.h"
+#include "usage.h"
 
-#include <sys/resource.h>
 #include <sys/types.h>
 
 struct segment;
@@ -23,7 +23,7 @@ void segment_acknowledge_stderr(struct segment *segment, unsigned stage, uint64_
 
 // Takes what the programs have said: before any child's end is looked at.
 void segment_drain(struct segment *segment);
-void segment_child_ended(struct segment *segment, pid_t pid, int status, const struct rusage *usage);
+void segment_child_ended(struct segment *segment, pid_t pid, int status, const struct rd_usage *usage);
 
 // For the ending of a run (see ending.h).
 void segment_abort(struct segment *segment, const char *reason);

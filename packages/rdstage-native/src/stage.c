@@ -60,7 +60,7 @@ bool stage_start(struct stage *stage, int in_fd, int out_fd) {
   return true;
 }
 
-void stage_reaped(struct stage *stage, int status, const struct rusage *usage) {
+void stage_reaped(struct stage *stage, int status, const struct rd_usage *usage) {
   stage->state = STAGE_ENDED;
   loop_timer_stop(stage->agent->loop, &stage->nudge);
   if (!stage->output.is_read(stage->output.context)) stage->consumer_closed = true;

@@ -6,8 +6,7 @@
 #include "agent.h"
 #include "process_tree.h"
 #include "stderr_relay.h"
-
-#include <sys/resource.h>
+#include "usage.h"
 
 // Where its output goes.
 struct stage_output {
@@ -46,7 +45,7 @@ void stage_destroy(struct stage *stage); // NULL-safe
 // Starts the command on these descriptors (borrowed) and tells so, or why not; then it has ended.
 bool stage_start(struct stage *stage, int in_fd, int out_fd);
 // Its process was reaped: tells so and tells its output.
-void stage_reaped(struct stage *stage, int status, const struct rusage *usage);
+void stage_reaped(struct stage *stage, int status, const struct rd_usage *usage);
 // Its reader has gone: nothing it could still write will be read. It is ended, gently at first.
 void stage_consumer_gone(struct stage *stage);
 // Kills it and everything it started; whoever calls holds its input open.

@@ -114,9 +114,11 @@ static void reap(struct supervisor *supervisor) {
   supervisor->children_changed = false;
   if (supervisor->segment) segment_drain(supervisor->segment);
   int status;
-  struct rusage usage;
-  for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;)
+  struct rusage measured;
+  for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &measured)) > 0;) {
+    const struct rd_usage usage = rd_usage_of(&measured);
     if (supervisor->segment) segment_child_ended(supervisor->segment, pid, status, &usage);
+  }
   ending_look(&supervisor->ending);
 }
 

@@ -90,6 +90,9 @@ const FALSE_EVENTS: Readonly<Record<string, object>> = {
   'counters of half a byte': counters(0.5),
   'a port of 0': { event: 'listening', link: 1, end: 'recv', transport: 'tcp', port: 0 },
   'a port of 65536': { event: 'listening', link: 1, end: 'recv', transport: 'tcp', port: 65_536 },
+  'memory without number': { ...linkEnded(1, 'recv'), max_rss_kib: null },
+  'time before the beginning': { ...linkEnded(1, 'recv'), user_ms: -1 },
+  'more time than there is': { ...linkEnded(1, 'recv'), system_ms: 2 ** 60 },
   'half a byte of stderr': { event: 'stderr', stage: 2, data: '6' },
   'a connection by a carrier of its own': { ...connected(1, 'recv'), transport: '\u001b[31m' },
   'a cipher of its own': { ...connected(1, 'recv'), cipher: 'rot13' },
@@ -110,7 +113,8 @@ function exited(changes: object): object {
 }
 
 function linkEnded(link: number, end: string): object {
-  return { event: 'link_ended', link, end, result: 'delivered', status: 0, code: 'ok', message: '', bytes: 0 };
+  const ended = { result: 'delivered', status: 0, code: 'ok', message: '', bytes: 0 };
+  return { event: 'link_ended', link, end, ...ended, user_ms: 0, system_ms: 0, max_rss_kib: 0 };
 }
 
 function connected(link: number, end: string): object {

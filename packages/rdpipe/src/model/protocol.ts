@@ -238,6 +238,10 @@ export type AgentEvent =
       readonly code: NativeCode;
       readonly message: string;
       readonly bytes: number;
+      /** Of the native program. */
+      readonly user_ms: number;
+      readonly system_ms: number;
+      readonly max_rss_kib: number;
     }
   | { readonly event: 'failed'; readonly stage: number | null; readonly code: NativeCode; readonly message: string }
   | { readonly event: 'left_behind'; readonly pid: number; readonly command: string }

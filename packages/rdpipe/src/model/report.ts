@@ -13,6 +13,13 @@ export interface StageReport {
   readonly maxRssKib: number;
 }
 
+/** What rdsend or rdrecv used. */
+export interface ProgramUsage {
+  readonly userMs: number;
+  readonly systemMs: number;
+  readonly maxRssKib: number;
+}
+
 export interface HopReport {
   readonly link: number;
   readonly from: string;
@@ -40,6 +47,9 @@ export interface HopReport {
   readonly inputMs: number;
   readonly wireMs: number;
   readonly outputMs: number;
+  /** Null: it was not told. */
+  readonly sender: ProgramUsage | null;
+  readonly receiver: ProgramUsage | null;
   /** Ways that were tried and refused, in words; and a forward through ssh, when one was needed. */
   readonly notes: readonly string[];
   /** What its ends could not do as they were asked to: `h2: buffer of 8.0 MiB shrunk to 3.9 MiB …`. */

@@ -1,9 +1,9 @@
 import type { Plan } from '../model/plan.ts';
-import type { HopReport, Report, StageReport } from '../model/report.ts';
+import type { HopReport, ProgramUsage, Report, StageReport } from '../model/report.ts';
 import { firstCause } from './first-cause.ts';
 import { linkOutcome } from './link-outcome.ts';
 import { stageOutcome } from './stage-outcome.ts';
-import type { LinkState, RunState, StageState } from './state.ts';
+import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
 
 /** Everything that happened, and the first cause of what went wrong. Pure. */
 export function makeReport(plan: Plan, state: RunState, lenient: boolean, seconds: number): Report {
@@ -58,6 +58,8 @@ function reportHop(hop: LinkState): HopReport {
     inputMs: waits.input,
     wireMs: waits.wire,
     outputMs: waits.output,
+    sender: usageOf(ends.send.ended),
+    receiver: usageOf(ends.recv.ended),
     notes,
     warnings: warningsOf(hop),
   };
@@ -88,6 +90,11 @@ function warningsOf({ from, to, ends: { send, recv } }: LinkState): readonly str
 function secondsOf({ connectedAtMs, endedAtMs }: LinkState): number {
   if (connectedAtMs === undefined || endedAtMs === undefined) return 0;
   return (endedAtMs - connectedAtMs) / 1000;
+}
+
+function usageOf(ended: LinkEnded | undefined): ProgramUsage | null {
+  if (ended === undefined) return null;
+  return { userMs: ended.user_ms, systemMs: ended.system_ms, maxRssKib: ended.max_rss_kib };
 }
 
 interface Waits {

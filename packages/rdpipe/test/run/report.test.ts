@@ -18,7 +18,7 @@ describe('makeReport', () => {
       ['s1', counters(1, 'send', { bytes: 4000, input_ms: 10, wire_ms: 900 })],
       ['s2', counters(1, 'recv', { bytes: 3000, output_ms: 600 })],
       ['s2', linkEnded(1, 'recv', { bytes: 4000 }), 2900],
-      ['s1', linkEnded(1, 'send', { bytes: 4000 }), 3000],
+      ['s1', linkEnded(1, 'send', { bytes: 4000, user_ms: 30, system_ms: 40, max_rss_kib: 9000 }), 3000],
     ]);
     expect(report).to.include({ v: 1, run: 'r1', status: 0, cause: null, message: null, seconds: 12 });
     expect(report.stages[0]).to.deep.equal({
@@ -52,6 +52,8 @@ describe('makeReport', () => {
       inputMs: 10,
       wireMs: 300,
       outputMs: 600,
+      sender: { userMs: 30, systemMs: 40, maxRssKib: 9000 },
+      receiver: { userMs: 0, systemMs: 0, maxRssKib: 0 },
       notes: [],
       warnings: [],
     });

@@ -105,6 +105,8 @@ export function hop(number: number, from: string, to: string): Extract<PlannedLi
   };
 }
 
+const NOTHING_USED = { user_ms: 0, system_ms: 0, max_rss_kib: 0 };
+
 export function exited(stage: number, how: Partial<EventOf<'exited'>> = {}): AgentEvent {
   return {
     event: 'exited',
@@ -126,7 +128,8 @@ export function ran(stage: number, how: Partial<EventOf<'exited'>> = {}): AgentE
 }
 
 export function linkEnded(link: number, end: HopEnd, how: Partial<EventOf<'link_ended'>> = {}): AgentEvent {
-  return { event: 'link_ended', link, end, result: 'delivered', status: 0, code: 'ok', message: '', bytes: 0, ...how };
+  const ended = { result: 'delivered', status: 0, code: 'ok', message: '', bytes: 0 } as const;
+  return { event: 'link_ended', link, end, ...ended, ...NOTHING_USED, ...how };
 }
 
 export function linkFailed(link: number, end: HopEnd, code: NativeCode, message: string): AgentEvent {

@@ -81,6 +81,8 @@ export function hopReport(changes: Partial<HopReport> = {}): HopReport {
     inputMs: 100,
     wireMs: 900,
     outputMs: 200,
+    sender: { userMs: 300, systemMs: 700, maxRssKib: 12_000 },
+    receiver: { userMs: 200, systemMs: 900, maxRssKib: 13_000 },
     notes: [],
     warnings: [],
     ...changes,

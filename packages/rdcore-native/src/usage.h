@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process has cost.
+#ifndef RD_USAGE_H
+#define RD_USAGE_H
+
+#include <stdint.h>
+#include <sys/resource.h>
+
+struct rd_usage {
+  int64_t user_ms, system_ms, max_rss_kib;
+};
+
+struct rd_usage rd_usage_of(const struct rusage *measured);
+struct rd_usage rd_usage_so_far(void); // of this process
+
+#endif
