@@ -142,6 +142,7 @@ static struct pollfd poll_signals(const struct rd_control *control) {
 
 static bool next_order(struct rd_control *control, struct rd_order *order) {
   struct by_hand *hand = (struct by_hand *)control;
+  if (control->quiet) return false;
   take_signals(hand);
   *order = (struct rd_order){.fd = -1};
   if (hand->release) {
@@ -267,6 +268,7 @@ static bool start_command(struct by_hand *hand, struct rd_order *order) {
 
 static void tell(struct rd_control *control, const struct rd_event *event) {
   struct by_hand *hand = (struct by_hand *)control;
+  control->quiet = false;
   if (event->type == RD_EVENT_DIAL_FAILED) hand->failure = *event->error;
   if (event->type == RD_EVENT_LISTENING || event->type == RD_EVENT_LISTEN_FAILED) {
     listening(hand, event);

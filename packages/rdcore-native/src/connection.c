@@ -49,6 +49,8 @@ struct rd_connection {
   struct rd_life_signs life;
 };
 
+static int send_frame(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
+                      const unsigned char *payload, size_t bytes, struct rd_error *error);
 static bool looks_again(const struct rd_connection *connection);
 static bool arm(struct rd_connection *connection, struct rd_error *error);
 static bool make_outgoing(struct rd_connection *connection, struct rd_error *error);
@@ -80,6 +82,7 @@ struct rd_connection *rd_connection_create(struct rd_transport *transport, const
   connection->poll = poll;
   connection->accepted = transport->ops->released(transport); // those of the handshake
   rd_life_signs_start(&connection->life, stall_timeout_ms, rd_now_ms());
+  transport->ops->expect_releases(transport, false);
   if (arm(connection, error) && make_outgoing(connection, error) && make_scratch(connection, error) &&
       has_room(connection, error))
     return connection;
@@ -151,18 +154,9 @@ bool rd_connection_enroll(struct rd_connection *connection, const void *memory, 
 
 int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
                        const unsigned char *payload, size_t bytes, struct rd_error *error) {
-  if (!offer_staged(connection, error)) return -1;
-  struct outgoing *outgoing = connection->is_staged ? NULL : free_outgoing(connection);
-  if (outgoing == NULL) return 0;
-  struct rd_frame frame = {.type = type, .epoch = rd_connection_epoch(connection), .offset = offset};
-  if (type == RD_FRAME_DATA && !connection->agreement.sealed) {
-    connection->is_staged = stage_plain(connection, outgoing, &frame, payload, bytes);
-  } else {
-    int staged = stage_sealed(connection, outgoing, &frame, payload, bytes, error);
-    if (staged <= 0) return staged;
-    connection->is_staged = true;
-  }
-  return offer_staged(connection, error) ? 1 : -1;
+  int sent = send_frame(connection, type, offset, payload, bytes, error);
+  if (sent == 0) connection->transport->ops->expect_releases(connection->transport, true);
+  return sent;
 }
 
 bool rd_connection_flush(struct rd_connection *connection, struct rd_error *error) {
@@ -171,9 +165,11 @@ bool rd_connection_flush(struct rd_connection *connection, struct rd_error *erro
   return pay_life_signs(connection, error) && transport->ops->flush(transport, error);
 }
 
-bool rd_connection_drained(const struct rd_connection *connection) {
-  const struct rd_transport *transport = connection->transport;
-  return !connection->is_staged && transport->ops->released(transport) == connection->accepted;
+bool rd_connection_drained(struct rd_connection *connection) {
+  struct rd_transport *transport = connection->transport;
+  bool drained = !connection->is_staged && transport->ops->released(transport) == connection->accepted;
+  if (!drained) transport->ops->expect_releases(transport, true);
+  return drained;
 }
 
 int rd_connection_receive(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error) {
@@ -182,11 +178,16 @@ int rd_connection_receive(struct rd_connection *connection, struct rd_arrival *a
     connection->has_more = connection->received == FRAMES_AT_ONCE;
     int received = connection->has_more ? 0 : transport->ops->receive(transport, &arrival->message, error);
     connection->received = received > 0 ? connection->received + 1 : 0;
+    if (received == 0) transport->ops->expect_releases(transport, false); // until somebody asks again
     if (received <= 0) return received;
     if (!open_frame(connection, arrival, error)) return -1;
     if (!rd_life_signs_take(&connection->life, &arrival->frame, rd_now_ns())) return 1;
     rd_connection_give_back(connection, &arrival->message);
   }
+}
+
+void rd_connection_quiet(struct rd_connection *connection) {
+  connection->transport->ops->quiet(connection->transport);
 }
 
 void rd_connection_give_back(struct rd_connection *connection, const struct rd_message *message) {
@@ -262,6 +263,22 @@ const char *rd_connection_peer(const struct rd_connection *connection) {
 
 const char *rd_connection_device(const struct rd_connection *connection) {
   return connection->transport->ops->device_name(connection->transport);
+}
+
+static int send_frame(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
+                      const unsigned char *payload, size_t bytes, struct rd_error *error) {
+  if (!offer_staged(connection, error)) return -1;
+  struct outgoing *outgoing = connection->is_staged ? NULL : free_outgoing(connection);
+  if (outgoing == NULL) return 0;
+  struct rd_frame frame = {.type = type, .epoch = rd_connection_epoch(connection), .offset = offset};
+  if (type == RD_FRAME_DATA && !connection->agreement.sealed) {
+    connection->is_staged = stage_plain(connection, outgoing, &frame, payload, bytes);
+  } else {
+    int staged = stage_sealed(connection, outgoing, &frame, payload, bytes, error);
+    if (staged <= 0) return staged;
+    connection->is_staged = true;
+  }
+  return offer_staged(connection, error) ? 1 : -1;
 }
 
 // Without waiting for the descriptor.

@@ -59,14 +59,17 @@ int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type
                        const unsigned char *payload, size_t bytes, struct rd_error *error);
 // Pushes what was accepted, as far as goes without waiting, and answers a PING.
 bool rd_connection_flush(struct rd_connection *connection, struct rd_error *error);
-// True when everything that was accepted is on its way and its memory is free.
-bool rd_connection_drained(const struct rd_connection *connection);
+// True when everything that was accepted is on its way and its memory is free; else the descriptor tells when it may
+// be, until rd_connection_receive() gives 0.
+bool rd_connection_drained(struct rd_connection *connection);
 
 // The next frame: 1 one is in *arrival, 0 none yet, or enough for now, -1 failed (RD_CODE_PEER_LOST,
 // RD_CODE_DATA_DAMAGED). PING and PONG are dealt with inside. Call it until 0, then wait for rd_connection_timeout_ms()
 // at most.
 int rd_connection_receive(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error);
 void rd_connection_give_back(struct rd_connection *connection, const struct rd_message *message);
+// The descriptor was just polled, and told nothing.
+void rd_connection_quiet(struct rd_connection *connection);
 
 // Life signs: call it after every poll, when everything that had arrived was received. False: RD_CODE_PEER_STALLED.
 bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error);

@@ -113,6 +113,7 @@ struct rd_event {
 
 struct rd_control {
   const struct rd_control_ops *ops;
+  bool quiet; // its descriptor was just polled and told nothing: there is no order until that, or an event, changes
 };
 
 struct rd_control_ops {

@@ -5,7 +5,7 @@
 
 // So little keeps no sender waiting: whoever answers it need not wait until it was acknowledged.
 #define LITTLE_BYTES 4096u
-#define LATE_MS 10
+#define LATE_MS 40
 
 void rd_credit_init(struct rd_credit *credit, uint32_t slots) {
   *credit = (struct rd_credit){.slots = slots};

@@ -112,6 +112,7 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
   polls[count++] = hop_end->control->ops->poll(hop_end->control);
   for (size_t i = 0; i < own_count; i++) polls[count++] = own[i];
   int timeout_ms = sooner(most_ms, rd_meter_timeout_ms(&hop_end->meter));
+  size_t of_connection = count;
   if (hop_end->connection != NULL) {
     polls[count++] = (struct pollfd){.fd = rd_connection_poll_fd(hop_end->connection),
                                      .events = rd_connection_poll_events(hop_end->connection)};
@@ -127,6 +128,8 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
   if (hop_end->settings.poll) sched_yield();
   poll(polls, count, timeout_ms);
   for (size_t i = 0; i < own_count; i++) own[i].revents = polls[1 + i].revents;
+  hop_end->control->quiet = polls[0].revents == 0;
+  if (hop_end->connection != NULL && polls[of_connection].revents == 0) rd_connection_quiet(hop_end->connection);
   hop_end->connect_due = hop_end->connect != NULL && rd_connect_timeout_ms(hop_end->connect) == 0;
   for (size_t i = first_of_connect; i < count; i++) hop_end->connect_due |= polls[i].revents != 0;
   if (hop_end->joined) rd_meter_add_wait(&hop_end->meter, wait, rd_now_ns() - before_ns);

@@ -55,6 +55,12 @@ struct rd_transport_ops {
   // How many messages, of all accepted, need their memory no more.
   uint64_t (*released)(const struct rd_transport *transport);
 
+  // Whether anybody waits for more to be released: at first yes; while not, the descriptor need not tell of it.
+  void (*expect_releases)(struct rd_transport *transport, bool expected);
+
+  // The descriptor was just polled and told nothing: until receive() has given 0 it need not be asked again.
+  void (*quiet)(struct rd_transport *transport);
+
   // The next message: 1 one is in *message, 0 none yet or no free slot, -1 failed; RD_CODE_PEER_CLOSED when the peer
   // has closed. Call it until 0: only then does the descriptor tell of more.
   int (*receive)(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);

@@ -62,6 +62,8 @@ static short mem_poll_events(const struct rd_transport *transport);
 static int mem_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
 static bool mem_flush(struct rd_transport *transport, struct rd_error *error);
 static uint64_t mem_released(const struct rd_transport *transport);
+static void mem_expect_releases(struct rd_transport *transport, bool expected);
+static void mem_quiet(struct rd_transport *transport);
 static int mem_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 static void mem_give_back(struct rd_transport *transport, const struct rd_message *message);
 static const char *mem_name(const struct rd_transport *transport);
@@ -95,6 +97,8 @@ static const struct rd_transport_ops mem_ops = {
     .send = mem_send,
     .flush = mem_flush,
     .released = mem_released,
+    .expect_releases = mem_expect_releases,
+    .quiet = mem_quiet,
     .receive = mem_receive,
     .give_back = mem_give_back,
     .local_name = mem_name,
@@ -250,6 +254,15 @@ static void put_on_way(struct mem *mem, struct copy *copy) {
 
 static uint64_t mem_released(const struct rd_transport *transport) {
   return mem_of(transport)->released;
+}
+
+// The eventfd tells of everything.
+static void mem_expect_releases(struct rd_transport *transport, bool expected) {
+  (void)transport, (void)expected;
+}
+
+static void mem_quiet(struct rd_transport *transport) {
+  (void)transport;
 }
 
 static int mem_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {

@@ -53,6 +53,8 @@ static short tcp_poll_events(const struct rd_transport *transport);
 static int tcp_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
 static bool tcp_flush(struct rd_transport *transport, struct rd_error *error);
 static uint64_t tcp_released(const struct rd_transport *transport);
+static void tcp_expect_releases(struct rd_transport *transport, bool expected);
+static void tcp_quiet(struct rd_transport *transport);
 static int tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message);
 static int64_t tcp_silent_ms(const struct rd_transport *transport);
@@ -87,6 +89,8 @@ static const struct rd_transport_ops tcp_ops = {
     .send = tcp_send,
     .flush = tcp_flush,
     .released = tcp_released,
+    .expect_releases = tcp_expect_releases,
+    .quiet = tcp_quiet,
     .receive = tcp_receive,
     .give_back = tcp_give_back,
     .silent_ms = tcp_silent_ms,
@@ -262,6 +266,15 @@ static void forget_sent(struct tcp *tcp, size_t bytes) {
 
 static uint64_t tcp_released(const struct rd_transport *transport) {
   return tcp_of(transport)->released;
+}
+
+// What is not released is what the socket has no room for: the descriptor tells in any case.
+static void tcp_expect_releases(struct rd_transport *transport, bool expected) {
+  (void)transport, (void)expected;
+}
+
+static void tcp_quiet(struct rd_transport *transport) {
+  (void)transport;
 }
 
 static int tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {

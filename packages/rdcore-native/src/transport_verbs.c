@@ -32,6 +32,9 @@ struct verbs {
   int epoll_fd; // of the id, the completions, and wake_fd
   int wake_fd;  // readable: something that had arrived can be received now
   bool poll;
+  bool listened;        // in this go: its descriptors have nothing more to tell
+  bool releases_matter; // somebody waits for more to be released
+  uint64_t released_at; // than this, which they know of
   struct rd_spin spin;
   int64_t armed_at_ns;
   bool established;
@@ -48,6 +51,8 @@ static short verbs_poll_events(const struct rd_transport *transport);
 static int verbs_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
 static bool verbs_flush(struct rd_transport *transport, struct rd_error *error);
 static uint64_t verbs_released(const struct rd_transport *transport);
+static void verbs_expect_releases(struct rd_transport *transport, bool expected);
+static void verbs_quiet(struct rd_transport *transport);
 static int verbs_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 static void verbs_give_back(struct rd_transport *transport, const struct rd_message *message);
 static const char *verbs_local_name(const struct rd_transport *transport);
@@ -60,12 +65,14 @@ static void verbs_destroy(struct rd_transport *transport);
 static int processors(void);
 static bool open_all(struct verbs *verbs, struct rd_error *error);
 static bool open_waiting(struct verbs *verbs, struct rd_error *error);
-static bool post(struct verbs *verbs, unsigned *posted);
+static void post(struct verbs *verbs);
 static void listen_to_device(struct verbs *verbs);
 static bool look_for_more(struct verbs *verbs);
-static void woken(struct verbs *verbs);
+static bool woken(struct verbs *verbs);
 static bool wait_is_prepared(struct verbs *verbs);
 static bool take_completions(struct verbs *verbs);
+static bool take_all(struct verbs *verbs, const struct rd_completions *from, struct rd_error *flushed);
+static void wake(const struct verbs *verbs);
 static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error);
 static void explain_completion(const struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error);
 static void take_events(struct verbs *verbs);
@@ -86,6 +93,8 @@ static const struct rd_transport_ops verbs_ops = {
     .send = verbs_send,
     .flush = verbs_flush,
     .released = verbs_released,
+    .expect_releases = verbs_expect_releases,
+    .quiet = verbs_quiet,
     .receive = verbs_receive,
     .give_back = verbs_give_back,
     .local_name = verbs_local_name,
@@ -106,6 +115,7 @@ struct rd_transport *rd_verbs_transport_create(struct rd_verbs_id *id, bool poll
   verbs->base.ops = &verbs_ops;
   verbs->id = *id;
   verbs->poll = poll;
+  verbs->releases_matter = true;
   verbs->epoll_fd = verbs->wake_fd = -1;
   rd_spin_init(&verbs->spin, processors());
   rd_flow_init(&verbs->flow);
@@ -179,53 +189,66 @@ static int verbs_send(struct rd_transport *transport, const struct iovec *parts,
 
 static bool verbs_flush(struct rd_transport *transport, struct rd_error *error) {
   struct verbs *verbs = verbs_of(transport);
-  unsigned posted = 0;
-  post(verbs, &posted);
+  post(verbs);
   // With nothing to do but wait, it is worth the system calls to hear whether the peer is there at all.
-  if (posted == 0 && verbs->send.released < verbs->send.accepted) listen_to_device(verbs);
+  if (verbs->releases_matter && verbs->send.released < verbs->send.accepted) listen_to_device(verbs);
   do {
     take_completions(verbs);
-    post(verbs, &posted);
+    post(verbs);
   } while (!wait_is_prepared(verbs));
+  // Whoever asked before it was found out here would wait for it.
+  if (verbs->releases_matter && verbs->send.released > verbs->released_at) wake(verbs);
+  verbs->released_at = verbs->send.released;
   return is_well(verbs, error);
 }
 
 // Whatever waits, and the counts of our own buffers if nothing else carries them.
-static bool post(struct verbs *verbs, unsigned *posted) {
+static void post(struct verbs *verbs) {
   struct rd_error error;
-  if (!verbs->established || verbs->failure.code != RD_CODE_OK) return false;
-  bool good = rd_send_post(&verbs->send, posted, &error);
+  if (!verbs->established || verbs->failure.code != RD_CODE_OK) return;
+  bool good = rd_send_post(&verbs->send, &error);
   if (good && rd_flow_is_due(&verbs->flow, rd_receive_circulating(&verbs->receive)))
     good = rd_send_post_counts(&verbs->send, &error);
   if (!good) fail(verbs, &error);
-  return good;
 }
 
 static uint64_t verbs_released(const struct rd_transport *transport) {
   return verbs_of(transport)->send.released;
 }
 
+static void verbs_expect_releases(struct rd_transport *transport, bool expected) {
+  struct verbs *verbs = verbs_of(transport);
+  verbs->releases_matter = expected;
+  verbs->released_at = verbs->send.released;
+}
+
+static void verbs_quiet(struct rd_transport *transport) {
+  verbs_of(transport)->listened = true;
+}
+
 // What had arrived before it failed comes first.
 static int verbs_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
   struct verbs *verbs = verbs_of(transport);
-  unsigned posted = 0;
   for (;;) {
     take_completions(verbs);
     int received = rd_receive_next(&verbs->receive, message, error);
-    post(verbs, &posted); // the peer may wait for our counts while it keeps us busy
+    post(verbs); // the peer may wait for our counts while it keeps us busy
     if (received != 0) return received;
     bool was_well = verbs->failure.code == RD_CODE_OK;
-    listen_to_device(verbs);
-    post(verbs, &posted);
+    if (!verbs->listened) listen_to_device(verbs);
+    verbs->listened = true;
+    post(verbs);
     if (was_well && verbs->failure.code != RD_CODE_OK) continue; // it may have sent something before it went
-    if (!is_well(verbs, error)) return verbs->receive.pieces_count > 0 ? 0 : -1;
-    if (!look_for_more(verbs) && wait_is_prepared(verbs)) return 0;
+    if (is_well(verbs, error) && (look_for_more(verbs) || !wait_is_prepared(verbs))) continue;
+    verbs->listened = false;
+    verbs->released_at = verbs->send.released;
+    return verbs->failure.code == RD_CODE_OK || verbs->receive.pieces_count > 0 ? 0 : -1;
   }
 }
 
 // Before it asks to be woken.
 static bool look_for_more(struct verbs *verbs) {
-  if (verbs->queue.armed || verbs->poll || verbs->spin.budget_ns == 0) return false;
+  if (verbs->queue.arrived.armed || verbs->poll || verbs->spin.budget_ns == 0) return false;
   int64_t until_ns = rd_now_ns() + verbs->spin.budget_ns;
   do {
     if (take_completions(verbs)) return true;
@@ -234,28 +257,36 @@ static bool look_for_more(struct verbs *verbs) {
   return false;
 }
 
-// What its descriptors tell, with one system call when they tell nothing.
+// What its descriptors tell. That something completed is by far the most frequent, and what else there is they tell
+// again.
 static void listen_to_device(struct verbs *verbs) {
   struct epoll_event ready[DESCRIPTORS];
+  if (woken(verbs)) return;
   int count = epoll_wait(verbs->epoll_fd, ready, DESCRIPTORS, 0);
   for (int i = 0; i < count; i++) {
     eventfd_t ignored;
     if (ready[i].data.fd == verbs->wake_fd) (void)eventfd_read(verbs->wake_fd, &ignored);
-    if (ready[i].data.fd == rd_queue_fd(&verbs->queue)) woken(verbs);
+    if (ready[i].data.fd == rd_queue_fd(&verbs->queue)) (void)woken(verbs);
     if (ready[i].data.fd == rd_verbs_id_fd(&verbs->id)) take_events(verbs);
   }
 }
 
-static void woken(struct verbs *verbs) {
-  rd_queue_woken(&verbs->queue);
+static bool woken(struct verbs *verbs) {
+  if (!rd_queue_woken(&verbs->queue)) return false;
   rd_spin_waited(&verbs->spin, rd_now_ns() - verbs->armed_at_ns);
+  return true;
 }
 
 // False: what completed until now must be looked at first.
 static bool wait_is_prepared(struct verbs *verbs) {
-  if (verbs->poll || !rd_queue_arm(&verbs->queue)) return true;
-  verbs->armed_at_ns = rd_now_ns();
-  return false;
+  if (verbs->poll) return true;
+  bool sends_matter = verbs->releases_matter || rd_send_is_full(&verbs->send);
+  bool armed = sends_matter && verbs->send.completed < verbs->send.sends && rd_queue_arm(&verbs->queue.sent);
+  if (rd_queue_arm(&verbs->queue.arrived)) {
+    verbs->armed_at_ns = rd_now_ns();
+    armed = true;
+  }
+  return !armed;
 }
 
 static void verbs_give_back(struct rd_transport *transport, const struct rd_message *message) {
@@ -263,25 +294,43 @@ static void verbs_give_back(struct rd_transport *transport, const struct rd_mess
   struct rd_error error;
   bool waits;
   if (!rd_receive_give_back(&verbs->receive, message, &waits, &error)) fail(verbs, &error);
-  if (waits) eventfd_write(verbs->wake_fd, 1);
+  if (waits) wake(verbs);
 }
 
-// True: there were some.
+// True: something arrived. That a buffer or a SEND was flushed tells only that the connection ended: of what completed
+// in other ways one tells why, whichever queue it is in.
 static bool take_completions(struct verbs *verbs) {
+  struct rd_error flushed = {.code = RD_CODE_OK};
+  take_all(verbs, &verbs->queue.sent, &flushed);
+  bool any = take_all(verbs, &verbs->queue.arrived, &flushed);
+  if (flushed.code != RD_CODE_OK) fail(verbs, &flushed);
+  return any;
+}
+
+static bool take_all(struct verbs *verbs, const struct rd_completions *from, struct rd_error *flushed) {
   struct ibv_wc completions[COMPLETIONS_AT_ONCE];
   struct rd_error error;
   for (int round = 0; round < ROUNDS_MOST; round++) {
-    int count = rd_queue_poll(&verbs->queue, completions, COMPLETIONS_AT_ONCE);
+    int count = rd_queue_poll(from, completions, COMPLETIONS_AT_ONCE);
     if (count < 0) {
       rd_error_set(&error, RD_CODE_PEER_LOST, "the rdma device failed");
       fail(verbs, &error);
     }
-    for (int i = 0; i < count; i++)
-      if (!take_completion(verbs, &completions[i], &error)) fail(verbs, &error);
+    for (int i = 0; i < count; i++) {
+      if (take_completion(verbs, &completions[i], &error)) continue;
+      if (completions[i].status == IBV_WC_WR_FLUSH_ERR)
+        *flushed = error;
+      else
+        fail(verbs, &error);
+    }
     if (count < COMPLETIONS_AT_ONCE) return round > 0 || count > 0;
   }
-  eventfd_write(verbs->wake_fd, 1); // the rest is for the next time
+  wake(verbs); // the rest is for the next time
   return true;
+}
+
+static void wake(const struct verbs *verbs) {
+  eventfd_write(verbs->wake_fd, 1);
 }
 
 static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error) {
@@ -412,9 +461,10 @@ static void linger(struct verbs *verbs) {
     take_events(verbs);
     int64_t left_ms = until_ms - rd_now_ms();
     if (verbs->send.completed == verbs->send.sends || verbs->failure.code != RD_CODE_OK || left_ms <= 0) return;
-    if (rd_queue_arm(&verbs->queue)) continue;
-    rd_wait_fd(verbs->epoll_fd, POLLIN, (int)left_ms);
-    rd_queue_woken(&verbs->queue);
+    verbs->releases_matter = true;
+    if (!wait_is_prepared(verbs)) continue;
+    rd_wait_fd(verbs->epoll_fd, POLLIN, verbs->poll ? 1 : (int)left_ms);
+    (void)rd_queue_woken(&verbs->queue);
   }
 }
 

@@ -78,14 +78,18 @@ int rd_send_accept(struct rd_send *send, const struct iovec *parts, int count, s
   return 1;
 }
 
-bool rd_send_post(struct rd_send *send, unsigned *posted, struct rd_error *error) {
+bool rd_send_post(struct rd_send *send, struct rd_error *error) {
   while (send->posted < send->accepted && has_room(send, true)) {
     struct rd_send_message *message = &send->messages[send->posted % RD_SEND_QUEUE_MOST];
     if (!post_piece(send, message, error)) return false;
     if (message->posted_bytes == message->bytes) send->posted++;
-    (*posted)++;
   }
   return true;
+}
+
+bool rd_send_is_full(const struct rd_send *send) {
+  bool waits = send->posted < send->accepted && send->sends - send->completed == stages_of(send)->count;
+  return waits || send->accepted - send->released == RD_SEND_QUEUE_MOST;
 }
 
 bool rd_send_post_counts(struct rd_send *send, struct rd_error *error) {

@@ -58,8 +58,10 @@ void rd_send_close(struct rd_send *send);
 bool rd_send_enroll(struct rd_send *send, const void *memory, size_t bytes, struct rd_error *error);
 // As the transport's send().
 int rd_send_accept(struct rd_send *send, const struct iovec *parts, int count, struct rd_error *error);
-// Posts what the peer has buffers for; *posted counts SENDs up.
-bool rd_send_post(struct rd_send *send, unsigned *posted, struct rd_error *error);
+// Posts what the peer has buffers for.
+bool rd_send_post(struct rd_send *send, struct rd_error *error);
+// A SEND must be done before another message can be accepted, or one that was can be posted.
+bool rd_send_is_full(const struct rd_send *send);
 // Posts a SEND without a message, if the peer has a buffer for it.
 bool rd_send_post_counts(struct rd_send *send, struct rd_error *error);
 // The oldest SEND has arrived.

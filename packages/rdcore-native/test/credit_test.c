@@ -48,11 +48,11 @@ static void little_may_wait(void) {
   rd_credit_init(&credit, 8);
   CHECK(rd_credit_timeout_ms(&credit, 1000) == -1);
   rd_credit_consume(&credit, 64, 1000);
-  rd_credit_consume(&credit, 64, 1009);
-  CHECK(!rd_credit_due(&credit, true, 1009) && rd_credit_timeout_ms(&credit, 1009) == 1);
-  CHECK(rd_credit_due(&credit, true, 1010) && !rd_credit_due(&credit, false, 1010));
+  rd_credit_consume(&credit, 64, 1039);
+  CHECK(!rd_credit_due(&credit, true, 1039) && rd_credit_timeout_ms(&credit, 1039) == 1);
+  CHECK(rd_credit_due(&credit, true, 1040) && !rd_credit_due(&credit, false, 1040));
   rd_credit_acknowledge(&credit);
-  CHECK(rd_credit_timeout_ms(&credit, 1010) == -1 && !rd_credit_due(&credit, true, 2000));
+  CHECK(rd_credit_timeout_ms(&credit, 1040) == -1 && !rd_credit_due(&credit, true, 2000));
   rd_credit_consume(&credit, 4000, 2000);
   CHECK(!rd_credit_due(&credit, true, 2000));
   rd_credit_consume(&credit, 96, 2000); // now it is much

@@ -86,7 +86,7 @@ static inline struct rd_settings script_settings(enum rd_encrypt encrypt, size_t
 }
 
 static inline void script_init(struct script *script, enum rd_code (*loop)(struct rd_control *)) {
-  *script = (struct script){.control = {&script_ops}, .loop = loop};
+  *script = (struct script){.control = {.ops = &script_ops}, .loop = loop};
   script->orders = calloc(SCRIPT_ORDERS_MOST, sizeof *script->orders);
   script->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   REQUIRE(script->orders != NULL && script->wake_fd >= 0);

@@ -297,6 +297,40 @@ static void closed_after_messages(const struct backend *backend) {
   rd_transport_destroy(ends[1]);
 }
 
+// Who did not care hears of it when they do, whether it is over by then or not; and what comes after the descriptor was
+// quiet is not missed.
+static void told_when_asked(const struct backend *backend) {
+  enum { TIMES = 20 };
+  struct rd_transport *ends[2];
+  unsigned char bytes[100];
+  backend->join(ends);
+  arm(ends[1], SLOTS, PRESSURE_BYTES);
+  for (uint32_t number = 0; number < TIMES; number++) {
+    fill_message(bytes, number, sizeof bytes);
+    uint64_t released = ends[0]->ops->released(ends[0]);
+    ends[0]->ops->expect_releases(ends[0], false);
+    ends[1]->ops->quiet(ends[1]);
+    while (send_now(ends[0], bytes, sizeof bytes) == 0) REQUIRE(flush(ends[0]));
+    REQUIRE(flush(ends[0]));
+    bool is_over = number % 2 == 1;
+    for (int turn = 0; turn < 2; turn++) {
+      if ((turn == 0) == is_over) {
+        struct rd_message message = receive_waiting(ends[1]);
+        CHECK(is_message(&message, number, sizeof bytes));
+        give_back(ends[1], &message);
+        continue;
+      }
+      ends[0]->ops->expect_releases(ends[0], true);
+      REQUIRE(flush(ends[0]));
+      while (ends[0]->ops->released(ends[0]) == released) {
+        wait_for(ends[0]);
+        REQUIRE(flush(ends[0]));
+      }
+    }
+  }
+  destroy(ends);
+}
+
 static void sending_to_nobody(const struct backend *backend) {
   struct rd_transport *ends[2];
   unsigned char bytes[100];
@@ -393,6 +427,7 @@ static void conformance(const struct backend *backend) {
   backpressure(backend);
   closed_amid_messages(backend);
   closed_after_messages(backend);
+  told_when_asked(backend);
   sending_to_nobody(backend);
   slots_run_out(backend);
   before_arming(backend);
