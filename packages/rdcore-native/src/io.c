@@ -4,11 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/uio.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-static bool is_unknown(int reason);
 
 ssize_t rd_read_some(int fd, void *bytes, size_t count) {
   ssize_t got;
@@ -24,21 +23,12 @@ ssize_t rd_write_some(int fd, const void *bytes, size_t count) {
   return put;
 }
 
-ssize_t rd_read_now(int fd, void *bytes, size_t count) {
-  struct iovec part = {bytes, count};
-  ssize_t got = preadv2(fd, &part, 1, -1, RWF_NOWAIT);
-  return got < 0 && is_unknown(errno) ? read(fd, bytes, count) : got;
-}
-
-ssize_t rd_write_now(int fd, const void *bytes, size_t count) {
-  struct iovec part = {(void *)(uintptr_t)bytes, count};
-  ssize_t written = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
-  return written < 0 && is_unknown(errno) ? write(fd, bytes, count) : written;
-}
-
-// The flag is, to this kernel or for this kind of descriptor.
-static bool is_unknown(int reason) {
-  return reason == EOPNOTSUPP || reason == ENOSYS || reason == EINVAL;
+int rd_pipe_reopen(int fd, int access) {
+  struct stat status;
+  char path[32];
+  if (fstat(fd, &status) < 0 || !S_ISFIFO(status.st_mode)) return -1;
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return open(path, access | O_NONBLOCK | O_CLOEXEC);
 }
 
 bool rd_write_all(int fd, const void *bytes, size_t count) {

@@ -15,10 +15,9 @@
 ssize_t rd_read_some(int fd, void *bytes, size_t count);
 ssize_t rd_write_some(int fd, const void *bytes, size_t count);
 
-// As read() and write(), and -1 with EAGAIN instead of waiting, though the descriptor is blocking. To be called when it
-// was just polled: before Linux 6.4 they may wait where another process took what the poll had seen.
-ssize_t rd_read_now(int fd, void *bytes, size_t count);
-ssize_t rd_write_now(int fd, const void *bytes, size_t count);
+// The same pipe by a file description of our own that does not wait, opened with `access` (O_RDONLY, O_WRONLY): whoever
+// shares `fd` goes on waiting. -1: `fd` is no pipe, nobody is at its other end, or the system refuses.
+int rd_pipe_reopen(int fd, int access);
 
 // Writes all of it, and waits (without a time limit) where the descriptor is non-blocking and full.
 bool rd_write_all(int fd, const void *bytes, size_t count);

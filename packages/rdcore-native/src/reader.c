@@ -10,13 +10,12 @@
 #include <sys/eventfd.h>
 
 #define READ_MOST_BYTES (1u << 20)
-#define MUCH_BYTES (16u << 10) // that a thread of its own pays for
 
 struct rd_reader {
   struct rd_source *source;
   struct rd_ring *ring;
   struct rd_digest *digest; // of whoever reads; NULL: not wanted
-  bool has_thread;          // the thread reads, else the owner
+  bool has_thread;          // it reads, else the owner
   struct rd_worker worker;
   atomic_bool stop;
   int event_fd;
@@ -60,7 +59,8 @@ bool rd_reader_destroy(struct rd_reader *reader) {
 }
 
 int rd_reader_poll_fd(const struct rd_reader *reader) {
-  return reader->has_thread ? reader->event_fd : rd_source_poll_fd(reader->source);
+  if (reader->has_thread) return reader->event_fd;
+  return rd_ring_is_full(reader->ring) ? -1 : rd_source_poll_fd(reader->source);
 }
 
 bool rd_reader_expect_news(struct rd_reader *reader, uint64_t filled) {
@@ -77,11 +77,8 @@ void rd_reader_woken(struct rd_reader *reader) {
     eventfd_read(reader->event_fd, &ignored);
     return;
   }
-  ssize_t got = rd_ring_is_full(reader->ring) ? (ssize_t)MUCH_BYTES : read_some(reader);
-  if (got < 0 && reader->error.code == RD_CODE_OK) return; // somebody else has read it
-  set_state(reader, got);
-  if (got >= (ssize_t)MUCH_BYTES && !start_thread(reader, &reader->error))
-    atomic_store(&reader->state, (int)RD_READER_FAILED);
+  ssize_t got = rd_ring_is_full(reader->ring) ? -1 : read_some(reader);
+  if (got >= 0 || reader->error.code != RD_CODE_OK) set_state(reader, got);
 }
 
 enum rd_reader_state rd_reader_state(const struct rd_reader *reader, struct rd_error *error) {
@@ -97,9 +94,7 @@ void rd_reader_digest(const struct rd_reader *reader, unsigned char out[RD_DIGES
 
 static bool start_thread(struct rd_reader *reader, struct rd_error *error) {
   reader->has_thread = true; // before the thread looks at it
-  if (rd_worker_start(&reader->worker, read_all, reader, error)) return true;
-  reader->has_thread = false;
-  return false;
+  return rd_worker_start(&reader->worker, read_all, reader, error);
 }
 
 static void *read_all(void *context) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the source, which may block for ever, into the ring: in a thread of its own. What comes bit by bit through a
-// pipe is read by its owner, who is told of it sooner that way, until there is much at once.
+// Reads the source into the ring. A pipe is read by its owner, when it is polled: a thread would only cost (one end of
+// a plain hop: 1.6 CPU s/GiB in place of 1.8). What may block for ever is read by a thread.
 #ifndef RD_READER_H
 #define RD_READER_H
 
@@ -19,7 +19,7 @@ struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *rin
 // may be. NULL-safe.
 bool rd_reader_destroy(struct rd_reader *reader);
 
-// Readable once there is news after rd_reader_expect_news(), or something to read.
+// Readable once there is news after rd_reader_expect_news(), or something to read; -1: the ring has no room for it.
 int rd_reader_poll_fd(const struct rd_reader *reader);
 // Asks to be woken when more than `filled` bytes are in the ring or reading has ended. False: that is so already.
 bool rd_reader_expect_news(struct rd_reader *reader, uint64_t filled);

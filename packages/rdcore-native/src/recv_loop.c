@@ -155,7 +155,7 @@ static bool begin(struct receiver *receiver, struct rd_error *error) {
   if (is_new && !greet(receiver, error)) return false;
   if (receiver->writer != NULL && receiver->sink != NULL && !receiver->writing) {
     receiver->writing = true;
-    rd_writer_begin(receiver->writer, receiver->sink);
+    return rd_writer_begin(receiver->writer, receiver->sink, error);
   }
   return true;
 }
@@ -252,7 +252,10 @@ static bool take_data(struct receiver *receiver, const struct rd_arrival *arriva
     return rd_hop_end_out_of_place(arrival, error);
   receiver->received += arrival->bytes;
   receiver->hop_end.moved_bytes = receiver->received;
-  return rd_writer_put(receiver->writer, arrival, error);
+  if (!rd_writer_put(receiver->writer, arrival, error)) return false;
+  // What is written at once makes room at once: its slot, which the cache still holds, is the next one to be filled.
+  collect(receiver, receiver->hop_end.connection);
+  return acknowledge(receiver, error) && rd_connection_flush(receiver->hop_end.connection, error);
 }
 
 static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
@@ -354,7 +357,7 @@ static int timeout_ms(struct receiver *receiver) {
 
 static void wait(struct receiver *receiver) {
   struct pollfd own[] = {
-      {.fd = receiver->writer != NULL ? rd_writer_poll_fd(receiver->writer) : -1, .events = POLLIN},
+      receiver->writer != NULL ? rd_writer_poll(receiver->writer) : (struct pollfd){.fd = -1},
       // After END the writer itself finds out whether all of it was wanted.
       {.fd = receiver->end_received || receiver->unwanted ? -1 : receiver->watch_fd, .events = 0},
   };

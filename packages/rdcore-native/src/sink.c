@@ -6,14 +6,14 @@
 #include "replacement.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 struct rd_sink {
   char *path; // NULL: an inherited descriptor
   int fd;     // -1: a fifo that is not open yet
-  bool is_pipe;
+  int now_fd; // of the same pipe, and writes without waiting, or of /dev/null; -1: there is none
   struct rd_replacement *replacement;
   bool appending;
   bool created; // by us, to append to
@@ -23,6 +23,7 @@ struct rd_sink {
 };
 
 static struct rd_sink *new_sink(const char *path, struct rd_error *error);
+static bool is_null(int fd);
 static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error);
 static bool open_replacement(struct rd_sink *sink, struct rd_error *error);
 static bool open_to_append(struct rd_sink *sink, struct rd_error *error);
@@ -34,9 +35,8 @@ static bool unwritable(const struct rd_sink *sink, struct rd_error *error);
 struct rd_sink *rd_sink_from_fd(int fd, struct rd_error *error) {
   struct rd_sink *sink = new_sink(NULL, error);
   if (sink == NULL) return NULL;
-  struct stat status;
   sink->fd = fd;
-  sink->is_pipe = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+  sink->now_fd = is_null(fd) ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : rd_pipe_reopen(fd, O_WRONLY);
   rd_pipe_grow(fd);
   return sink;
 }
@@ -58,6 +58,7 @@ void rd_sink_destroy(struct rd_sink *sink) {
   rd_sink_abandon(sink);
   rd_replacement_destroy(sink->replacement);
   if (sink->path != NULL && sink->replacement == NULL) rd_cleanup_fd(&sink->fd);
+  rd_cleanup_fd(&sink->now_fd);
   free(sink->path);
   free(sink);
 }
@@ -81,16 +82,22 @@ bool rd_sink_write(struct rd_sink *sink, const unsigned char *bytes, size_t coun
   return true;
 }
 
-bool rd_sink_write_at_once(struct rd_sink *sink, const unsigned char *bytes, size_t count) {
-  struct pollfd pipe_end = {.fd = sink->fd, .events = POLLOUT};
-  if (!sink->is_pipe || count > PIPE_BUF || poll(&pipe_end, 1, 0) != 1 || pipe_end.revents != POLLOUT) return false;
-  if (rd_write_now(sink->fd, bytes, count) != (ssize_t)count) return false;
-  sink->written += (off_t)count;
-  return true;
+bool rd_sink_is_prompt(const struct rd_sink *sink) {
+  return sink->now_fd >= 0;
+}
+
+ssize_t rd_sink_write_now(struct rd_sink *sink, const unsigned char *bytes, size_t count, struct rd_error *error) {
+  ssize_t written = rd_write_some(sink->now_fd, bytes, count);
+  if (written >= 0) {
+    sink->written += written;
+    return written;
+  }
+  return errno == EAGAIN || unwritable(sink, error) ? 0 : -1;
 }
 
 bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error) {
   sink->settled = true;
+  rd_cleanup_fd(&sink->now_fd); // whoever reads waits for the last of those who write to be gone
   if (sink->replacement != NULL) return rd_replacement_commit(sink->replacement, error);
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return true; // a fifo that nothing was written to
@@ -126,8 +133,13 @@ static struct rd_sink *new_sink(const char *path, struct rd_error *error) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for the sink");
     return NULL;
   }
-  sink->fd = -1;
+  sink->fd = sink->now_fd = -1;
   return sink;
+}
+
+static bool is_null(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3);
 }
 
 static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error) {
@@ -159,7 +171,9 @@ static bool open_to_append(struct rd_sink *sink, struct rd_error *error) {
 static bool open_in_place(struct rd_sink *sink, const struct stat *status, struct rd_error *error) {
   if (S_ISFIFO(status->st_mode)) return true;
   sink->fd = open(sink->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-  return sink->fd >= 0 || unwritable(sink, error);
+  if (sink->fd < 0) return unwritable(sink, error);
+  if (is_null(sink->fd)) sink->now_fd = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0);
+  return true;
 }
 
 static bool open_fifo(struct rd_sink *sink, const atomic_bool *stop, struct rd_error *error) {

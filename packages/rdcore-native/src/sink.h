@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct rd_sink; // opaque
 
@@ -24,8 +25,11 @@ void rd_sink_destroy(struct rd_sink *sink);
 // or RD_CODE_ABORTED when it was interrupted while *stop is true.
 bool rd_sink_write(struct rd_sink *sink, const unsigned char *bytes, size_t count, const atomic_bool *stop,
                    struct rd_error *error);
-// Writes all of it without waiting, or nothing (false): only so few bytes (PIPE_BUF) into a pipe with room for them.
-bool rd_sink_write_at_once(struct rd_sink *sink, const unsigned char *bytes, size_t count);
+// It can be written to without waiting: a pipe, or /dev/null. (SIGPIPE is to be ignored.)
+bool rd_sink_is_prompt(const struct rd_sink *sink);
+// Writes what goes without waiting into a prompt one: how much, 0 when nothing goes now (rd_sink_watch_fd() tells by
+// POLLOUT when it does), -1 as rd_sink_write() fails.
+ssize_t rd_sink_write_now(struct rd_sink *sink, const unsigned char *bytes, size_t count, struct rd_error *error);
 // Everything was written: to the disk with it, and in its place. Waits.
 bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error);
 // As if it had never been opened: removed, or cut back.

@@ -15,7 +15,7 @@ struct rd_source {
   int fd;     // -1: a fifo that is not open yet
   char *path; // NULL: an inherited descriptor
   int64_t size_bytes;
-  bool is_pollable;
+  int now_fd; // of the same pipe, and reads without waiting; -1: there is none
 };
 
 static bool open_path(struct rd_source *source, struct rd_error *error);
@@ -30,6 +30,7 @@ struct rd_source *rd_source_from_fd(int fd, struct rd_error *error) {
     return NULL;
   }
   source->fd = fd;
+  source->now_fd = rd_pipe_reopen(fd, O_RDONLY);
   rd_pipe_grow(fd);
   measure(source);
   return source;
@@ -43,7 +44,7 @@ struct rd_source *rd_source_open(const char *path, struct rd_error *error) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for the source");
     return NULL;
   }
-  source->fd = -1;
+  source->fd = source->now_fd = -1;
   if (!open_path(source, error)) {
     rd_source_destroy(source);
     return NULL;
@@ -55,6 +56,7 @@ struct rd_source *rd_source_open(const char *path, struct rd_error *error) {
 void rd_source_destroy(struct rd_source *source) {
   if (source == NULL) return;
   if (source->path != NULL) rd_cleanup_fd(&source->fd);
+  rd_cleanup_fd(&source->now_fd);
   free(source->path);
   free(source);
 }
@@ -64,7 +66,7 @@ int64_t rd_source_size(const struct rd_source *source) {
 }
 
 int rd_source_poll_fd(const struct rd_source *source) {
-  return source->is_pollable ? source->fd : -1;
+  return source->now_fd >= 0 ? source->fd : -1;
 }
 
 ssize_t rd_source_read(struct rd_source *source, void *bytes, size_t most, const atomic_bool *stop,
@@ -83,10 +85,10 @@ ssize_t rd_source_read(struct rd_source *source, void *bytes, size_t most, const
 }
 
 ssize_t rd_source_read_now(struct rd_source *source, void *bytes, size_t most, struct rd_error *error) {
-  ssize_t got = rd_read_now(source->fd, bytes, most);
+  ssize_t got = rd_read_some(source->now_fd, bytes, most);
   if (got >= 0) return got;
   error->code = RD_CODE_OK;
-  return errno == EAGAIN || errno == EINTR ? -1 : unreadable(source, error);
+  return errno == EAGAIN ? -1 : unreadable(source, error);
 }
 
 static bool open_path(struct rd_source *source, struct rd_error *error) {
@@ -120,7 +122,6 @@ static void measure(struct rd_source *source) {
   struct stat status;
   source->size_bytes = -1;
   if (source->fd < 0 || fstat(source->fd, &status) < 0) return;
-  source->is_pollable = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
   if (!S_ISREG(status.st_mode)) return;
   off_t at = lseek(source->fd, 0, SEEK_CUR); // where an inherited descriptor stands; it stays there
   if (at >= 0 && at <= status.st_size) source->size_bytes = status.st_size - at;

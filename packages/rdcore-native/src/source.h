@@ -21,14 +21,14 @@ void rd_source_destroy(struct rd_source *source); // NULL-safe; closes what was 
 // Bytes to come when it is a regular file, else -1.
 int64_t rd_source_size(const struct rd_source *source);
 
-// A descriptor that can be polled: of a pipe or a socket; else -1.
+// A descriptor to poll, of a source that can be read without waiting: a pipe. Else -1.
 int rd_source_poll_fd(const struct rd_source *source);
 
 // Reads once; waits where there is nothing yet. Bytes, 0 at the end of file, -1 on failure (RD_CODE_SOURCE_UNREADABLE)
 // and when it was interrupted while *stop is true.
 ssize_t rd_source_read(struct rd_source *source, void *bytes, size_t most, const atomic_bool *stop,
                        struct rd_error *error);
-// Reads what is there when the descriptor was polled. Nothing after all: -1 and RD_CODE_OK.
+// Reads what is there, of a source that has a descriptor to poll. Nothing: -1 and RD_CODE_OK.
 ssize_t rd_source_read_now(struct rd_source *source, void *bytes, size_t most, struct rd_error *error);
 
 #endif

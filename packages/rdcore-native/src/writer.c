@@ -9,13 +9,16 @@
 
 struct rd_writer {
   struct rd_digest *digest; // of whoever writes; NULL: not wanted
+  struct rd_sink *sink;     // NULL: not known yet; set once
+  bool has_thread;          // it writes, else the owner
   struct rd_worker worker;
   atomic_bool stop;
   int event_fd;
+  bool is_full;       // the sink of the owner takes no more now
+  size_t begun_bytes; // of frame `written`, that the owner has written
 
   pthread_mutex_t lock; // of everything below
   pthread_cond_t changed;
-  struct rd_sink *sink;     // NULL: not known yet; set once
   struct rd_arrival *queue; // a ring of `places`: [returned, written) go back, [written, put) are to be written
   unsigned places;
   uint64_t put, written, returned;
@@ -26,7 +29,8 @@ struct rd_writer {
   struct rd_error error;
 };
 
-static bool write_here(struct rd_writer *writer, const struct rd_arrival *arrival);
+static void go_on(struct rd_writer *writer);
+static int write_some(struct rd_writer *writer, struct rd_error *error);
 static void *write_all(void *context);
 static bool next_frame(struct rd_writer *writer, struct rd_arrival *arrival);
 static bool has_work(const struct rd_writer *writer);
@@ -52,7 +56,7 @@ struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_
   if (writer->event_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an event descriptor");
   if (takes_digest && writer->event_fd >= 0) writer->digest = rd_digest_create(error);
   bool made = writer->event_fd >= 0 && (!takes_digest || writer->digest != NULL);
-  if (made && rd_worker_start(&writer->worker, write_all, writer, error)) return writer;
+  if (made) return writer;
   rd_writer_destroy(writer);
   return NULL;
 }
@@ -75,11 +79,12 @@ void rd_writer_destroy(struct rd_writer *writer) {
   free(writer);
 }
 
-void rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink) {
-  pthread_mutex_lock(&writer->lock);
+bool rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink, struct rd_error *error) {
   writer->sink = sink;
-  pthread_cond_signal(&writer->changed);
-  pthread_mutex_unlock(&writer->lock);
+  writer->has_thread = !rd_sink_is_prompt(sink); // before the thread looks at it
+  if (writer->has_thread) return rd_worker_start(&writer->worker, write_all, writer, error);
+  go_on(writer);
+  return true;
 }
 
 bool rd_writer_put(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error) {
@@ -88,9 +93,10 @@ bool rd_writer_put(struct rd_writer *writer, const struct rd_arrival *arrival, s
   if (fits) {
     writer->queue[writer->put % writer->places] = *arrival;
     writer->put++;
-    if (!write_here(writer, arrival)) pthread_cond_signal(&writer->changed);
+    pthread_cond_signal(&writer->changed);
   }
   pthread_mutex_unlock(&writer->lock);
+  go_on(writer);
   if (!fits) rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender sent more than it was allowed to");
   return fits;
 }
@@ -101,6 +107,7 @@ void rd_writer_finish(struct rd_writer *writer, const struct rd_end *end) {
   writer->end = *end;
   pthread_cond_signal(&writer->changed);
   pthread_mutex_unlock(&writer->lock);
+  go_on(writer);
 }
 
 size_t rd_writer_forget(struct rd_writer *writer, bool *forgot_end) {
@@ -141,23 +148,46 @@ enum rd_writer_state rd_writer_state(struct rd_writer *writer, struct rd_error *
   return state;
 }
 
-int rd_writer_poll_fd(const struct rd_writer *writer) {
-  return writer->event_fd;
+struct pollfd rd_writer_poll(const struct rd_writer *writer) {
+  if (writer->has_thread) return (struct pollfd){.fd = writer->event_fd, .events = POLLIN};
+  return (struct pollfd){.fd = writer->is_full ? rd_sink_watch_fd(writer->sink) : -1, .events = POLLOUT};
 }
 
 void rd_writer_woken(struct rd_writer *writer) {
   eventfd_t ignored;
-  eventfd_read(writer->event_fd, &ignored);
+  if (writer->has_thread)
+    eventfd_read(writer->event_fd, &ignored);
+  else
+    go_on(writer);
 }
 
-// With the lock. Few bytes, which nobody else writes now: waking the thread would take longer. Whatever is wrong with
-// the sink, the thread will find out.
-static bool write_here(struct rd_writer *writer, const struct rd_arrival *arrival) {
-  bool is_alone = writer->sink != NULL && writer->state == RD_WRITER_WRITING && writer->put == writer->written + 1;
-  if (!is_alone || !rd_sink_write_at_once(writer->sink, arrival->payload, arrival->bytes)) return false;
-  if (writer->digest != NULL) rd_digest_update(writer->digest, arrival->payload, arrival->bytes);
+// As much as goes without waiting, where there is no thread.
+static void go_on(struct rd_writer *writer) {
+  struct rd_error error;
+  int wrote = 1;
+  if (writer->has_thread || writer->sink == NULL || writer->state != RD_WRITER_WRITING) return;
+  while (wrote > 0 && writer->written < writer->put) wrote = write_some(writer, &error);
+  writer->is_full = wrote == 0;
+  if (wrote < 0)
+    set_state(writer, RD_WRITER_FAILED, &error);
+  else if (wrote > 0 && writer->finishing)
+    set_state(writer, finish(writer, &error) ? RD_WRITER_COMMITTED : RD_WRITER_FAILED, &error);
+}
+
+// Of frame `written`: 1 some or all of it, 0 nothing goes now, -1 failed.
+static int write_some(struct rd_writer *writer, struct rd_error *error) {
+  const struct rd_arrival *arrival = &writer->queue[writer->written % writer->places];
+  if (!writer->busy && writer->digest != NULL) rd_digest_update(writer->digest, arrival->payload, arrival->bytes);
+  writer->busy = true;
+  ssize_t count = rd_sink_write_now(writer->sink, arrival->payload + writer->begun_bytes,
+                                    arrival->bytes - writer->begun_bytes, error);
+  if (count <= 0) return (int)count;
+  writer->begun_bytes += (size_t)count;
+  if (writer->begun_bytes < arrival->bytes) return 1;
+  writer->begun_bytes = 0;
+  writer->busy = false;
   writer->written++;
-  return true;
+  return 1;
 }
 
 static void *write_all(void *context) {
@@ -168,6 +198,7 @@ static void *write_all(void *context) {
   while (good && next_frame(writer, &arrival)) good = write_frame(writer, &arrival, &error);
   if (good) good = finish(writer, &error);
   set_state(writer, good ? RD_WRITER_COMMITTED : RD_WRITER_FAILED, &error);
+  eventfd_write(writer->event_fd, 1);
   return NULL;
 }
 
@@ -183,7 +214,7 @@ static bool next_frame(struct rd_writer *writer, struct rd_arrival *arrival) {
 }
 
 static bool has_work(const struct rd_writer *writer) {
-  return writer->sink != NULL && (writer->written < writer->put || writer->finishing);
+  return writer->written < writer->put || writer->finishing;
 }
 
 static bool write_frame(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error) {
@@ -219,5 +250,4 @@ static void set_state(struct rd_writer *writer, enum rd_writer_state state, cons
   writer->state = state;
   if (state == RD_WRITER_FAILED) writer->error = *error;
   pthread_mutex_unlock(&writer->lock);
-  eventfd_write(writer->event_fd, 1);
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiver's thread that writes to the sink, which may block for ever.
+// Writes to the sink what arrived. A prompt sink is written to by the writer's owner, as much as goes without waiting;
+// what may block for ever is written by a thread.
 #ifndef RD_WRITER_H
 #define RD_WRITER_H
 
 #include "connection.h"
 #include "sink.h"
+
+#include <poll.h>
 
 struct rd_writer; // opaque
 
@@ -14,7 +17,7 @@ enum rd_writer_state { RD_WRITER_WRITING, RD_WRITER_COMMITTED, RD_WRITER_FAILED 
 // stream's digest is taken and compared.
 struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_error *error);
 // From now on it writes. The sink stays the caller's.
-void rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink);
+bool rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink, struct rd_error *error);
 // Stops the thread. False: it hangs in the system; then neither the writer, the sink nor the frames may be freed.
 bool rd_writer_stop(struct rd_writer *writer);
 // After rd_writer_stop(). NULL-safe.
@@ -36,7 +39,7 @@ unsigned rd_writer_pending(struct rd_writer *writer);
 // *error is set when it failed.
 enum rd_writer_state rd_writer_state(struct rd_writer *writer, struct rd_error *error);
 
-int rd_writer_poll_fd(const struct rd_writer *writer); // readable when there may be news
-void rd_writer_woken(struct rd_writer *writer);        // takes the wake-up back
+struct pollfd rd_writer_poll(const struct rd_writer *writer); // what to poll for: there may be news, or room
+void rd_writer_woken(struct rd_writer *writer);               // takes the wake-up back, or writes on
 
 #endif

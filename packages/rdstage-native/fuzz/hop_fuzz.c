@@ -152,7 +152,7 @@ static void act(struct scene *scene, struct fuzz_input *input) {
 static void say(int fd, struct fuzz_input *input, size_t most) {
   const uint8_t *bytes;
   size_t count = fuzz_take(input, fuzz_u16(input) % most, &bytes);
-  if (fd >= 0 && count > 0) (void)rd_write_now(fd, bytes, count);
+  if (fd >= 0 && count > 0 && rd_set_nonblocking(fd)) (void)rd_write_some(fd, bytes, count);
 }
 
 // A shell, or the program.
