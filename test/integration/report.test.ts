@@ -51,6 +51,12 @@ describe('standard error', () => {
 describe('--json', () => {
   const lab = useLab();
 
+  it('tells of a limit', async () => {
+    const { stderr, text } = await lab.sh("rdpipe --json --limit 0.5MB h1:'head -c 1MB /dev/zero' h2:'wc -c'");
+    expect(text).to.equal('1000000\n');
+    expect(jsonLines(stderr).at(-1)).to.have.nested.property('hops[0].bottleneck', 'limit');
+  });
+
   it('is one object a line, the report last', async () => {
     const { stderr, text } = await lab.sh("rdpipe --json h1:'echo hi; echo words >&2' h2:rev");
     const objects = jsonLines(stderr);
@@ -94,6 +100,11 @@ describe('--json', () => {
 
 describe('--dry-run', () => {
   const lab = useLab();
+
+  it('prints what is done to the stream', async () => {
+    const { text } = await lab.sh("rdpipe -n --limit 2MB --compress zstd:3 h1:'echo hi' h2:cat");
+    expect(text).to.match(/^h1→h2 tcp.*, compressed \(zstd, level 3\), at most 2\.000 MB\/s$/m);
+  });
 
   it('prints the plan, no secret, and starts nothing', async () => {
     const { text, stderr, status } = await lab.sh('rdpipe -n h1:"touch $PWD/ran" h2:cat behind:"> $PWD/ran"');

@@ -93,7 +93,7 @@ enum rd_event_type {
 
 // What kept this end waiting, in milliseconds.
 struct rd_waits {
-  int64_t input_ms, wire_ms, output_ms;
+  int64_t input_ms, limit_ms, wire_ms, output_ms;
 };
 
 struct rd_event {

@@ -162,8 +162,11 @@ static void summary(struct rd_display *display, uint64_t bytes) {
   say(display, "%s %" PRIu64 " bytes %s %s in %.3f s over %s%s%s, cipher %s", sends ? "sent" : "received", bytes,
       sends ? "to" : "from", display->peer, seconds, display->transport, device[0] != '\0' ? " " : "", device,
       display->cipher);
-  say(display, "waited %.3f s for the input, %.3f s for the wire, %.3f s for the output",
-      (double)display->waits.input_ms / 1000, (double)display->waits.wire_ms / 1000,
+  char limit[64] = "";
+  if (display->options->settings.limit_bytes_per_s > 0)
+    snprintf(limit, sizeof limit, "%.3f s for the limit, ", (double)display->waits.limit_ms / 1000);
+  say(display, "waited %.3f s for the input, %s%.3f s for the wire, %.3f s for the output",
+      (double)display->waits.input_ms / 1000, limit, (double)display->waits.wire_ms / 1000,
       (double)display->waits.output_ms / 1000);
 }
 

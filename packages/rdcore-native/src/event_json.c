@@ -32,9 +32,10 @@ json_t *rd_event_to_json(const struct rd_event *event) {
   case RD_EVENT_SIZE:
     return json_pack("{s:s, s:I}", "event", "size", "bytes", (json_int_t)event->bytes);
   case RD_EVENT_COUNTERS:
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "event", "counters", "bytes", (json_int_t)event->bytes,
-                     "input_ms", (json_int_t)event->waits.input_ms, "wire_ms", (json_int_t)event->waits.wire_ms,
-                     "output_ms", (json_int_t)event->waits.output_ms, "rtt_us", (json_int_t)event->rtt_us);
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "counters", "bytes", (json_int_t)event->bytes,
+                     "input_ms", (json_int_t)event->waits.input_ms, "limit_ms", (json_int_t)event->waits.limit_ms,
+                     "wire_ms", (json_int_t)event->waits.wire_ms, "output_ms", (json_int_t)event->waits.output_ms,
+                     "rtt_us", (json_int_t)event->rtt_us);
   case RD_EVENT_END:
     return json_pack("{s:s, s:I, s:I}", "event", "end", "bytes", (json_int_t)event->bytes, "status",
                      (json_int_t)event->status);

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FAREWELL_MS 2000
@@ -36,7 +37,7 @@ static void tell_dial_failed(struct rd_hop_end *hop_end, const struct rd_error *
 static void tell_connected(struct rd_hop_end *hop_end);
 static size_t size_buffer(struct rd_hop_end *hop_end);
 static bool still_listening(const struct rd_hop_end *hop_end, struct rd_error *error);
-static int sooner(int first_ms, int second_ms);
+static int64_t sooner(int64_t first_ns, int64_t second_ns);
 
 void rd_hop_end_init(struct rd_hop_end *hop_end, enum rd_role role, struct rd_control *control,
                      void (*let_go)(void *context, struct rd_connection *connection), void *context) {
@@ -106,27 +107,29 @@ void rd_hop_end_tell_resumed(struct rd_hop_end *hop_end, uint64_t offset) {
   hop_end->control->ops->tell(hop_end->control, &event);
 }
 
-void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_count, int most_ms, enum rd_wait wait) {
+void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_count, int64_t most_ns,
+                     enum rd_wait wait) {
   struct pollfd polls[2 + RD_HOP_END_WAITS_MOST + RD_CONNECT_POLLS_MOST];
   size_t count = 0;
   polls[count++] = hop_end->control->ops->poll(hop_end->control);
   for (size_t i = 0; i < own_count; i++) polls[count++] = own[i];
-  int timeout_ms = sooner(most_ms, rd_meter_timeout_ms(&hop_end->meter));
+  int64_t timeout_ns = sooner(most_ns, rd_ns_of_ms(rd_meter_timeout_ms(&hop_end->meter)));
   size_t of_connection = count;
   if (hop_end->connection != NULL) {
     polls[count++] = (struct pollfd){.fd = rd_connection_poll_fd(hop_end->connection),
                                      .events = rd_connection_poll_events(hop_end->connection)};
-    timeout_ms = sooner(timeout_ms, rd_connection_timeout_ms(hop_end->connection));
+    timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connection_timeout_ms(hop_end->connection)));
   }
   size_t first_of_connect = count;
   if (hop_end->connect != NULL) {
     count += rd_connect_polls(hop_end->connect, polls + count);
-    timeout_ms = sooner(timeout_ms, rd_connect_timeout_ms(hop_end->connect));
+    timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connect_timeout_ms(hop_end->connect)));
   }
   int64_t before_ns = rd_now_ns();
   // Who polls must not keep a processor from those for whom it does.
   if (hop_end->settings.poll) sched_yield();
-  poll(polls, count, timeout_ms);
+  struct timespec timeout = {.tv_sec = timeout_ns / RD_NS_A_SECOND, .tv_nsec = timeout_ns % RD_NS_A_SECOND};
+  ppoll(polls, count, timeout_ns < 0 ? NULL : &timeout, NULL);
   for (size_t i = 0; i < own_count; i++) own[i].revents = polls[1 + i].revents;
   hop_end->control->quiet = polls[0].revents == 0;
   if (hop_end->connection != NULL && polls[of_connection].revents == 0) rd_connection_quiet(hop_end->connection);
@@ -355,7 +358,7 @@ static bool still_listening(const struct rd_hop_end *hop_end, struct rd_error *e
 }
 
 // -1: never.
-static int sooner(int first_ms, int second_ms) {
-  if (first_ms < 0) return second_ms;
-  return second_ms < 0 || first_ms < second_ms ? first_ms : second_ms;
+static int64_t sooner(int64_t first_ns, int64_t second_ns) {
+  if (first_ns < 0) return second_ns;
+  return second_ns < 0 || first_ns < second_ns ? first_ns : second_ns;
 }

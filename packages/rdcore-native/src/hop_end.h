@@ -53,8 +53,9 @@ bool rd_hop_end_mend(struct rd_hop_end *hop_end, const struct rd_error *error);
 void rd_hop_end_tell_resumed(struct rd_hop_end *hop_end, uint64_t offset);
 
 // Waits for orders, the peer, the loop's own `own` descriptors (whose revents are filled in), or the next life sign or
-// counters; at most `most_ms` (-1: no limit of its own). The time goes on the account of `wait`.
-void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_count, int most_ms, enum rd_wait wait);
+// counters; at most `most_ns` (-1: no limit of its own). The time goes on the account of `wait`.
+void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_count, int64_t most_ns,
+                     enum rd_wait wait);
 
 // The peer's ABORT as the end of this run.
 bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_arrival *arrival, struct rd_error *error);

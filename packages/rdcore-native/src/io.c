@@ -65,13 +65,17 @@ int rd_wait_fd(int fd, short events, int timeout_ms) {
 }
 
 int64_t rd_now_ms(void) {
-  return rd_now_ns() / 1000000;
+  return rd_now_ns() / RD_NS_A_MS;
 }
 
 int64_t rd_now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+  return now.tv_sec * RD_NS_A_SECOND + now.tv_nsec;
+}
+
+int64_t rd_ns_of_ms(int ms) {
+  return ms < 0 ? -1 : ms * RD_NS_A_MS;
 }
 
 void rd_pipe_grow(int fd) {

@@ -33,6 +33,11 @@ int rd_wait_fd(int fd, short events, int timeout_ms);
 int64_t rd_now_ms(void);
 int64_t rd_now_ns(void);
 
+#define RD_NS_A_MS INT64_C(1000000)
+#define RD_NS_A_SECOND INT64_C(1000000000)
+// For poll(): less than 0 is for ever, and stays.
+int64_t rd_ns_of_ms(int ms);
+
 // Asks for a pipe of RD_PIPE_BYTES. Not a pipe, or refused: it stays as it is.
 void rd_pipe_grow(int fd);
 

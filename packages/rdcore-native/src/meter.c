@@ -3,8 +3,6 @@
 
 #include "io.h"
 
-#define NS_A_MS 1000000
-
 void rd_meter_start(struct rd_meter *meter) {
   *meter = (struct rd_meter){.told_at_ms = rd_now_ms()};
 }
@@ -19,9 +17,10 @@ void rd_meter_tell(struct rd_meter *meter, struct rd_control *control, bool last
   struct rd_event event = {
       .type = RD_EVENT_COUNTERS,
       .bytes = meter->bytes,
-      .waits = {.input_ms = meter->waited_ns[RD_WAIT_INPUT] / NS_A_MS,
-                .wire_ms = meter->waited_ns[RD_WAIT_WIRE] / NS_A_MS,
-                .output_ms = meter->waited_ns[RD_WAIT_OUTPUT] / NS_A_MS},
+      .waits = {.input_ms = meter->waited_ns[RD_WAIT_INPUT] / RD_NS_A_MS,
+                .limit_ms = meter->waited_ns[RD_WAIT_LIMIT] / RD_NS_A_MS,
+                .wire_ms = meter->waited_ns[RD_WAIT_WIRE] / RD_NS_A_MS,
+                .output_ms = meter->waited_ns[RD_WAIT_OUTPUT] / RD_NS_A_MS},
       .rtt_us = meter->rtt_us,
   };
   control->ops->tell(control, &event);

@@ -7,7 +7,7 @@
 
 #define RD_COUNTERS_EVERY_MS 250
 
-enum rd_wait { RD_WAIT_NONE, RD_WAIT_INPUT, RD_WAIT_WIRE, RD_WAIT_OUTPUT };
+enum rd_wait { RD_WAIT_NONE, RD_WAIT_INPUT, RD_WAIT_LIMIT, RD_WAIT_WIRE, RD_WAIT_OUTPUT };
 
 struct rd_meter {
   uint64_t bytes;

@@ -361,7 +361,7 @@ static void wait(struct receiver *receiver) {
       // After END the writer itself finds out whether all of it was wanted.
       {.fd = receiver->end_received || receiver->unwanted ? -1 : receiver->watch_fd, .events = 0},
   };
-  rd_hop_end_wait(&receiver->hop_end, own, 2, timeout_ms(receiver), what_for(receiver));
+  rd_hop_end_wait(&receiver->hop_end, own, 2, rd_ns_of_ms(timeout_ms(receiver)), what_for(receiver));
   if (own[0].revents != 0) rd_writer_woken(receiver->writer);
   if ((own[1].revents & (POLLERR | POLLHUP)) != 0) receiver->unwanted = true;
 }

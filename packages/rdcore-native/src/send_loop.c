@@ -3,6 +3,8 @@
 
 #include "credit.h"
 #include "hop_end.h"
+#include "io.h"
+#include "limit.h"
 #include "reader.h"
 
 #include <inttypes.h>
@@ -15,6 +17,7 @@ struct sender {
   struct rd_ring *ring;     // from here on: once there is a connection and a source
   struct rd_reader *reader;
   struct rd_credit credit;
+  struct rd_limit limit;
   size_t chunk_bytes; // the largest DATA payload
   uint64_t sent;      // stream offset
   uint64_t acked;     // stream offset: handed to the output over there
@@ -124,6 +127,7 @@ static bool begin(struct sender *sender, struct rd_error *error) {
   if (sender->reader != NULL || sender->source == NULL) return true;
   sender->ring = rd_ring_create(sender->hop_end.ring_bytes, error);
   if (sender->ring == NULL || !enroll_ring(sender, error)) return false;
+  rd_limit_init(&sender->limit, sender->hop_end.settings.limit_bytes_per_s, rd_now_ns());
   sender->reader = rd_reader_create(sender->source, sender->ring, !sender->hop_end.sealed, error);
   return sender->reader != NULL;
 }
@@ -236,6 +240,7 @@ static bool send_data(struct sender *sender, struct rd_error *error) {
     int sent = rd_connection_send(connection, RD_FRAME_DATA, sender->sent, bytes, count, error);
     if (sent <= 0) return sent == 0;
     rd_credit_spend(&sender->credit);
+    rd_limit_spend(&sender->limit, count);
     sender->sent += count;
     sender->hop_end.meter.bytes = sender->sent;
     if (!rd_connection_flush(connection, error)) return false;
@@ -255,7 +260,10 @@ static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
     sender->wait = RD_WAIT_WIRE;
     return 0;
   }
-  return rd_ring_peek(sender->ring, sender->sent, sender->chunk_bytes, bytes);
+  size_t wanted = is_part ? (size_t)unsent : sender->chunk_bytes;
+  size_t allowed = rd_limit_allow(&sender->limit, wanted, rd_now_ns());
+  if (allowed == 0) sender->wait = RD_WAIT_LIMIT;
+  return allowed == 0 ? 0 : rd_ring_peek(sender->ring, sender->sent, allowed, bytes);
 }
 
 // Only after the end of the input and the word that the producer ended well.
@@ -278,13 +286,16 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
 
 static void wait(struct sender *sender) {
   struct pollfd news = {.fd = -1, .events = POLLIN};
-  int most_ms = -1;
+  int64_t most_ns = -1;
   bool speaks = sender->hop_end.connection != NULL && sender->resumed;
-  if (speaks && sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
+  if (!speaks) sender->wait = RD_WAIT_WIRE;
+  if (sender->wait == RD_WAIT_LIMIT) {
+    most_ns = rd_limit_wait_ns(&sender->limit, rd_now_ns());
+  } else if (speaks && sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
     news.fd = rd_reader_poll_fd(sender->reader);
-    if (!rd_reader_expect_news(sender->reader, sender->filled_seen)) most_ms = 0;
+    if (!rd_reader_expect_news(sender->reader, sender->filled_seen)) most_ns = 0;
   }
-  rd_hop_end_wait(&sender->hop_end, &news, 1, most_ms, sender->wait);
+  rd_hop_end_wait(&sender->hop_end, &news, 1, most_ns, sender->wait);
   if (news.revents != 0) rd_reader_woken(sender->reader);
 }
 

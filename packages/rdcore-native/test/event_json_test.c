@@ -33,8 +33,9 @@ int main(void) {
   connected.note = "smaller";
   says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"local\":\"a\",\"peer\":\"b\","
                   "\"device\":null,\"note\":\"smaller\"}");
-  says((struct rd_event){.type = RD_EVENT_COUNTERS, .bytes = 1ull << 40, .waits = {1, 2, 3}, .rtt_us = 90},
-       "{\"event\":\"counters\",\"bytes\":1099511627776,\"input_ms\":1,\"wire_ms\":2,\"output_ms\":3,\"rtt_us\":90}");
+  says((struct rd_event){.type = RD_EVENT_COUNTERS, .bytes = 1ull << 40, .waits = {1, 4, 2, 3}, .rtt_us = 90},
+       "{\"event\":\"counters\",\"bytes\":1099511627776,\"input_ms\":1,\"limit_ms\":4,\"wire_ms\":2,\"output_ms\":3,"
+       "\"rtt_us\":90}");
   says((struct rd_event){.type = RD_EVENT_FINISHED, .error = &refused, .bytes = 5, .usage = {1, 2, 900}},
        "{\"event\":\"finished\",\"result\":\"failed\",\"status\":3,\"code\":\"cannot_connect\",\"message\":\"why\","
        "\"bytes\":5,\"user_ms\":1,\"system_ms\":2,\"max_rss_kib\":900}");

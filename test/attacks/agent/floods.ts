@@ -34,7 +34,17 @@ export const FLOODS: readonly Flood[] = [
 ];
 
 function counters(): object {
-  return { event: 'counters', link: 1, end: 'recv', bytes: 1, input_ms: 0, wire_ms: 0, output_ms: 0, rtt_us: 1 };
+  return {
+    event: 'counters',
+    link: 1,
+    end: 'recv',
+    bytes: 1,
+    input_ms: 0,
+    limit_ms: 0,
+    wire_ms: 0,
+    output_ms: 0,
+    rtt_us: 1,
+  };
 }
 
 /** A deaf one reads nothing while it talks. */

@@ -130,7 +130,17 @@ function connected(link: number, end: string): object {
 }
 
 function counters(bytes: number): object {
-  return { event: 'counters', link: 1, end: 'recv', bytes, input_ms: 0, wire_ms: 0, output_ms: 0, rtt_us: 0 };
+  return {
+    event: 'counters',
+    link: 1,
+    end: 'recv',
+    bytes,
+    input_ms: 0,
+    limit_ms: 0,
+    wire_ms: 0,
+    output_ms: 0,
+    rtt_us: 0,
+  };
 }
 
 function atEachMoment(what: string, line: string | Buffer): Lie[] {

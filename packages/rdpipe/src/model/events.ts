@@ -41,6 +41,7 @@ export type RunEvent =
       readonly end: HopEnd;
       readonly bytes: number;
       readonly inputMs: number;
+      readonly limitMs: number;
       readonly wireMs: number;
       readonly outputMs: number;
     }

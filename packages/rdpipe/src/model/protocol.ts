@@ -212,6 +212,8 @@ export type AgentEvent =
       readonly end: HopEnd;
       readonly bytes: number;
       readonly input_ms: number;
+      /** Held back by the limit; of a sender. */
+      readonly limit_ms: number;
       readonly wire_ms: number;
       readonly output_ms: number;
       /** Shortest round trip of a PING; 0: none yet. */

@@ -42,9 +42,11 @@ export interface HopReport {
   readonly bytes: number;
   readonly seconds: number;
   readonly bytesPerSecond: number;
-  /** What the hop waited for most: its producer, the network, its consumer. */
-  readonly bottleneck: 'input' | 'wire' | 'output' | 'none';
+  /** What the hop waited for most: its producer, its limit, the network, its consumer. */
+  readonly bottleneck: 'input' | 'limit' | 'wire' | 'output' | 'none';
   readonly inputMs: number;
+  /** Held back by `--limit`. */
+  readonly limitMs: number;
   readonly wireMs: number;
   readonly outputMs: number;
   /** Null: it was not told. */

@@ -152,6 +152,7 @@ const EventSchema = v.variant('event', [
     end: End,
     bytes: Count,
     input_ms: Count,
+    limit_ms: Count,
     wire_ms: Count,
     output_ms: Count,
     rtt_us: Count,

@@ -66,8 +66,8 @@ function connected(state: RunState, event: Connected, nowMs: number): RunState {
 }
 
 function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): Counters {
-  const { bytes, input_ms: inputMs, wire_ms: wireMs, output_ms: outputMs, rtt_us: rttUs } = event;
-  return { bytes, inputMs, wireMs, outputMs, rttUs };
+  const { bytes, input_ms: inputMs, limit_ms: limitMs, wire_ms: wireMs, output_ms: outputMs, rtt_us: rttUs } = event;
+  return { bytes, inputMs, limitMs, wireMs, outputMs, rttUs };
 }
 
 function resumed(state: RunState, { link, end }: Extract<AgentEvent, { event: 'resumed' }>): RunState {

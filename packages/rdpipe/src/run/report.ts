@@ -56,6 +56,7 @@ function reportHop(hop: LinkState): HopReport {
     bytesPerSecond: seconds > 0 ? bytes / seconds : 0,
     bottleneck: bottleneckOf(waits),
     inputMs: waits.input,
+    limitMs: waits.limit,
     wireMs: waits.wire,
     outputMs: waits.output,
     sender: usageOf(ends.send.ended),
@@ -99,6 +100,7 @@ function usageOf(ended: LinkEnded | undefined): ProgramUsage | null {
 
 interface Waits {
   readonly input: number;
+  readonly limit: number;
   readonly wire: number;
   readonly output: number;
 }
@@ -106,12 +108,13 @@ interface Waits {
 /** A sender that waits for the wire while its receiver waits for its output waits for that output. */
 function waitsOf({ ends: { send, recv } }: LinkState): Waits {
   const output = recv.counters.outputMs;
-  return { input: send.counters.inputMs, wire: Math.max(0, send.counters.wireMs - output), output };
+  const { inputMs: input, limitMs: limit, wireMs } = send.counters;
+  return { input, limit, wire: Math.max(0, wireMs - output), output };
 }
 
 function bottleneckOf(waits: Waits): HopReport['bottleneck'] {
-  const most = Math.max(waits.input, waits.wire, waits.output);
+  const most = Math.max(waits.input, waits.limit, waits.wire, waits.output);
   if (most === 0) return 'none';
-  if (most === waits.input) return 'input';
-  return most === waits.output ? 'output' : 'wire';
+  const kinds = ['input', 'limit', 'output', 'wire'] as const;
+  return kinds.find((kind) => waits[kind] === most) ?? 'none';
 }

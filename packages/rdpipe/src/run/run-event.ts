@@ -17,6 +17,7 @@ export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefine
         end: event.end,
         bytes: event.bytes,
         inputMs: event.input_ms,
+        limitMs: event.limit_ms,
         wireMs: event.wire_ms,
         outputMs: event.output_ms,
       };

@@ -15,10 +15,11 @@ export interface StageState {
   readonly exit: Exited | undefined;
 }
 
-/** Bytes so far, and how long this end waited for its input, the network, its output. */
+/** Bytes so far, and how long this end waited for its input, for the limit, the network, its output. */
 export interface Counters {
   readonly bytes: number;
   readonly inputMs: number;
+  readonly limitMs: number;
   readonly wireMs: number;
   readonly outputMs: number;
   /** Shortest round trip; 0: none yet. */
@@ -83,7 +84,7 @@ export interface RunState {
   readonly leftBehind: readonly LeftBehind[];
 }
 
-export const NO_COUNTERS: Counters = { bytes: 0, inputMs: 0, wireMs: 0, outputMs: 0, rttUs: 0 };
+export const NO_COUNTERS: Counters = { bytes: 0, inputMs: 0, limitMs: 0, wireMs: 0, outputMs: 0, rttUs: 0 };
 const NOTHING: EndState = { connected: undefined, counters: NO_COUNTERS, reconnects: 0, ended: undefined };
 
 /** The state before anything was started. */

@@ -9,7 +9,7 @@ export interface HopProgress {
   readonly name: string;
   readonly bytes: number;
   readonly bytesPerSecond: number;
-  readonly waitsFor: 'input' | 'wire' | 'output' | undefined;
+  readonly waitsFor: 'input' | 'limit' | 'wire' | 'output' | undefined;
   /** Its connection broke, and there is no new one yet. */
   readonly reconnecting: boolean;
   readonly size: number | undefined;
@@ -63,10 +63,13 @@ interface Sample {
 }
 
 interface Waits {
-  input: number;
-  wire: number;
-  output: number;
+  readonly input: number;
+  readonly limit: number;
+  readonly wire: number;
+  readonly output: number;
 }
+
+const NO_WAITS: Waits = { input: 0, limit: 0, wire: 0, output: 0 };
 
 interface Counted {
   readonly link: number;
@@ -77,7 +80,7 @@ interface Counted {
   /** Its ends that are without a connection. */
   readonly broken: Set<HopEnd>;
   /** Milliseconds waited so far, and those at the last look. */
-  readonly waits: Waits;
+  waits: Waits;
   recent: Waits;
 }
 
@@ -92,8 +95,8 @@ function startCounting(plan: Plan, segment: number, expectedBytes: number | unde
     bytes: 0,
     samples: [],
     broken: new Set(),
-    waits: { input: 0, wire: 0, output: 0 },
-    recent: { input: 0, wire: 0, output: 0 },
+    waits: NO_WAITS,
+    recent: NO_WAITS,
   }));
 }
 
@@ -106,6 +109,7 @@ function nameOf(link: PlannedLink, labels: ReadonlyMap<string, string>): string 
 function take(hop: Counted, event: Extract<RunEvent, { kind: 'counters' }>, at: number): void {
   if (event.end === 'send') {
     note(hop, 'input', event.inputMs);
+    note(hop, 'limit', event.limitMs);
     note(hop, 'wire', event.wireMs);
     return;
   }
@@ -116,8 +120,8 @@ function take(hop: Counted, event: Extract<RunEvent, { kind: 'counters' }>, at: 
 }
 
 function note(hop: Counted, what: keyof Waits, milliseconds: number): void {
-  hop.recent[what] = milliseconds - hop.waits[what];
-  hop.waits[what] = milliseconds;
+  hop.recent = { ...hop.recent, [what]: milliseconds - hop.waits[what] };
+  hop.waits = { ...hop.waits, [what]: milliseconds };
 }
 
 function progressOf(hop: Counted, size: number | undefined, now: number): HopProgress {
@@ -142,9 +146,9 @@ function rateOf({ samples }: Counted, now: number): number {
 const NOTICEABLE_MS = 50;
 
 /** A sender that waits for the wire while its receiver waits for its output waits for that output. */
-function longest({ input, wire, output }: Waits): HopProgress['waitsFor'] {
-  const waits = { input, wire: wire - output, output };
-  const kinds = ['input', 'wire', 'output'] as const;
+function longest({ input, limit, wire, output }: Waits): HopProgress['waitsFor'] {
+  const waits = { input, limit, wire: wire - output, output };
+  const kinds = ['input', 'limit', 'wire', 'output'] as const;
   const most = kinds.reduce((best, kind) => (waits[kind] > waits[best] ? kind : best));
   return waits[most] >= NOTICEABLE_MS ? most : undefined;
 }

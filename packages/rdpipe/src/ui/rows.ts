@@ -9,7 +9,12 @@ export function progressRows(hops: readonly HopProgress[], columns: number): rea
   return formatTable(hops.map(cells)).map((row) => [...row].slice(0, columns).join(''));
 }
 
-const WAITING = { input: 'waits for input', wire: 'waits for the network', output: 'waits for output' };
+const WAITING = {
+  input: 'waits for input',
+  limit: 'at its limit',
+  wire: 'waits for the network',
+  output: 'waits for output',
+};
 
 function cells(hop: HopProgress): readonly string[] {
   return [hop.name, formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), portion(hop), doing(hop)];

@@ -29,7 +29,8 @@ function bandwidthLine({ hops, seconds }: Report): string {
 }
 
 function hopCells(hop: HopReport): readonly string[] {
-  const waits = `waited ${inSeconds(hop.inputMs)} for input, ${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
+  const limit = hop.limitMs === 0 ? '' : `${inSeconds(hop.limitMs)} for the limit, `;
+  const waits = `waited ${inSeconds(hop.inputMs)} for input, ${limit}${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
   const result = hop.result.replace('_', ' ');
   const roundTrip = hop.rttUs === null ? [] : [`round trip ${formatMicroseconds(hop.rttUs)}`];
   const times = [waits, ...roundTrip, ...reconnected(hop)].join('; ');
@@ -83,11 +84,13 @@ function slowestLine(report: Report): readonly string[] {
 
 /**
  * Before the slowest part every hop waits for its output, behind it every hop waits for its input; a hop that waits for
- * the network is the slowest part itself.
+ * the network, or for its limit, is the slowest part itself.
  */
 function findSlowest({ hops, stages }: Report): string | undefined {
   const measured = hops.filter(({ bottleneck }) => bottleneck !== 'none');
   if (measured.length === 0) return undefined;
+  const limited = measured.find(({ bottleneck }) => bottleneck === 'limit');
+  if (limited !== undefined) return `the limit of ${nameOf(limited)} (--limit)`;
   const network = measured.find(({ bottleneck }) => bottleneck === 'wire');
   if (network !== undefined) return `the network between ${network.from} and ${network.to}`;
   const waitsForOutput = measured.findLast(({ bottleneck }) => bottleneck === 'output');

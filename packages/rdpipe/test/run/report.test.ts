@@ -50,6 +50,7 @@ describe('makeReport', () => {
       bytesPerSecond: 2000,
       bottleneck: 'output',
       inputMs: 10,
+      limitMs: 0,
       wireMs: 300,
       outputMs: 600,
       sender: { userMs: 30, systemMs: 40, maxRssKib: 9000 },
@@ -162,6 +163,11 @@ describe('makeReport', () => {
         'that waited for its producer',
         [['s1', counters(1, 'send', { input_ms: 9, wire_ms: 8 })]],
         { bottleneck: 'input' },
+      ],
+      [
+        'that its limit held back',
+        [['s1', counters(1, 'send', { input_ms: 1, limit_ms: 9, wire_ms: 8 })]],
+        { bottleneck: 'limit', limitMs: 9 },
       ],
       [
         'that waited for the network',

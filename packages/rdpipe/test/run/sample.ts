@@ -143,7 +143,18 @@ export function connected(link: number, end: HopEnd, how: Partial<EventOf<'conne
 }
 
 export function counters(link: number, end: HopEnd, how: Partial<EventOf<'counters'>> = {}): AgentEvent {
-  return { event: 'counters', link, end, bytes: 0, input_ms: 0, wire_ms: 0, output_ms: 0, rtt_us: 0, ...how };
+  return {
+    event: 'counters',
+    link,
+    end,
+    bytes: 0,
+    input_ms: 0,
+    limit_ms: 0,
+    wire_ms: 0,
+    output_ms: 0,
+    rtt_us: 0,
+    ...how,
+  };
 }
 
 export function broken(link: number, end: HopEnd, message = 'connection reset'): AgentEvent {

@@ -79,6 +79,7 @@ export function hopReport(changes: Partial<HopReport> = {}): HopReport {
     bytesPerSecond: 2_147_483_648,
     bottleneck: 'wire',
     inputMs: 100,
+    limitMs: 0,
     wireMs: 900,
     outputMs: 200,
     sender: { userMs: 300, systemMs: 700, maxRssKib: 12_000 },

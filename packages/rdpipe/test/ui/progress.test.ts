@@ -7,7 +7,17 @@ import { planFor } from './helpers.ts';
 type Counters = Extract<RunEvent, { kind: 'counters' }>;
 
 function counters(changes: Partial<Counters>): Counters {
-  return { kind: 'counters', link: 1, end: 'recv', bytes: 0, inputMs: 0, wireMs: 0, outputMs: 0, ...changes };
+  return {
+    kind: 'counters',
+    link: 1,
+    end: 'recv',
+    bytes: 0,
+    inputMs: 0,
+    limitMs: 0,
+    wireMs: 0,
+    outputMs: 0,
+    ...changes,
+  };
 }
 
 describe('progress', () => {
@@ -75,6 +85,8 @@ describe('progress', () => {
     expect(waits()).to.equal('wire');
     at(4000, { end: 'send', inputMs: 920, wireMs: 1900 }, { outputMs: 900 });
     expect(waits()).to.equal('output');
+    at(5000, { end: 'send', inputMs: 920, limitMs: 950, wireMs: 1910 }, { outputMs: 910 });
+    expect(waits()).to.equal('limit');
   });
 
   it('estimates the rest where the size is known', () => {

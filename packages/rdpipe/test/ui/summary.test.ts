@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { HopReport } from '../../src/model/report.ts';
 import { summaryLines } from '../../src/ui/summary.ts';
 import { hopReport, report, stageReport } from './helpers.ts';
 
@@ -60,6 +61,11 @@ describe('summary', () => {
     expect(lines[4]).to.equal('h2→h3: h3: shrunk');
   });
 
+  it('shows what the limit held back, where there is one', () => {
+    const [, hop] = summaryLines(report({ hops: [hopReport({ limitMs: 700 })] }));
+    expect(hop).to.contain('waited 0.1 s for input, 0.7 s for the limit, 0.9 s for the network, 0.2 s for output');
+  });
+
   it('shows links that stay on a host, and files, without what they have not', () => {
     const file = stageReport({ command: '> out', userMs: 0, systemMs: 0, maxRssKib: 0 });
     const within = hopReport({ from: 'h1', to: 'h1', transport: 'local', cipher: 'none' });
@@ -88,7 +94,7 @@ describe('summary', () => {
 
   describe('names the slowest part', () => {
     const stages = [1, 2, 3].map((stage) => stageReport({ stage, host: `h${stage}`, command: `c${stage}` }));
-    const hop = (link: number, bottleneck: 'input' | 'wire' | 'output' | 'none') =>
+    const hop = (link: number, bottleneck: HopReport['bottleneck']) =>
       hopReport({ link, bottleneck, from: `h${link}`, to: `h${link + 1}` });
 
     it('between hops that wait for output and those that wait for input', () => {
@@ -106,6 +112,11 @@ describe('summary', () => {
     it('on the network', () => {
       expect(slowest({ stages, hops: [hop(1, 'output'), hop(2, 'wire')] })).to.equal(
         'Slowest: the network between h2 and h3',
+      );
+    });
+    it('at a limit', () => {
+      expect(slowest({ stages, hops: [hop(1, 'limit'), hop(2, 'input')] })).to.equal(
+        'Slowest: the limit of h1→h2 (--limit)',
       );
     });
     it("at the user's own descriptors", () => {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// --limit: no stream is faster than it may be, and none is held back for longer than that takes.
+import { expect } from 'chai';
+import { endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
+import type { Message } from '../support/agent-socket.ts';
+import { BreakingProxy } from '../support/breaking-proxy.ts';
+import { useBench } from '../support/programs.ts';
+
+const MB = 1_000_000;
+const BUFFER = 8 << 20;
+const WITHIN = 1.02;
+/** How late the last of what was held back may go, where others use the machine. */
+const LATE_MS = 20;
+/** Of a run that was unlucky. */
+const ATTEMPTS = 3;
+
+interface Cell {
+  readonly name: string;
+  readonly bytes: number;
+  readonly limit: number;
+  readonly sealed?: boolean;
+  readonly open?: Message;
+}
+
+const CELLS: readonly Cell[] = [
+  { name: 'in clear', bytes: 4 * MB, limit: 4 * MB },
+  { name: 'sealed', bytes: 4 * MB, limit: 4 * MB, sealed: true },
+  { name: 'through the smallest window', bytes: 20 * MB, limit: 20 * MB, open: { buffer: 64 << 10 } },
+  { name: 'of many bytes', bytes: 100 * MB, limit: 100 * MB },
+  { name: 'of few bytes', bytes: 300, limit: 300 },
+  { name: 'without ever sleeping', bytes: 4 * MB, limit: 4 * MB, open: { poll: true } },
+];
+
+describe('a limit', () => {
+  const bench = useBench();
+
+  for (const cell of CELLS)
+    it(`of a stream ${cell.name} is kept, and reached`, async () => {
+      const dueMs = (1000 * cell.bytes) / cell.limit;
+      for (let attempt = 1; ; attempt++) {
+        const { tookMs, heldMs } = await carry(cell);
+        expect(tookMs).to.be.at.least(dueMs);
+        if (heldMs <= dueMs * WITHIN + LATE_MS) return;
+        expect(attempt, `held back for ${heldMs} ms of ${dueMs}`).to.be.lessThan(ATTEMPTS);
+      }
+    }).timeout(60_000);
+
+  it('counts what is sent again', async () => {
+    const [bytes, limit, until] = [6 * MB, 4 * MB, 2 * MB];
+    const open = { limit, buffer: BUFFER, stall_timeout_ms: 10_000 };
+    const hop = new Hop(bench, { dialler: 'sender', sealed: false, bytes, open });
+    const proxy = await BreakingProxy.before(await hop.listen());
+    try {
+      proxy.breakEvery(until, 1, 'silent', 'both');
+      hop.dial(proxy.port);
+      const resumed = Number((await hop.dialler.agent.heard('resumed')).bytes);
+      const resumedAt = performance.now();
+      expect(await endOf(hop.dialler)).to.equal('ok');
+      // What the connection took before it was given up, much of the stream, would have been for nothing.
+      expect(resumed).to.be.at.most(until);
+      expect(performance.now() - resumedAt).to.be.at.least((500 * (bytes - resumed)) / limit);
+    } finally {
+      proxy.close();
+    }
+  }).timeout(60_000);
+
+  /** How long it took, and how long its sender says that it was held back. */
+  async function carry({ bytes, limit, sealed, open }: Cell): Promise<{ tookMs: number; heldMs: number }> {
+    const settings = { limit, buffer: BUFFER, ...open };
+    const hop = new Hop(bench, { dialler: 'sender', sealed: sealed ?? false, bytes, open: settings });
+    const port = await hop.listen();
+    const began = performance.now();
+    hop.dial(port);
+    expect(await Promise.all([endOf(hop.dialler), endOf(hop.listener)])).to.deep.equal(['ok', 'ok']);
+    const tookMs = performance.now() - began;
+    expect(hop.sunk?.equals(hop.content)).to.equal(true);
+    return { tookMs, heldMs: heldBack(hop.dialler) };
+  }
+});
+
+function heldBack({ agent }: HopEnd): number {
+  return Number(agent.events.findLast(({ event }) => event === 'counters')?.limit_ms);
+}
