@@ -11,7 +11,7 @@ import { labTables } from './lab/tables.ts';
 import { LoopbackGround } from './loopback/loopback-ground.ts';
 import { whatLoopbackLacks } from './loopback/needs.ts';
 import type { Build } from './loopback/setup.ts';
-import { loopbackTables } from './loopback/tables.ts';
+import { groundFor, loopbackTables } from './loopback/tables.ts';
 import { thisMachine } from './machine.ts';
 import { compilePrograms } from './programs/programs.ts';
 import { type Ground, type Outcome, runRounds } from './rounds.ts';
@@ -21,7 +21,6 @@ import { USAGE, type Words, wordsOf } from './words.ts';
 
 /** The first run on a host reads its programs, and copies rdpipe's agent. */
 const WARM_UP_MIB = 8;
-const HOSTS = 2;
 
 try {
   const words = wordsOf(process.argv.slice(2));
@@ -59,11 +58,11 @@ async function bench(words: Words): Promise<void> {
 }
 
 async function onLoopback(words: Words): Promise<Summary> {
-  const ground = await LoopbackGround.open({ parent: words.dir, hosts: HOSTS });
+  const ground = await LoopbackGround.open({ parent: words.dir, ...groundFor(words.loopback) });
   try {
     const builds = buildsOf(words);
     const prepare = async (mib: number) => {
-      ground.prepare(mib);
+      await ground.prepare(mib);
       const all = loopbackTables({ mib, builds });
       return words.loopback.map((name) => all[name]);
     };

@@ -9,11 +9,13 @@ export interface Hop {
   readonly address: string;
   readonly port: number | string;
   readonly options: string;
+  /** Options of the sender alone. */
+  readonly sending?: string;
 }
 
 /** `file`: a word that names the input; without it, standard input. */
-export function rdsend({ programs, key, address, port, options }: Hop, file = ''): string {
-  return `${programs}/rdsend -v --key-fd 3 ${options} ${address} ${port} - ${file} 3<${key}`;
+export function rdsend({ programs, key, address, port, options, sending = '' }: Hop, file = ''): string {
+  return `${programs}/rdsend -v --key-fd 3 ${options} ${sending} ${address} ${port} - ${file} 3<${key}`;
 }
 
 export function rdrecv({ programs, key, port, options }: Hop, file = ''): string {

@@ -18,13 +18,15 @@ export interface Listening {
   readonly transport: 'rdma' | 'tcp';
   /** `PORT` is the free port that each run on loopback gets in its environment. */
   readonly port: number | 'PORT';
+  /** On loopback: words that run a command where it listens, if not here. */
+  readonly through?: string;
 }
 
 export interface Case {
   readonly name: string;
   readonly parts: readonly Part[];
-  /** Throws when a part did other than asked. */
-  readonly read: (said: Said) => Figures;
+  /** Throws when a part did other than asked. On loopback it is told when the last part began, by the monotonic clock. */
+  readonly read: (said: Said, beganS?: number) => Figures;
   /** How many bytes a run moves; unnamed where that means nothing. */
   readonly bytes?: number;
   /** Not measured: a command line that comes before each run, and one that comes after it. */
@@ -33,6 +35,11 @@ export interface Case {
   /** In the lab: between which moments the hosts' processors are watched: its commands note them, or it is the whole run. */
   readonly watched?: 'as noted' | 'all along';
   readonly goals?: readonly Goal[];
+}
+
+/** For a case that tells nothing beside what is measured of it. */
+export function nothing(): Figures {
+  return {};
 }
 
 /** What each part printed on both outputs, in their order. */

@@ -11,11 +11,26 @@ export function ofLast(read: (said: string) => Figures): Case['read'] {
   return (said) => read(said.at(-1) ?? '');
 }
 
-/** What `drain` read, by the time from the first byte to the end. */
-export function ofDrain(text: string, bytes: number): Figures {
-  const [read, seconds] = numbersIn(text, /^drain: (\d+) bytes in ([\d.]+) s$/m, 'drain');
+/** What `drain` read, by the time from the first byte to the end; and the first byte's, where it is told since when. */
+export function ofDrain(text: string, bytes: number, beganS?: number): Figures {
+  const words = /^drain: (\d+) bytes in ([\d.]+) s from ([\d.]+) s$/m;
+  const [read, seconds, firstS] = numbersIn(text, words, 'drain');
   if (read !== bytes) throw new Error(`${read} bytes arrived, not ${bytes}`);
-  return { mb_per_s: bytes / seconds / 1e6 };
+  return { mb_per_s: bytes / seconds / 1e6, ...(beganS !== undefined && { first_byte_s: firstS - beganS }) };
+}
+
+/** What `lines read` tells. */
+export function ofLines(text: string, count: number): Figures {
+  const words = /^lines: (\d+) lines, median ([\d.]+) us, 99 of 100 within ([\d.]+) us$/m;
+  const [read, median_us, most_us] = numbersIn(text, words, 'lines');
+  if (read !== count) throw new Error(`${read} lines arrived, not ${count}`);
+  return { median_us, most_us };
+}
+
+/** `rdpipe --json`: the memory of the rdsend or rdrecv that held most. */
+export function ofNativePrograms(text: string): Figures {
+  const ends = reportIn(text, 'tcp').hops.flatMap(({ sender, receiver }) => [sender, receiver]);
+  return { native_rss_mib: Math.max(...ends.map((usage) => usage?.maxRssKib ?? Number.NaN)) / 1024 };
 }
 
 /** ib_send_bw's MB are 2^20 bytes. */
@@ -60,9 +75,9 @@ export function ofRdpipe(text: string, transport: Transport, bytes: number): Fig
   return { mb_per_s: bytes / Math.max(...hops.map((hop) => hop.seconds)) / 1e6 };
 }
 
-/** The report that it ends with; throws where a hop went another way. */
+/** The report that its events end with; throws where a hop went another way. */
 export function reportIn(text: string, transport: Transport): Report {
-  const report: Report = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
+  const report: Report = JSON.parse(text.split('\n').findLast((line) => line.startsWith('{')) ?? '');
   const ways = report.hops.map((hop) => hop.transport);
   if (ways.some((way) => way !== transport)) throw new Error(`not over ${transport} but ${ways.join(', ')}`);
   return report;

@@ -11,12 +11,13 @@ export interface Table {
   readonly columns: readonly Column[];
 }
 
-/** A figure, or its ratio to that of the case `base` in the same round. */
+/** A figure, or its ratio to that of a case in the same round. */
 export interface Column {
   readonly title: string;
   readonly figure: Figure;
   readonly digits: number;
-  readonly base?: Case;
+  /** One for all cases, or one for each of some. */
+  readonly base?: Case | ReadonlyMap<Case, Case>;
   /** Without the least and the most. */
   readonly brief?: true;
 }
@@ -37,7 +38,10 @@ export function goalsOf(results: Results): string {
 }
 
 function cell(one: Case, { figure, digits, base, brief }: Column, results: Results): string {
-  return one === base ? '1' : inWords(measured(one, figure, base, results), digits, brief);
+  if (one === base) return '1';
+  const to = base === undefined || 'parts' in base ? base : base.get(one);
+  if (base !== undefined && to === undefined) return '';
+  return inWords(measured(one, figure, to, results), digits, brief);
 }
 
 function goalRow(one: Case, goal: Goal, results: Results): string[] {
@@ -57,7 +61,12 @@ function verdict({ bound, value, aim }: Goal, numbers: readonly number[]): strin
 }
 
 function unitOf(figure: Figure): string {
-  const units: Partial<Record<Figure, string>> = { cpu_s_per_gib: 'CPU s/GiB', max_rss_mib: 'MiB', mb_per_s: 'MB/s' };
+  const units: Partial<Record<Figure, string>> = {
+    cpu_s_per_gib: 'CPU s/GiB',
+    max_rss_mib: 'MiB of RSS',
+    native_rss_mib: 'MiB of RSS of rdsend, rdrecv',
+    mb_per_s: 'MB/s',
+  };
   return units[figure] ?? figure;
 }
 

@@ -5,8 +5,13 @@ import { spawnSync } from 'node:child_process';
 const LARGEST_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 /** What it prints; throws, with its words, unless it ends with status 0. */
-export function output(program: string, words: readonly string[], input: string | Buffer = ''): Buffer {
-  const { status, stdout, stderr, error } = spawnSync(program, words, { input, maxBuffer: LARGEST_OUTPUT_BYTES });
+export function output(
+  program: string,
+  words: readonly string[],
+  input: string | Buffer = '',
+  env: NodeJS.ProcessEnv = process.env,
+): Buffer {
+  const { status, stdout, stderr, error } = spawnSync(program, words, { input, env, maxBuffer: LARGEST_OUTPUT_BYTES });
   if (status === 0) return stdout;
   const why = error?.message ?? (stderr.toString().trim() || `status ${status}`);
   throw new Error(`${program} ${words.join(' ')}: ${why}`);

@@ -21,9 +21,8 @@ function rsync({ sshConfig }: Setup): Case {
 function withRdpipe(setup: Setup, transport: Transport): Case {
   const command = rdpipe(setup, `--transport ${transport} --json h1:'< ${SOURCE}' h2:'> ${TARGET}'`);
   const read = ofLast((said) => {
-    const [report = '', time = ''] = [said.slice(0, said.lastIndexOf('}') + 1), said.slice(said.lastIndexOf('}') + 1)];
-    reportIn(report, transport);
-    return ofTime(time);
+    reportIn(said, transport);
+    return ofTime(said);
   });
   return timed(`\`rdpipe\` over ${transport.toUpperCase()}`, command, read);
 }

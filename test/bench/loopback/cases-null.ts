@@ -11,29 +11,41 @@ export interface NullCases {
   readonly encrypted: readonly Case[];
 }
 
+export interface FileRun {
+  readonly name: string;
+  readonly options: string;
+  /** Of the sender alone. */
+  readonly sending?: string;
+  /** A word of bash. */
+  readonly source: string;
+}
+
 export function nullCases({ mib, builds }: Setup): NullCases {
   const bytes = mib * MIB;
+  const source = '"$SOURCE"';
   const iperf: Case = {
     name: 'iperf3',
     parts: [listener(`iperf3 -s -1 -B ${ADDRESS} -p $PORT`), here(`iperf3 -J -c ${ADDRESS} -p $PORT -n ${mib}M`)],
     bytes,
     read: ofLast(ofIperf),
   };
-  const goal: Goal = { figure: 'mb_per_s', base: iperf, bound: 'at least', value: 1, aim: 1.2 };
+  const goals: readonly Goal[] = [{ figure: 'mb_per_s', base: iperf, bound: 'at least', value: 1, aim: 1.2 }];
+  const plain = { name: 'rdsend FILE', options: '--encrypt never', source };
+  const encrypted = { name: 'rdsend FILE, encrypted', options: '--encrypt always', source };
   return {
     iperf,
-    plain: builds.map((build) => ours(build, 'rdsend FILE', bytes, '--encrypt never', [goal])),
-    encrypted: builds.map((build) => ours(build, 'rdsend FILE, encrypted', bytes, '--encrypt always', [])),
+    plain: builds.map((build) => ({ ...fileToNull(build, plain, bytes), goals })),
+    encrypted: builds.map((build) => fileToNull(build, encrypted, bytes)),
   };
 }
 
-function ours(build: Build, name: string, bytes: number, options: string, goals: readonly Goal[]): Case {
-  const ends = hop(build, options);
+/** By the sender's own clock: no start and no handshake is in it. */
+export function fileToNull(build: Build, { name, options, sending, source }: FileRun, bytes: number): Case {
+  const ends = hop(build, options, sending);
   return {
     name: `${name}${build.label}`,
-    parts: [listener(`${rdrecv(ends)} > /dev/null`), here(rdsend(ends, '"$SOURCE"'))],
+    parts: [listener(`${rdrecv(ends)} > /dev/null`), here(rdsend(ends, source))],
     bytes,
     read: ofLast((said) => ofRdsend(said, 'tcp', bytes)),
-    goals,
   };
 }

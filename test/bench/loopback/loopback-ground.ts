@@ -9,51 +9,67 @@ import { freePort } from '../../support/free-port.ts';
 import { ROOT } from '../../support/root.ts';
 import { output } from '../../support/shell-out.ts';
 import { type SshHosts, startSshHosts } from '../../support/sshd.ts';
-import { type Case, GIB, type Part } from '../case.ts';
+import { type Case, GIB, type Listening, type Part } from '../case.ts';
 import type { Figures } from '../figures.ts';
 import { readingHere, TICKS_A_SECOND, workBetween } from '../processors.ts';
-import { program } from '../programs/programs.ts';
 import type { Ground } from '../rounds.ts';
-import { type Measured, type Running, startMeasured } from './measured.ts';
+import { type Measured, type Running, startMeasured, type Usage } from './measured.ts';
+import { SlowLink } from './slow-link.ts';
 
-const LOOPBACK = '127.0.0.1';
+/** Some peers listen on every address. */
+const EVERYWHERE = '0.0.0.0';
+/** Nine megabytes, again and again: farther apart than compression at level 1 looks back. */
+const TEXT = join(ROOT, 'node_modules/typescript/lib/typescript.js');
 const LISTENS_MS = 20_000;
 const LISTEN = '0A';
 
 export interface GroundOptions {
   /** Where the files are that runs read and write. */
   readonly parent: string;
+  /** ssh servers h1, h2 and so on. */
   readonly hosts: number;
+  readonly slowLink: boolean;
 }
 
 export class LoopbackGround implements Ground {
   readonly #folder: string;
   readonly #ssh: SshHosts;
+  readonly #link: SlowLink | undefined;
   readonly #running = new Set<Running>();
 
-  private constructor(folder: string, ssh: SshHosts) {
+  private constructor(folder: string, ssh: SshHosts, link: SlowLink | undefined) {
     this.#folder = folder;
     this.#ssh = ssh;
+    this.#link = link;
   }
 
-  static async open({ parent, hosts }: GroundOptions): Promise<LoopbackGround> {
+  static async open({ parent, hosts, slowLink }: GroundOptions): Promise<LoopbackGround> {
     const folder = mkdtempSync(join(parent, 'rdpipe-bench-'));
     mkdirSync(join(folder, 'homes'));
     writeFileSync(join(folder, 'key'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
     const names = Array.from({ length: hosts }, (_, index) => ({ name: `h${index + 1}` }));
-    return new LoopbackGround(folder, await startSshHosts(join(folder, 'homes'), names));
+    const ssh = await startSshHosts(join(folder, 'homes'), names);
+    return new LoopbackGround(folder, ssh, slowLink ? await SlowLink.open() : undefined);
   }
 
   async close(): Promise<void> {
     for (const running of this.#running) running.kill();
     await this.#ssh.close();
+    await this.#link?.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Makes the file that runs move, of bytes that nothing makes smaller, and reads it once. */
-  prepare(mib: number): void {
-    const source = join(this.#folder, 'source');
-    output('sh', ['-c', `head -c ${mib}M /dev/urandom > '${source}'; sync '${source}'; cat '${source}' > /dev/null`]);
+  /** Makes the files that runs move and reads them once: random bytes, text and compressed text. */
+  async prepare(mib: number): Promise<void> {
+    const words = `while cat '${TEXT}'; do :; done 2> /dev/null | head -c ${mib}M`;
+    const commands = [
+      `head -c ${mib}M /dev/urandom > "$SOURCE"`,
+      `(${words}) > "$TEXT" || test -s "$TEXT"`,
+      'zstd -q -f -1 "$TEXT" -o "$TEXT.zst"',
+      'sync "$SOURCE" "$TEXT" "$TEXT.zst"',
+      'cat "$SOURCE" "$TEXT" "$TEXT.zst" > /dev/null',
+    ];
+    await this.#run(commands.join('\n'), await this.#environment());
   }
 
   /** The rate is that of the whole run, unless the case knows better. */
@@ -61,14 +77,19 @@ export class LoopbackGround implements Ground {
     const env = await this.#environment();
     if (before !== undefined) await this.#run(before, env);
     await this.#serversAreIdle();
-    const [reading, serversS] = [readingHere(), this.#serversTime()];
+    const [reading, serversS, began] = [readingHere(), this.#serversTime(), performance.now()];
     const measured = await this.#runParts(parts, env);
     await this.#serversAreIdle();
     const machine = workBetween(reading, readingHere());
+    const elapsedS = (performance.now() - began) / 1000;
     const figures = this.#figures(measured, this.#serversTime() - serversS, bytes);
-    const said = read(measured.map((part) => part.said));
+    const beganS = measured.at(-1)?.usage.beganS;
+    const said = read(
+      measured.map((part) => part.said),
+      beganS,
+    );
     if (after !== undefined) await this.#run(after, env);
-    return { ...figures, others: othersShare(machine.userS + machine.sysS, figures), ...said };
+    return { ...figures, others: othersShare(machine.userS + machine.sysS, figures.cpu_s ?? 0, elapsedS), ...said };
   }
 
   /** Variables that the command lines use. */
@@ -77,12 +98,13 @@ export class LoopbackGround implements Ground {
       ...process.env,
       PATH: `${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`,
       LANG: 'C.UTF-8',
-      PORT: String(await freePort(LOOPBACK)),
-      DRAIN: program('drain'),
+      PORT: String(await freePort(EVERYWHERE)),
       KEY: join(this.#folder, 'key'),
       SOURCE: join(this.#folder, 'source'),
+      TEXT: join(this.#folder, 'text'),
       TARGET: join(this.#folder, 'target'),
       SSH_CONFIG: this.#ssh.configFile,
+      ...this.#link?.environment,
     };
   }
 
@@ -92,9 +114,16 @@ export class LoopbackGround implements Ground {
       const ended = this.#run(command, env);
       ends.push(ended);
       // One that fails before it listens says why.
-      if (listens !== undefined) await Promise.race([tcpListens(Number(env.PORT)), ended]);
+      if (listens !== undefined) await Promise.race([this.#listens(Number(env.PORT), listens, env), ended]);
     }
     return Promise.all(ends);
+  }
+
+  async #listens(port: number, { through = '' }: Listening, env: NodeJS.ProcessEnv): Promise<void> {
+    await eventually(() => {
+      const sockets = output('bash', ['-c', `${through} cat /proc/net/tcp /proc/net/tcp6`], '', env).toString();
+      if (!isListening(port, sockets)) throw new Error(`nothing listens at port ${port}`);
+    }, LISTENS_MS);
   }
 
   #run(command: string, env: NodeJS.ProcessEnv): Promise<Measured> {
@@ -109,8 +138,8 @@ export class LoopbackGround implements Ground {
     const wall_s = Math.max(...usages.map(({ endedS }) => endedS)) - (usages.at(-1)?.beganS ?? 0);
     const cpu_s = usages.reduce((sum, { userS, sysS }) => sum + userS + sysS, serversS);
     const max_rss_mib = Math.max(...usages.map(({ maxRssKib }) => maxRssKib)) / 1024;
-    const moved = bytes === undefined ? {} : { mb_per_s: bytes / wall_s / 1e6, cpu_s_per_gib: (cpu_s * GIB) / bytes };
-    return { wall_s, cpu_s, max_rss_mib, ...moved };
+    const all = { wall_s, cpu_s, max_rss_mib };
+    return bytes === undefined ? all : { ...all, ...perByte(bytes, all, usages) };
   }
 
   get #servers(): number[] {
@@ -131,6 +160,19 @@ export class LoopbackGround implements Ground {
   }
 }
 
+/** In a case of two ends the first part is the receiver. */
+function perByte(
+  bytes: number,
+  { wall_s, cpu_s }: { wall_s: number; cpu_s: number },
+  usages: readonly Usage[],
+): Figures {
+  const [first, second] = usages;
+  const perGib = (seconds: number) => (seconds * GIB) / bytes;
+  const receiver =
+    first === undefined || second === undefined ? {} : { receiver_s_per_gib: perGib(first.userS + first.sysS) };
+  return { mb_per_s: bytes / wall_s / 1e6, cpu_s_per_gib: perGib(cpu_s), ...receiver };
+}
+
 function childrenOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
 }
@@ -144,15 +186,11 @@ function timeOf(pid: number): number {
 }
 
 /** What other processes had of this machine's processors meanwhile. */
-function othersShare(workedS: number, { cpu_s = 0, wall_s = 0 }: Figures): number {
-  return Math.max(0, workedS - cpu_s) / (wall_s * cpus().length);
+function othersShare(workedS: number, ownS: number, elapsedS: number): number {
+  return Math.max(0, workedS - ownS) / (elapsedS * cpus().length);
 }
 
-async function tcpListens(port: number): Promise<void> {
-  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
-  const listener = new RegExp(`^ *\\d+: \\w+${end}\\w+:\\w+ ${LISTEN} `, 'm');
-  await eventually(() => {
-    const sockets = ['tcp', 'tcp6'].map((name) => readFileSync(`/proc/net/${name}`, 'utf8')).join('');
-    if (!listener.test(sockets)) throw new Error(`nothing listens at port ${port}`);
-  }, LISTENS_MS);
+function isListening(port: number, sockets: string): boolean {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return new RegExp(`^ *\\d+: \\w+${end} \\w+:\\w+ ${LISTEN} `, 'm').test(sockets);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command lines on loopback have in common. `$PORT`, `$KEY`, `$SOURCE`, `$TARGET` and `$SSH_CONFIG` are in their
+// What the command lines on loopback have in common. `$PORT`, `$KEY`, `$SOURCE`, `$TEXT`, `$TARGET` and `$SSH_CONFIG` are in their
 // environment, and so are the benchmark's own programs.
 import type { Hop } from '../by-hand.ts';
 import type { Listening, Part } from '../case.ts';
@@ -29,6 +29,6 @@ export function here(command: string): Part {
   return { on: 'here', command };
 }
 
-export function hop({ programs }: Build, options: string): Hop {
-  return { programs, key: '"$KEY"', address: ADDRESS, port: '"$PORT"', options: `--transport tcp ${options}` };
+export function hop({ programs }: Build, options: string, sending = ''): Hop {
+  return { programs, key: '"$KEY"', address: ADDRESS, port: '"$PORT"', options: `--transport tcp ${options}`, sending };
 }

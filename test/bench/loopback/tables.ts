@@ -1,37 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Case } from '../case.ts';
 import type { Column, Table } from '../tables.ts';
+import { compressedCases } from './cases-compressed.ts';
+import { fileCases } from './cases-file.ts';
 import { nullCases } from './cases-null.ts';
 import { pipeCases } from './cases-pipe.ts';
+import { smallCases } from './cases-small.ts';
+import { MOST_STAGES, startCases } from './cases-start.ts';
+import { windowCases } from './cases-window.ts';
 import type { Setup } from './setup.ts';
+import { ROUND_TRIP_MS } from './slow-link.ts';
 
-export const LOOPBACK_TABLES = ['pipe', 'null', 'encrypted'] as const;
+export const LOOPBACK_TABLES = [
+  'pipe',
+  'null',
+  'file',
+  'encrypted',
+  'compressed',
+  'lines',
+  'writes',
+  'sizes',
+  'start',
+  'stages',
+  'window',
+] as const;
 export type LoopbackTable = (typeof LOOPBACK_TABLES)[number];
 
 const RATE: Column = { title: 'MB/s', figure: 'mb_per_s', digits: 0 };
 const PROCESSOR: Column = { title: 'CPU s/GiB', figure: 'cpu_s_per_gib', digits: 2 };
 const MEMORY: Column = { title: 'peak RSS, MiB', figure: 'max_rss_mib', digits: 0, brief: true };
+const WALL: Column = { title: 's', figure: 'wall_s', digits: 2 };
 
 /** A case may stand in several tables; it is run once a round. */
 export function loopbackTables(setup: Setup): Readonly<Record<LoopbackTable, Table>> {
-  const [pipe, toNull] = [pipeCases(setup), nullCases(setup)];
-  const { nc, socat, tunedSocat, mbuffer, tunedMbuffer, ssh128, ssh256, rdpipe } = pipe;
+  return {
+    ...bulkTables(setup),
+    compressed: compressedTable(setup),
+    ...smallTables(setup),
+    ...startTables(setup),
+    window: windowTable(setup),
+  };
+}
+
+/** What these tables need: so many ssh servers, and the link that takes its time. */
+export function groundFor(tables: readonly LoopbackTable[]): { readonly hosts: number; readonly slowLink: boolean } {
+  const long = tables.includes('start') || tables.includes('stages');
+  return { hosts: long ? MOST_STAGES : 2, slowLink: tables.includes('window') };
+}
+
+function bulkTables(setup: Setup): Readonly<Record<'pipe' | 'null' | 'file' | 'encrypted', Table>> {
+  const [pipe, toNull, file] = [pipeCases(setup), nullCases(setup), fileCases(setup)];
+  const { nc, tunedMbuffer, ssh128, ssh256 } = pipe;
   return {
     pipe: {
       title: `Pipe to pipe, ${setup.mib} MiB`,
-      cases: [nc, socat, tunedSocat, mbuffer, tunedMbuffer, ssh128, ssh256, ...pipe.plain, rdpipe],
-      columns: [RATE, timesRate(nc), timesRate(tunedMbuffer), timesRate(ssh128), PROCESSOR, MEMORY],
+      cases: [nc, ...pipe.otherPeers, tunedMbuffer, ssh128, ssh256, ...pipe.plain, pipe.rdpipe],
+      columns: [RATE, ...[nc, tunedMbuffer, ssh128].map(timesRate), PROCESSOR, MEMORY],
     },
     null: {
       title: `File to \`/dev/null\`, ${setup.mib} MiB`,
       cases: [toNull.iperf, ...toNull.plain],
       columns: [RATE, timesRate(toNull.iperf), PROCESSOR, MEMORY],
     },
+    file: {
+      title: `File to file, ${setup.mib} MiB`,
+      cases: [file.cp, file.cpSync, file.dd, ...file.cached, ...file.cold],
+      columns: [RATE, timesRate(file.cp), timesRate(file.dd), PROCESSOR, MEMORY],
+    },
     encrypted: {
       title: `Encrypted, ${setup.mib} MiB`,
       cases: [nc, ssh128, ssh256, ...pipe.encrypted, ...toNull.encrypted],
       columns: [RATE, timesRate(nc), timesRate(ssh256), PROCESSOR, MEMORY],
     },
+  };
+}
+
+function compressedTable(setup: Setup): Table {
+  const { zstd, both, unpack, oneJob, twoJobs, encrypted, random } = compressedCases(setup);
+  return {
+    title: `Text, compressed by zstd at level 1, ${setup.mib} MiB`,
+    cases: [zstd, both, unpack, ...oneJob, ...twoJobs, ...encrypted, ...random],
+    columns: [
+      RATE,
+      timesRate(zstd),
+      timesRate(both),
+      PROCESSOR,
+      { title: 'of the receiver', figure: 'receiver_s_per_gib', digits: 2, brief: true },
+      MEMORY,
+    ],
+  };
+}
+
+function smallTables(setup: Setup): Readonly<Record<'lines' | 'writes' | 'sizes', Table>> {
+  const { lines, writes, sizes } = smallCases(setup);
+  const delay: Column = { title: 'median, µs', figure: 'median_us', digits: 0 };
+  return {
+    lines: {
+      title: 'A line every millisecond: how long it takes',
+      cases: lines,
+      columns: [
+        delay,
+        { title: '99 of 100 within, µs', figure: 'most_us', digits: 0 },
+        { title: 'CPU s', figure: 'cpu_s', digits: 2, brief: true },
+      ],
+    },
+    writes: {
+      title: 'Writes of 64 bytes, as fast as they are taken',
+      cases: writes,
+      columns: [{ ...RATE, digits: 1 }, timesRate(writes[0]), PROCESSOR],
+    },
+    sizes: {
+      title: 'Throughput against the size of writes',
+      cases: sizes.map(({ one }) => one),
+      columns: [RATE, PROCESSOR],
+    },
+  };
+}
+
+function startTables(setup: Setup): Readonly<Record<'start' | 'stages', Table>> {
+  const cases = startCases(setup);
+  const logins = new Map(cases.map(({ ssh, rdpipe }) => [rdpipe, ssh]));
+  return {
+    start: {
+      title: 'Start-up: a word through a pipeline',
+      cases: cases.flatMap(({ ssh, rdpipe }) => [ssh, rdpipe]),
+      columns: [
+        WALL,
+        { ...WALL, title: '× as many logins', base: logins },
+        { title: 'CPU s', figure: 'cpu_s', digits: 2 },
+      ],
+    },
+    stages: {
+      title: 'Stages in a chain, the user’s own input and output at its ends',
+      cases: cases.map(({ stream }) => stream),
+      columns: [
+        { title: 'first byte, s', figure: 'first_byte_s', digits: 2 },
+        RATE,
+        { ...MEMORY, title: 'peak RSS of rdpipe, MiB' },
+        { title: 'of rdsend or rdrecv, MiB', figure: 'native_rss_mib', digits: 0, brief: true },
+        { title: 'CPU s', figure: 'cpu_s', digits: 2 },
+      ],
+    },
+  };
+}
+
+function windowTable(setup: Setup): Table {
+  const cases = windowCases(setup);
+  return {
+    title: `Over a link with a round trip of ${ROUND_TRIP_MS} ms`,
+    cases,
+    columns: [RATE, timesRate(cases[0]), PROCESSOR],
   };
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads standard input to its end and tells on standard error how much it was, and how long that took from the first
-// byte to the end: `drain: N bytes in S s`. It leaves its pipe as large as it is.
+// Reads standard input to its end and tells on standard error how much it was, how long that took from the first byte
+// to the end, and when the first one came, by the monotonic clock: `drain: N bytes in S s from S s`. It leaves its pipe
+// as large as it is.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ int main(void) {
     if (bytes == 0) began_s = now_s();
     bytes += (unsigned long long)count;
   }
-  fprintf(stderr, "drain: %llu bytes in %.6f s\n", bytes, bytes == 0 ? 0 : now_s() - began_s);
+  fprintf(stderr, "drain: %llu bytes in %.6f s from %.6f s\n", bytes, bytes == 0 ? 0 : now_s() - began_s, began_s);
   free(buffer);
   return 0;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ROOT } from '../../support/root.ts';
 import { output } from '../../support/shell-out.ts';
 
-const NAMES = ['measure', 'drain', 'ping-pong'] as const;
+const NAMES = ['measure', 'drain', 'writes', 'lines', 'ping-pong', 'delayed-link'] as const;
 /** Where the lab's hosts see them too. */
 const FOLDER = join(ROOT, 'build/bench');
 

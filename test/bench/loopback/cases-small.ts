@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small writes: how long a line takes when one comes every millisecond; and blocks of a size as fast as they are taken.
+import { type Case, MIB } from '../case.ts';
+import { program } from '../programs/programs.ts';
+import { ofLines } from '../readings.ts';
+import { movedBy } from './cases-pipe.ts';
+import type { Setup } from './setup.ts';
+import {
+  BARE_PIPE,
+  type Carrier,
+  encrypted,
+  MBUFFER,
+  NC,
+  ours,
+  plain,
+  SOCAT,
+  SSH_128,
+  TUNED_MBUFFER,
+} from './two-ends.ts';
+
+/** A line a millisecond. */
+const LEAST_LINES = 500;
+const SMALLEST = 64;
+const SIZES = [SMALLEST, 512, 4096, 32 * 1024, 256 * 1024, MIB];
+const WRITES_A_MIB = 1024;
+
+export interface WriteCase {
+  readonly one: Case;
+  readonly carrier: string;
+  readonly size: number;
+}
+
+export interface SmallCases {
+  readonly lines: readonly [Case, ...Case[]];
+  /** Of the smallest size, the bare pipe first. */
+  readonly writes: readonly [Case, ...Case[]];
+  /** Of every size, also the smallest. */
+  readonly sizes: readonly WriteCase[];
+}
+
+export function smallCases({ mib, builds }: Setup): SmallCases {
+  const count = Math.max(LEAST_LINES, mib);
+  const writes = (carrier: Carrier, size = SMALLEST) => writesOf(carrier, size, mib);
+  const [bare, ...others] = [BARE_PIPE, NC, SOCAT, MBUFFER, TUNED_MBUFFER, SSH_128].map((one) => writes(one));
+  if (bare === undefined) throw new Error('there is no bare pipe');
+  const all = [bare, ...others, ...builds.map((build) => writes(plain(build)))] as const;
+  const larger = [NC, TUNED_MBUFFER, ...builds.map(plain)].flatMap((carrier) =>
+    SIZES.map((size) => ({
+      carrier: carrier.name,
+      size,
+      one: size === SMALLEST ? caseOf(all, carrier) : writes(carrier, size),
+    })),
+  );
+  const polling = builds.map((build) => ours('rdsend --poll', build, '--encrypt never --poll'));
+  const carriers = [NC, SOCAT, SSH_128, ...builds.map(plain), ...builds.map(encrypted), ...polling];
+  return {
+    lines: [linesBy(BARE_PIPE, count), ...carriers.map((carrier) => linesBy(carrier, count))],
+    writes: all,
+    sizes: larger,
+  };
+}
+
+function linesBy({ name, parts }: Carrier, count: number): Case {
+  const lines = program('lines');
+  return {
+    name: `${name}, lines`,
+    parts: parts(`${lines} write ${count}`, `${lines} read`),
+    read: ([said = '']) => ofLines(said, count),
+  };
+}
+
+/** Not more than half of what other runs move. */
+function writesOf(carrier: Carrier, size: number, mib: number): Case {
+  const count = Math.ceil(Math.min(mib * WRITES_A_MIB, (mib * MIB) / 2 / size));
+  const moved = movedBy(carrier, `${program('writes')} ${size} ${count}`, count * size);
+  return { ...moved, name: `${carrier.name}, ${sizeInWords(size)}` };
+}
+
+function caseOf(cases: readonly Case[], carrier: Carrier): Case {
+  const found = cases.find(({ name }) => name === `${carrier.name}, ${sizeInWords(SMALLEST)}`);
+  if (found === undefined) throw new Error(`${carrier.name} does not write the smallest size`);
+  return found;
+}
+
+function sizeInWords(size: number): string {
+  return size < 1024 ? `${size} B` : size < MIB ? `${size / 1024} KiB` : `${size / MIB} MiB`;
+}

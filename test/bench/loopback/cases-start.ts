@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long it takes until a pipeline is up, and what it holds: against as many logins by ssh, at most 8 at a time.
+import { type Case, type Goal, MIB, nothing } from '../case.ts';
+import { program } from '../programs/programs.ts';
+import { ofDrain, ofNativePrograms } from '../readings.ts';
+import type { Setup } from './setup.ts';
+
+export const STAGES = [2, 8, 32] as const;
+export const MOST_STAGES = 32;
+const AT_ONCE = 8;
+/** Over each hop, so that its buffers have been full. */
+const LEAST_MIB = 8;
+const PART_OF_MIB = 16;
+const GOALS: ReadonlyMap<number, Pick<Goal, 'value' | 'aim'>> = new Map([
+  [2, { value: 1.5, aim: 1.2 }],
+  [MOST_STAGES, { value: 1.2 }],
+]);
+
+export interface StartCases {
+  readonly stages: number;
+  readonly ssh: Case;
+  readonly rdpipe: Case;
+  readonly stream: Case;
+}
+
+export function startCases(setup: Setup): readonly StartCases[] {
+  return STAGES.map((stages) => {
+    const ssh = logins(stages);
+    const goal = GOALS.get(stages);
+    const goals: Goal[] = goal === undefined ? [] : [{ figure: 'wall_s', base: ssh, bound: 'at most', ...goal }];
+    return { stages, ssh, rdpipe: { ...shortRun(stages), goals }, stream: stream(stages, setup) };
+  });
+}
+
+function logins(count: number): Case {
+  const command = `printf '%s\\n' ${hosts(count).join(' ')} | xargs -P ${AT_ONCE} -I HOST ssh -F "$SSH_CONFIG" HOST true`;
+  return { name: `ssh HOST true, ${count} hosts`, parts: [{ on: 'here', command }], read: nothing };
+}
+
+function shortRun(count: number): Case {
+  const command = `test "$(echo hi | rdpipe -q -F "$SSH_CONFIG" ${cats(count)})" = hi`;
+  return { name: `a word through rdpipe, ${count} hosts`, parts: [{ on: 'here', command }], read: nothing };
+}
+
+/** In a chain each byte goes over as many hops as there are stages, and one more: here, where it begins and ends. */
+function stream(count: number, { mib }: Setup): Case {
+  const bytes = Math.max(LEAST_MIB, Math.ceil(mib / PART_OF_MIB)) * MIB;
+  const run = `rdpipe --json -F "$SSH_CONFIG" --encrypt never ${cats(count)}`;
+  return {
+    name: `rdpipe, ${count} stages`,
+    parts: [{ on: 'here', command: `head -c ${bytes} "$SOURCE" | ${run} | ${program('drain')}` }],
+    bytes,
+    read: ([said = ''], beganS = 0) => ({ ...ofDrain(said, bytes, beganS), ...ofNativePrograms(said) }),
+    goals: [
+      { figure: 'max_rss_mib', bound: 'at most', value: 120 },
+      { figure: 'native_rss_mib', bound: 'at most', value: 24 + 8 },
+    ],
+  };
+}
+
+function cats(count: number): string {
+  return hosts(count)
+    .map((host) => `${host}:cat`)
+    .join(' ');
+}
+
+function hosts(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `h${index + 1}`);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two network namespaces and between them a link whose packets take their time. This kernel may have no netem: a process
+// carries the packets.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { configure, inside, makeNamespace, removeNamespace } from '../../support/namespaces.ts';
+import { succeeds } from '../../support/shell-out.ts';
+import { program } from '../programs/programs.ts';
+
+/** There and back. */
+export const ROUND_TRIP_MS = 50;
+export const RECEIVER_ADDRESS = '10.78.0.2';
+const SENDER_ADDRESS = '10.78.0.1';
+const MTU = 9000;
+
+export class SlowLink {
+  readonly #namespaces: readonly [string, string];
+  readonly #carrier: ChildProcess;
+
+  private constructor(namespaces: readonly [string, string], carrier: ChildProcess) {
+    this.#namespaces = namespaces;
+    this.#carrier = carrier;
+  }
+
+  static async open(): Promise<SlowLink> {
+    const name = `rdpipe-bench-${process.pid}`;
+    const namespaces = [`${name}-a`, `${name}-b`] as const;
+    for (const namespace of namespaces) makeNamespace(namespace);
+    const delayUs = String((ROUND_TRIP_MS * 1000) / 2);
+    const carrier = spawn(program('delayed-link'), [...namespaces, delayUs], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const link = new SlowLink(namespaces, carrier);
+    const ready = await Promise.race([once(carrier.stdout, 'data'), once(carrier, 'close')]);
+    if (!String(ready[0]).startsWith('ready')) {
+      await link.close();
+      throw new Error('the delayed link cannot be made');
+    }
+    const [sender, receiver] = namespaces;
+    configure(sender, interfaceOf(SENDER_ADDRESS));
+    configure(receiver, interfaceOf(RECEIVER_ADDRESS));
+    return link;
+  }
+
+  /** Variables for command lines: `$SENDER` and `$RECEIVER` before one run it at that end. */
+  get environment(): NodeJS.ProcessEnv {
+    const [sender, receiver] = this.#namespaces;
+    return { SENDER: inside(sender).join(' '), RECEIVER: inside(receiver).join(' ') };
+  }
+
+  async close(): Promise<void> {
+    this.#carrier.stdin?.end();
+    if (this.#carrier.exitCode === null && this.#carrier.signalCode === null) await once(this.#carrier, 'exit');
+    for (const namespace of this.#namespaces) removeNamespace(namespace);
+  }
+}
+
+/** One line that says what is missing; undefined: nothing is. */
+export function whatSlowLinksLack(): string | undefined {
+  if (process.getuid?.() !== 0) return 'only root may make network namespaces';
+  if (!existsSync('/dev/net/tun')) return 'no /dev/net/tun on this machine';
+  return succeeds('unshare', ['--net', 'true']) ? undefined : 'network namespaces may not be made here';
+}
+
+function interfaceOf(address: string): string[] {
+  return [`address add ${address}/24 dev slow0`, `link set slow0 mtu ${MTU} up`];
+}

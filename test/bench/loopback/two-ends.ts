@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command lines of those who carry standard input to a standard output over TCP on loopback: the peers, and ours.
+import { rdrecv, rdsend } from '../by-hand.ts';
+import { MIB, type Part } from '../case.ts';
+import { ADDRESS, type Build, here, hop, listener } from './setup.ts';
+
+/** Before whom something writes, and after whom something reads. */
+export interface Carrier {
+  readonly name: string;
+  /** One where it starts its other end itself. Both words are command lines without a single quote. */
+  readonly parts: (write: string, read: string) => readonly Part[];
+}
+
+export const NC: Carrier = twoEnds('nc', `nc -l ${ADDRESS} $PORT`, `nc -N ${ADDRESS} $PORT`);
+export const SOCAT: Carrier = socat('socat', '');
+export const TUNED_SOCAT: Carrier = socat('socat -b 1M', `-b ${MIB}`);
+export const MBUFFER: Carrier = mbuffer('mbuffer', '');
+export const TUNED_MBUFFER: Carrier = mbuffer('mbuffer -s 1M -m 64M', '-s 1M -m 64M');
+export const SSH_128: Carrier = ssh('aes128-gcm');
+export const SSH_256: Carrier = ssh('aes256-gcm');
+/** Nobody: what the writer, the reader and a pipe take by themselves. */
+export const BARE_PIPE: Carrier = { name: 'a pipe alone', parts: (write, read) => [here(`${write} | ${read}`)] };
+
+export function plain(build: Build): Carrier {
+  return ours('rdsend', build, '--encrypt never');
+}
+
+export function encrypted(build: Build): Carrier {
+  return ours('rdsend, encrypted', build, '--encrypt always');
+}
+
+export function ours(name: string, build: Build, options: string): Carrier {
+  const ends = hop(build, options);
+  return twoEnds(`${name}${build.label}`, rdrecv(ends), rdsend(ends));
+}
+
+/** Starts its receiver on a host, as ssh does. */
+export function rdpipe(): Carrier {
+  const command = 'rdpipe -q --stderr raw -F "$SSH_CONFIG" --encrypt never';
+  return { name: 'rdpipe', parts: (write, read) => [here(`${write} | ${command} h1:'${read}'`)] };
+}
+
+function socat(name: string, options: string): Carrier {
+  const listen = `socat -u ${options} TCP-LISTEN:$PORT,bind=${ADDRESS},reuseaddr STDOUT`;
+  return twoEnds(name, listen, `socat -u ${options} STDIN TCP:${ADDRESS}:$PORT`);
+}
+
+function mbuffer(name: string, options: string): Carrier {
+  return twoEnds(name, `mbuffer -q ${options} -I $PORT`, `mbuffer -q ${options} -O ${ADDRESS}:$PORT`);
+}
+
+function ssh(cipher: string): Carrier {
+  const command = `ssh -F "$SSH_CONFIG" -c ${cipher}@openssh.com h1`;
+  return { name: `ssh ${cipher}`, parts: (write, read) => [here(`${write} | ${command} '${read}'`)] };
+}
+
+function twoEnds(name: string, receive: string, send: string): Carrier {
+  return { name, parts: (write, read) => [listener(`${receive} | ${read}`), here(`${write} | ${send}`)] };
+}

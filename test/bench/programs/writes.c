@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// `writes SIZE N` writes SIZE bytes to standard output, N times, as fast as they are taken.
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool write_all(const char *bytes, size_t count);
+
+int main(int argc, char **argv) {
+  long size = argc == 3 ? strtol(argv[1], NULL, 10) : 0, count = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+  char *bytes = size > 0 && count > 0 ? calloc(1, (size_t)size) : NULL;
+  if (bytes == NULL) fputs("usage: writes SIZE N\n", stderr);
+  if (bytes == NULL) return 2;
+  bool good = true;
+  for (long i = 0; good && i < count; i++) good = write_all(bytes, (size_t)size);
+  free(bytes);
+  return good ? 0 : 1;
+}
+
+static bool write_all(const char *bytes, size_t count) {
+  while (count > 0) {
+    ssize_t taken = write(STDOUT_FILENO, bytes, count);
+    if (taken < 0 && errno == EINTR) continue;
+    if (taken < 0) perror("writes: cannot write");
+    if (taken < 0) return false;
+    bytes += taken;
+    count -= (size_t)taken;
+  }
+  return true;
+}
