@@ -13,92 +13,148 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-enum { KEY_BYTES = 32, IV_BYTES = 12 };
-static const uint64_t default_ratchet_bytes = UINT64_C(256) << 30;
+enum { KEY_BYTES = RD_SEAL_KEY_BYTES, IV_BYTES = RD_SEAL_IV_BYTES };
+// A quarter of a TiB at most is sealed under one key.
+#define RATCHET_FRAMES_DEFAULT (UINT64_C(1) << 18)
 
-struct rd_seal {
-  EVP_CIPHER_CTX *context;
+// Frames that are counted together, and the keys for them: a worker may still be at a DATA frame when a PONG has to go.
+struct lane {
   unsigned char key_and_iv[KEY_BYTES + IV_BYTES];
   uint64_t sequence; // of the next frame
-  uint64_t key_used_bytes;
-  uint64_t ratchet_bytes;
+};
+enum lane_name { LANE_DATA, LANE_OTHER, LANES };
+
+struct rd_seal {
+  bool chacha;
+  struct lane lanes[LANES];
+  uint64_t ratchet_frames;
+  struct rd_sealer *sealer;
 };
 
-static bool begin_frame(struct rd_seal *seal, bool sealing, const unsigned char *header);
-static bool ratchet(struct rd_seal *seal);
-static bool derive_next(const unsigned char key[KEY_BYTES], unsigned char next[KEY_BYTES + IV_BYTES]);
-static void make_nonce(const struct rd_seal *seal, unsigned char nonce[IV_BYTES]);
-static void end_frame(struct rd_seal *seal, size_t bytes);
+struct rd_sealer {
+  EVP_CIPHER_CTX *context;
+  unsigned char key[KEY_BYTES]; // that is in the context
+};
 
-struct rd_seal *rd_seal_create(bool chacha, const unsigned char key_and_iv[44], uint64_t ratchet_bytes,
-                               struct rd_error *error) {
+static bool take_turn(struct rd_seal *seal, enum rd_frame_type type, struct rd_seal_turn *turn, struct rd_error *error);
+static enum lane_name lane_of(enum rd_frame_type type);
+static bool ratchet(struct lane *lane);
+static bool derive_next(const unsigned char key[KEY_BYTES], unsigned char next[KEY_BYTES + IV_BYTES]);
+static bool begin_frame(struct rd_sealer *sealer, bool sealing, const struct rd_seal_turn *turn,
+                        const unsigned char *header);
+
+struct rd_seal *rd_seal_create(bool chacha, const unsigned char key_and_iv[KEY_BYTES + IV_BYTES],
+                               uint64_t ratchet_frames, struct rd_error *error) {
   struct rd_seal *seal = calloc(1, sizeof *seal);
-  if (seal != NULL) seal->context = EVP_CIPHER_CTX_new();
-  const EVP_CIPHER *cipher = chacha ? EVP_chacha20_poly1305() : EVP_aes_256_gcm();
-  if (seal == NULL || seal->context == NULL ||
-      EVP_CipherInit_ex(seal->context, cipher, NULL, key_and_iv, NULL, 1) != 1) {
-    rd_seal_destroy(seal);
-    rd_error_set(error, RD_CODE_INTERNAL, "cannot set up %s", chacha ? "chacha20-poly1305" : "aes-256-gcm");
+  if (seal == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a seal");
     return NULL;
   }
-  memcpy(seal->key_and_iv, key_and_iv, sizeof seal->key_and_iv);
-  seal->ratchet_bytes = ratchet_bytes > 0 ? ratchet_bytes : default_ratchet_bytes;
-  return seal;
+  seal->chacha = chacha;
+  seal->ratchet_frames = ratchet_frames > 0 ? ratchet_frames : RATCHET_FRAMES_DEFAULT;
+  for (int i = 0; i < LANES; i++) memcpy(seal->lanes[i].key_and_iv, key_and_iv, sizeof seal->lanes[i].key_and_iv);
+  seal->sealer = rd_sealer_create(seal, error);
+  if (seal->sealer != NULL) return seal;
+  rd_seal_destroy(seal);
+  return NULL;
 }
 
-bool rd_seal_seal(struct rd_seal *seal, struct rd_frame *frame, const unsigned char *payload, size_t bytes,
-                  unsigned char header[RD_HEADER_BYTES], unsigned char *out, struct rd_error *error) {
-  int written, rest;
+void rd_seal_destroy(struct rd_seal *seal) {
+  if (seal == NULL) return;
+  rd_sealer_destroy(seal->sealer);
+  OPENSSL_cleanse(seal, sizeof *seal);
+  free(seal);
+}
+
+bool rd_seal_next(struct rd_seal *seal, struct rd_frame *frame, struct rd_seal_turn *turn, struct rd_error *error) {
   frame->flags |= RD_FLAG_SEALED;
-  frame->sequence = seal->sequence;
-  rd_frame_encode(frame, header);
-  bool sealed = bytes <= RD_SLOT_MAX_BYTES && begin_frame(seal, true, header) &&
-                EVP_EncryptUpdate(seal->context, out, &written, payload, (int)bytes) == 1 &&
-                EVP_EncryptFinal_ex(seal->context, out + written, &rest) == 1 &&
-                EVP_CIPHER_CTX_ctrl(seal->context, EVP_CTRL_AEAD_GET_TAG, RD_TAG_BYTES, out + bytes) == 1;
-  if (!sealed) {
-    rd_error_set(error, RD_CODE_INTERNAL, "cannot encrypt a frame of %zu bytes", bytes);
-    return false;
-  }
-  end_frame(seal, bytes);
-  return true;
+  frame->sequence = seal->lanes[lane_of(frame->type)].sequence;
+  return take_turn(seal, frame->type, turn, error);
 }
 
-bool rd_seal_open(struct rd_seal *seal, unsigned char *message, size_t message_bytes, const struct rd_frame *frame,
-                  unsigned char **payload, size_t *bytes, struct rd_error *error) {
+bool rd_seal_expect(struct rd_seal *seal, const struct rd_frame *frame, size_t message_bytes, struct rd_seal_turn *turn,
+                    struct rd_error *error) {
   size_t most = RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES;
   bool sealed = (frame->flags & RD_FLAG_SEALED) != 0;
   if (!sealed || message_bytes < RD_HEADER_BYTES + RD_TAG_BYTES || message_bytes > most) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of the other side is not sealed");
     return false;
   }
-  if (frame->sequence != seal->sequence) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent frame %" PRIu64 " in place of %" PRIu64,
-                 frame->sequence, seal->sequence);
-    return false;
-  }
+  uint64_t expected = seal->lanes[lane_of(frame->type)].sequence;
+  if (frame->sequence == expected) return take_turn(seal, frame->type, turn, error);
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent frame %" PRIu64 " in place of %" PRIu64,
+               frame->sequence, expected);
+  return false;
+}
+
+struct rd_sealer *rd_sealer_create(const struct rd_seal *seal, struct rd_error *error) {
+  struct rd_sealer *sealer = calloc(1, sizeof *sealer);
+  const EVP_CIPHER *cipher = seal->chacha ? EVP_chacha20_poly1305() : EVP_aes_256_gcm();
+  if (sealer != NULL) sealer->context = EVP_CIPHER_CTX_new();
+  // All zeros until the first turn.
+  if (sealer != NULL && sealer->context != NULL &&
+      EVP_CipherInit_ex(sealer->context, cipher, NULL, sealer->key, NULL, 1) == 1)
+    return sealer;
+  rd_sealer_destroy(sealer);
+  rd_error_set(error, RD_CODE_INTERNAL, "cannot set up %s", seal->chacha ? "chacha20-poly1305" : "aes-256-gcm");
+  return NULL;
+}
+
+void rd_sealer_destroy(struct rd_sealer *sealer) {
+  if (sealer == NULL) return;
+  EVP_CIPHER_CTX_free(sealer->context);
+  OPENSSL_cleanse(sealer, sizeof *sealer);
+  free(sealer);
+}
+
+bool rd_sealer_seal(struct rd_sealer *sealer, const struct rd_seal_turn *turn, const struct rd_frame *frame,
+                    const unsigned char *payload, size_t bytes, unsigned char header[RD_HEADER_BYTES],
+                    unsigned char *out, struct rd_error *error) {
+  int written, rest;
+  rd_frame_encode(frame, header);
+  bool sealed = bytes <= RD_SLOT_MAX_BYTES && begin_frame(sealer, true, turn, header) &&
+                EVP_EncryptUpdate(sealer->context, out, &written, payload, (int)bytes) == 1 &&
+                EVP_EncryptFinal_ex(sealer->context, out + written, &rest) == 1 &&
+                EVP_CIPHER_CTX_ctrl(sealer->context, EVP_CTRL_AEAD_GET_TAG, RD_TAG_BYTES, out + bytes) == 1;
+  if (!sealed) rd_error_set(error, RD_CODE_INTERNAL, "cannot encrypt a frame of %zu bytes", bytes);
+  return sealed;
+}
+
+bool rd_sealer_open(struct rd_sealer *sealer, const struct rd_seal_turn *turn, unsigned char *message,
+                    size_t message_bytes, unsigned char **payload, size_t *bytes, struct rd_error *error) {
   unsigned char *text = message + RD_HEADER_BYTES;
   size_t text_bytes = message_bytes - RD_HEADER_BYTES - RD_TAG_BYTES;
   int written, rest;
-  bool opened = begin_frame(seal, false, message) &&
-                EVP_DecryptUpdate(seal->context, text, &written, text, (int)text_bytes) == 1 &&
-                EVP_CIPHER_CTX_ctrl(seal->context, EVP_CTRL_AEAD_SET_TAG, RD_TAG_BYTES, text + text_bytes) == 1 &&
-                EVP_DecryptFinal_ex(seal->context, text + written, &rest) == 1;
+  bool opened = begin_frame(sealer, false, turn, message) &&
+                EVP_DecryptUpdate(sealer->context, text, &written, text, (int)text_bytes) == 1 &&
+                EVP_CIPHER_CTX_ctrl(sealer->context, EVP_CTRL_AEAD_SET_TAG, RD_TAG_BYTES, text + text_bytes) == 1 &&
+                EVP_DecryptFinal_ex(sealer->context, text + written, &rest) == 1;
   if (!opened) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame was changed on its way (number %" PRIu64 ")", frame->sequence);
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame was changed on its way (number %" PRIu64 ")",
+                 rd_get_u64(message + RD_HEADER_BYTES - sizeof(uint64_t)));
     return false;
   }
-  end_frame(seal, text_bytes);
   *payload = text;
   *bytes = text_bytes;
   return true;
 }
 
-void rd_seal_destroy(struct rd_seal *seal) {
-  if (seal == NULL) return;
-  EVP_CIPHER_CTX_free(seal->context);
-  OPENSSL_cleanse(seal, sizeof *seal);
-  free(seal);
+bool rd_seal_seal(struct rd_seal *seal, struct rd_frame *frame, const unsigned char *payload, size_t bytes,
+                  unsigned char header[RD_HEADER_BYTES], unsigned char *out, struct rd_error *error) {
+  struct rd_seal_turn turn;
+  bool sealed = rd_seal_next(seal, frame, &turn, error) &&
+                rd_sealer_seal(seal->sealer, &turn, frame, payload, bytes, header, out, error);
+  OPENSSL_cleanse(&turn, sizeof turn);
+  return sealed;
+}
+
+bool rd_seal_open(struct rd_seal *seal, unsigned char *message, size_t message_bytes, const struct rd_frame *frame,
+                  unsigned char **payload, size_t *bytes, struct rd_error *error) {
+  struct rd_seal_turn turn;
+  bool opened = rd_seal_expect(seal, frame, message_bytes, &turn, error) &&
+                rd_sealer_open(seal->sealer, &turn, message, message_bytes, payload, bytes, error);
+  OPENSSL_cleanse(&turn, sizeof turn);
+  return opened;
 }
 
 bool rd_cpu_has_aes(void) {
@@ -112,22 +168,34 @@ bool rd_cpu_has_aes(void) {
 #endif
 }
 
-static bool begin_frame(struct rd_seal *seal, bool sealing, const unsigned char *header) {
-  unsigned char nonce[IV_BYTES];
-  int ignored;
-  if (seal->key_used_bytes >= seal->ratchet_bytes && !ratchet(seal)) return false;
-  make_nonce(seal, nonce);
-  return EVP_CipherInit_ex(seal->context, NULL, NULL, NULL, nonce, sealing) == 1 &&
-         EVP_CipherUpdate(seal->context, NULL, &ignored, header, RD_HEADER_BYTES) == 1;
+static bool take_turn(struct rd_seal *seal, enum rd_frame_type type, struct rd_seal_turn *turn,
+                      struct rd_error *error) {
+  enum lane_name name = lane_of(type);
+  struct lane *lane = &seal->lanes[name];
+  bool is_due = lane->sequence > 0 && lane->sequence % seal->ratchet_frames == 0;
+  if (is_due && !ratchet(lane)) {
+    rd_error_set(error, RD_CODE_INTERNAL, "cannot derive the next data key");
+    return false;
+  }
+  uint64_t big_endian = htobe64(lane->sequence);
+  unsigned char sequence[sizeof big_endian];
+  memcpy(sequence, &big_endian, sizeof sequence);
+  memcpy(turn->key, lane->key_and_iv, KEY_BYTES);
+  memcpy(turn->nonce, lane->key_and_iv + KEY_BYTES, IV_BYTES);
+  for (size_t i = 0; i < sizeof sequence; i++) turn->nonce[IV_BYTES - sizeof sequence + i] ^= sequence[i];
+  if (name == LANE_OTHER) turn->nonce[0] ^= 1; // so that no nonce is used twice
+  lane->sequence++;
+  return true;
 }
 
-static bool ratchet(struct rd_seal *seal) {
+static enum lane_name lane_of(enum rd_frame_type type) {
+  return type == RD_FRAME_DATA ? LANE_DATA : LANE_OTHER;
+}
+
+static bool ratchet(struct lane *lane) {
   unsigned char next[KEY_BYTES + IV_BYTES];
-  bool done = derive_next(seal->key_and_iv, next) && EVP_CipherInit_ex(seal->context, NULL, NULL, next, NULL, -1) == 1;
-  if (done) {
-    memcpy(seal->key_and_iv, next, sizeof next);
-    seal->key_used_bytes = 0;
-  }
+  bool done = derive_next(lane->key_and_iv, next);
+  if (done) memcpy(lane->key_and_iv, next, sizeof next);
   OPENSSL_cleanse(next, sizeof next);
   return done;
 }
@@ -150,15 +218,12 @@ static bool derive_next(const unsigned char key[KEY_BYTES], unsigned char next[K
   return done;
 }
 
-static void make_nonce(const struct rd_seal *seal, unsigned char nonce[IV_BYTES]) {
-  uint64_t big_endian = htobe64(seal->sequence);
-  unsigned char sequence[sizeof big_endian];
-  memcpy(sequence, &big_endian, sizeof sequence);
-  memcpy(nonce, seal->key_and_iv + KEY_BYTES, IV_BYTES);
-  for (size_t i = 0; i < sizeof sequence; i++) nonce[IV_BYTES - sizeof sequence + i] ^= sequence[i];
-}
-
-static void end_frame(struct rd_seal *seal, size_t bytes) {
-  seal->sequence++;
-  seal->key_used_bytes += bytes;
+static bool begin_frame(struct rd_sealer *sealer, bool sealing, const struct rd_seal_turn *turn,
+                        const unsigned char *header) {
+  int ignored;
+  // To take in a key takes longer than to seal a small frame.
+  const unsigned char *key = CRYPTO_memcmp(sealer->key, turn->key, KEY_BYTES) != 0 ? turn->key : NULL;
+  if (key != NULL) memcpy(sealer->key, key, KEY_BYTES);
+  return EVP_CipherInit_ex(sealer->context, NULL, NULL, key, turn->nonce, sealing) == 1 &&
+         EVP_CipherUpdate(sealer->context, NULL, &ignored, header, RD_HEADER_BYTES) == 1;
 }

@@ -1,28 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 // One direction's authenticated encryption of frames (docs/protocol.md, section 1.2). Only this and handshake use the
 // crypto library.
+//
+// Keys and places in the sequence are the owner's: it gives each frame its turn, in order. With a turn any thread can
+// seal or open the frame, by a sealer of its own.
 #ifndef RD_SEAL_H
 #define RD_SEAL_H
 
 #include "wire.h"
 
-struct rd_seal;
+#define RD_SEAL_KEY_BYTES 32u
+#define RD_SEAL_IV_BYTES 12u
 
-// `key_and_iv`: 32 + 12 bytes. `ratchet_bytes`: after so many sealed bytes the next key is derived (0: 256 GiB).
-struct rd_seal *rd_seal_create(bool chacha, const unsigned char key_and_iv[44], uint64_t ratchet_bytes,
-                               struct rd_error *error);
+struct rd_seal;   // the owner's
+struct rd_sealer; // one thread's
 
-// Sealing end: sets the flag and the next sequence in *frame, writes its header to `header`, and payload and tag to
-// `out` (`bytes` + RD_TAG_BYTES; it may be `payload`). `bytes` is at most RD_SLOT_MAX_BYTES.
+// `key_and_iv`: 32 + 12 bytes. `ratchet_frames`: after so many frames the next key is derived (0: 2^18). NULL on
+// failure; destroy with rd_seal_destroy().
+struct rd_seal *rd_seal_create(bool chacha, const unsigned char key_and_iv[RD_SEAL_KEY_BYTES + RD_SEAL_IV_BYTES],
+                               uint64_t ratchet_frames, struct rd_error *error);
+void rd_seal_destroy(struct rd_seal *seal); // wipes the keys; NULL-safe
+
+// What one frame is sealed with. Whoever holds it wipes it when the frame is done.
+struct rd_seal_turn {
+  unsigned char key[RD_SEAL_KEY_BYTES];
+  unsigned char nonce[RD_SEAL_IV_BYTES];
+};
+// Sealing end: sets the flag and the next sequence in *frame. DATA and other frames are counted apart.
+bool rd_seal_next(struct rd_seal *seal, struct rd_frame *frame, struct rd_seal_turn *turn, struct rd_error *error);
+// Opening end: the frame of a message of so many bytes, whose sequence must be the next one. RD_CODE_DATA_DAMAGED when
+// it is not.
+bool rd_seal_expect(struct rd_seal *seal, const struct rd_frame *frame, size_t message_bytes, struct rd_seal_turn *turn,
+                    struct rd_error *error);
+
+// For the turns of this seal. NULL on failure.
+struct rd_sealer *rd_sealer_create(const struct rd_seal *seal, struct rd_error *error);
+void rd_sealer_destroy(struct rd_sealer *sealer); // NULL-safe
+// Writes the frame's header to `header`, and payload and tag to `out` (`bytes` + RD_TAG_BYTES; it may be `payload`).
+// `bytes` is at most RD_SLOT_MAX_BYTES.
+bool rd_sealer_seal(struct rd_sealer *sealer, const struct rd_seal_turn *turn, const struct rd_frame *frame,
+                    const unsigned char *payload, size_t bytes, unsigned char header[RD_HEADER_BYTES],
+                    unsigned char *out, struct rd_error *error);
+// `message` is a whole sealed message, opened in place; *payload and *bytes are set on success only.
+// RD_CODE_DATA_DAMAGED when the tag is wrong.
+bool rd_sealer_open(struct rd_sealer *sealer, const struct rd_seal_turn *turn, unsigned char *message,
+                    size_t message_bytes, unsigned char **payload, size_t *bytes, struct rd_error *error);
+
+// Both in one, by the owner's own sealer.
 bool rd_seal_seal(struct rd_seal *seal, struct rd_frame *frame, const unsigned char *payload, size_t bytes,
                   unsigned char header[RD_HEADER_BYTES], unsigned char *out, struct rd_error *error);
-
-// Opening end: `message` is a whole sealed message, opened in place; *payload and *bytes are set on success only. The
-// sequence must be the next one. RD_CODE_DATA_DAMAGED when it is not, or when the tag is wrong.
 bool rd_seal_open(struct rd_seal *seal, unsigned char *message, size_t message_bytes, const struct rd_frame *frame,
                   unsigned char **payload, size_t *bytes, struct rd_error *error);
-
-void rd_seal_destroy(struct rd_seal *seal); // wipes the keys; NULL-safe
 
 // True where the CPU has AES instructions.
 bool rd_cpu_has_aes(void);
