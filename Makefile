@@ -23,13 +23,13 @@ WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconve
 ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARNINGS) $(CFLAGS) \
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
   $(if $(STATIC),-DRD_STATIC) \
-  -Ipackages/rdcore-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libxxhash jansson)
+  -Ipackages/rdcore-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson)
 ALL_LDFLAGS := -pthread $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN)) $(if $(STATIC),-static)
-# Hosts to which the programs are copied may lack the last one: it is linked in, where its archive is. (Of xxhash only
+# Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are. (Of xxhash only
 # the header is used.)
 archive_or = $(if $(findstring /,$(shell $(CC) -print-file-name=$(1).a)),-l:$(1).a,$(shell $(PKG_CONFIG) --libs $(2)))
-LIBS := $(if $(STATIC),$(shell $(PKG_CONFIG) --static --libs libssl libcrypto jansson),\
-  $(shell $(PKG_CONFIG) --libs libssl libcrypto) $(call archive_or,libjansson,jansson))
+LIBS := $(if $(STATIC),$(shell $(PKG_CONFIG) --static --libs libssl libcrypto libzstd jansson),\
+  $(shell $(PKG_CONFIG) --libs libssl libcrypto) $(call archive_or,libzstd,libzstd) $(call archive_or,libjansson,jansson))
 # The agent needs no crypto: it stays small.
 AGENT_LIBS := $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs jansson)
 

@@ -16,6 +16,7 @@ const BUILD_PACKAGES = [
   'pkg-config',
   'libssl-dev',
   'libxxhash-dev',
+  'libzstd-dev',
   'libjansson-dev',
   'libibverbs-dev',
   'librdmacm-dev',

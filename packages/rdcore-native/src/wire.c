@@ -7,9 +7,10 @@
 #include <string.h>
 
 static bool type_is_known(uint8_t type);
+static bool flags_are_right(const struct rd_frame *frame);
 static bool seal_is_right(const struct rd_frame *frame);
 static bool payload_is_right(const struct rd_frame *frame, size_t bytes);
-static void payload_range(enum rd_frame_type type, size_t *least, size_t *most);
+static void payload_range(const struct rd_frame *frame, size_t *least, size_t *most);
 
 static const unsigned char hello_magic[4] = {'R', 'D', 'P', 'H'};
 enum { HELLO_WANTS_SEALED = 1, HELLO_WANTS_CHACHA = 2 };
@@ -36,7 +37,7 @@ bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame
       .offset = rd_get_u64(message + 8),
       .sequence = rd_get_u64(message + 16),
   };
-  bool right = (frame->flags & ~RD_FLAG_SEALED) == 0 && frame->stream == 0 && seal_is_right(frame);
+  bool right = flags_are_right(frame) && frame->stream == 0 && seal_is_right(frame);
   if (right && payload_is_right(frame, bytes - RD_HEADER_BYTES)) return true;
   rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of the other side is malformed (type %d)", (int)frame->type);
   return false;
@@ -124,6 +125,11 @@ static bool type_is_known(uint8_t type) {
   return type >= RD_FRAME_HANDSHAKE && type <= RD_FRAME_RESUME;
 }
 
+static bool flags_are_right(const struct rd_frame *frame) {
+  unsigned known = RD_FLAG_SEALED | (frame->type == RD_FRAME_DATA ? RD_FLAG_COMPRESSED : 0u);
+  return (frame->flags & ~known) == 0;
+}
+
 // The handshake makes the keys, so it is plain; DATA is what both ends agreed on; everything else is sealed always.
 static bool seal_is_right(const struct rd_frame *frame) {
   bool sealed = (frame->flags & RD_FLAG_SEALED) != 0;
@@ -134,14 +140,16 @@ static bool seal_is_right(const struct rd_frame *frame) {
 
 static bool payload_is_right(const struct rd_frame *frame, size_t bytes) {
   size_t least, most, tag = (frame->flags & RD_FLAG_SEALED) != 0 ? RD_TAG_BYTES : 0;
-  payload_range(frame->type, &least, &most);
+  payload_range(frame, &least, &most);
   return bytes >= least + tag && bytes <= most + tag;
 }
 
-static void payload_range(enum rd_frame_type type, size_t *least, size_t *most) {
+static void payload_range(const struct rd_frame *frame, size_t *least, size_t *most) {
+  enum rd_frame_type type = frame->type;
   *least = *most = 0;
   if (type == RD_FRAME_HANDSHAKE) *least = 1, *most = RD_HANDSHAKE_MESSAGE_MAX_BYTES - RD_HEADER_BYTES;
   if (type == RD_FRAME_DATA) *least = 1, *most = RD_SLOT_MAX_BYTES;
+  if ((frame->flags & RD_FLAG_COMPRESSED) != 0) *least = RD_BLOCK_HEAD_BYTES + 1;
   if (type == RD_FRAME_END) *least = *most = RD_END_BYTES;
   if (type == RD_FRAME_ABORT) *least = 4, *most = RD_CONTROL_PAYLOAD_MAX_BYTES;
   if (type == RD_FRAME_ACK) *least = *most = RD_ACK_BYTES;

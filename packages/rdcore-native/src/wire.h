@@ -32,6 +32,8 @@ enum rd_frame_type {
 };
 
 #define RD_FLAG_SEALED 1u
+#define RD_FLAG_COMPRESSED 2u // of DATA: its payload is a block's (block.h)
+#define RD_BLOCK_HEAD_BYTES 4u
 
 struct rd_frame {
   enum rd_frame_type type;
@@ -46,8 +48,8 @@ struct rd_frame {
 void rd_frame_encode(const struct rd_frame *frame, unsigned char out[RD_HEADER_BYTES]);
 
 // Decodes the header of a message of `bytes` bytes. False (RD_CODE_DATA_DAMAGED): too short, an unknown type or flag, a
-// stream other than 0, a payload length that its type cannot have, a sealed HANDSHAKE, or one that is not sealed and
-// neither HANDSHAKE nor DATA.
+// stream other than 0, a payload length that its type cannot have, a sealed HANDSHAKE, one that is not sealed and
+// neither HANDSHAKE nor DATA, or one that is compressed and not DATA.
 bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame *frame, struct rd_error *error);
 
 struct rd_end {
@@ -69,6 +71,8 @@ struct rd_abort {
 // Returns the payload's length.
 size_t rd_abort_encode(const struct rd_abort *abort, unsigned char out[RD_CONTROL_PAYLOAD_MAX_BYTES]);
 bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort *abort, struct rd_error *error);
+
+#define RD_FEATURE_ZSTD 1u // of a receiver: it takes compressed frames
 
 struct rd_hello {
   uint16_t version;

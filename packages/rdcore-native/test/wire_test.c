@@ -62,6 +62,9 @@ static void frame_lengths(void) {
     CHECK(!decodes(ranges[i].type, RD_FLAG_SEALED, most + 1));
     CHECK(decodes(ranges[i].type, 0, ranges[i].most) == (ranges[i].type == RD_FRAME_DATA));
   }
+  CHECK(decodes(RD_FRAME_DATA, RD_FLAG_COMPRESSED, 5) && !decodes(RD_FRAME_DATA, RD_FLAG_COMPRESSED, 4));
+  CHECK(decodes(RD_FRAME_DATA, RD_FLAG_COMPRESSED | RD_FLAG_SEALED, 21));
+  CHECK(!decodes(RD_FRAME_DATA, RD_FLAG_COMPRESSED | RD_FLAG_SEALED, 20));
   CHECK(decodes(RD_FRAME_HANDSHAKE, 0, 1) && decodes(RD_FRAME_HANDSHAKE, 0, 16384 - 24));
   CHECK(!decodes(RD_FRAME_HANDSHAKE, 0, 0) && !decodes(RD_FRAME_HANDSHAKE, 0, 16384 - 23));
   CHECK(!decodes(RD_FRAME_HANDSHAKE, RD_FLAG_SEALED, 100));
@@ -72,7 +75,9 @@ static void frame_refusals(void) {
   struct rd_frame frame;
   for (unsigned type = 0; type < 256; type++)
     if (type < RD_FRAME_HANDSHAKE || type > RD_FRAME_RESUME) CHECK(!decodes((uint8_t)type, RD_FLAG_SEALED, 16));
-  for (unsigned flag = 2; flag < 256; flag <<= 1) CHECK(!decodes(RD_FRAME_DATA, (uint8_t)flag, 100));
+  for (unsigned flag = 4; flag < 256; flag <<= 1) CHECK(!decodes(RD_FRAME_DATA, (uint8_t)flag, 100));
+  for (unsigned type = RD_FRAME_HANDSHAKE; type <= RD_FRAME_RESUME; type++)
+    if (type != RD_FRAME_DATA) CHECK(!decodes((uint8_t)type, RD_FLAG_SEALED | RD_FLAG_COMPRESSED, 36));
   for (size_t bytes = 0; bytes < RD_HEADER_BYTES; bytes++)
     CHECK(!rd_frame_decode(message, bytes, &frame, &error) && damaged("a message of the other side is no frame"));
   CHECK(error.code == RD_CODE_DATA_DAMAGED);
@@ -97,7 +102,7 @@ static void random_frames(void) {
       message[at] = (unsigned char)(state >> 56);
     }
     message[0] %= 13;
-    message[1] %= 3;
+    message[1] %= 5;
     if (i % 2 == 0) message[2] = message[3] = 0;
     if (!rd_frame_decode(message, RD_HEADER_BYTES + (i >> 8) % 64, &frame, &error)) continue;
     rd_frame_encode(&frame, same);

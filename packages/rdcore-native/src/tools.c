@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools.h"
+
+#include "pool.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#define THREADS_AUTO_MOST 8u
+
+static struct rd_tools *create_set(const struct rd_seal *seal, int level, bool unpacks, struct rd_error *error);
+static void destroy_set(struct rd_tools *tools);
+
+bool rd_tools_create(struct rd_tools **sets, unsigned count, const struct rd_seal *seal, int level, bool unpacks,
+                     struct rd_error *error) {
+  for (unsigned i = 0; i < count; i++) sets[i] = NULL;
+  for (unsigned i = 0; i < count; i++) {
+    sets[i] = create_set(seal, level, unpacks, error);
+    if (sets[i] != NULL) continue;
+    rd_tools_destroy(sets, count);
+    return false;
+  }
+  return true;
+}
+
+void rd_tools_destroy(struct rd_tools **sets, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    destroy_set(sets[i]);
+    sets[i] = NULL;
+  }
+}
+
+unsigned rd_tools_threads(unsigned jobs) {
+  cpu_set_t allowed;
+  if (jobs > 0) return jobs < RD_POOL_THREADS_MOST ? jobs : RD_POOL_THREADS_MOST;
+  unsigned processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? (unsigned)CPU_COUNT(&allowed) : 1;
+  return processors < THREADS_AUTO_MOST ? processors : THREADS_AUTO_MOST;
+}
+
+static struct rd_tools *create_set(const struct rd_seal *seal, int level, bool unpacks, struct rd_error *error) {
+  struct rd_tools *tools = calloc(1, sizeof *tools);
+  if (tools == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for threads");
+    return NULL;
+  }
+  bool good = (seal == NULL || (tools->sealer = rd_sealer_create(seal, error)) != NULL) &&
+              (level == 0 || (tools->packer = rd_packer_create(level, error)) != NULL) &&
+              (!unpacks || (tools->unpacker = rd_unpacker_create(error)) != NULL);
+  if (good) return tools;
+  destroy_set(tools);
+  return NULL;
+}
+
+static void destroy_set(struct rd_tools *tools) {
+  if (tools == NULL) return;
+  rd_sealer_destroy(tools->sealer);
+  rd_packer_destroy(tools->packer);
+  rd_unpacker_destroy(tools->unpacker);
+  free(tools);
+}
