@@ -254,6 +254,7 @@ static bool make_hello(struct rd_connect *connect, const struct rd_transport *tr
   *hello = (struct rd_hello){
       .version = RD_PROTOCOL_VERSION,
       .wants_sealed = wants_sealed(config->encrypt, transport),
+      .features = RD_FEATURE_ZSTD,
       .wants_chacha = config->role == RD_ROLE_SENDER && !rd_cpu_has_aes(),
       .epoch = next_epoch(connect, dialler),
   };
@@ -412,8 +413,11 @@ static struct rd_connection *make_connection(const struct rd_connect *connect, s
   struct rd_transport *transport = NULL;
   struct rd_agreement agreement;
   rd_candidate_take(candidate, &transport, &agreement);
-  struct rd_connection *connection =
-      rd_connection_create(transport, &agreement, config->stall_timeout_ms, config->dials.poll, error);
+  struct rd_connection_settings settings = {.stall_timeout_ms = config->stall_timeout_ms,
+                                            .poll = config->dials.poll,
+                                            .compress_level = config->compress_level,
+                                            .jobs = config->jobs};
+  struct rd_connection *connection = rd_connection_create(transport, &agreement, &settings, error);
   if (connection != NULL) choose(connect, connection);
   return connection;
 }

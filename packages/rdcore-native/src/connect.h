@@ -27,8 +27,10 @@ struct rd_connect_config {
   struct rd_identity identity;
   enum rd_role role;
   enum rd_encrypt encrypt;
-  size_t buffer_bytes;          // receiver: what its HELLO grants, where the transport has the memory; sender: 0
-  int64_t stall_timeout_ms;     // of the connection
+  size_t buffer_bytes;      // receiver: what its HELLO grants, where the transport has the memory; sender: 0
+  int64_t stall_timeout_ms; // of the connection, as the next two
+  int compress_level;
+  unsigned jobs;
   struct rd_dials_config dials; // its timeout also ends what was adopted
   // A connector that was turned away, or NULL. Called once a kind of reason.
   void (*turned_away)(void *context, const char *peer, const struct rd_error *why);

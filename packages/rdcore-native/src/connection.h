@@ -5,25 +5,24 @@
 #define RD_CONNECTION_H
 
 #include "handshake.h"
+#include "inbound.h"
 #include "transport.h"
 
 #define RD_STALL_TIMEOUT_LEAST_MS 2000 // shorter, and a PING could not be answered in time
 
 struct rd_connection; // opaque
 
-// A frame that arrived, opened. Its payload belongs to the connection until rd_connection_give_back().
-struct rd_arrival {
-  struct rd_frame frame;
-  unsigned char *payload;
-  size_t bytes;
-  struct rd_message message;
+struct rd_connection_settings {
+  int64_t stall_timeout_ms; // RD_STALL_TIMEOUT_LEAST_MS at least
+  bool poll;                // the transport was made so
+  int compress_level;       // of a sender; 0: none
+  unsigned jobs;            // threads for compression and encryption; 0: as many as there are processors
 };
 
 // Takes over the transport and what the agreement holds, also when it fails. What this end's HELLO granted can be held
-// at a time, and a few small frames besides. `stall_timeout_ms`: RD_STALL_TIMEOUT_LEAST_MS at least. `poll`: the
-// transport was made so. NULL on failure; rd_connection_destroy() frees.
+// at a time, and a few small frames besides. NULL on failure; rd_connection_destroy() frees.
 struct rd_connection *rd_connection_create(struct rd_transport *transport, const struct rd_agreement *agreement,
-                                           int64_t stall_timeout_ms, bool poll, struct rd_error *error);
+                                           const struct rd_connection_settings *settings, struct rd_error *error);
 void rd_connection_destroy(struct rd_connection *connection); // NULL-safe; wipes the keys
 
 // Closes the connection, and gives the device's memory back; arrivals that were not given back stay as they are. It can
@@ -53,8 +52,9 @@ size_t rd_connection_enroll_most_bytes(const struct rd_connection *connection);
 // Makes memory known from which DATA will be sent. It must stay until the connection is destroyed.
 bool rd_connection_enroll(struct rd_connection *connection, const void *memory, size_t bytes, struct rd_error *error);
 
-// Sends one frame: 1 accepted, 0 not now (try again after poll), -1 failed. The payload of a plain DATA frame must stay
-// as it is until rd_connection_drained(), or until it was acknowledged; any other payload is copied.
+// Sends one frame: 1 accepted, 0 not now (try again after poll), -1 failed. The payload of a DATA frame must stay as it
+// is until rd_connection_drained(), or until it was acknowledged; any other payload is copied. END waits for all DATA
+// before it; other frames may overtake DATA that is being compressed or sealed.
 int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
                        const unsigned char *payload, size_t bytes, struct rd_error *error);
 // Pushes what was accepted, as far as goes without waiting, and answers a PING.
@@ -67,7 +67,8 @@ bool rd_connection_drained(struct rd_connection *connection);
 // RD_CODE_DATA_DAMAGED). PING and PONG are dealt with inside. Call it until 0, then wait for rd_connection_timeout_ms()
 // at most.
 int rd_connection_receive(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error);
-void rd_connection_give_back(struct rd_connection *connection, const struct rd_message *message);
+// The frame's payload, of an arrival that was received, belongs to the connection again.
+void rd_connection_give_back(struct rd_connection *connection, const struct rd_arrival *arrival);
 // The descriptor was just polled, and told nothing.
 void rd_connection_quiet(struct rd_connection *connection);
 
@@ -83,6 +84,9 @@ void rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type
 
 int rd_connection_poll_fd(const struct rd_connection *connection);
 short rd_connection_poll_events(const struct rd_connection *connection);
+// A second descriptor: readable when threads have something done; -1: there are none.
+int rd_connection_work_fd(const struct rd_connection *connection);
+void rd_connection_worked(struct rd_connection *connection); // it was readable
 
 // What both ends agreed on, and words for reports.
 const struct rd_agreement *rd_connection_agreement(const struct rd_connection *connection);

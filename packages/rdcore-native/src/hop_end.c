@@ -109,7 +109,7 @@ void rd_hop_end_tell_resumed(struct rd_hop_end *hop_end, uint64_t offset) {
 
 void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_count, int64_t most_ns,
                      enum rd_wait wait) {
-  struct pollfd polls[2 + RD_HOP_END_WAITS_MOST + RD_CONNECT_POLLS_MOST];
+  struct pollfd polls[3 + RD_HOP_END_WAITS_MOST + RD_CONNECT_POLLS_MOST];
   size_t count = 0;
   polls[count++] = hop_end->control->ops->poll(hop_end->control);
   for (size_t i = 0; i < own_count; i++) polls[count++] = own[i];
@@ -118,6 +118,7 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
   if (hop_end->connection != NULL) {
     polls[count++] = (struct pollfd){.fd = rd_connection_poll_fd(hop_end->connection),
                                      .events = rd_connection_poll_events(hop_end->connection)};
+    polls[count++] = (struct pollfd){.fd = rd_connection_work_fd(hop_end->connection), .events = POLLIN};
     timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connection_timeout_ms(hop_end->connection)));
   }
   size_t first_of_connect = count;
@@ -133,6 +134,7 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
   for (size_t i = 0; i < own_count; i++) own[i].revents = polls[1 + i].revents;
   hop_end->control->quiet = polls[0].revents == 0;
   if (hop_end->connection != NULL && polls[of_connection].revents == 0) rd_connection_quiet(hop_end->connection);
+  if (hop_end->connection != NULL && polls[of_connection + 1].revents != 0) rd_connection_worked(hop_end->connection);
   hop_end->connect_due = hop_end->connect != NULL && rd_connect_timeout_ms(hop_end->connect) == 0;
   for (size_t i = first_of_connect; i < count; i++) hop_end->connect_due |= polls[i].revents != 0;
   if (hop_end->joined) rd_meter_add_wait(&hop_end->meter, wait, rd_now_ns() - before_ns);
@@ -199,6 +201,8 @@ static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *s
       .encrypt = settings->encrypt,
       .buffer_bytes = hop_end->role == RD_ROLE_RECEIVER ? settings->buffer_bytes : 0,
       .stall_timeout_ms = settings->stall_timeout_ms,
+      .compress_level = settings->compress_level,
+      .jobs = settings->jobs,
       .dials = {.timeout_ms = settings->connect_timeout_ms,
                 .retry_refused = settings->retry_refused,
                 .rdma_first = settings->rdma_first,

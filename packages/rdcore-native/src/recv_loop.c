@@ -223,7 +223,7 @@ static bool hear(struct receiver *receiver, struct rd_error *error) {
     int received = rd_connection_receive(connection, &arrival, error);
     if (received <= 0) return received == 0;
     if (!take_frame(receiver, &arrival, &kept, error)) return false;
-    if (!kept) rd_connection_give_back(connection, &arrival.message);
+    if (!kept) rd_connection_give_back(connection, &arrival);
   }
   return true;
 }
@@ -300,7 +300,7 @@ static void collect(struct receiver *receiver, struct rd_connection *connection)
       continue;
     }
     rd_credit_consume(&receiver->credit, arrival.bytes, rd_now_ms());
-    rd_connection_give_back(connection, &arrival.message);
+    rd_connection_give_back(connection, &arrival);
   }
   receiver->hop_end.meter.bytes = receiver->consumed;
 }

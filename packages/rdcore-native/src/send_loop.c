@@ -178,7 +178,7 @@ static bool hear(struct sender *sender, struct rd_error *error) {
     int received = rd_connection_receive(connection, &arrival, error);
     if (received <= 0) return received == 0;
     if (!take_frame(sender, &arrival, error)) return false;
-    rd_connection_give_back(connection, &arrival.message);
+    rd_connection_give_back(connection, &arrival);
   }
   return true;
 }

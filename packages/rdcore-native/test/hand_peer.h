@@ -38,7 +38,8 @@ static inline struct rd_connection *take_connection(struct rd_candidate *candida
   struct rd_agreement agreement;
   rd_candidate_take(candidate, &transport, &agreement);
   rd_candidate_destroy(candidate);
-  struct rd_connection *connection = rd_connection_create(transport, &agreement, WAIT_MS, false, &error);
+  struct rd_connection_settings settings = {.stall_timeout_ms = WAIT_MS};
+  struct rd_connection *connection = rd_connection_create(transport, &agreement, &settings, &error);
   REQUIRE(connection != NULL);
   return connection;
 }

@@ -14,6 +14,10 @@ struct stream {
   bool faults_back; // on the way from the receiver
 };
 
+// Of the streams from here on.
+static int compress_level;
+static unsigned jobs;
+
 struct outcome {
   enum rd_code sent, received;
   bool arrived; // the sink holds the stream
@@ -22,7 +26,10 @@ struct outcome {
 
 static void command(struct script *script, const struct stream *stream, struct rd_transport *transport,
                     const char *path) {
-  script_add(script, RD_ORDER_OPEN)->settings = script_settings(stream->encrypt, stream->buffer_bytes);
+  struct rd_settings *settings = &script_add(script, RD_ORDER_OPEN)->settings;
+  *settings = script_settings(stream->encrypt, stream->buffer_bytes);
+  settings->compress_level = compress_level;
+  settings->jobs = jobs;
   strcpy(script_add(script, RD_ORDER_FILE)->path, path);
   struct rd_order *adopt = script_add(script, RD_ORDER_ADOPT);
   adopt->transport = transport;
@@ -36,7 +43,10 @@ static struct outcome carry(const struct stream *stream) {
   struct stat status;
   REQUIRE(rd_mem_pair(&stream->faults, ends, &error));
   unlink(sink_path);
-  write_source(stream->bytes);
+  if (compress_level > 0)
+    write_mixed_source(stream->bytes);
+  else
+    write_source(stream->bytes);
   script_init(&sender, rd_send_loop);
   script_init(&receiver, rd_recv_loop);
   command(&sender, stream, ends[stream->faults_back ? 1 : 0], source_path);
@@ -114,6 +124,22 @@ static void test_fault(bool corrupts, bool back, enum rd_encrypt encrypt) {
   CHECK(reached);
 }
 
+// Compressed and sealed by any number of threads.
+static void test_jobs(void) {
+  static const unsigned numbers[] = {1, 2, 8};
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    jobs = numbers[i];
+    for (compress_level = 0; compress_level <= 3; compress_level += 3) {
+      test_sizes();
+      test_windows();
+    }
+  }
+  compress_level = 1;
+  test_starvation();
+  test_little_memory();
+  for (int i = 0; i < 4; i++) test_fault(i & 1, false, i & 2 ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER);
+}
+
 int main(void) {
   make_stream_files("loops");
   test_sizes();
@@ -121,6 +147,7 @@ int main(void) {
   test_starvation();
   test_little_memory();
   for (int i = 0; i < 8; i++) test_fault(i & 1, i & 2, i & 4 ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER);
+  test_jobs();
   remove_stream_files();
   return test_end("loops");
 }

@@ -175,6 +175,62 @@ static void do_otherwise_sealed_data(struct hostile *hostile) {
   hostile_say_frame(hostile, frame, !hostile->agreement.sealed, "x", 1);
 }
 
+// Compressed data: 3 bytes, in a frame of zstd's that stands for them as they are.
+static const unsigned char three_packed[] = {3, 0, 0, 0, 0x28, 0xb5, 0x2f, 0xfd, 0x20, 3, 0x19, 0, 0, 'a', 'b', 'c'};
+// 128 KiB of zeros, in some 20 bytes: more than a slot takes.
+static const unsigned char bomb_packed[] = {0, 0, 2, 0, 0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 2, 0, 3, 0, 0x10, 0};
+
+static void say_packed(struct hostile *hostile, const void *payload, size_t bytes) {
+  struct rd_frame frame = {.type = RD_FRAME_DATA, .flags = RD_FLAG_COMPRESSED, .epoch = 1};
+  hostile_say_frame(hostile, frame, hostile->agreement.sealed, payload, bytes);
+}
+
+static void say_three_as(struct hostile *hostile, unsigned char said, size_t bytes) {
+  unsigned char payload[sizeof three_packed];
+  memcpy(payload, three_packed, sizeof payload);
+  payload[0] = said;
+  say_packed(hostile, payload, bytes);
+}
+
+static void do_packed_of_less(struct hostile *hostile) {
+  say_three_as(hostile, 4, sizeof three_packed);
+}
+
+static void do_packed_of_more(struct hostile *hostile) {
+  say_three_as(hostile, 2, sizeof three_packed);
+}
+
+static void do_packed_of_none(struct hostile *hostile) {
+  say_three_as(hostile, 0, sizeof three_packed);
+}
+
+static void do_packed_cut_off(struct hostile *hostile) {
+  say_three_as(hostile, 3, sizeof three_packed - 1);
+}
+
+static void do_packed_noise(struct hostile *hostile) {
+  say_packed(hostile, "\3\0\0\0noise that is no frame", 26);
+}
+
+static void do_packed_without_a_frame(struct hostile *hostile) {
+  say_packed(hostile, "\3\0\0\0", 4);
+}
+
+static void do_bomb(struct hostile *hostile) {
+  say_packed(hostile, bomb_packed, sizeof bomb_packed);
+}
+
+// What stands for three bytes, and then others that begin too early.
+static void do_packed_then_too_early(struct hostile *hostile) {
+  say_three_as(hostile, 3, sizeof three_packed);
+  say_data(hostile, 2, 1);
+}
+
+static void do_packed_ping(struct hostile *hostile) {
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .flags = RD_FLAG_COMPRESSED, .epoch = 1}, true,
+                    NULL, 0);
+}
+
 static void do_data_without_credit(struct hostile *hostile) {
   for (unsigned i = 0; i < 2 * HOSTILE_SLOTS + 4; i++) say_data(hostile, i, 1);
 }
@@ -332,6 +388,15 @@ static const struct misdeed senders_misdeeds[] = {
     {"DATA larger than a slot", do_large_data, false},
     {"DATA of a megabyte", do_huge_data, false},
     {"DATA sealed otherwise than agreed", do_otherwise_sealed_data, false},
+    {"compressed DATA of less than it says", do_packed_of_less, false},
+    {"compressed DATA of more than it says", do_packed_of_more, false},
+    {"compressed DATA of nothing", do_packed_of_none, false},
+    {"compressed DATA that is cut off", do_packed_cut_off, false},
+    {"compressed DATA that is noise", do_packed_noise, false},
+    {"compressed DATA without a frame of zstd's", do_packed_without_a_frame, false},
+    {"compressed DATA larger than a slot", do_bomb, false},
+    {"DATA that begins within what was compressed", do_packed_then_too_early, false},
+    {"a compressed PING", do_packed_ping, false},
     {"DATA without credit", do_data_without_credit, true},
     {"DATA after END", do_data_after_end, true},
     {"END twice", do_end_twice, true},

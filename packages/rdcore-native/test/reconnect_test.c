@@ -10,6 +10,8 @@
 
 #define STALL_MS 20000
 
+static int compress_level; // of the streams from here on
+
 struct stream {
   enum rd_role dialler;
   enum rd_encrypt encrypt;
@@ -27,6 +29,8 @@ static void command(struct script *script, const struct stream *stream, const ch
   struct rd_settings *settings = &script_add(script, RD_ORDER_OPEN)->settings;
   *settings = script_settings(stream->encrypt, stream->buffer_bytes);
   settings->stall_timeout_ms = stream->stall_ms;
+  settings->compress_level = compress_level;
+  settings->jobs = 2;
   if (stream->output_fd > 0 && script->loop == rd_recv_loop)
     script_add(script, RD_ORDER_READY)->fd = stream->output_fd;
   else
@@ -39,7 +43,10 @@ static void command(struct script *script, const struct stream *stream, const ch
 
 static void begin(struct outcome *outcome, const struct stream *stream, struct proxy *proxy) {
   bool sender_dials = stream->dialler == RD_ROLE_SENDER;
-  write_source(stream->bytes);
+  if (compress_level > 0)
+    write_mixed_source(stream->bytes);
+  else
+    write_source(stream->bytes);
   unlink(sink_path);
   proxy_open(proxy);
   script_init(&outcome->sender, rd_send_loop);
@@ -74,7 +81,7 @@ static void expect_whole(const struct outcome *outcome, const char *what) {
 
 // Again and again in one stream.
 static void break_often(enum breaking breaking, enum rd_role dialler, enum rd_encrypt encrypt, size_t buffer_bytes) {
-  struct stream stream = {dialler, encrypt, buffer_bytes, 4000000, STALL_MS, 0};
+  struct stream stream = {dialler, encrypt, buffer_bytes, compress_level > 0 ? 8000000 : 4000000, STALL_MS, 0};
   // Where only one side is told, the other has to notice by the silence.
   unsigned breaks = breaking == BREAK_RESET_LISTENER ? 1 : 4;
   struct proxy proxy = {.breaking = breaking, .every_bytes = 700000, .breaks = breaks};
@@ -150,7 +157,7 @@ static void greetings_only(void) {
 static void slow_consumer(enum rd_role dialler, enum rd_encrypt encrypt) {
   int fds[2];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0);
-  struct stream stream = {dialler, encrypt, 256 << 10, 3000000, STALL_MS, fds[1]};
+  struct stream stream = {dialler, encrypt, 256 << 10, compress_level > 0 ? 6000000 : 3000000, STALL_MS, fds[1]};
   struct proxy proxy = {.breaking = BREAK_RESET, .every_bytes = 400000, .breaks = 6};
   struct outcome outcome;
   begin(&outcome, &stream, &proxy);
@@ -183,6 +190,14 @@ int main(void) {
     break_at_many_moments(1000 + (size_t)i * 97, dialler, encrypt, i & 1 ? BREAK_CLOSE : BREAK_RESET);
     slow_consumer(dialler, encrypt);
   }
+  compress_level = 1;
+  for (int i = 0; i < 4; i++) {
+    enum rd_role dialler = i & 1 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER;
+    enum rd_encrypt encrypt = i & 2 ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER;
+    break_often(i & 1 ? BREAK_CLOSE : BREAK_RESET, dialler, encrypt, 1 << 20);
+    slow_consumer(dialler, encrypt);
+  }
+  compress_level = 0;
   greetings_only();
   for (int i = 0; i < 2; i++) {
     nobody_listens(i ? RD_ROLE_SENDER : RD_ROLE_RECEIVER);

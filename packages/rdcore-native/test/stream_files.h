@@ -28,7 +28,8 @@ static inline void remove_stream_files(void) {
   CHECK(rmdir(folder) == 0);
 }
 
-static inline void write_source(size_t bytes) {
+// What half of a mixed source holds can be compressed.
+static inline void write_bytes(size_t bytes, bool mixed) {
   int fd = open(source_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   uint64_t state = bytes + 1;
   unsigned char block[4096];
@@ -36,11 +37,20 @@ static inline void write_source(size_t bytes) {
   for (size_t left = bytes; left > 0;) {
     for (size_t i = 0; i < sizeof block; i++)
       state = state * 6364136223846793005u + 1, block[i] = (unsigned char)(state >> 56);
+    for (size_t i = 0; mixed && left / 100000 % 2 == 0 && i < sizeof block; i++) block[i] = 'a' + block[i] % 4;
     size_t part = left < sizeof block ? left : sizeof block;
     REQUIRE(rd_write_all(fd, block, part));
     left -= part;
   }
   close(fd);
+}
+
+static inline void write_source(size_t bytes) {
+  write_bytes(bytes, false);
+}
+
+static inline void write_mixed_source(size_t bytes) {
+  write_bytes(bytes, true);
 }
 
 static inline bool same_files(void) {

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inbound.h"
+
+#include "pages.h"
+#include "pool.h"
+#include "tools.h"
+
+#include <string.h>
+
+// Blocks that are done, or with whoever writes them.
+#define PLAINS_BESIDE_THREADS 3u
+#define PLAINS_MOST (RD_POOL_THREADS_MOST + PLAINS_BESIDE_THREADS)
+// To wake a thread takes longer than to open that much, or to decompress it.
+#define AT_ONCE_SEALED_BYTES (32u << 10)
+#define AT_ONCE_PACKED_BYTES (4u << 10)
+
+struct entry {
+  struct rd_pool_job job;
+  struct rd_arrival arrival;
+  struct rd_seal_turn turn;
+  bool sealed, packed;
+  unsigned char *plain; // what it is decompressed into
+  size_t plain_bytes;
+  bool good;
+  struct rd_error error;
+};
+
+struct rd_inbound {
+  struct rd_inbound_config config;
+  unsigned threads;
+  struct rd_tools *tools[RD_POOL_THREADS_MOST + 1];
+  struct rd_pool *pool; // NULL: stopped
+  // Each is allocated when it is needed first.
+  unsigned char *plains[PLAINS_MOST];
+  bool plain_used[PLAINS_MOST];
+  unsigned plains_most;
+  uint64_t put, submitted, taken; // in all: [submitted, put) wait for memory to be decompressed into
+  struct entry entries[];         // of frame n: n % config.frames
+};
+
+static bool submit(struct rd_inbound *inbound, struct rd_error *error);
+static int take_plain(struct rd_inbound *inbound, struct entry *entry, struct rd_error *error);
+static bool is_little(const struct entry *entry);
+static void make_block(struct rd_pool_job *job, void *tools);
+static struct entry *entry_of(struct rd_inbound *inbound, uint64_t number);
+
+struct rd_inbound *rd_inbound_create(const struct rd_inbound_config *config, struct rd_error *error) {
+  struct rd_inbound *inbound = calloc(1, sizeof *inbound + config->frames * sizeof *inbound->entries);
+  if (inbound == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    return NULL;
+  }
+  inbound->config = *config;
+  inbound->threads = rd_tools_threads(config->jobs);
+  inbound->plains_most = inbound->threads + PLAINS_BESIDE_THREADS;
+  if (rd_tools_create(inbound->tools, inbound->threads + 1, config->seal, 0, true, error))
+    inbound->pool = rd_pool_create(inbound->threads, make_block, (void *const *)inbound->tools, error);
+  if (inbound->pool != NULL) return inbound;
+  rd_inbound_destroy(inbound);
+  return NULL;
+}
+
+void rd_inbound_stop(struct rd_inbound *inbound) {
+  rd_pool_destroy(inbound->pool);
+  inbound->pool = NULL;
+}
+
+void rd_inbound_destroy(struct rd_inbound *inbound) {
+  if (inbound == NULL) return;
+  rd_inbound_stop(inbound);
+  rd_tools_destroy(inbound->tools, inbound->threads + 1);
+  for (unsigned i = 0; i < PLAINS_MOST; i++) free(inbound->plains[i]);
+  explicit_bzero(inbound->entries, inbound->config.frames * sizeof *inbound->entries);
+  free(inbound);
+}
+
+bool rd_inbound_put(struct rd_inbound *inbound, const struct rd_arrival *arrival, struct rd_error *error) {
+  if (inbound->put - inbound->taken == inbound->config.frames) {
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender sent more than it was allowed to");
+    return false;
+  }
+  struct entry *entry = entry_of(inbound, inbound->put);
+  *entry = (struct entry){.arrival = *arrival};
+  entry->sealed = (arrival->frame.flags & RD_FLAG_SEALED) != 0;
+  entry->packed = (arrival->frame.flags & RD_FLAG_COMPRESSED) != 0;
+  if (entry->sealed &&
+      !rd_seal_expect(inbound->config.seal, &arrival->frame, arrival->message.bytes, &entry->turn, error))
+    return false;
+  inbound->put++;
+  return true;
+}
+
+int rd_inbound_take(struct rd_inbound *inbound, struct rd_arrival *arrival, struct rd_error *error) {
+  if (!submit(inbound, error)) return -1;
+  struct rd_pool_job *job = rd_pool_take(inbound->pool);
+  if (job == NULL) return 0;
+  const struct entry *entry = (const struct entry *)(const void *)job;
+  inbound->taken++;
+  if (!entry->good) *error = entry->error;
+  if (!entry->good) return -1;
+  *arrival = entry->arrival;
+  return 1;
+}
+
+bool rd_inbound_is_empty(const struct rd_inbound *inbound) {
+  return inbound->put == inbound->taken;
+}
+
+void rd_inbound_give_back(struct rd_inbound *inbound, const struct rd_arrival *arrival) {
+  if (arrival->plain > 0) inbound->plain_used[arrival->plain - 1] = false;
+}
+
+int rd_inbound_poll_fd(const struct rd_inbound *inbound) {
+  return rd_pool_poll_fd(inbound->pool);
+}
+
+void rd_inbound_woken(struct rd_inbound *inbound) {
+  rd_pool_woken(inbound->pool);
+}
+
+// What has, or needs, no memory to be decompressed into.
+static bool submit(struct rd_inbound *inbound, struct rd_error *error) {
+  while (inbound->submitted != inbound->put && rd_pool_pending(inbound->pool) < RD_POOL_JOBS_MOST) {
+    struct entry *entry = entry_of(inbound, inbound->submitted);
+    int plain = entry->packed ? take_plain(inbound, entry, error) : 1;
+    if (plain <= 0) return plain == 0;
+    inbound->submitted++;
+    rd_pool_submit(inbound->pool, &entry->job, is_little(entry));
+  }
+  return true;
+}
+
+// 1 done, 0 none is free, -1 there is no memory.
+static int take_plain(struct rd_inbound *inbound, struct entry *entry, struct rd_error *error) {
+  unsigned i = 0;
+  while (i < inbound->plains_most && inbound->plain_used[i]) i++;
+  if (i == inbound->plains_most) return 0;
+  if (inbound->plains[i] == NULL) inbound->plains[i] = rd_pages_allocate(inbound->config.slot_bytes);
+  if (inbound->plains[i] == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory to decompress");
+    return -1;
+  }
+  inbound->plain_used[i] = true;
+  entry->arrival.plain = i + 1;
+  entry->plain = inbound->plains[i];
+  entry->plain_bytes = inbound->config.slot_bytes;
+  return 1;
+}
+
+static bool is_little(const struct entry *entry) {
+  return entry->arrival.message.bytes <= (entry->packed ? AT_ONCE_PACKED_BYTES : AT_ONCE_SEALED_BYTES);
+}
+
+// By any thread.
+static void make_block(struct rd_pool_job *job, void *tools) {
+  struct entry *entry = (struct entry *)(void *)job;
+  struct rd_arrival *arrival = &entry->arrival;
+  const struct rd_tools *own = tools;
+  arrival->payload = arrival->message.data + RD_HEADER_BYTES;
+  arrival->bytes = arrival->message.bytes - RD_HEADER_BYTES;
+  entry->good =
+      !entry->sealed || rd_sealer_open(own->sealer, &entry->turn, arrival->message.data, arrival->message.bytes,
+                                       &arrival->payload, &arrival->bytes, &entry->error);
+  explicit_bzero(&entry->turn, sizeof entry->turn);
+  if (!entry->good || !entry->packed) return;
+  entry->good = rd_unpack(own->unpacker, arrival->payload, arrival->bytes, entry->plain, entry->plain_bytes,
+                          &arrival->bytes, &entry->error);
+  arrival->payload = entry->plain;
+}
+
+static struct entry *entry_of(struct rd_inbound *inbound, uint64_t number) {
+  return &inbound->entries[number % inbound->config.frames];
+}

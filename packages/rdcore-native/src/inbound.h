@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// DATA that arrived: frames are opened and decompressed on a pool, and come out in the order in which they were put in,
+// and only when they are right.
+#ifndef RD_INBOUND_H
+#define RD_INBOUND_H
+
+#include "seal.h"
+#include "transport.h"
+
+// A frame that arrived, opened.
+struct rd_arrival {
+  struct rd_frame frame;
+  unsigned char *payload; // of the stream's bytes, or of another frame's
+  size_t bytes;
+  struct rd_message message;
+  unsigned plain; // the piece of memory that it was decompressed into, from 1; 0: it is in the message
+};
+
+struct rd_inbound; // opaque
+
+struct rd_inbound_config {
+  struct rd_seal *seal; // NULL: DATA is not sealed
+  unsigned jobs;        // threads; 0: as many as there are processors
+  unsigned frames;      // that can be in it at a time
+  size_t slot_bytes;    // the largest block
+};
+
+// The seal stays the caller's and must stay until rd_inbound_stop(). NULL on failure.
+struct rd_inbound *rd_inbound_create(const struct rd_inbound_config *config, struct rd_error *error);
+// Waits for what is in work, and forgets the rest: no message is touched any more. What came out stays as it is.
+void rd_inbound_stop(struct rd_inbound *inbound);
+void rd_inbound_destroy(struct rd_inbound *inbound); // NULL-safe
+
+// Puts a DATA frame in, of whose arrival frame and message are known. False: RD_CODE_DATA_DAMAGED.
+bool rd_inbound_put(struct rd_inbound *inbound, const struct rd_arrival *arrival, struct rd_error *error);
+// The next one: 1 it is in *arrival, 0 not yet, or there is none, -1 failed.
+int rd_inbound_take(struct rd_inbound *inbound, struct rd_arrival *arrival, struct rd_error *error);
+bool rd_inbound_is_empty(const struct rd_inbound *inbound);
+// The memory that it was decompressed into can be used again.
+void rd_inbound_give_back(struct rd_inbound *inbound, const struct rd_arrival *arrival);
+
+int rd_inbound_poll_fd(const struct rd_inbound *inbound); // readable when rd_inbound_take() may have one
+void rd_inbound_woken(struct rd_inbound *inbound);
+
+#endif

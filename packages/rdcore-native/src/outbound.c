@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "outbound.h"
+
+#include "pool.h"
+#include "tools.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Blocks that are done, or on their way: few, so that they stay in the cache.
+#define BLOCKS_BESIDE_THREADS 3u
+// To wake a thread takes longer than to seal that much, or to compress it.
+#define AT_ONCE_SEALED_BYTES (32u << 10)
+#define AT_ONCE_PACKED_BYTES (4u << 10)
+
+struct block {
+  struct rd_pool_job job;
+  struct rd_frame frame;
+  struct rd_seal_turn turn;
+  const unsigned char *bytes; // in the ring
+  size_t count;
+  bool seals, packs;
+  unsigned char *scratch;
+  size_t scratch_bytes;
+  uint64_t free_at; // a count of released messages; UINT64_MAX: it is not sent yet
+
+  // What came of it.
+  unsigned char header[RD_HEADER_BYTES];
+  const unsigned char *body;
+  size_t body_bytes;
+  bool shrank, good;
+  struct rd_error error;
+};
+
+struct rd_outbound {
+  struct rd_outbound_config config;
+  struct rd_shrinking shrinking;
+  unsigned threads, count; // count: of blocks
+  struct rd_tools *tools[RD_POOL_THREADS_MOST + 1];
+  struct rd_pool *pool;
+  struct block *next; // that came out of the pool and is not sent; NULL: none
+  struct block blocks[];
+};
+
+static struct block *free_block(struct rd_outbound *outbound, uint64_t released);
+static bool is_little(const struct block *block);
+static void make_message(struct rd_pool_job *job, void *tools);
+static size_t pack(struct block *block, struct rd_packer *packer);
+
+unsigned rd_outbound_scratch_wanted(unsigned jobs) {
+  return rd_tools_threads(jobs) + BLOCKS_BESIDE_THREADS;
+}
+
+struct rd_outbound *rd_outbound_create(const struct rd_outbound_config *config, struct rd_error *error) {
+  unsigned count = config->scratch_count;
+  struct rd_outbound *outbound = calloc(1, sizeof *outbound + count * sizeof *outbound->blocks);
+  if (outbound == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    return NULL;
+  }
+  outbound->config = *config;
+  outbound->threads = rd_tools_threads(config->jobs);
+  outbound->count = count;
+  for (unsigned i = 0; i < count; i++) {
+    outbound->blocks[i].scratch = config->scratch + i * config->stride_bytes;
+    outbound->blocks[i].scratch_bytes = config->stride_bytes - RD_TAG_BYTES;
+  }
+  if (rd_tools_create(outbound->tools, outbound->threads + 1, config->seal, config->level, false, error))
+    outbound->pool = rd_pool_create(outbound->threads, make_message, (void *const *)outbound->tools, error);
+  if (outbound->pool != NULL) return outbound;
+  rd_outbound_destroy(outbound);
+  return NULL;
+}
+
+void rd_outbound_destroy(struct rd_outbound *outbound) {
+  if (outbound == NULL) return;
+  rd_pool_destroy(outbound->pool);
+  rd_tools_destroy(outbound->tools, outbound->threads + 1);
+  explicit_bzero(outbound->blocks, outbound->count * sizeof *outbound->blocks);
+  free(outbound);
+}
+
+int rd_outbound_put(struct rd_outbound *outbound, const struct rd_frame *frame, const unsigned char *bytes,
+                    size_t count, uint64_t released, struct rd_error *error) {
+  struct block *block = free_block(outbound, released);
+  if (block == NULL) return 0;
+  if (count > outbound->config.most_bytes) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory to make a frame of %zu bytes", count);
+    return -1;
+  }
+  block->frame = *frame;
+  block->bytes = bytes;
+  block->count = count;
+  block->seals = outbound->config.seal != NULL;
+  block->packs = outbound->config.level > 0 && rd_shrinking_tries(&outbound->shrinking);
+  block->shrank = false;
+  block->free_at = UINT64_MAX;
+  if (block->seals && !rd_seal_next(outbound->config.seal, &block->frame, &block->turn, error)) return -1;
+  rd_pool_submit(outbound->pool, &block->job, is_little(block));
+  return 1;
+}
+
+int rd_outbound_next(struct rd_outbound *outbound, struct iovec parts[2], struct rd_error *error) {
+  if (outbound->next == NULL) {
+    struct rd_pool_job *job = rd_pool_take(outbound->pool);
+    if (job == NULL) return 0;
+    struct block *block = (struct block *)(void *)job;
+    if (block->packs) rd_shrinking_tried(&outbound->shrinking, block->shrank);
+    if (!block->good) *error = block->error;
+    if (!block->good) return -1;
+    outbound->next = block;
+  }
+  parts[0] = (struct iovec){outbound->next->header, RD_HEADER_BYTES};
+  parts[1] = (struct iovec){(unsigned char *)(uintptr_t)outbound->next->body, outbound->next->body_bytes};
+  return 1;
+}
+
+void rd_outbound_sent(struct rd_outbound *outbound, uint64_t number) {
+  outbound->next->free_at = number;
+  outbound->next = NULL;
+}
+
+bool rd_outbound_is_empty(const struct rd_outbound *outbound) {
+  return outbound->next == NULL && rd_pool_pending(outbound->pool) == 0;
+}
+
+int rd_outbound_poll_fd(const struct rd_outbound *outbound) {
+  return rd_pool_poll_fd(outbound->pool);
+}
+
+void rd_outbound_woken(struct rd_outbound *outbound) {
+  rd_pool_woken(outbound->pool);
+}
+
+static struct block *free_block(struct rd_outbound *outbound, uint64_t released) {
+  for (unsigned i = 0; i < outbound->count; i++)
+    if (outbound->blocks[i].free_at <= released) return &outbound->blocks[i];
+  return NULL;
+}
+
+static bool is_little(const struct block *block) {
+  return block->count <= (block->packs ? AT_ONCE_PACKED_BYTES : AT_ONCE_SEALED_BYTES);
+}
+
+// By any thread. What does not shrink goes as it is, from the ring if it is not sealed.
+static void make_message(struct rd_pool_job *job, void *tools) {
+  struct block *block = (struct block *)(void *)job;
+  const struct rd_tools *own = tools;
+  size_t packed = block->packs ? pack(block, own->packer) : 0;
+  block->shrank = packed > 0;
+  block->good = true;
+  block->body = block->shrank ? block->scratch : block->bytes;
+  block->body_bytes = block->shrank ? packed : block->count;
+  if (block->shrank) block->frame.flags |= RD_FLAG_COMPRESSED;
+  if (!block->seals) {
+    rd_frame_encode(&block->frame, block->header);
+    return;
+  }
+  block->good = rd_sealer_seal(own->sealer, &block->turn, &block->frame, block->body, block->body_bytes, block->header,
+                               block->scratch, &block->error);
+  explicit_bzero(&block->turn, sizeof block->turn);
+  block->body = block->scratch;
+  block->body_bytes += RD_TAG_BYTES;
+}
+
+static size_t pack(struct block *block, struct rd_packer *packer) {
+  size_t most = rd_pack_most_bytes(block->count);
+  return rd_pack(packer, block->bytes, block->count, block->scratch,
+                 most < block->scratch_bytes ? most : block->scratch_bytes);
+}
