@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the TypeScript into build/rdpipe: rdpipe.mjs and, for ssh's questions, rdpipe-askpass.mjs.
+// Bundles the TypeScript into build/rdpipe: rdpipe.mjs, for ssh's questions rdpipe-askpass.mjs, for pages with plots
+// rdpipe-pages.mjs.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const source = join(root, 'packages/rdpipe/src/cli');
+const source = join(root, 'packages/rdpipe/src');
 const target = join(root, 'build/rdpipe');
 
 /**
@@ -20,8 +21,22 @@ const globalProcess = {
   },
 };
 
+/** What draws is a file of its own: it is large and seldom needed, and would be read at each start. */
+const pages = {
+  name: 'pages',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/ui\/pages\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './rdpipe-pages.mjs', external: true } : undefined,
+    );
+  },
+};
+
 await build({
-  entryPoints: { rdpipe: join(source, 'main.ts'), 'rdpipe-askpass': join(source, 'askpass.ts') },
+  entryPoints: {
+    rdpipe: join(source, 'cli/main.ts'),
+    'rdpipe-askpass': join(source, 'cli/askpass.ts'),
+    'rdpipe-pages': join(source, 'ui/pages.ts'),
+  },
   outdir: target,
   outExtension: { '.js': '.mjs' },
   bundle: true,
@@ -39,6 +54,6 @@ await build({
     ].join('\n'),
   },
   legalComments: 'eof',
-  plugins: [globalProcess],
+  plugins: [globalProcess, pages],
   logLevel: 'warning',
 });

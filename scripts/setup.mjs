@@ -26,6 +26,7 @@ const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server',
 const TEST_PACKAGES = [
   ...BENCH_PACKAGES,
   'busybox-static',
+  'chromium',
   'clang-format',
   'cpio',
   'faketime',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An installed copy runs from where it was put, without the checkout.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -34,6 +34,21 @@ describe('make install', () => {
       text: 'IH\n',
       stderr: '',
     });
+  });
+
+  it('reads what draws only when a page is written', () => {
+    const pages = join(prefix, 'lib/rdpipe/build/rdpipe/rdpipe-pages.mjs');
+    const page = join(staging, 'run.html');
+    const options = { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: staging } } as const;
+    const run = (...words: string[]) => spawnSync(join(prefix, 'bin/rdpipe'), words, options);
+    expect(run('--report', page, ':true').status).to.equal(0);
+    expect(statSync(page).size).to.be.greaterThan(1000);
+    renameSync(pages, `${pages}.away`);
+    expect(run(':true').status).to.equal(0);
+    const { status, stderr } = run('--report', page, ':true');
+    expect(status).to.equal(125);
+    expect(stderr).to.match(/^rdpipe: cannot write the report to .*rdpipe-pages\.mjs.*\n$/);
+    renameSync(`${pages}.away`, pages);
   });
 
   for (const program of ['rdsend', 'rdrecv', 'rdstage', 'rdpipe']) {

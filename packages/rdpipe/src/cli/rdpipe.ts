@@ -2,6 +2,7 @@ import { loadSettings, type Settings } from '../config/settings.ts';
 import { RdpipeError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Pipeline } from '../model/pipeline.ts';
+import type { Report } from '../model/report.ts';
 import { type Invocation, parseArgv } from '../parse/argv.ts';
 import { parseStages } from '../parse/stage.ts';
 import { describePlan } from '../plan/describe.ts';
@@ -57,6 +58,7 @@ interface Wanted {
   readonly settings: Settings;
   readonly pipeline: Pipeline;
   readonly streams: UserStreams;
+  readonly stageWords: readonly string[];
 }
 
 async function runInvocation(invocation: RunInvocation, io: Io, terminal: Terminal): Promise<number> {
@@ -79,7 +81,7 @@ async function runInvocation(invocation: RunInvocation, io: Io, terminal: Termin
 async function readInvocation({ options, optionWords, stageWords }: RunInvocation, io: Io): Promise<Wanted> {
   const settings = await loadSettings(options, io.environment);
   const pipeline = parseStages(stageWords, { optionWords, settings });
-  return { settings, pipeline, streams: userStreams(settings) };
+  return { settings, pipeline, streams: userStreams(settings), stageWords };
 }
 
 function outputArrives({ pipeline, streams }: Wanted): boolean {
@@ -99,11 +101,20 @@ async function run(wanted: Wanted, io: Io, renderer: Renderer): Promise<number> 
       import('../run/run.ts'),
       import('./installation.ts'),
     ]);
-    const report = await runPipeline({ ...wanted, installation: findInstallation() }, emit, controller.signal);
+    const input = { ...wanted, installation: findInstallation() };
+    const report = await withPage(wanted, emit, (tell) => runPipeline(input, tell, controller.signal));
     return report.status;
   } finally {
     forgetSignals();
   }
+}
+
+/** Writes what --report asks for. A dry run is none to tell of. */
+async function withPage(wanted: Wanted, emit: Emit, go: (emit: Emit) => Promise<Report>): Promise<Report> {
+  const { dryRun, reportFile } = wanted.settings;
+  if (reportFile === undefined || dryRun) return go(emit);
+  const { runWithPage } = await import('./report-page.ts');
+  return runWithPage(reportFile, wanted.stageWords, emit, go);
 }
 
 function statusOf(error: unknown): number {

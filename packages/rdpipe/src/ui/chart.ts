@@ -7,7 +7,7 @@ import { BarChart, CustomChart, type CustomSeriesOption, LineChart } from 'echar
 import { GridComponent, LegendComponent, MarkLineComponent, TitleComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
-import { shorten } from '../model/text.ts';
+import { printable, shorten } from '../model/text.ts';
 import { type Axis, formatTick, timeInterval } from './chart-axis.ts';
 import { DARK_RULES, GROUND_COLOR, LINE_COLOR, SERIES_COLORS, TEXT_COLOR } from './chart-theme.ts';
 
@@ -34,14 +34,16 @@ export interface TimeChart extends Picture {
   readonly lines: readonly Line[];
   /** Filled, one line standing on the other. */
   readonly stacked?: boolean;
+  /** A point is what was on average since the one before. */
+  readonly steps?: boolean;
   /** What happened now and then, and the seconds at which it did: a stroke across the plot each. */
   readonly marks?: { readonly name: string; readonly at: readonly number[] };
 }
 
 /** Lines over time. */
-export function timeChart({ lines, y, stacked = false, marks, ...picture }: TimeChart): string {
+export function timeChart({ lines, y, stacked = false, steps = false, marks, ...picture }: TimeChart): string {
   const seconds = Math.max(...lines.map(({ points }) => points.at(-1)?.[0] ?? 0), marks?.at.at(-1) ?? 0);
-  const series = lines.map((line, index) => lineSeries(line, index, stacked));
+  const series = lines.map((line, index) => ({ ...lineSeries(line, index, stacked), step: steps ? 'start' : false }));
   const option = {
     xAxis: { ...axisOption({ title: '', unit: 'time' }), max: seconds || 1, interval: timeInterval(seconds || 1) },
     yAxis: axisOption(y),
@@ -115,7 +117,7 @@ const BAR_SPACING = { barGap: '10%', barCategoryGap: '25%' };
 const DASHES = ['solid', 'dashed', 'dotted'] as const;
 
 function short(text: string): string {
-  return shorten(text, NAME_MAX_CHARACTERS);
+  return printable(shorten(text, NAME_MAX_CHARACTERS));
 }
 
 function namesOf(items: readonly { readonly name: string }[]): readonly string[] {
@@ -176,7 +178,7 @@ function axisOption({ title, unit, logarithmic = false, max }: Axis) {
     type: 'value',
     ...(logarithmic ? logarithm(unit === 'B' ? 2 : 10) : {}),
     ...(max === undefined ? {} : { max }),
-    name: title,
+    name: short(title),
     nameLocation: 'middle',
     nameTextStyle: FONT,
     axisLine: { show: true, lineStyle: { color: LINE_COLOR } },
@@ -202,7 +204,8 @@ function labelWidth({ width = WIDTH }: Omit<Picture, 'title'>, groups: number): 
 }
 
 function render(option: object, { title, width = WIDTH, height = HEIGHT }: Picture, names: readonly string[]): string {
-  const top = TITLE_HEIGHT + LEGEND_ROW_HEIGHT * legendRows(names, width);
+  const named = names.length > 1 ? names : [];
+  const top = TITLE_HEIGHT + LEGEND_ROW_HEIGHT * legendRows(named, width);
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     chart.setOption({
@@ -211,7 +214,7 @@ function render(option: object, { title, width = WIDTH, height = HEIGHT }: Pictu
       textStyle: FONT,
       title: { text: short(title), left: 8, top: 8, textStyle: { ...FONT, fontSize: 14, fontWeight: 'bold' } },
       legend: {
-        data: names.map((name) => ({ name })),
+        data: named.map((name) => ({ name })),
         left: 8,
         top: TITLE_HEIGHT,
         itemWidth: 20,
@@ -261,7 +264,7 @@ function finish(svg: string, title: string): string {
     .replaceAll(/<style ?><!\[CDATA\[[^\]]*\]\]>\s*<\/style>\n?/g, '')
     .replaceAll(/\bzr\d+-/g, 'zr-');
   const name = createHash('sha256').update(still).digest('hex').slice(0, 8);
-  const head = `<title>${escapeXml(title)}</title>\n<style>${DARK_RULES}</style>`;
+  const head = `<title>${escapeXml(printable(title))}</title>\n<style>${DARK_RULES}</style>`;
   return still
     .replaceAll(/\b(id="|url\(#)zr-/g, `$1c${name}-`)
     .replace(/^<svg ([^>]*)>\n?/, (_, attributes: string) => `<svg role="img" ${attributes}>\n${head}\n`);

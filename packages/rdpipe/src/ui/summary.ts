@@ -4,6 +4,7 @@ import { formatRate } from '../model/rate.ts';
 import type { HopReport, Report, StageReport } from '../model/report.ts';
 import { printable, shorten } from '../model/text.ts';
 import { formatDuration, formatMicroseconds, formatTable } from './format.ts';
+import { hopCarrier, hopName, hopResult, inSeconds, stageEnd } from './words.ts';
 
 /** Lines without their newlines. */
 export function summaryLines(report: Report): readonly string[] {
@@ -11,7 +12,7 @@ export function summaryLines(report: Report): readonly string[] {
     bandwidthLine(report),
     ...formatTable(report.hops.map((hop) => hopCells(hop))),
     ...report.hops.flatMap((hop) =>
-      [...hop.notes, ...hop.warnings].map((note) => `${nameOf(hop)}: ${printable(note)}`),
+      [...hop.notes, ...hop.warnings].map((note) => `${hopName(hop)}: ${printable(note)}`),
     ),
     ...formatTable(report.stages.map(stageCells)),
     ...slowestLine(report),
@@ -31,10 +32,9 @@ function bandwidthLine({ hops, seconds }: Report): string {
 function hopCells(hop: HopReport): readonly string[] {
   const limit = hop.limitMs === 0 ? '' : `${inSeconds(hop.limitMs)} for the limit, `;
   const waits = `waited ${inSeconds(hop.inputMs)} for input, ${limit}${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
-  const result = hop.result.replace('_', ' ');
   const roundTrip = hop.rttUs === null ? [] : [`round trip ${formatMicroseconds(hop.rttUs)}`];
   const times = [waits, ...roundTrip, ...reconnected(hop)].join('; ');
-  return [nameOf(hop), carrierOf(hop), result, formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), times];
+  return [hopName(hop), hopCarrier(hop), hopResult(hop), formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), times];
 }
 
 function reconnected({ reconnects }: HopReport): readonly string[] {
@@ -42,43 +42,15 @@ function reconnected({ reconnects }: HopReport): readonly string[] {
   return [`reconnected ${reconnects === 1 ? 'once' : `${reconnects} times`}`];
 }
 
-/** A link to a file or to the user's own descriptor may stay on one host. */
-function nameOf({ from, to }: HopReport): string {
-  return from === to ? `within ${from}` : `${from}→${to}`;
-}
-
-function carrierOf({ transport, devices, cipher, result, from, to }: HopReport): string {
-  if (result === 'not_connected') return '';
-  const carrier = [transport, ...(devices.length === 0 ? [] : [[...new Set(devices)].join('→')])];
-  if (from === to && cipher === 'none') return carrier.join(' ');
-  return [...carrier, cipher === 'none' ? 'not encrypted' : cipher].join(' ');
-}
-
 function stageCells(stage: StageReport): readonly string[] {
   const { userMs, systemMs, maxRssKib } = stage;
   const usage =
     maxRssKib === 0 ? '' : `user ${inSeconds(userMs)}, system ${inSeconds(systemMs)}, ${formatBytes(maxRssKib * 1024)}`;
-  return [`stage ${stage.stage}`, stage.host, endOf(stage), usage, shorten(stage.command, 60)];
-}
-
-function endOf({ state, code, signal }: StageReport): string {
-  const status = signal === null ? (code === null ? '' : ` (exit ${code})`) : ` (signal ${signal})`;
-  switch (state) {
-    case 'succeeded':
-      return code === 0 ? state : state + status;
-    case 'failed':
-      return state + status;
-    case 'stopped':
-      return 'stopped';
-    case 'consumer_closed':
-      return 'its reader closed';
-    case 'not_started':
-      return 'not started';
-  }
+  return [`stage ${stage.stage}`, stage.host, stageEnd(stage), usage, shorten(stage.command, 60)];
 }
 
 function slowestLine(report: Report): readonly string[] {
-  const slowest = findSlowest(report);
+  const slowest = slowestPart(report);
   return slowest === undefined ? [] : [`Slowest: ${slowest}`];
 }
 
@@ -86,11 +58,11 @@ function slowestLine(report: Report): readonly string[] {
  * Before the slowest part every hop waits for its output, behind it every hop waits for its input; a hop that waits for
  * the network, or for its limit, is the slowest part itself.
  */
-function findSlowest({ hops, stages }: Report): string | undefined {
+export function slowestPart({ hops, stages }: Report): string | undefined {
   const measured = hops.filter(({ bottleneck }) => bottleneck !== 'none');
   if (measured.length === 0) return undefined;
   const limited = measured.find(({ bottleneck }) => bottleneck === 'limit');
-  if (limited !== undefined) return `the limit of ${nameOf(limited)} (--limit)`;
+  if (limited !== undefined) return `the limit of ${hopName(limited)} (--limit)`;
   const network = measured.find(({ bottleneck }) => bottleneck === 'wire');
   if (network !== undefined) return `the network between ${network.from} and ${network.to}`;
   const waitsForOutput = measured.findLast(({ bottleneck }) => bottleneck === 'output');
@@ -111,8 +83,4 @@ function namePart(
   const named = stages.filter(({ stage }) => stage >= first && stage <= last);
   const names = named.map(({ stage, host, command }) => `stage ${stage} (${host}: ${shorten(command, 40)})`);
   return names.join(' or ');
-}
-
-function inSeconds(milliseconds: number): string {
-  return formatDuration(milliseconds / 1000);
 }

@@ -1,0 +1,65 @@
+/** The page that --report asks for: what it tells is gathered during the run, and it is written when that is over. */
+import type { Emit } from '../model/events.ts';
+import type { Plan } from '../model/plan.ts';
+import type { Report } from '../model/report.ts';
+import { quoteWord } from '../parse/quote.ts';
+import { describePlan } from '../plan/describe.ts';
+import { failureReport } from '../ui/failure.ts';
+import { createHistoryKeeper } from '../ui/history.ts';
+import { writePage } from './write-page.ts';
+
+/**
+ * Runs, and writes the page before the last event: a run that succeeded has failed when its page could not be written,
+ * any other failure has a warning beside it.
+ * @throws what `run` throws; then, too, there is a page.
+ */
+export async function runWithPage(
+  file: string,
+  stageWords: readonly string[],
+  emit: Emit,
+  run: (emit: Emit) => Promise<Report>,
+): Promise<Report> {
+  const began = new Date();
+  const startedMs = performance.now();
+  const keeper = createHistoryKeeper(() => performance.now());
+  const write = async (report: Report): Promise<string | undefined> => {
+    const history = keeper.history();
+    const command = commandLines(stageWords);
+    return writePage(file, ({ runPage }) =>
+      runPage({ command, plan: planLines(history.plan), began, history, report }),
+    );
+  };
+  const report = await run((event) => {
+    keeper.handle(event);
+    if (event.kind !== 'finished') emit(event);
+  }).catch(async (error: unknown) => {
+    const seconds = (performance.now() - startedMs) / 1000;
+    warn(await write({ ...failureReport(error), seconds }), emit);
+    throw error;
+  });
+  const told = withProblem(report, await write(report), emit);
+  emit({ kind: 'finished', report: told });
+  return told;
+}
+
+/** Options are left out: they are seen in the plan, and some hold commands with secrets. */
+function commandLines(stageWords: readonly string[]): readonly string[] {
+  return ['rdpipe', ...stageWords.map((word) => `    ${quoteWord(word)}`)].map((line, index) =>
+    index === stageWords.length ? line : `${line} \\`,
+  );
+}
+
+function planLines(plan: Plan | undefined): readonly string[] {
+  return plan === undefined ? [] : describePlan(plan);
+}
+
+function withProblem(report: Report, problem: string | undefined, emit: Emit): Report {
+  if (problem !== undefined && report.status === 0)
+    return { ...report, status: 125, cause: 'rdpipe', message: problem };
+  warn(problem, emit);
+  return report;
+}
+
+function warn(problem: string | undefined, emit: Emit): void {
+  if (problem !== undefined) emit({ kind: 'warning', message: problem });
+}

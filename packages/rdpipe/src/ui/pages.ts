@@ -1,0 +1,2 @@
+/** Everything that draws: a file of its own in the bundle, loaded when a page is written. */
+export { type RunPageInput, runPage } from './run-page.ts';

@@ -1,0 +1,41 @@
+/** What of a report is said in the same words wherever it is shown. */
+import type { HopReport, StageReport } from '../model/report.ts';
+import { formatDuration } from './format.ts';
+
+/** A link to a file or to the user's own descriptor may stay on one host. */
+export function hopName({ from, to }: Pick<HopReport, 'from' | 'to'>): string {
+  return from === to ? `within ${from}` : `${from}→${to}`;
+}
+
+/** `tcp aes-256-gcm`, `rdma mlx5_0 not encrypted`; empty where nothing was connected. */
+export function hopCarrier({ transport, devices, cipher, result, from, to }: HopReport): string {
+  if (result === 'not_connected') return '';
+  const carrier = [transport, ...(devices.length === 0 ? [] : [[...new Set(devices)].join('→')])];
+  if (from === to && cipher === 'none') return carrier.join(' ');
+  return [...carrier, cipher === 'none' ? 'not encrypted' : cipher].join(' ');
+}
+
+export function hopResult({ result }: HopReport): string {
+  return result.replace('_', ' ');
+}
+
+/** `succeeded`, `failed (exit 3)`. */
+export function stageEnd({ state, code, signal }: StageReport): string {
+  const status = signal === null ? (code === null ? '' : ` (exit ${code})`) : ` (signal ${signal})`;
+  switch (state) {
+    case 'succeeded':
+      return code === 0 ? state : state + status;
+    case 'failed':
+      return state + status;
+    case 'stopped':
+      return 'stopped';
+    case 'consumer_closed':
+      return 'its reader closed';
+    case 'not_started':
+      return 'not started';
+  }
+}
+
+export function inSeconds(milliseconds: number): string {
+  return formatDuration(milliseconds / 1000);
+}

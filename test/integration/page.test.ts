@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// `rdpipe --report FILE.html`: the page about a run, as it was written and as a browser shows it.
+import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Look, lookAt, needsBrowser, type Stranger, startStranger } from '../support/browser.ts';
+import { useLab } from '../support/lab.ts';
+import { needsFile } from '../support/needs.ts';
+
+const POLICY = `default-src 'none'; style-src 'unsafe-inline'`;
+
+describe('rdpipe --report', function () {
+  this.timeout(90_000);
+  const lab = useLab();
+  const page = (name = 'run.html') => readFileSync(join(lab.folder, name), 'utf8');
+  const expectNoRest = async () => expect((await lab.list()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
+
+  it('tells of a run: command, plan, hops, stages, programs', async () => {
+    const { status, stderr } = await lab.sh(
+      "rdpipe --report run.html h1:'head -c 64M /dev/zero; echo said >&2' h2:'cat >/dev/null' >/dev/null",
+    );
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: 'h1: said\n' });
+    const text = textOf(page());
+    expect(text).to.match(/^rdpipe: succeeded$/m);
+    expect(text).to.contain("rdpipe \\\n    h1:'head -c 64M /dev/zero; echo said >&2' \\\n    h2:'cat >/dev/null'");
+    expect(text).to.match(/^h1→h2 tcp, not encrypted \(stays on the machine\)$/m);
+    expect(text).to.match(/h1→h2\s+tcp not encrypted\s+delivered\s+64\.0 MiB\s+[\d.]+ [MG]B\/s/);
+    expect(text).to.match(/h1→h2\s+rdsend\s+h1\s+[\d.]+ s\s+[\d.]+ s\s+[\d.]+\s+[\d.]+ MiB/);
+    expect(text).to.match(/h1→h2\s+rdrecv\s+h2\s/);
+    expect(text).to.match(/1\s+h1\s+succeeded\s+[\d.]+ s/);
+    expect(text).to.match(/Stage 1, h1\s+said/);
+    expect(page().match(/<svg /g)).to.have.length(2);
+    await expectNoRest();
+  });
+
+  it('tells of a run that failed, and why', async () => {
+    const result = await lab.sh("rdpipe --report run.html h1:'echo part; exit 3' h2:cat");
+    expect(result.status).to.equal(3);
+    const text = textOf(page());
+    expect(text)
+      .to.match(/^rdpipe: failed$/m)
+      .and.to.match(/exit status\s*3\s/);
+    expect(text)
+      .to.match(/first cause\s*stage/)
+      .and.to.match(/message\s*stage 1 \(h1: echo part; exit 3\) exited 3/);
+    expect(text).to.match(/1\s+h1\s+failed \(exit 3\)/);
+  });
+
+  it('tells of a run that the user ended', async () => {
+    const running = lab.start("exec rdpipe --report run.html h1:'echo part; exec sleep 1000' h2:cat");
+    await running.printed('part\n');
+    running.kill('SIGINT');
+    expect((await running.result).status).to.equal(130);
+    expect(textOf(page()))
+      .to.match(/exit status\s*130/)
+      .and.to.match(/first cause\s*signal/);
+    await expectNoRest();
+  });
+
+  it('tells of a run that never began', async () => {
+    const { status } = await lab.sh('rdpipe --report run.html h1:true no..such:cat');
+    expect(status).to.equal(125);
+    expect(textOf(page()))
+      .to.match(/message\s*cannot reach no\.\.such/)
+      .and.to.contain('no..such:cat');
+  });
+
+  it('takes the place of the page before, also behind a link, and writes to what is no file', async () => {
+    writeFileSync(join(lab.folder, 'old.html'), 'old');
+    symlinkSync('old.html', join(lab.folder, 'run.html'));
+    const { status, text } = await lab.sh(
+      'rdpipe --report run.html h1:true && { mkfifo way; cat way > copy & } && rdpipe --report way h1:true && wait',
+    );
+    expect({ status, text }).to.deep.equal({ status: 0, text: '' });
+    expect(page('old.html')).to.match(/^<!doctype html>/);
+    expect(lstatSync(join(lab.folder, 'run.html')).isSymbolicLink()).to.equal(true);
+    expect(page('copy')).to.match(/^<!doctype html>/);
+    expect(statSync(join(lab.folder, 'way')).isFIFO()).to.equal(true);
+  });
+
+  it('writes none for a dry run', async () => {
+    expect((await lab.sh('rdpipe -n --report run.html h1:true')).status).to.equal(0);
+    expect(existsSync(join(lab.folder, 'run.html'))).to.equal(false);
+  });
+
+  describe('that cannot be written', () => {
+    it('is a usage error when that can be seen before', async () => {
+      const { status, stderr } = await lab.sh("rdpipe --report there/run.html h1:'touch ran'");
+      expect(status).to.equal(2);
+      expect(stderr).to.match(/^rdpipe: cannot write the report to there\/run\.html: ENOENT\n$/);
+    });
+
+    it('makes a run fail that has succeeded, in one line', async function () {
+      needsFile(this, '/dev/full');
+      const { status, stderr, text } = await lab.sh("rdpipe --report /dev/full h1:'echo hi' h2:cat");
+      expect({ status, text }).to.deep.equal({ status: 125, text: 'hi\n' });
+      expect(stderr).to.match(/^rdpipe: cannot write the report to \/dev\/full: ENOSPC.*\n$/);
+      const json = await lab.sh("rdpipe --json --report /dev/full h1:'echo hi' h2:cat");
+      const last = JSON.parse(json.stderr.trimEnd().split('\n').at(-1) ?? '');
+      expect(last).to.include({ kind: 'report', status: 125, cause: 'rdpipe' });
+    });
+
+    it('is a warning beside another failure', async function () {
+      needsFile(this, '/dev/full');
+      const { status, stderr } = await lab.sh("rdpipe --report /dev/full h1:'exit 3' h2:cat");
+      expect(status).to.equal(3);
+      expect(stderr).to.match(
+        /^rdpipe: warning: cannot write the report to \/dev\/full.*\nrdpipe: stage 1 \(h1: exit 3\) exited 3/,
+      );
+    });
+
+    it('leaves the page before as it was, and nothing of the new one', async () => {
+      writeFileSync(join(lab.folder, 'run.html'), 'old');
+      const tooLarge = "trap '' XFSZ; ulimit -f 8; rdpipe --report run.html h1:'echo hi' h2:cat";
+      const { status, stderr } = await lab.sh(tooLarge);
+      expect(status).to.equal(125);
+      expect(stderr).to.match(/^rdpipe: cannot write the report to run\.html: EFBIG/);
+      expect(page()).to.equal('old');
+      await expectNoRest();
+    });
+  });
+
+  describe('in a browser', () => {
+    let stranger: Stranger;
+    before(async function () {
+      needsBrowser(this);
+      stranger = await startStranger();
+    });
+    after(() => stranger?.close());
+
+    it('shows its plots, and needs nothing else', async () => {
+      await lab.sh("rdpipe --report run.html h1:'head -c 400M /dev/zero' h2:'cat >/dev/null' >/dev/null");
+      const { dom, complaints } = await look('run.html');
+      expect(complaints).to.deep.equal([]);
+      const plots = dom.match(/<svg [\s\S]*?<\/svg>/g) ?? [];
+      expect(plots).to.have.length(2);
+      for (const plot of plots) expect(plot).to.match(/<path d="M[\d.]+ [\d.]+L[^"]+" fill="none" stroke="#0072b2"/);
+    });
+
+    it('shows what strangers say as text, and reaches nobody for them', async () => {
+      const evil = `<img src=${stranger.url}/img><script>fetch("${stranger.url}/js");document.title="owned"</script>`;
+      await lab.write('evil', Buffer.from(`${evil}\n\x1b[31mred\u202e\n`));
+      const { status } = await lab.sh(
+        `rdpipe --report run.html h1:"cat '$PWD/evil' >&2; : '${evil.replaceAll('"', '\\"')}'" h2:'cat >/dev/null'`,
+      );
+      expect(status).to.equal(0);
+      const { dom, complaints } = await look('run.html');
+      expect(complaints).to.deep.equal([]);
+      expect(stranger.asked).to.deep.equal([]);
+      expect(dom).to.contain(`content="${POLICY}`);
+      expect(dom)
+        .to.contain('<title>rdpipe: succeeded</title>')
+        .and.not.to.match(/<img|<script/);
+      expect(textOf(dom)).to.contain(evil).and.to.contain('␛[31mred�');
+    });
+
+    it('would have been seen to reach somebody, and to complain', async () => {
+      const said = `<img src="${stranger.url}/img"><script>console.error("seen")</script>`;
+      await lab.write('open.html', Buffer.from(said));
+      const open = await look('open.html');
+      expect(open.complaints.join()).to.contain('seen');
+      expect(stranger.asked).to.contain('/img');
+      const asked = stranger.asked.length;
+      await lab.write(
+        'closed.html',
+        Buffer.from(`<meta http-equiv="Content-Security-Policy" content="${POLICY}">${said}`),
+      );
+      expect((await look('closed.html')).complaints.join()).to.contain('Content Security Policy');
+      expect(stranger.asked).to.have.length(asked);
+    });
+
+    async function look(name: string): Promise<Look> {
+      const look = await lookAt(join(lab.folder, name));
+      expect(statSync(join(lab.folder, `${name}.png`)).size).to.be.greaterThan(1000);
+      return look;
+    }
+  });
+});
+
+/** What a reader sees: without the markup, a line each row. */
+function textOf(markup: string): string {
+  return markup
+    .replaceAll(/<(style|svg)[\s\S]*?<\/\1>/g, '')
+    .replaceAll(/<\/(td|th|dt)>/g, ' ')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}

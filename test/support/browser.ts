@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page as a real browser sees it: headless Chromium with a profile of its own, which finds no host but this machine.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Context } from 'mocha';
+import { needsTool, onPath } from './needs.ts';
+
+export interface Look {
+  /** The document after everything that it loads or runs. */
+  readonly dom: string;
+  /** What its console says: errors, and what the page may not do. */
+  readonly complaints: readonly string[];
+}
+
+/** By its name in Debian, or elsewhere. */
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+const LONGEST_MS = 60_000;
+
+export function needsBrowser(test: Context): void {
+  if (!NAMES.some(onPath)) needsTool(test, 'chromium');
+}
+
+/** Opens a file, and saves a picture of it beside it: FILE.png. */
+export async function lookAt(file: string): Promise<Look> {
+  const profile = mkdtempSync(join(tmpdir(), 'rdpipe-test-browser-'));
+  try {
+    const { stdout, stderr } = await browse(profile, [
+      '--dump-dom',
+      `--screenshot=${file}.png`,
+      '--window-size=1000,2400',
+      pathToFileURL(file).href,
+    ]);
+    const complaints = stderr.split('\n').filter((line) => line.includes(':CONSOLE'));
+    return { dom: stdout, complaints };
+  } finally {
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+async function browse(profile: string, words: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+  const quiet = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
+  const closed = ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', '--disable-component-update'];
+  const own = [`--user-data-dir=${profile}`, '--disable-dev-shm-usage', '--enable-logging=stderr', '--log-level=0'];
+  const name = NAMES.find(onPath) ?? 'chromium';
+  const child = spawn(name, [...quiet, ...closed, ...own, ...words], { detached: true, timeout: LONGEST_MS });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  try {
+    const [status] = await once(child, 'close');
+    if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
+    return { stdout, stderr };
+  } finally {
+    endGroup(child.pid);
+  }
+}
+
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** Somebody whom a page might reach: knows what was asked of them. */
+export interface Stranger {
+  readonly url: string;
+  readonly asked: readonly string[];
+  close(): void;
+}
+
+export async function startStranger(): Promise<Stranger> {
+  const asked: string[] = [];
+  const server: Server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${port}`, asked, close };
+}
