@@ -2,6 +2,7 @@
 #include "sink.h"
 
 #include "cleanup.h"
+#include "direct_file.h"
 #include "io.h"
 #include "replacement.h"
 
@@ -10,18 +11,26 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+// A file's bytes are sent to the disk in such steps, so that not all of them are left to the fsync at its end: 0.35 s
+// in place of 0.65 for 512 MiB.
+#define WRITE_BACK_BYTES (8u << 20)
+
 struct rd_sink {
   char *path; // NULL: an inherited descriptor
   int fd;     // -1: a fifo that is not open yet
   int now_fd; // of the same pipe, and writes without waiting, or of /dev/null; -1: there is none
+  bool is_file;
   struct rd_replacement *replacement;
+  struct rd_direct_file *direct; // NULL: it is written through the cache
   bool appending;
   bool created; // by us, to append to
   off_t length_before;
   off_t written;
-  bool settled; // committed or abandoned
+  size_t unsent_bytes; // to the disk
+  bool settled;        // committed or abandoned
 };
 
+static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count);
 static struct rd_sink *new_sink(const char *path, struct rd_error *error);
 static bool is_null(int fd);
 static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error);
@@ -36,6 +45,8 @@ struct rd_sink *rd_sink_from_fd(int fd, struct rd_error *error) {
   struct rd_sink *sink = new_sink(NULL, error);
   if (sink == NULL) return NULL;
   sink->fd = fd;
+  struct stat status;
+  sink->is_file = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
   sink->now_fd = is_null(fd) ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : rd_pipe_reopen(fd, O_WRONLY);
   rd_pipe_grow(fd);
   return sink;
@@ -56,6 +67,7 @@ struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *err
 void rd_sink_destroy(struct rd_sink *sink) {
   if (sink == NULL) return;
   rd_sink_abandon(sink);
+  rd_direct_file_destroy(sink->direct);
   rd_replacement_destroy(sink->replacement);
   if (sink->path != NULL && sink->replacement == NULL) rd_cleanup_fd(&sink->fd);
   rd_cleanup_fd(&sink->now_fd);
@@ -68,7 +80,7 @@ bool rd_sink_write(struct rd_sink *sink, const unsigned char *bytes, size_t coun
   if (sink->fd < 0 && !open_fifo(sink, stop, error)) return false;
   for (size_t done = 0; done < count;) {
     if (atomic_load(stop)) return stopped(error);
-    ssize_t written = write(sink->fd, bytes + done, count - done);
+    ssize_t written = write_once(sink, bytes + done, count - done);
     if (written >= 0) {
       done += (size_t)written;
       sink->written += written;
@@ -96,6 +108,7 @@ ssize_t rd_sink_write_now(struct rd_sink *sink, const unsigned char *bytes, size
 }
 
 bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error) {
+  if (sink->direct != NULL && !rd_direct_file_finish(sink->direct)) return unwritable(sink, error);
   sink->settled = true;
   rd_cleanup_fd(&sink->now_fd); // whoever reads waits for the last of those who write to be gone
   if (sink->replacement != NULL) return rd_replacement_commit(sink->replacement, error);
@@ -123,6 +136,17 @@ int rd_sink_watch_fd(const struct rd_sink *sink) {
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return -1;
   return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ? sink->fd : -1;
+}
+
+static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count) {
+  if (sink->direct != NULL) return rd_direct_file_write(sink->direct, bytes, count);
+  ssize_t written = write(sink->fd, bytes, count);
+  if (!sink->is_file || written < 0) return written;
+  sink->unsent_bytes += (size_t)written;
+  if (sink->unsent_bytes < WRITE_BACK_BYTES) return written;
+  sync_file_range(sink->fd, 0, 0, SYNC_FILE_RANGE_WRITE); // whatever is wrong fsync() will tell
+  sink->unsent_bytes = 0;
+  return written;
 }
 
 static struct rd_sink *new_sink(const char *path, struct rd_error *error) {
@@ -154,6 +178,8 @@ static bool open_replacement(struct rd_sink *sink, struct rd_error *error) {
   sink->replacement = rd_replacement_open(sink->path, error);
   if (sink->replacement == NULL) return false;
   sink->fd = rd_replacement_fd(sink->replacement);
+  sink->is_file = true;
+  sink->direct = rd_direct_file_create(sink->fd);
   return true;
 }
 
@@ -163,7 +189,7 @@ static bool open_to_append(struct rd_sink *sink, struct rd_error *error) {
   if (sink->fd < 0 && errno == EEXIST) sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CLOEXEC);
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return unwritable(sink, error);
-  sink->appending = true;
+  sink->is_file = sink->appending = true;
   sink->length_before = status.st_size;
   return true;
 }

@@ -2,6 +2,7 @@
 #include "source.h"
 
 #include "cleanup.h"
+#include "cold_file.h"
 #include "io.h"
 
 #include <errno.h>
@@ -15,9 +16,11 @@ struct rd_source {
   int fd;     // -1: a fifo that is not open yet
   char *path; // NULL: an inherited descriptor
   int64_t size_bytes;
-  int now_fd; // of the same pipe, and reads without waiting; -1: there is none
+  int now_fd;                // of the same pipe, and reads without waiting; -1: there is none
+  struct rd_cold_file *cold; // NULL: it is always read through the cache
 };
 
+static ssize_t read_once(struct rd_source *source, void *bytes, size_t most);
 static bool open_path(struct rd_source *source, struct rd_error *error);
 static bool open_fifo(struct rd_source *source, const atomic_bool *stop, struct rd_error *error);
 static void measure(struct rd_source *source);
@@ -55,6 +58,7 @@ struct rd_source *rd_source_open(const char *path, struct rd_error *error) {
 
 void rd_source_destroy(struct rd_source *source) {
   if (source == NULL) return;
+  rd_cold_file_close(source->cold);
   if (source->path != NULL) rd_cleanup_fd(&source->fd);
   rd_cleanup_fd(&source->now_fd);
   free(source->path);
@@ -73,7 +77,7 @@ ssize_t rd_source_read(struct rd_source *source, void *bytes, size_t most, const
                        struct rd_error *error) {
   if (source->fd < 0 && !open_fifo(source, stop, error)) return -1;
   while (!atomic_load(stop)) {
-    ssize_t got = read(source->fd, bytes, most);
+    ssize_t got = read_once(source, bytes, most);
     if (got >= 0) return got;
     struct pollfd readable = {.fd = source->fd, .events = POLLIN};
     // Somebody else made the descriptor non-blocking.
@@ -89,6 +93,11 @@ ssize_t rd_source_read_now(struct rd_source *source, void *bytes, size_t most, s
   if (got >= 0) return got;
   error->code = RD_CODE_OK;
   return errno == EAGAIN ? -1 : unreadable(source, error);
+}
+
+static ssize_t read_once(struct rd_source *source, void *bytes, size_t most) {
+  ssize_t got = source->cold != NULL ? rd_cold_file_read(source->cold, bytes, most) : 0;
+  return got > 0 ? got : read(source->fd, bytes, most);
 }
 
 static bool open_path(struct rd_source *source, struct rd_error *error) {
@@ -125,6 +134,7 @@ static void measure(struct rd_source *source) {
   if (!S_ISREG(status.st_mode)) return;
   off_t at = lseek(source->fd, 0, SEEK_CUR); // where an inherited descriptor stands; it stays there
   if (at >= 0 && at <= status.st_size) source->size_bytes = status.st_size - at;
+  source->cold = rd_cold_file_open(source->fd);
 }
 
 static ssize_t unreadable(const struct rd_source *source, struct rd_error *error) {
