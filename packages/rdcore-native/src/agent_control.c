@@ -33,7 +33,7 @@ struct rd_control *rd_agent_control_create(int fd, int stdio_fd, struct rd_error
     free(agent);
     return NULL;
   }
-  *agent = (struct agent_control){.control = {.ops = &agent_ops}, .lines = lines, .stdio_fd = stdio_fd};
+  *agent = (struct agent_control){.control = {.ops = &agent_ops, .due = true}, .lines = lines, .stdio_fd = stdio_fd};
   return &agent->control;
 }
 
@@ -52,8 +52,9 @@ static bool next_order(struct rd_control *control, struct rd_order *order) {
   struct agent_control *agent = (struct agent_control *)control;
   struct rd_error error;
   json_t *message;
-  if (control->quiet) return false;
+  if (!control->due) return false;
   int got = rd_json_lines_next(agent->lines, &message, &error);
+  control->due = got != 0;
   if (got == 0) return false;
   if (got < 0) return agent_lost(agent, &error, order);
   bool good = rd_agent_order_decode(message, order, &error);
@@ -77,7 +78,7 @@ static bool agent_lost(struct agent_control *agent, const struct rd_error *error
 
 static void tell_agent(struct rd_control *control, const struct rd_event *event) {
   struct agent_control *agent = (struct agent_control *)control;
-  control->quiet = false;
+  control->due = true;
   if (event->type == RD_EVENT_TURNED_AWAY) return; // strangers are not the run's concern
   json_t *message = rd_event_to_json(event);
   if (message == NULL) return;

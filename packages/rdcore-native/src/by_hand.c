@@ -67,7 +67,7 @@ struct rd_control *rd_by_hand_create(const struct rd_options *options, const uns
     rd_error_set(error, RD_CODE_INTERNAL, "no memory");
     return NULL;
   }
-  hand->control.ops = &by_hand_ops;
+  hand->control = (struct rd_control){.ops = &by_hand_ops, .due = true};
   hand->options = options;
   hand->key = key;
   hand->child = RD_NO_CHILD;
@@ -142,7 +142,7 @@ static struct pollfd poll_signals(const struct rd_control *control) {
 
 static bool next_order(struct rd_control *control, struct rd_order *order) {
   struct by_hand *hand = (struct by_hand *)control;
-  if (control->quiet) return false;
+  if (!control->due) return false;
   take_signals(hand);
   *order = (struct rd_order){.fd = -1};
   if (hand->release) {
@@ -150,7 +150,8 @@ static bool next_order(struct rd_control *control, struct rd_order *order) {
     order->type = RD_ORDER_RELEASE;
     return true;
   }
-  return abort_order(hand, order) || child_order(hand, order) || next_step(hand, order);
+  control->due = abort_order(hand, order) || child_order(hand, order) || next_step(hand, order);
+  return control->due;
 }
 
 static void take_signals(struct by_hand *hand) {
@@ -268,7 +269,7 @@ static bool start_command(struct by_hand *hand, struct rd_order *order) {
 
 static void tell(struct rd_control *control, const struct rd_event *event) {
   struct by_hand *hand = (struct by_hand *)control;
-  control->quiet = false;
+  control->due = true;
   if (event->type == RD_EVENT_DIAL_FAILED) hand->failure = *event->error;
   if (event->type == RD_EVENT_LISTENING || event->type == RD_EVENT_LISTEN_FAILED) {
     listening(hand, event);

@@ -113,7 +113,7 @@ struct rd_event {
 
 struct rd_control {
   const struct rd_control_ops *ops;
-  bool quiet; // its descriptor was just polled and told nothing: there is no order until that, or an event, changes
+  bool due; // there may be an order: its descriptor told something, or it was told an event
 };
 
 struct rd_control_ops {

@@ -132,7 +132,7 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
   struct timespec timeout = {.tv_sec = timeout_ns / RD_NS_A_SECOND, .tv_nsec = timeout_ns % RD_NS_A_SECOND};
   ppoll(polls, count, timeout_ns < 0 ? NULL : &timeout, NULL);
   for (size_t i = 0; i < own_count; i++) own[i].revents = polls[1 + i].revents;
-  hop_end->control->quiet = polls[0].revents == 0;
+  if (polls[0].revents != 0) hop_end->control->due = true;
   if (hop_end->connection != NULL && polls[of_connection].revents == 0) rd_connection_quiet(hop_end->connection);
   if (hop_end->connection != NULL && polls[of_connection + 1].revents != 0) rd_connection_worked(hop_end->connection);
   hop_end->connect_due = hop_end->connect != NULL && rd_connect_timeout_ms(hop_end->connect) == 0;

@@ -378,6 +378,7 @@ static void wait_for_release(struct receiver *receiver) {
     }
     struct pollfd orders = control->ops->poll(control);
     poll(&orders, 1, -1);
+    control->due = true;
   }
 }
 
