@@ -5,22 +5,28 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../support/root.ts';
 import type { Case } from './case.ts';
+import { writeDocs } from './docs.ts';
 import { LabGround } from './lab/lab-ground.ts';
 import { whatTheLabLacks } from './lab/needs.ts';
 import { labTables } from './lab/tables.ts';
+import { loopbackCases } from './loopback/cases.ts';
 import { LoopbackGround } from './loopback/loopback-ground.ts';
 import { whatLoopbackLacks } from './loopback/needs.ts';
+import { loopbackPlots } from './loopback/plots.ts';
 import type { Build } from './loopback/setup.ts';
+import { whatSlowLinksLack } from './loopback/slow-link.ts';
 import { groundFor, loopbackTables } from './loopback/tables.ts';
 import { thisMachine } from './machine.ts';
 import { compilePrograms } from './programs/programs.ts';
 import { type Ground, type Outcome, runRounds } from './rounds.ts';
-import { markdownOfAll, objectOf, type Summary } from './summary.ts';
+import { markdownOfAll, objectOf, type Program, type Summary } from './summary.ts';
 import type { Table } from './tables.ts';
 import { USAGE, type Words, wordsOf } from './words.ts';
 
 /** The first run on a host reads its programs, and copies rdpipe's agent. */
 const WARM_UP_MIB = 8;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const INTERRUPTED = 130;
 
 try {
   const words = wordsOf(process.argv.slice(2));
@@ -35,55 +41,74 @@ interface Place {
   readonly name: Summary['ground'];
   readonly mib: number;
   readonly ground: Ground;
-  /** What runs need that move so much. */
-  readonly prepare: (mib: number) => Promise<readonly Table[]>;
+  /** Makes what runs need that move so much. */
+  readonly prepare: (mib: number) => Promise<Program>;
 }
 
-async function bench(words: Words): Promise<void> {
+async function bench(asked: Words): Promise<void> {
+  const words = possible(asked);
   const { loopback, lab } = words;
-  const missing =
-    (loopback.length > 0 ? whatLoopbackLacks() : undefined) ?? (lab.length > 0 ? whatTheLabLacks() : undefined);
-  if (missing !== undefined) throw new Error(missing);
+  const machine = thisMachine();
   compilePrograms();
   const summaries = [
     ...(loopback.length > 0 ? [await onLoopback(words)] : []),
     ...(lab.length > 0 ? [await inTheLab(words)] : []),
   ];
   if (words.json !== undefined)
-    writeFileSync(
-      words.json,
-      `${JSON.stringify({ v: 1, machine: thisMachine(), grounds: summaries.map(objectOf) }, null, 1)}\n`,
-    );
+    writeFileSync(words.json, `${JSON.stringify({ v: 1, machine, grounds: summaries.map(objectOf) }, null, 1)}\n`);
   for (const { outcome } of summaries) failIf(outcome);
+  if (words.writeDocs) for (const summary of summaries) writeDocs(summary, machine, commandOf(process.argv.slice(2)));
+}
+
+/** Throws where something is missing; what only root may do is left out, and said, elsewhere. */
+function possible(words: Words): Words {
+  const { loopback, lab } = words;
+  const missing =
+    (loopback.length > 0 ? whatLoopbackLacks() : undefined) ?? (lab.length > 0 ? whatTheLabLacks() : undefined);
+  if (missing !== undefined) throw new Error(missing);
+  const noLink = loopback.includes('window') ? whatSlowLinksLack() : undefined;
+  if (noLink === undefined) return words;
+  say(`without the table window: ${noLink}`);
+  return { ...words, loopback: loopback.filter((name) => name !== 'window') };
 }
 
 async function onLoopback(words: Words): Promise<Summary> {
   const ground = await LoopbackGround.open({ parent: words.dir, ...groundFor(words.loopback) });
-  try {
-    const builds = buildsOf(words);
-    const prepare = async (mib: number) => {
-      await ground.prepare(mib);
-      const all = loopbackTables({ mib, builds });
-      return words.loopback.map((name) => all[name]);
-    };
-    return await measure(words, { name: 'loopback', mib: words.mib, ground, prepare });
-  } finally {
-    await ground.close();
-  }
+  const builds = buildsOf(words);
+  const prepare = async (mib: number): Promise<Program> => {
+    await ground.prepare(mib);
+    const cases = loopbackCases({ mib, builds });
+    const all = loopbackTables(cases, mib);
+    return { tables: words.loopback.map((name) => all[name]), plots: (results) => loopbackPlots(cases, results) };
+  };
+  return closing(
+    () => ground.close(),
+    () => measure(words, { name: 'loopback', mib: words.mib, ground, prepare }),
+  );
 }
 
 async function inTheLab(words: Words): Promise<Summary> {
   const ground = await LabGround.open(say);
-  try {
-    const prepare = async (mib: number) => {
-      const all = labTables(await ground.prepare(mib));
-      return words.lab.map((name) => all[name]);
-    };
-    const summary = await measure(words, { name: 'lab', mib: words.labMib, ground, prepare });
-    if (summary.outcome.failure !== undefined) for (const line of ground.complaints()) say(line);
-    return summary;
-  } finally {
+  const prepare = async (mib: number): Promise<Program> => {
+    const all = labTables(await ground.prepare(mib));
+    return { tables: words.lab.map((name) => all[name]), plots: () => [] };
+  };
+  const close = async () => {
+    for (const line of ground.complaints()) say(line);
     ground.close();
+  };
+  return closing(close, () => measure(words, { name: 'lab', mib: words.labMib, ground, prepare }));
+}
+
+/** Also when a signal ends the benchmark. */
+async function closing<T>(close: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+  const end = () => void close().finally(() => process.exit(INTERRUPTED));
+  for (const signal of SIGNALS) process.once(signal, end);
+  try {
+    return await work();
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, end);
+    await close();
   }
 }
 
@@ -91,10 +116,10 @@ async function inTheLab(words: Words): Promise<Summary> {
 async function measure({ rounds, seed }: Words, { name, mib, ground, prepare }: Place): Promise<Summary> {
   const load = loadavg()[0] ?? 0;
   say('warming up');
-  failIf(await runRounds({ ground, cases: casesOf(await prepare(WARM_UP_MIB)), rounds: 1, seed }, () => {}));
-  const tables = await prepare(mib);
+  failIf(await runRounds({ ground, cases: casesOf((await prepare(WARM_UP_MIB)).tables), rounds: 1, seed }, () => {}));
+  const { tables, plots } = await prepare(mib);
   const outcome = await runRounds({ ground, cases: casesOf(tables), rounds, seed }, say);
-  const summary = { ground: name, mib, rounds, seed, load, tables, outcome };
+  const summary = { ground: name, mib, rounds, seed, load, tables, outcome, plots: () => plots(outcome.results) };
   console.log(markdownOfAll(summary));
   return summary;
 }
@@ -102,6 +127,10 @@ async function measure({ rounds, seed }: Words, { name, mib, ground, prepare }: 
 /** Each once, whichever tables it stands in. */
 function casesOf(tables: readonly Table[]): Case[] {
   return [...new Set(tables.flatMap(({ cases }) => cases))];
+}
+
+function commandOf(words: readonly string[]): string {
+  return ['npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
 }
 
 function buildsOf({ against }: Words): Build[] {

@@ -13,10 +13,22 @@ export function ofLast(read: (said: string) => Figures): Case['read'] {
 
 /** What `drain` read, by the time from the first byte to the end; and the first byte's, where it is told since when. */
 export function ofDrain(text: string, bytes: number, beganS?: number): Figures {
+  const { seconds, firstS } = drainIn(text, bytes);
+  return { mb_per_s: bytes / seconds / 1e6, ...(beganS !== undefined && { first_byte_s: firstS - beganS }) };
+}
+
+/** From the first of `writes` to the end of `drain`: what buffers take at once is no rate. */
+export function ofWrites(text: string, bytes: number): Figures {
+  const [beganS] = numbersIn(text, /^writes: from ([\d.]+) s$/m, 'writes');
+  const { seconds, firstS } = drainIn(text, bytes);
+  return { mb_per_s: bytes / (firstS + seconds - beganS) / 1e6 };
+}
+
+function drainIn(text: string, bytes: number): { readonly seconds: number; readonly firstS: number } {
   const words = /^drain: (\d+) bytes in ([\d.]+) s from ([\d.]+) s$/m;
   const [read, seconds, firstS] = numbersIn(text, words, 'drain');
   if (read !== bytes) throw new Error(`${read} bytes arrived, not ${bytes}`);
-  return { mb_per_s: bytes / seconds / 1e6, ...(beganS !== undefined && { first_byte_s: firstS - beganS }) };
+  return { seconds, firstS };
 }
 
 /** What `lines read` tells. */

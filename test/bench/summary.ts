@@ -2,7 +2,7 @@
 // What came out of the rounds on one ground: as Markdown, and as an object for machines.
 import type { Case, Goal } from './case.ts';
 import { type Figure, type Figures, spreadOf } from './figures.ts';
-import type { Outcome } from './rounds.ts';
+import type { Outcome, Results } from './rounds.ts';
 import { goalsOf, markdownOf, type Table } from './tables.ts';
 
 export interface Summary {
@@ -15,6 +15,19 @@ export interface Summary {
   readonly load: number;
   readonly tables: readonly Table[];
   readonly outcome: Outcome;
+  readonly plots: () => readonly Plot[];
+}
+
+export interface Plot {
+  readonly file: string;
+  readonly about: string;
+  readonly svg: string;
+}
+
+/** What is measured on a ground, and shown. */
+export interface Program {
+  readonly tables: readonly Table[];
+  readonly plots: (results: Results) => readonly Plot[];
 }
 
 export function markdownOfAll(summary: Summary): string {
@@ -27,7 +40,7 @@ export function markdownOfAll(summary: Summary): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-export function objectOf({ outcome, tables, ...summary }: Summary): object {
+export function objectOf({ outcome, tables, plots: _, ...summary }: Summary): object {
   return {
     ...summary,
     ...(outcome.failure && { failure: outcome.failure.message }),

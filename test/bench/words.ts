@@ -17,6 +17,7 @@ export const USAGE = `usage: npm run bench -- [OPTION...] [TABLE...]
   --against DIR    runs the rdsend and rdrecv of DIR beside this checkout's, in the same rounds
   --dir DIR        where the files are that runs read and write (default ${tmpdir()})
   --json FILE      every figure of every run
+  --write-docs     puts results and plots into docs/benchmarks.md: of all tables
   --seed N         draws the order of the cases again`;
 
 const DEFAULTS = { rounds: 5, mib: 1024, labMib: 256 };
@@ -35,6 +36,7 @@ export interface Words {
   readonly against?: string;
   readonly dir: string;
   readonly json?: string;
+  readonly writeDocs: boolean;
   readonly seed: number;
 }
 
@@ -49,10 +51,12 @@ export function wordsOf(argv: string[]): Words {
     seed: number(values.seed, randomInt(SEEDS), 0),
   };
   const { against, json } = values;
+  const tables = tablesOf(positionals);
   return {
     help: values.help === true,
+    writeDocs: writesDocs(values['write-docs'], against, tables),
     ...numbers,
-    ...tablesOf(positionals),
+    ...tables,
     dir: resolve(values.dir ?? tmpdir()),
     ...(against !== undefined && { against: resolve(against) }),
     ...(json !== undefined && { json: resolve(json) }),
@@ -64,7 +68,11 @@ function parse(argv: string[]) {
   const flag = { type: 'boolean' } as const;
   const options = { rounds: text, mib: text, against: text, dir: text, json: text, seed: text };
   try {
-    return parseArgs({ args: argv, allowPositionals: true, options: { ...options, quick: flag, help: flag } });
+    return parseArgs({
+      args: argv,
+      allowPositionals: true,
+      options: { ...options, quick: flag, 'write-docs': flag, help: flag },
+    });
   } catch (error) {
     throw notUnderstood((error as Error).message);
   }
@@ -77,6 +85,18 @@ function tablesOf(words: readonly string[]): Pick<Words, 'loopback' | 'lab'> {
   const unknown = names.filter((name) => ![...loopback, ...lab].some((known) => known === name));
   if (unknown.length > 0) throw notUnderstood(`no such table: ${unknown.join(' ')}`);
   return names.length === 0 ? { loopback: LOOPBACK_TABLES, lab } : { loopback, lab };
+}
+
+/** A page of parts of several runs would compare what was not measured together. */
+function writesDocs(
+  asked: boolean | undefined,
+  against: string | undefined,
+  { loopback, lab }: Pick<Words, 'loopback' | 'lab'>,
+): boolean {
+  const whole = [0, LOOPBACK_TABLES.length].includes(loopback.length) && [0, LAB_TABLES.length].includes(lab.length);
+  if (asked && (!whole || against !== undefined))
+    throw notUnderstood('--write-docs is for all tables of this checkout');
+  return asked === true;
 }
 
 function number(text: string | undefined, otherwise: number, least: number): number {

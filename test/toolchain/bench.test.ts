@@ -2,11 +2,25 @@
 // What the benchmark makes of the programs' words and of its runs.
 import { expect } from 'chai';
 import type { Case, Goal } from '../bench/case.ts';
+import { withResults } from '../bench/docs.ts';
 import { type Figures, spreadOf } from '../bench/figures.ts';
+import { LAB_TABLES } from '../bench/lab/tables.ts';
 import { whatLoopbackLacks } from '../bench/loopback/needs.ts';
+import { LOOPBACK_TABLES } from '../bench/loopback/tables.ts';
 import { workBetween } from '../bench/processors.ts';
-import { ofPingPong, ofRdpipe, ofRdsend, ofRstreamLatency, ofSendBandwidth, ofSendLatency } from '../bench/readings.ts';
+import {
+  ofDrain,
+  ofLines,
+  ofPingPong,
+  ofRdpipe,
+  ofRdsend,
+  ofRstreamLatency,
+  ofSendBandwidth,
+  ofSendLatency,
+  ofWrites,
+} from '../bench/readings.ts';
 import { type Column, goalsOf, markdownOf } from '../bench/tables.ts';
+import { wordsOf } from '../bench/words.ts';
 import { expectEveryFigure } from '../support/bench-run.ts';
 import { needs } from '../support/needs.ts';
 
@@ -35,6 +49,31 @@ describe('the benchmark', () => {
     const report = (transport: string) => JSON.stringify({ hops: [{ transport, bytes: MIB, seconds: 1 }] });
     expect(ofRdpipe(`{}\n${report('rdma')}\n`, 'rdma', MIB).mb_per_s).to.be.closeTo(1.05, 0.01);
     expect(() => ofRdpipe(report('tcp'), 'rdma', MIB)).to.throw('not over rdma but tcp');
+  });
+
+  it('times bytes from the first to the last, and small writes from the first write', () => {
+    const words = `writes: from 10.000000 s\ndrain: ${MIB} bytes in 0.500000 s from 10.500000 s\n`;
+    expect(ofDrain(words, MIB).mb_per_s).to.be.closeTo(2.1, 0.01);
+    expect(ofDrain(words, MIB, 10.25).first_byte_s).to.equal(0.25);
+    expect(ofWrites(words, MIB).mb_per_s).to.be.closeTo(1.05, 0.01);
+    expect(() => ofDrain(words, MIB + 1)).to.throw('not 1048577');
+    const lines = 'lines: 100 lines, median 10.5 us, 99 of 100 within 20.0 us\n';
+    expect(ofLines(lines, 100)).to.deep.equal({ median_us: 10.5, most_us: 20 });
+    expect(() => ofLines(lines, 101)).to.throw('not 101');
+  });
+
+  it('understands tables and options, and writes a page of whole grounds only', () => {
+    expect(wordsOf(['--quick', 'rdma', 'pipe'])).to.deep.include({ rounds: 3, loopback: ['pipe'], lab: LAB_TABLES });
+    expect(wordsOf(['--write-docs'])).to.deep.include({ writeDocs: true, loopback: LOOPBACK_TABLES, lab: [] });
+    for (const words of [['pipes'], ['--rounds', '0'], ['--write-docs', 'pipe'], ['--write-docs', '--against', '.']])
+      expect(() => wordsOf(words), words.join(' ')).to.throw('usage: npm run bench');
+  });
+
+  it('replaces the results of one ground in its page', () => {
+    const page = 'Before\n<!-- results: lab -->\nold\n<!-- end of results: lab -->\nAfter\n';
+    const marks = ['<!-- results: lab -->', '<!-- end of results: lab -->'];
+    expect(withResults(page, 'lab', 'new')).to.equal(`Before\n${marks[0]}\n\nnew\n\n${marks[1]}\nAfter\n`);
+    expect(() => withResults(page, 'loopback', 'new')).to.throw('no place for results');
   });
 
   it('halves the round trips of ping-pong', () => {

@@ -2,7 +2,7 @@
 // Small writes: how long a line takes when one comes every millisecond; and blocks of a size as fast as they are taken.
 import { type Case, MIB } from '../case.ts';
 import { program } from '../programs/programs.ts';
-import { ofLines } from '../readings.ts';
+import { ofLines, ofWrites } from '../readings.ts';
 import { movedBy } from './cases-pipe.ts';
 import type { Setup } from './setup.ts';
 import {
@@ -64,7 +64,8 @@ function linesBy({ name, parts }: Carrier, count: number): Case {
   const lines = program('lines');
   return {
     name: `${name}, lines`,
-    parts: parts(`${lines} write ${count}`, `${lines} read`),
+    before: 'rm -f $MARK',
+    parts: parts(`${lines} write $MARK ${count}`, `${lines} read $MARK`),
     read: ([said = '']) => ofLines(said, count),
   };
 }
@@ -72,8 +73,9 @@ function linesBy({ name, parts }: Carrier, count: number): Case {
 /** Not more than half of what other runs move. */
 function writesOf(carrier: Carrier, size: number, mib: number): Case {
   const count = Math.ceil(Math.min(mib * WRITES_A_MIB, (mib * MIB) / 2 / size));
-  const moved = movedBy(carrier, `${program('writes')} ${size} ${count}`, count * size);
-  return { ...moved, name: `${carrier.name}, ${sizeInWords(size)}` };
+  const bytes = count * size;
+  const moved = movedBy(carrier, `${program('writes')} ${size} ${count}`, bytes);
+  return { ...moved, name: `${carrier.name}, ${sizeInWords(size)}`, read: (said) => ofWrites(said.join(''), bytes) };
 }
 
 function caseOf(cases: readonly Case[], carrier: Carrier): Case {

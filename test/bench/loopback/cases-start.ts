@@ -16,14 +16,16 @@ const GOALS: ReadonlyMap<number, Pick<Goal, 'value' | 'aim'>> = new Map([
   [MOST_STAGES, { value: 1.2 }],
 ]);
 
-export interface StartCases {
+export type StartCases = readonly StartCase[];
+
+export interface StartCase {
   readonly stages: number;
   readonly ssh: Case;
   readonly rdpipe: Case;
   readonly stream: Case;
 }
 
-export function startCases(setup: Setup): readonly StartCases[] {
+export function startCases(setup: Setup): StartCases {
   return STAGES.map((stages) => {
     const ssh = logins(stages);
     const goal = GOALS.get(stages);

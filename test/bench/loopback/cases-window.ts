@@ -10,7 +10,9 @@ import { RECEIVER_ADDRESS as RECEIVER } from './slow-link.ts';
 const PART_OF_MIB = 4;
 
 /** nc first. */
-export function windowCases({ mib, builds }: Setup): readonly [Case, ...Case[]] {
+export type WindowCases = readonly [Case, ...Case[]];
+
+export function windowCases({ mib, builds }: Setup): WindowCases {
   const bytes = Math.ceil(mib / PART_OF_MIB) * MIB;
   const peer = (name: string, receive: string, send: string) => overLink(`${name}, slow link`, receive, send, bytes);
   const ours = (options: string) => (build: Build) => {

@@ -101,6 +101,7 @@ export class LoopbackGround implements Ground {
       PORT: String(await freePort(EVERYWHERE)),
       KEY: join(this.#folder, 'key'),
       SOURCE: join(this.#folder, 'source'),
+      MARK: join(this.#folder, 'mark'),
       TEXT: join(this.#folder, 'text'),
       TARGET: join(this.#folder, 'target'),
       SSH_CONFIG: this.#ssh.configFile,

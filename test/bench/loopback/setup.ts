@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command lines on loopback have in common. `$PORT`, `$KEY`, `$SOURCE`, `$TEXT`, `$TARGET` and `$SSH_CONFIG` are in their
-// environment, and so are the benchmark's own programs.
+// What the command lines on loopback have in common. `$PORT`, `$KEY`, `$SSH_CONFIG` and the
+// files `$SOURCE`, `$TEXT`, `$TARGET` and `$MARK` are in their environment.
 import type { Hop } from '../by-hand.ts';
 import type { Listening, Part } from '../case.ts';
 

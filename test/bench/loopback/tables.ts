@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Case } from '../case.ts';
 import type { Column, Table } from '../tables.ts';
-import { compressedCases } from './cases-compressed.ts';
-import { fileCases } from './cases-file.ts';
-import { nullCases } from './cases-null.ts';
-import { pipeCases } from './cases-pipe.ts';
-import { smallCases } from './cases-small.ts';
-import { MOST_STAGES, startCases } from './cases-start.ts';
-import { windowCases } from './cases-window.ts';
-import type { Setup } from './setup.ts';
+import type { LoopbackCases } from './cases.ts';
+import { MOST_STAGES } from './cases-start.ts';
 import { ROUND_TRIP_MS } from './slow-link.ts';
 
 export const LOOPBACK_TABLES = [
@@ -31,14 +25,14 @@ const PROCESSOR: Column = { title: 'CPU s/GiB', figure: 'cpu_s_per_gib', digits:
 const MEMORY: Column = { title: 'peak RSS, MiB', figure: 'max_rss_mib', digits: 0, brief: true };
 const WALL: Column = { title: 's', figure: 'wall_s', digits: 2 };
 
-/** A case may stand in several tables; it is run once a round. */
-export function loopbackTables(setup: Setup): Readonly<Record<LoopbackTable, Table>> {
+/** A case may stand in several tables; it is run once a round. `mib`: how much most runs move. */
+export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Record<LoopbackTable, Table>> {
   return {
-    ...bulkTables(setup),
-    compressed: compressedTable(setup),
-    ...smallTables(setup),
-    ...startTables(setup),
-    window: windowTable(setup),
+    ...bulkTables(cases, mib),
+    compressed: compressedTable(cases, mib),
+    ...smallTables(cases),
+    ...startTables(cases),
+    window: windowTable(cases),
   };
 }
 
@@ -48,37 +42,39 @@ export function groundFor(tables: readonly LoopbackTable[]): { readonly hosts: n
   return { hosts: long ? MOST_STAGES : 2, slowLink: tables.includes('window') };
 }
 
-function bulkTables(setup: Setup): Readonly<Record<'pipe' | 'null' | 'file' | 'encrypted', Table>> {
-  const [pipe, toNull, file] = [pipeCases(setup), nullCases(setup), fileCases(setup)];
+function bulkTables(
+  { pipe, toNull, file }: LoopbackCases,
+  mib: number,
+): Readonly<Record<'pipe' | 'null' | 'file' | 'encrypted', Table>> {
   const { nc, tunedMbuffer, ssh128, ssh256 } = pipe;
   return {
     pipe: {
-      title: `Pipe to pipe, ${setup.mib} MiB`,
+      title: `Pipe to pipe, ${mib} MiB`,
       cases: [nc, ...pipe.otherPeers, tunedMbuffer, ssh128, ssh256, ...pipe.plain, pipe.rdpipe],
       columns: [RATE, ...[nc, tunedMbuffer, ssh128].map(timesRate), PROCESSOR, MEMORY],
     },
     null: {
-      title: `File to \`/dev/null\`, ${setup.mib} MiB`,
+      title: `File to \`/dev/null\`, ${mib} MiB`,
       cases: [toNull.iperf, ...toNull.plain],
       columns: [RATE, timesRate(toNull.iperf), PROCESSOR, MEMORY],
     },
     file: {
-      title: `File to file, ${setup.mib} MiB`,
+      title: `File to file, ${mib} MiB`,
       cases: [file.cp, file.cpSync, file.dd, ...file.cached, ...file.cold],
       columns: [RATE, timesRate(file.cp), timesRate(file.dd), PROCESSOR, MEMORY],
     },
     encrypted: {
-      title: `Encrypted, ${setup.mib} MiB`,
+      title: `Encrypted, ${mib} MiB`,
       cases: [nc, ssh128, ssh256, ...pipe.encrypted, ...toNull.encrypted],
       columns: [RATE, timesRate(nc), timesRate(ssh256), PROCESSOR, MEMORY],
     },
   };
 }
 
-function compressedTable(setup: Setup): Table {
-  const { zstd, both, unpack, oneJob, twoJobs, encrypted, random } = compressedCases(setup);
+function compressedTable({ compressed }: LoopbackCases, mib: number): Table {
+  const { zstd, both, unpack, oneJob, twoJobs, encrypted, random } = compressed;
   return {
-    title: `Text, compressed by zstd at level 1, ${setup.mib} MiB`,
+    title: `Text, compressed by zstd at level 1, ${mib} MiB`,
     cases: [zstd, both, unpack, ...oneJob, ...twoJobs, ...encrypted, ...random],
     columns: [
       RATE,
@@ -91,8 +87,8 @@ function compressedTable(setup: Setup): Table {
   };
 }
 
-function smallTables(setup: Setup): Readonly<Record<'lines' | 'writes' | 'sizes', Table>> {
-  const { lines, writes, sizes } = smallCases(setup);
+function smallTables({ small }: LoopbackCases): Readonly<Record<'lines' | 'writes' | 'sizes', Table>> {
+  const { lines, writes, sizes } = small;
   const delay: Column = { title: 'median, µs', figure: 'median_us', digits: 0 };
   return {
     lines: {
@@ -117,13 +113,12 @@ function smallTables(setup: Setup): Readonly<Record<'lines' | 'writes' | 'sizes'
   };
 }
 
-function startTables(setup: Setup): Readonly<Record<'start' | 'stages', Table>> {
-  const cases = startCases(setup);
-  const logins = new Map(cases.map(({ ssh, rdpipe }) => [rdpipe, ssh]));
+function startTables({ start }: LoopbackCases): Readonly<Record<'start' | 'stages', Table>> {
+  const logins = new Map(start.map(({ ssh, rdpipe }) => [rdpipe, ssh]));
   return {
     start: {
       title: 'Start-up: a word through a pipeline',
-      cases: cases.flatMap(({ ssh, rdpipe }) => [ssh, rdpipe]),
+      cases: start.flatMap(({ ssh, rdpipe }) => [ssh, rdpipe]),
       columns: [
         WALL,
         { ...WALL, title: '× as many logins', base: logins },
@@ -132,7 +127,7 @@ function startTables(setup: Setup): Readonly<Record<'start' | 'stages', Table>> 
     },
     stages: {
       title: 'Stages in a chain, the user’s own input and output at its ends',
-      cases: cases.map(({ stream }) => stream),
+      cases: start.map(({ stream }) => stream),
       columns: [
         { title: 'first byte, s', figure: 'first_byte_s', digits: 2 },
         RATE,
@@ -144,8 +139,7 @@ function startTables(setup: Setup): Readonly<Record<'start' | 'stages', Table>> 
   };
 }
 
-function windowTable(setup: Setup): Table {
-  const cases = windowCases(setup);
+function windowTable({ window: cases }: LoopbackCases): Table {
   return {
     title: `Over a link with a round trip of ${ROUND_TRIP_MS} ms`,
     cases,

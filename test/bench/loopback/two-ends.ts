@@ -7,7 +7,7 @@ import { ADDRESS, type Build, here, hop, listener } from './setup.ts';
 /** Before whom something writes, and after whom something reads. */
 export interface Carrier {
   readonly name: string;
-  /** One where it starts its other end itself. Both words are command lines without a single quote. */
+  /** One where it starts its other end itself. Both are command lines without double quotes; variables are those of here. */
   readonly parts: (write: string, read: string) => readonly Part[];
 }
 
@@ -37,7 +37,7 @@ export function ours(name: string, build: Build, options: string): Carrier {
 /** Starts its receiver on a host, as ssh does. */
 export function rdpipe(): Carrier {
   const command = 'rdpipe -q --stderr raw -F "$SSH_CONFIG" --encrypt never';
-  return { name: 'rdpipe', parts: (write, read) => [here(`${write} | ${command} h1:'${read}'`)] };
+  return { name: 'rdpipe', parts: (write, read) => [here(`${write} | ${command} h1:"${read}"`)] };
 }
 
 function socat(name: string, options: string): Carrier {
@@ -51,7 +51,7 @@ function mbuffer(name: string, options: string): Carrier {
 
 function ssh(cipher: string): Carrier {
   const command = `ssh -F "$SSH_CONFIG" -c ${cipher}@openssh.com h1`;
-  return { name: `ssh ${cipher}`, parts: (write, read) => [here(`${write} | ${command} '${read}'`)] };
+  return { name: `ssh ${cipher}`, parts: (write, read) => [here(`${write} | ${command} "${read}"`)] };
 }
 
 function twoEnds(name: string, receive: string, send: string): Carrier {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lines write N` writes a line every millisecond, N times. `lines read` tells on standard error how many came, and how long
-// they took from before they were written until they had been read: `lines: N lines, median S us, 99 of 100 within S us`.
-// Those that were written before the first one came have waited for the connection, and are only counted.
+// `lines write FILE N` writes a line and waits until `lines read FILE` has made FILE, since it came: the connection is
+// up. Then it writes a line every millisecond, N times. `lines read` tells on standard error how long these took from
+// before they were written until they had been read: `lines: N lines, median S us, 99 of 100 within S us`.
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,45 +12,66 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 32, LINES_MOST = 1000000, PERIOD_NS = 1000000, S_NS = 1000000000 };
+enum { LINE_BYTES = 32, LINES_MOST = 1000000, PERIOD_NS = 1000000, PATIENCE_S = 60, S_NS = 1000000000 };
 
 struct log {
   int64_t *delays_ns;
-  size_t measured, lines;
-  int64_t first_came_ns;
+  size_t lines;
 };
 
-static int write_lines(long count);
-static int read_lines(void);
+static int write_lines(const char *file, long count);
+static bool write_line(void);
+static bool wait_for(const char *file);
+static void sleep_until(int64_t due_ns);
+static int read_lines(const char *file);
+static bool make(const char *file);
 static size_t note(struct log *log, const char *bytes, size_t count);
+static int tell(struct log *log);
 static int by_size(const void *left, const void *right);
 static int64_t now_ns(void);
 
 int main(int argc, char **argv) {
-  long count = argc == 3 && strcmp(argv[1], "write") == 0 ? strtol(argv[2], NULL, 10) : 0;
-  if (count > 0 && count <= LINES_MOST) return write_lines(count);
-  if (argc == 2 && strcmp(argv[1], "read") == 0) return read_lines();
-  fputs("usage: lines write N | lines read\n", stderr);
+  long count = argc == 4 && strcmp(argv[1], "write") == 0 ? strtol(argv[3], NULL, 10) : 0;
+  if (count > 0 && count < LINES_MOST) return write_lines(argv[2], count);
+  if (argc == 3 && strcmp(argv[1], "read") == 0) return read_lines(argv[2]);
+  fputs("usage: lines write FILE N | lines read FILE\n", stderr);
   return 2;
 }
 
-static int write_lines(long count) {
+static int write_lines(const char *file, long count) {
+  if (!write_line() || !wait_for(file)) return 1;
   int64_t due_ns = now_ns();
   for (long i = 0; i < count; i++) {
-    due_ns += PERIOD_NS;
-    struct timespec due = {.tv_sec = due_ns / S_NS, .tv_nsec = due_ns % S_NS};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR) continue;
-    char line[LINE_BYTES + 1];
-    snprintf(line, sizeof line, "%*lld\n", LINE_BYTES - 1, (long long)now_ns());
-    // Into a pipe so few bytes go at once or not at all.
-    if (write(STDOUT_FILENO, line, LINE_BYTES) == LINE_BYTES) continue;
-    perror("lines: cannot write");
-    return 1;
+    sleep_until(due_ns += PERIOD_NS);
+    if (!write_line()) return 1;
   }
   return 0;
 }
 
-static int read_lines(void) {
+static bool write_line(void) {
+  char line[LINE_BYTES + 1];
+  snprintf(line, sizeof line, "%*lld\n", LINE_BYTES - 1, (long long)now_ns());
+  // Into a pipe so few bytes go at once or not at all.
+  if (write(STDOUT_FILENO, line, LINE_BYTES) == LINE_BYTES) return true;
+  perror("lines: cannot write");
+  return false;
+}
+
+static bool wait_for(const char *file) {
+  int64_t due_ns = now_ns(), last_ns = due_ns + (int64_t)PATIENCE_S * S_NS;
+  while (access(file, F_OK) != 0) {
+    if (due_ns > last_ns) return false;
+    sleep_until(due_ns += PERIOD_NS);
+  }
+  return true;
+}
+
+static void sleep_until(int64_t due_ns) {
+  struct timespec due = {.tv_sec = due_ns / S_NS, .tv_nsec = due_ns % S_NS};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR) continue;
+}
+
+static int read_lines(const char *file) {
   struct log log = {.delays_ns = calloc(LINES_MOST, sizeof *log.delays_ns)};
   if (log.delays_ns == NULL) return 1;
   size_t have = 0;
@@ -57,29 +80,40 @@ static int read_lines(void) {
     ssize_t more = read(STDIN_FILENO, buffer + have, sizeof buffer - 1 - have);
     if (more < 0 && errno == EINTR) continue;
     if (more <= 0) break;
+    if (log.lines == 0 && !make(file)) return 1;
     have += (size_t)more;
     size_t used = note(&log, buffer, have);
     memmove(buffer, buffer + used, have -= used);
   }
-  if (have > 0 || log.measured == 0) return 1;
-  qsort(log.delays_ns, log.measured, sizeof *log.delays_ns, by_size);
-  fprintf(stderr, "lines: %zu lines, median %.1f us, 99 of 100 within %.1f us\n", log.lines,
-          (double)log.delays_ns[log.measured / 2] / 1e3, (double)log.delays_ns[log.measured * 99 / 100] / 1e3);
+  int status = have == 0 && log.lines > 1 ? tell(&log) : 1;
   free(log.delays_ns);
-  return 0;
+  return status;
+}
+
+static bool make(const char *file) {
+  int made = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  if (made < 0) perror(file);
+  if (made >= 0) close(made);
+  return made >= 0;
 }
 
 // How much of it was whole lines.
 static size_t note(struct log *log, const char *bytes, size_t count) {
-  int64_t now = now_ns();
-  if (log->lines == 0) log->first_came_ns = now;
+  int64_t came_ns = now_ns();
   size_t used = 0;
-  for (; count - used >= LINE_BYTES && log->lines < LINES_MOST; used += LINE_BYTES) {
-    int64_t written_ns = strtoll(bytes + used, NULL, 10);
-    if (written_ns > log->first_came_ns) log->delays_ns[log->measured++] = now - written_ns;
-    log->lines++;
-  }
+  for (; count - used >= LINE_BYTES && log->lines < LINES_MOST; used += LINE_BYTES)
+    log->delays_ns[log->lines++] = came_ns - strtoll(bytes + used, NULL, 10);
   return used;
+}
+
+// The first one does not count.
+static int tell(struct log *log) {
+  int64_t *delays_ns = log->delays_ns + 1;
+  size_t count = log->lines - 1;
+  qsort(delays_ns, count, sizeof *delays_ns, by_size);
+  fprintf(stderr, "lines: %zu lines, median %.1f us, 99 of 100 within %.1f us\n", count,
+          (double)delays_ns[count / 2] / 1e3, (double)delays_ns[count * 99 / 100] / 1e3);
+  return 0;
 }
 
 static int by_size(const void *left, const void *right) {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type CompressedCases, compressedCases } from './cases-compressed.ts';
+import { type FileCases, fileCases } from './cases-file.ts';
+import { type NullCases, nullCases } from './cases-null.ts';
+import { type PipeCases, pipeCases } from './cases-pipe.ts';
+import { type SmallCases, smallCases } from './cases-small.ts';
+import { type StartCases, startCases } from './cases-start.ts';
+import { type WindowCases, windowCases } from './cases-window.ts';
+import type { Setup } from './setup.ts';
+
+/** Everything that is measured on loopback: tables and plots show parts of it. */
+export interface LoopbackCases {
+  readonly pipe: PipeCases;
+  readonly toNull: NullCases;
+  readonly file: FileCases;
+  readonly compressed: CompressedCases;
+  readonly small: SmallCases;
+  readonly start: StartCases;
+  readonly window: WindowCases;
+}
+
+export function loopbackCases(setup: Setup): LoopbackCases {
+  return {
+    pipe: pipeCases(setup),
+    toNull: nullCases(setup),
+    file: fileCases(setup),
+    compressed: compressedCases(setup),
+    small: smallCases(setup),
+    start: startCases(setup),
+    window: windowCases(setup),
+  };
+}
