@@ -27,7 +27,7 @@ const FORBIDDEN: readonly Import[] = [
   ['ui/doctor.ts', '../doctor/probe.ts'],
   ['parse/hosts.ts', '../doctor/subjects.ts'],
   ['cli/rdpipe.ts', 'ssh2'],
-  ['native/deploy.ts', 'execa'],
+  ['native/deploy.ts', 'node:child_process'],
   ['run/run.ts', 'chalk'],
   ['cli/rdpipe.ts', 'ora'],
   ['cli/rdpipe.ts', 'log-update'],

@@ -1,34 +1,33 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { execa } from 'execa';
-import { startRefused } from './start-refused.ts';
+import { killProgram, startProgram } from './start-program.ts';
+import { keepTail } from './text-tail.ts';
 
 export interface SshOutput {
-  readonly code: number | undefined;
+  /** Null: it could not be started, or a signal ended it. */
+  readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** Runs ssh for an answer of its own (`-G`, `-O`), without input. */
 export async function runSsh(args: readonly string[], signal: AbortSignal): Promise<SshOutput> {
-  const result = await start(args, signal);
   signal.throwIfAborted();
-  return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };
+  const child = startProgram(['ssh', ...args], ['ignore', 'pipe', 'pipe']);
+  const output = [child.stdout, child.stderr].map((stream) => stream && keepTail(stream, MOST_BYTES));
+  const stop = () => killProgram(child);
+  signal.addEventListener('abort', stop);
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('close', resolve);
+    child.once('error', () => resolve(null));
+  });
+  signal.removeEventListener('abort', stop);
+  signal.throwIfAborted();
+  const [stdout = '', stderr = ''] = output.map((text) => text?.());
+  return { code, stdout, stderr };
 }
 
-function start(args: readonly string[], signal: AbortSignal) {
-  try {
-    return execa('ssh', args, {
-      stdin: 'ignore',
-      detached: true,
-      reject: false,
-      cancelSignal: signal,
-      maxBuffer: 1024 * 1024,
-    });
-  } catch (error) {
-    throw startRefused('ssh', error);
-  }
-}
+const MOST_BYTES = 1024 * 1024;
 
 /** Whether this machine has an OpenSSH client. */
 export function hasSsh(path = process.env.PATH ?? ''): boolean {
