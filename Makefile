@@ -140,10 +140,10 @@ LIB := $(DESTDIR)$(PREFIX)/lib/rdpipe
 BUNDLE := build/rdpipe
 
 install: all
-	@test -e $(BUNDLE)/rdpipe.mjs && test -e build/static/rdstage || { echo "run 'npm run build' first" >&2; exit 1; }
+	@test -e $(BUNDLE)/rdpipe.cjs && test -e build/static/rdstage || { echo "run 'npm run build' first" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(LIB)/bin $(LIB)/$(BUNDLE) $(LIB)/build/static $(LIB)/build/release
 	install -m 755 $(wildcard bin/*) $(LIB)/bin
-	install -m 644 $(wildcard $(BUNDLE)/*.mjs) $(LIB)/$(BUNDLE)
+	install -m 644 $(wildcard $(BUNDLE)/*.?js $(BUNDLE)/*.cache) $(LIB)/$(BUNDLE)
 	install -m 755 $(PROGRAMS:%=build/static/%) $(LIB)/build/static
 	install -m 755 $(PROGRAMS:%=$(OUT)/%) $(LIB)/build/release
 	for program in rdpipe $(PROGRAMS); do ln -sf ../lib/rdpipe/bin/$$program $(DESTDIR)$(PREFIX)/bin/$$program || exit 1; done

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the TypeScript into build/rdpipe: rdpipe.mjs, for ssh's questions rdpipe-askpass.mjs, for pages with plots
-// rdpipe-pages.mjs.
+// Bundles the TypeScript into build/rdpipe: rdpipe.cjs, which runs program.cjs by its compiled code in program.cache; what few runs
+// need, in files of its own; and, for ssh's questions, rdpipe-askpass.mjs.
+import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { keepCompiledCode } from './compiled-code.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'packages/rdpipe/src');
 const target = join(root, 'build/rdpipe');
+
+/** Read when they are imported: packages, and the module that draws pages, which shares no class with the others. */
+const SEPARATE_PACKAGES = ['ssh2', 'ora', 'log-update'];
+const SEPARATE_MODULE = join(source, 'ui/pages.ts');
 
 /**
  * `import process from 'node:process'` opens process.stdin and process.stdout before any code of ours runs, and so sets
@@ -21,39 +27,62 @@ const globalProcess = {
   },
 };
 
-/** What draws is a file of its own: it is large and seldom needed, and would be read at each start. */
-const pages = {
-  name: 'pages',
+const separate = {
+  name: 'separate',
   setup({ onResolve }) {
-    onResolve({ filter: /\/ui\/pages\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './rdpipe-pages.mjs', external: true } : undefined,
+    const elsewhere = (name) => ({ path: `./${name}.cjs`, external: true });
+    onResolve({ filter: /^[\w-]+$/ }, ({ path, kind }) =>
+      kind !== 'entry-point' && SEPARATE_PACKAGES.includes(path) ? elsewhere(path) : undefined,
+    );
+    onResolve({ filter: /\/pages\.ts$/ }, ({ path, kind, resolveDir }) =>
+      kind !== 'entry-point' && join(resolveDir, path) === SEPARATE_MODULE ? elsewhere('pages') : undefined,
     );
   },
 };
 
-await build({
-  entryPoints: {
-    rdpipe: join(source, 'cli/main.ts'),
-    'rdpipe-askpass': join(source, 'cli/askpass.ts'),
-    'rdpipe-pages': join(source, 'ui/pages.ts'),
-  },
-  outdir: target,
-  outExtension: { '.js': '.mjs' },
+const common = {
   bundle: true,
   platform: 'node',
   target: 'node20.19',
-  format: 'esm',
+  // Names stay, for stack traces.
+  minifyWhitespace: true,
+  minifySyntax: true,
   // Optional compiled speed-ups of ssh2, which are not installed.
   external: ['cpu-features', '*.node'],
-  // What of the bundle is CommonJS expects these.
-  banner: {
-    js: [
-      "import { createRequire } from 'node:module';",
-      'const require = createRequire(import.meta.url);',
-      'const __dirname = import.meta.dirname;',
-    ].join('\n'),
-  },
   legalComments: 'eof',
-  plugins: [globalProcess, pages],
   logLevel: 'warning',
+};
+
+rmSync(target, { recursive: true, force: true });
+await build({
+  ...common,
+  entryPoints: {
+    program: join(source, 'cli/main.ts'),
+    ...Object.fromEntries(SEPARATE_PACKAGES.map((name) => [name, name])),
+    pages: SEPARATE_MODULE,
+  },
+  absWorkingDir: join(root, 'packages/rdpipe'),
+  outdir: target,
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  // import() of a file beside this one is require().
+  supported: { 'dynamic-import': false },
+  define: { 'import.meta.url': '__fileUrl' },
+  banner: { js: "const __fileUrl = require('node:url').pathToFileURL(__filename).href;" },
+  plugins: [globalProcess, separate],
 });
+await build({
+  ...common,
+  entryPoints: { rdpipe: join(source, 'cli/boot.cjs') },
+  outdir: target,
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+});
+await build({
+  ...common,
+  entryPoints: { 'rdpipe-askpass': join(source, 'cli/askpass.ts') },
+  outdir: target,
+  outExtension: { '.js': '.mjs' },
+  format: 'esm',
+});
+keepCompiledCode(root);

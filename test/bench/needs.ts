@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onPath } from '../support/needs.ts';
 import { ROOT } from '../support/root.ts';
 
-const PROGRAMS = ['build/release/rdsend', 'build/release/rdrecv', 'build/rdpipe/rdpipe.mjs'];
+const PROGRAMS = ['build/release/rdsend', 'build/release/rdrecv', 'build/rdpipe/rdpipe.cjs'];
 
 /** Of tools with their Debian packages, and of what is built here: one line that says how to get what is missing, or undefined. */
 export function missingTools(tools: ReadonlyMap<string, string>): string | undefined {

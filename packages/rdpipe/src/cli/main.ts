@@ -17,5 +17,6 @@ process.on('uncaughtException', (error) => {
 });
 const ignoredSignals = process.env[IGNORED_SIGNALS];
 delete process.env[IGNORED_SIGNALS];
-const { main } = await import('./rdpipe.ts');
-process.exit(await main(readRawArgv(), { environment: process.env, ignoredSignals }));
+void import('./rdpipe.ts').then(async ({ main }) => {
+  process.exit(await main(readRawArgv(), { environment: process.env, ignoredSignals }));
+});

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the bundled program by the code that V8 compiled when it was built, which lies beside it. Another version of node than the
+// one that built it takes no notice of that, and compiles for itself.
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { Script } = require('node:vm');
+
+const filename = join(__dirname, 'program.cjs');
+// The bundler writes ASCII alone.
+const source = readFileSync(filename, 'latin1');
+const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
+  filename,
+  cachedData: readIfThere(join(__dirname, 'program.cache')),
+});
+script.runInThisContext()(require, module, exports, filename, __dirname);
+
+function readIfThere(path) {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}

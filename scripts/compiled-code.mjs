@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps what V8 compiled in a run of the program: build/rdpipe/program.cache. The run has two hosts, which are this machine behind a
+// stand-in for ssh, so that what runs do is in it.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What rdpipe asks of ssh: the configuration, a connection that lasts (its path is seen to appear), a shell. */
+const STAND_IN = `#!/bin/sh
+for word do
+  case $last$word in
+    -G) printf 'hostname %s\\nuser nobody\\nport 22\\n' "$$"; exit ;;
+    -S*) socket=$word ;;
+    sh) cd && exec sh ;;
+  esac
+  case $word in -S) last=$word ;; *) last= ;; esac
+done
+: >"$socket"
+exec sleep 60
+`;
+
+/** Without it the program runs as well: that this fails is no failure of the build. */
+export function keepCompiledCode(root) {
+  const folder = mkdtempSync(join(tmpdir(), 'rdpipe-build-'));
+  try {
+    mkdirSync(join(folder, 'home'));
+    writeFileSync(join(folder, 'ssh'), STAND_IN, { mode: 0o700 });
+    const keep = ['--require', join(root, 'scripts/keep-compiled-code.cjs')];
+    const words = [...keep, join(root, 'build/rdpipe/rdpipe.cjs'), '-v', 'one:cat', 'two:cat'];
+    const env = { PATH: `${folder}:${process.env.PATH}`, HOME: join(folder, 'home') };
+    const { status, stderr } = spawnSync(process.execPath, words, {
+      input: 'hi\n',
+      env,
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    if (status !== 0) console.error(`bundle: no compiled code was kept, so that rdpipe starts more slowly: ${stderr}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
