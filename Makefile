@@ -9,6 +9,7 @@
 PREFIX ?= /usr/local
 CFLAGS ?= -O2 -g
 PKG_CONFIG ?= pkg-config
+STRIP ?= strip
 VERSION := $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' packages/rdpipe/package.json)
 
 ifdef FUZZ
@@ -57,7 +58,15 @@ objects_of = $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard packages/$(1)-native/
 
 .PHONY: all test-programs fuzz-programs test headers analyze valgrind install clean
 .SECONDARY:
-all: $(PROGRAMS:%=$(OUT)/%)
+all: $(PROGRAMS:%=$(OUT)/%) $(if $(SAN),,$(OUT)/deploy/sha256sums)
+
+# What is copied to hosts: without symbols, so that less is to be checked there at each start, and with its digests.
+$(OUT)/deploy/%: $(OUT)/%
+	$(Q)mkdir -p $(@D)
+	$(Q)$(STRIP) -o $@ $<
+
+$(OUT)/deploy/sha256sums: $(PROGRAMS:%=$(OUT)/deploy/%)
+	$(Q)cd $(@D) && sha256sum $(PROGRAMS) >sha256sums
 
 $(OUT)/%.o: packages/%.c Makefile
 	$(call say,CC,$<)
@@ -140,12 +149,14 @@ LIB := $(DESTDIR)$(PREFIX)/lib/rdpipe
 BUNDLE := build/rdpipe
 
 install: all
-	@test -e $(BUNDLE)/rdpipe.cjs && test -e build/static/rdstage || { echo "run 'npm run build' first" >&2; exit 1; }
+	@test -e $(BUNDLE)/rdpipe.cjs && test -e build/static/deploy/rdstage || { echo "run 'npm run build' first" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(LIB)/bin $(LIB)/$(BUNDLE) $(LIB)/build/static $(LIB)/build/release
 	install -m 755 $(wildcard bin/*) $(LIB)/bin
 	install -m 644 $(wildcard $(BUNDLE)/*.?js $(BUNDLE)/*.cache) $(LIB)/$(BUNDLE)
-	install -m 755 $(PROGRAMS:%=build/static/%) $(LIB)/build/static
-	install -m 755 $(PROGRAMS:%=$(OUT)/%) $(LIB)/build/release
+	install -m 755 $(PROGRAMS:%=build/static/deploy/%) $(LIB)/build/static
+	install -m 755 $(PROGRAMS:%=$(OUT)/deploy/%) $(LIB)/build/release
+	install -m 644 build/static/deploy/sha256sums $(LIB)/build/static
+	install -m 644 $(OUT)/deploy/sha256sums $(LIB)/build/release
 	for program in rdpipe $(PROGRAMS); do ln -sf ../lib/rdpipe/bin/$$program $(DESTDIR)$(PREFIX)/bin/$$program || exit 1; done
 	install -m 644 $(wildcard packages/*/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
 

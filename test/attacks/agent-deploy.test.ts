@@ -40,9 +40,9 @@ describe("the agent's programs on a host", () => {
   it('are for their owner alone', async () => {
     rmSync(place(), { recursive: true, force: true });
     succeeded(await run(), 'done\n');
-    const modes = filesBelow(place()).map((path) => lstatSync(path).mode & 0o777);
+    const modes = filesBelow(place()).map((path) => lstatSync(path).mode & 0o077);
     expect(modes).to.have.length.at.least(6);
-    expect(new Set(modes)).to.deep.equal(new Set([0o700]));
+    expect(new Set(modes)).to.deep.equal(new Set([0]));
   });
 
   it('may be below a home with any name', async () => {

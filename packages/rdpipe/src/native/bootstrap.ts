@@ -1,5 +1,6 @@
 /** The script that finds an agent on a host and becomes it. POSIX, for any sh. */
 import type { Bundles } from './bundle.ts';
+import type { Platform } from './locate.ts';
 import { PLACES, quoteForSh, TRUST, wholeness } from './places.ts';
 
 export interface BootstrapOptions {
@@ -25,8 +26,9 @@ export function bootstrapScript(options: BootstrapOptions): string {
   const search = options.agentPath === undefined ? searchPlaces(options) : tryPath(options.agentPath, options);
   return `{
 nonce=${options.nonce}
+system=$(uname -sm)
 ${search}
-printf '\\nrdstage/1 %s missing %s %s%s\\n' "$nonce" "$(uname -s)" "$(uname -m)" "$damaged"
+printf '\\nrdstage/1 %s missing %s%s\\n' "$nonce" "$system" "$damaged"
 }
 `;
 }
@@ -35,19 +37,25 @@ function searchPlaces(options: BootstrapOptions): string {
   return `${TRUST}
 damaged=
 version=
-case $(uname -s | tr A-Z a-z)-$(uname -m) in
-${[...options.bundles].map(([platform, bundle]) => `${platform})\nversion=${bundle.digest}\n${wholeness(bundle)}\n;;`).join('\n')}
+case $system in
+${[...options.bundles].map(([platform, bundle]) => `${patternOf(platform)})\nversion=${bundle.digest}\n${wholeness(bundle)}\n;;`).join('\n')}
 esac
 for place in ${PLACES.join(' ')}; do
   agent=$place/$version/rdstage
-  if [ "$place" ] && [ "$version" ] && is_private "$place" && is_private "$place/$version" && is_guarded "$place"; then
+  if [ "$place" ] && [ "$version" ] && is_private "$place" "$place/$version" && is_guarded "$place"; then
     if is_whole "$place/$version"; then
-      touch "$place/$version" 2>/dev/null
+      { true >"$place/$version/used"; } 2>/dev/null
       exec ${becomeAgent(options)}
     fi
     damaged=' damaged'
   fi
 done`;
+}
+
+/** `linux-x86_64` as `uname -sm` says it, in whatever case. */
+function patternOf(platform: Platform): string {
+  const [system = '', ...machine] = platform.split('-');
+  return `${system.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)}' ${machine.join('-')}'`;
 }
 
 function tryPath(path: string, options: BootstrapOptions): string {

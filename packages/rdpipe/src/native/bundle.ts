@@ -1,6 +1,6 @@
 /** The programs of one platform as they are copied to a host, and the name of the directory that they make there. */
 import { webcrypto } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,8 +10,9 @@ import { locateBuilds, type NativeBuild, type Platform } from './locate.ts';
 export interface BundleFile {
   /** Below the version's directory: `rdstage`, `dynamic/rdsend`. */
   readonly name: string;
-  readonly content: Buffer;
+  readonly bytes: number;
   readonly sha256: string;
+  content(): Promise<Buffer>;
   /** The content by gzip, made when it is first asked for. */
   compressed(): Promise<Buffer>;
 }
@@ -27,7 +28,7 @@ export type Bundles = ReadonlyMap<Platform, Bundle>;
 
 let loaded: Promise<Bundles> | undefined;
 
-/** Reads every platform's programs, once a process. */
+/** Looks at every platform's programs, once a process; they are read when they are copied. */
 export function loadBundles(): Promise<Bundles> {
   loaded ??= readBundles(locateBuilds());
   return loaded;
@@ -39,31 +40,44 @@ export async function readBundles(builds: ReadonlyMap<Platform, NativeBuild>): P
 }
 
 async function readBundle({ staticDir, dynamicDir }: NativeBuild): Promise<Bundle> {
-  const agent = await readProgram(staticDir, 'rdstage', '');
-  const staticOnes = await readPrograms(staticDir, '');
-  const dynamicOnes = dynamicDir === undefined ? [] : await readPrograms(dynamicDir, 'dynamic/');
+  const [agent, ...staticOnes] = await readPrograms(staticDir, '', ['rdstage', 'rdsend', 'rdrecv']);
+  if (agent === undefined) throw new Error(`${staticDir} holds no rdstage`);
+  const dynamicOnes = dynamicDir === undefined ? [] : await readPrograms(dynamicDir, 'dynamic/', ['rdsend', 'rdrecv']);
   const others = [...staticOnes, ...dynamicOnes];
   const list = [agent, ...others].map(({ name, sha256 }) => `${sha256}  ${name}\n`);
   return { digest: await sha256Of(Buffer.from(list.join(''))), agent, others };
 }
 
-function readPrograms(folder: string, prefix: string): Promise<BundleFile[]> {
-  const present = ['rdsend', 'rdrecv'].filter((name) => existsSync(join(folder, name)));
-  return Promise.all(present.map((name) => readProgram(folder, name, prefix)));
+function readPrograms(folder: string, prefix: string, names: readonly string[]): Promise<BundleFile[]> {
+  const present = names.filter((name) => existsSync(join(folder, name)));
+  const sums = knownSums(folder, present);
+  const files = present.map(async (name) => {
+    const path = join(folder, name);
+    const sha256 = sums.get(name) ?? (await sha256Of(await readFile(path)));
+    return bundleFile(`${prefix}${name}`, statSync(path).size, sha256, () => readFile(path));
+  });
+  return Promise.all(files);
 }
 
-async function readProgram(folder: string, name: string, prefix: string): Promise<BundleFile> {
-  return bundleFile(`${prefix}${name}`, await readFile(join(folder, name)));
+/** What `make` wrote of the programs beside them; nothing where one has changed since. A wrong one is refused by the host it is copied to. */
+function knownSums(folder: string, names: readonly string[]): ReadonlyMap<string, string> {
+  const path = join(folder, 'sha256sums');
+  if (!existsSync(path)) return new Map();
+  const writtenMs = statSync(path).mtimeMs;
+  if (names.some((name) => statSync(join(folder, name)).mtimeMs > writtenMs)) return new Map();
+  const lines = [...readFileSync(path, 'utf8').matchAll(/^([0-9a-f]{64}) [ *](\S+)$/gm)];
+  return new Map(lines.map(([, sum = '', name = '']) => [name, sum]));
 }
 
-export async function bundleFile(name: string, content: Buffer): Promise<BundleFile> {
+export function bundleFile(name: string, bytes: number, sha256: string, content: () => Promise<Buffer>): BundleFile {
   let compressed: Promise<Buffer> | undefined;
   return {
     name,
+    bytes,
+    sha256,
     content,
-    sha256: await sha256Of(content),
     compressed() {
-      compressed ??= compress(content, { level: constants.Z_BEST_SPEED });
+      compressed ??= content().then((plain) => compress(plain, { level: constants.Z_BEST_SPEED }));
       return compressed;
     },
   };
@@ -72,6 +86,6 @@ export async function bundleFile(name: string, content: Buffer): Promise<BundleF
 const compress = promisify(gzip);
 
 /** In a thread of its own: programs have megabytes, and ssh is to be heard meanwhile. */
-async function sha256Of(data: Buffer): Promise<string> {
+export async function sha256Of(data: Buffer): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest('SHA-256', data)).toString('hex');
 }

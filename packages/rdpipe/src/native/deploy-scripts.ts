@@ -51,17 +51,18 @@ for program in rdsend rdrecv; do
   [ -f "$folder/dynamic/$program" ] || continue
   "$folder/dynamic/$program" --version >/dev/null 2>&1 || rm -rf -- "$folder/dynamic"
 done
+(umask 077 && true >"$folder/used")
 if [ -e "$version" ] && ! { is_private "$version" && is_whole "$version"; }; then rm -rf -- "$version"; fi
 [ -d "$version" ] || reason=$(mv -- "$folder" "$version" 2>&1)
 rm -rf -- "$folder" "$version/\${folder##*/}"
 for old in "$place"/*; do
-  [ "$old" = "$version" ] || [ -z "$(find "$old" -prune -mtime +30 2>/dev/null)" ] || rm -rf -- "$old"
+  [ "$old" = "$version" ] || [ "$(find "$old" "$old/used" -prune ! -mtime +30 2>/dev/null)" ] || rm -rf -- "$old"
 done
 if is_whole "$version"; then say ok; else say failed "$version: $reason"; fi`;
 }
 
 /** Without a program that computes the digest, the size must do: ssh keeps the bytes from harm. */
-function acceptFile({ name, content, sha256 }: BundleFile): string {
+function acceptFile({ name, bytes, sha256 }: BundleFile): string {
   return `file=$folder/${name}
 mkdir -p -- "\${file%/*}"
 if command -v gzip >/dev/null; then unpack='gzip -dc'; else unpack=cat; fi
@@ -71,7 +72,7 @@ chmod 700 "$file"
 sum=$({ sha256sum <"$file" || shasum -a 256 <"$file" || openssl dgst -sha256 -r <"$file"; } 2>/dev/null)
 case $sum in
   ${sha256}*) ;;
-  '') [ "$(wc -c <"$file")" -eq ${content.length} ] || fail 'the copy is not whole' ;;
+  '') [ "$(wc -c <"$file")" -eq ${bytes} ] || fail 'the copy is not whole' ;;
   *) fail 'the copy is not whole' ;;
 esac`;
 }

@@ -23,7 +23,7 @@ const COPIES_AT_A_TIME = 4;
  */
 export async function deploy(session: HostSession, bundle: Bundle, options: DeployOptions): Promise<void> {
   const { label } = session;
-  const bytes = [bundle.agent, ...bundle.others].reduce((sum, { content }) => sum + content.length, 0);
+  const bytes = [bundle.agent, ...bundle.others].reduce((sum, file) => sum + file.bytes, 0);
   options.emit({ kind: 'deploying', host: label, bytes });
   const complaints: string[] = [];
   for (const place of PLACES) {
@@ -56,5 +56,5 @@ async function deployTo(
 }
 
 function payloadOf(file: BundleFile): Payload {
-  return async (unpack) => (unpack.startsWith('gzip') ? file.compressed() : file.content);
+  return async (unpack) => (unpack.startsWith('gzip') ? file.compressed() : file.content());
 }

@@ -21,7 +21,10 @@ export function locateBuilds(nativeDir = process.env.RDPIPE_NATIVE_DIR): Readonl
   const root = installationRoot();
   const packaged = nativeDir ?? join(root, 'build/rdpipe/native');
   const builds = new Map(platformsIn(packaged).map((platform) => [platform, packagedBuild(join(packaged, platform))]));
-  const made = { staticDir: join(root, 'build/static'), dynamicDir: existing(join(root, 'build/release')) };
+  const made = {
+    staticDir: madeIn(join(root, 'build/static')),
+    dynamicDir: existing(madeIn(join(root, 'build/release'))),
+  };
   if (!builds.has(THIS_PLATFORM) && isAgentIn(made.staticDir)) builds.set(THIS_PLATFORM, made);
   return builds;
 }
@@ -36,6 +39,12 @@ export function locateLocalAgent(nativeDir = process.env.RDPIPE_NATIVE_DIR): str
 
 function platformsIn(folder: string): Platform[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => isAgentIn(join(folder, name))) : [];
+}
+
+/** `make` puts what is to be copied to hosts apart, without symbols. */
+function madeIn(folder: string): string {
+  const stripped = join(folder, 'deploy');
+  return isAgentIn(stripped) ? stripped : folder;
 }
 
 function packagedBuild(folder: string): NativeBuild {

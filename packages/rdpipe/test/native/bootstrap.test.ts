@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { needsTool } from '../../../../test/support/needs.ts';
 import { type BootstrapOptions, bootstrapScript } from '../../src/native/bootstrap.ts';
-import { type Bundle, type BundleFile, bundleFile } from '../../src/native/bundle.ts';
+import { type Bundle, type BundleFile, bundleFile, sha256Of } from '../../src/native/bundle.ts';
 import { THIS_PLATFORM } from '../../src/native/locate.ts';
 
 const NONCE = '0123456789abcdef';
@@ -20,8 +20,8 @@ describe('the script that becomes the agent', () => {
   let program: BundleFile;
 
   before(async () => {
-    agent = await bundleFile('rdstage', Buffer.from(AGENT));
-    program = await bundleFile('dynamic/rdsend', Buffer.from('#!/bin/sh\n'));
+    agent = await fileOf('rdstage', Buffer.from(AGENT));
+    program = await fileOf('dynamic/rdsend', Buffer.from('#!/bin/sh\n'));
   });
 
   beforeEach(() => {
@@ -126,3 +126,7 @@ describe('the script that becomes the agent', () => {
     });
   }
 });
+
+async function fileOf(name: string, content: Buffer) {
+  return bundleFile(name, content.length, await sha256Of(content), async () => content);
+}

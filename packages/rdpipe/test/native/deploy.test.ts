@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -30,7 +29,8 @@ import type { HostSession } from '../../src/session/host-session.ts';
 import { openSessions, type Sessions } from '../../src/session/open.ts';
 import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session/ssh-hosts.ts';
 
-const PROGRAMS = ['dynamic', 'rdrecv', 'rdsend', 'rdstage'];
+/** What a host has of us once an agent was started there: `used` says when. */
+const KEPT = ['dynamic', 'rdrecv', 'rdsend', 'rdstage', 'used'];
 
 describe('an agent that is not on its host yet', () => {
   let hosts: TestHosts;
@@ -90,7 +90,7 @@ describe('an agent that is not on its host yet', () => {
     expect(copies()).to.equal(1);
     expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
     const version = join(homePlace(), await digest());
-    expect(readdirSync(version).sort()).to.deep.equal(PROGRAMS);
+    expect(readdirSync(version).sort()).to.deep.equal(KEPT);
     expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdrecv', 'rdsend']);
     for (const path of [homePlace(), version, join(version, 'rdstage')])
       expect(statSync(path).mode & 0o777).to.equal(0o700);
@@ -104,7 +104,7 @@ describe('an agent that is not on its host yet', () => {
     const bundle = (await readBundles(new Map([[THIS_PLATFORM, build]]))).get(THIS_PLATFORM);
     if (bundle === undefined) throw new Error('no bundle');
     await deploy(await connect(environment()), bundle, { emit: () => {}, signal: new AbortController().signal });
-    expect(readdirSync(join(homePlace(), bundle.digest)).sort()).to.deep.equal(['rdrecv', 'rdsend', 'rdstage']);
+    expect(readdirSync(join(homePlace(), bundle.digest)).sort()).to.deep.equal(KEPT.slice(1));
   });
 
   it('is copied by several at once without harm', async () => {
@@ -117,7 +117,7 @@ describe('an agent that is not on its host yet', () => {
       expect(copies()).to.equal(4);
       expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
       expect(existsSync(runPlace())).to.equal(false);
-      expect(readdirSync(join(homePlace(), await digest())).sort()).to.deep.equal(PROGRAMS);
+      expect(readdirSync(join(homePlace(), await digest())).sort()).to.deep.equal(KEPT);
     } finally {
       await Promise.all(agents.splice(0).map((agent) => agent.close()));
       await Promise.all(more.map((opened) => opened.close()));
@@ -260,21 +260,24 @@ describe('an agent that is not on its host yet', () => {
     mkdirSync(homePlace(), { recursive: true, mode: 0o700 });
     age('old', 40);
     age('recent', 20);
+    age('old but used', 40);
+    writeFileSync(join(homePlace(), 'old but used', 'used'), '');
+    utimesSync(join(homePlace(), 'old but used'), 0, 0);
     await start(session);
-    expect(readdirSync(homePlace()).sort()).to.deep.equal([await digest(), 'recent'].sort());
+    expect(readdirSync(homePlace()).sort()).to.deep.equal([await digest(), 'old but used', 'recent'].sort());
   });
 
   it('counts as used whenever it is started', async () => {
     const session = await connect(environment());
     await start(session);
     const version = join(homePlace(), await digest());
-    utimesSync(version, 1, 1);
+    utimesSync(join(version, 'used'), 1, 1);
     await start(session);
-    expect(statSync(version).mtimeMs).to.be.greaterThan(Date.now() - 3_600_000);
+    expect(statSync(join(version, 'used')).mtimeMs).to.be.greaterThan(Date.now() - 3_600_000);
   });
 
   it('is not copied where there is no build for the CPU', async () => {
-    fakeProgram('uname', 'case $1 in -s) echo Linux ;; -m) echo riscv64 ;; esac');
+    fakeProgram('uname', 'echo Linux riscv64');
     const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
     const error = await start(session).catch((failure: unknown) => failure);
     expect(error).to.be.instanceOf(SessionError).with.property('code', 'no_agent');
@@ -286,14 +289,14 @@ describe('an agent that is not on its host yet', () => {
 
   it('says of every place why it will not do', async () => {
     fakeProgram('mkdir', 'echo "mkdir: cannot create directory: Read-only file system" >&2; exit 1');
-    fakeProgram('id', `echo ${randomUUID()}`);
+    fakeProgram('ls', 'exit 1'); // for a place below /var/tmp that is there already
     const session = await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` });
     const error = await start(session).catch((failure: unknown) => failure);
     expect(error).to.have.property('code', 'no_agent');
     expect(error)
       .to.have.property('message')
       .that.matches(
-        /^cannot copy the agent to h1: \S+\/\.cache\/rdpipe: .*Read-only file system; \S+\/run\/rdpipe: .*Read-only.*; \/var\/tmp\/rdpipe-\S+: .*Read-only.* \(--agent PATH /,
+        /^cannot copy the agent to h1: \S+\/\.cache\/rdpipe: .*Read-only file system; \S+\/run\/rdpipe: .*Read-only.*; \/var\/tmp\/rdpipe-\d+: .*(Read-only|not a directory of ours).* \(--agent PATH /,
       );
   });
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { bundleFile } from '../../src/native/bundle.ts';
+import { bundleFile, sha256Of } from '../../src/native/bundle.ts';
 import { acceptFileScript } from '../../src/native/deploy-scripts.ts';
 import { runScript } from '../../src/native/remote-script.ts';
 import { createLocalSession } from '../../src/session/local.ts';
@@ -21,8 +21,8 @@ describe('a script on a host', () => {
   after(() => session.close());
 
   const copy = async (sent: Buffer, announced = sent, before = '') => {
-    const file = await bundleFile('dynamic/program', announced);
-    const other = await bundleFile('', sent);
+    const file = await fileOf('dynamic/program', announced);
+    const other = await fileOf('', sent);
     return runScript(
       session,
       `${before}\n${acceptFileScript(folder, file)}`,
@@ -80,3 +80,7 @@ describe('a script on a host', () => {
     expect((await copy(Buffer.from('short'), good, without)).ok).to.equal(false);
   });
 });
+
+async function fileOf(name: string, content: Buffer) {
+  return bundleFile(name, content.length, await sha256Of(content), async () => content);
+}
