@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles the TypeScript into build/rdpipe: rdpipe.cjs, which runs program.cjs by its compiled code in program.cache; what few runs
 // need, in files of its own; and, for ssh's questions, rdpipe-askpass.mjs.
-import { rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -53,7 +53,8 @@ const common = {
   logLevel: 'warning',
 };
 
-rmSync(target, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+for (const file of readdirSync(target, { withFileTypes: true })) if (file.isFile()) rmSync(join(target, file.name));
 await build({
   ...common,
   entryPoints: {

@@ -37,7 +37,7 @@ describe('make install', () => {
   });
 
   it('reads what draws only when a page is written', () => {
-    const pages = join(prefix, 'lib/rdpipe/build/rdpipe/rdpipe-pages.mjs');
+    const pages = join(prefix, 'lib/rdpipe/build/rdpipe/pages.cjs');
     const page = join(staging, 'run.html');
     const options = { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: staging } } as const;
     const run = (...words: string[]) => spawnSync(join(prefix, 'bin/rdpipe'), words, options);
@@ -47,7 +47,7 @@ describe('make install', () => {
     expect(run(':true').status).to.equal(0);
     const { status, stderr } = run('--report', page, ':true');
     expect(status).to.equal(125);
-    expect(stderr).to.match(/^rdpipe: cannot write the report to .*rdpipe-pages\.mjs.*\n$/);
+    expect(stderr).to.match(/^rdpipe: cannot write the report to .*pages\.cjs.*\n$/);
     renameSync(`${pages}.away`, pages);
   });
 

@@ -1,5 +1,5 @@
 /** Where the native programs are: where RDPIPE_NATIVE_DIR says, beside the bundle, or where `make` puts them. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { installationRoot } from './installation-root.ts';
@@ -44,7 +44,13 @@ function platformsIn(folder: string): Platform[] {
 /** `make` puts what is to be copied to hosts apart, without symbols. */
 function madeIn(folder: string): string {
   const stripped = join(folder, 'deploy');
-  return isAgentIn(stripped) ? stripped : folder;
+  return isAgentIn(stripped) && !isNewer(folder, stripped) ? stripped : folder;
+}
+
+/** Whether a program was made anew by a `make` that does not know of the other folder. */
+function isNewer(folder: string, than: string): boolean {
+  const madeMs = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return ['rdstage', 'rdsend', 'rdrecv'].some((name) => madeMs(join(folder, name)) > madeMs(join(than, name)));
 }
 
 function packagedBuild(folder: string): NativeBuild {
