@@ -240,23 +240,23 @@ int rd_connection_timeout_ms(const struct rd_connection *connection) {
   return looks_again(connection) ? 0 : rd_life_signs_timeout_ms(&connection->life, rd_now_ms());
 }
 
-void rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
-                            const unsigned char *payload, size_t bytes, int64_t most_ms) {
+bool rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
+                            const unsigned char *payload, size_t bytes, int64_t most_ms, struct rd_error *error) {
   int64_t until_ms = rd_now_ms() + most_ms;
   struct rd_arrival arrival;
-  struct rd_error ignored;
   int sent = 0;
   connection->is_ending = true;
   for (;;) {
-    if (sent == 0) sent = rd_connection_send(connection, type, offset, payload, bytes, &ignored);
-    if (sent < 0 || !rd_connection_flush(connection, &ignored)) return;
+    if (sent == 0) sent = rd_connection_send(connection, type, offset, payload, bytes, error);
+    if (sent < 0 || !rd_connection_flush(connection, error)) return false;
     int received;
-    while ((received = rd_connection_receive(connection, &arrival, &ignored)) > 0) {
-      if (arrival.frame.type == RD_FRAME_BYE || arrival.frame.type == RD_FRAME_ABORT) return;
+    while ((received = rd_connection_receive(connection, &arrival, error)) > 0) {
+      if (arrival.frame.type == RD_FRAME_BYE || arrival.frame.type == RD_FRAME_ABORT) return true;
       rd_connection_give_back(connection, &arrival);
     }
     int64_t left_ms = until_ms - rd_now_ms();
-    if (received < 0 || left_ms <= 0) return;
+    if (received < 0) return false;
+    if (left_ms <= 0) return true;
     rd_wait_fd(rd_connection_poll_fd(connection), rd_connection_poll_events(connection),
                looks_again(connection) ? 0 : (int)left_ms);
   }

@@ -154,25 +154,28 @@ bool rd_hop_end_out_of_place(const struct rd_arrival *arrival, struct rd_error *
   return false;
 }
 
-void rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end) {
+bool rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end) {
   struct rd_connection *connection = hop_end->connection;
   bool is_sender = hop_end->role == RD_ROLE_SENDER;
   bool is_gone = rd_code_is_loss(end->code) || end->code == RD_CODE_PEER_STALLED;
   bool is_good = end->code == RD_CODE_OK || end->code == RD_CODE_CLOSED;
   uint64_t bytes = hop_end->meter.bytes;
+  struct rd_error lost;
   if (connection == NULL || is_gone || (hop_end->peer_ended && !(is_good && is_sender))) {
     // nothing to say
   } else if (is_good && is_sender) {
-    rd_connection_say_last(connection, RD_FRAME_BYE, bytes, NULL, 0, FAREWELL_MS);
+    rd_connection_say_last(connection, RD_FRAME_BYE, bytes, NULL, 0, FAREWELL_MS, &lost);
   } else if (end->code == RD_CODE_CLOSED) {
-    rd_connection_say_last(connection, RD_FRAME_CLOSED, bytes, NULL, 0, CLOSED_MS);
+    return rd_connection_say_last(connection, RD_FRAME_CLOSED, bytes, NULL, 0, CLOSED_MS, &lost) ||
+           !rd_hop_end_mend(hop_end, &lost);
   } else if (end->code != RD_CODE_OK) {
     struct rd_abort abort = {.code = end->code};
     unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
     snprintf(abort.words, sizeof abort.words, "%s", end->message);
     size_t payload_bytes = rd_abort_encode(&abort, payload);
-    rd_connection_say_last(connection, RD_FRAME_ABORT, bytes, payload, payload_bytes, FAREWELL_MS);
+    rd_connection_say_last(connection, RD_FRAME_ABORT, bytes, payload, payload_bytes, FAREWELL_MS, &lost);
   }
+  return true;
 }
 
 void rd_hop_end_tell_counters(struct rd_hop_end *hop_end, bool last) {

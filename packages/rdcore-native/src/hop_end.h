@@ -63,8 +63,8 @@ bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_arrival *
 bool rd_hop_end_out_of_place(const struct rd_arrival *arrival, struct rd_error *error);
 
 // Tells the peer how it ended, unless it knows: ABORT, and for RD_CODE_OK and RD_CODE_CLOSED the role's own last
-// frame.
-void rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end);
+// frame. False: CLOSED went to a connection that broke, and another one is being made to say it again.
+bool rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end);
 // The counters, when they are due, or at once when `last`.
 void rd_hop_end_tell_counters(struct rd_hop_end *hop_end, bool last);
 // The last counters and RD_EVENT_FINISHED.

@@ -70,11 +70,14 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   struct receiver receiver = {.consumer = RD_NO_CONSUMER, .output_fd = -1, .watch_fd = -1};
   struct rd_error end = {.code = RD_CODE_OK};
   rd_hop_end_init(&receiver.hop_end, RD_ROLE_RECEIVER, control, let_go, &receiver);
-  if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
-  // Whoever is lost had nothing more to give.
-  if (receiver.unwanted && rd_code_is_loss(end.code)) rd_error_set(&end, RD_CODE_CLOSED, "the consumer wanted no more");
-  // An abort that came too late is nobody's business, and whoever waits for our word does not wait long.
-  if (!receiver.delivered) rd_hop_end_farewell(&receiver.hop_end, &end);
+  do {
+    end = (struct rd_error){.code = RD_CODE_OK};
+    if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
+    // Whoever is lost had nothing more to give.
+    if (receiver.unwanted && rd_code_is_loss(end.code))
+      rd_error_set(&end, RD_CODE_CLOSED, "the consumer wanted no more");
+    // An abort that came too late is nobody's business, and whoever waits for our word does not wait long.
+  } while (!receiver.delivered && !rd_hop_end_farewell(&receiver.hop_end, &end));
   // What was written whole is delivered, whatever came after: a lost connection, or an abort that was too late.
   if (stop_writing(&receiver)) {
     end = (struct rd_error){.code = RD_CODE_OK};
@@ -91,7 +94,8 @@ static bool run(struct receiver *receiver, struct rd_error *error) {
   struct rd_hop_end *hop_end = &receiver->hop_end;
   for (;;) {
     if (!obey(receiver, error) || !rd_hop_end_connect(hop_end, error) || !begin(receiver, error)) return false;
-    if (!follow_writer(receiver, error)) return false;
+    // With a connection after it was listened to: of one that is broken nobody hears that the consumer is gone.
+    if (hop_end->connection == NULL && !follow_writer(receiver, error)) return false;
     if (hop_end->connection != NULL && !converse(receiver, error) && !rd_hop_end_mend(hop_end, error)) return false;
     if (receiver->over) return true;
     rd_hop_end_tell_counters(hop_end, false);

@@ -58,7 +58,7 @@ enum rd_code rd_send_loop(struct rd_control *control) {
   struct rd_error end = {.code = RD_CODE_OK};
   rd_hop_end_init(&sender.hop_end, RD_ROLE_SENDER, control, let_go, &sender);
   if (run(&sender, &end)) end = (struct rd_error){.code = RD_CODE_OK};
-  rd_hop_end_farewell(&sender.hop_end, &end);
+  (void)rd_hop_end_farewell(&sender.hop_end, &end);
   clear(&sender);
   rd_hop_end_finish(&sender.hop_end, &end);
   return end.code;
