@@ -49,10 +49,11 @@ async function up(rest: readonly string[]): Promise<number> {
     allowPositionals: true,
     options: { cpus: { type: 'string' }, mtu: { type: 'string' }, memory: { type: 'string' } },
   });
-  const { hosts, cpus, mtu, memoryMib } = DEFAULT_OPTIONS;
+  const { hosts, cpus, nodes, mtu, memoryMib } = DEFAULT_OPTIONS;
   const options = {
     hosts: numberOf(positionals[0], hosts),
     cpus: numberOf(values.cpus, cpus),
+    nodes,
     mtu: numberOf(values.mtu, mtu),
     memoryMib: numberOf(values.memory, memoryMib),
     lasting: true,

@@ -22,7 +22,7 @@ export interface RunningLab {
   readonly options: LabOptions;
 }
 
-export const DEFAULT_OPTIONS: LabOptions = { hosts: 3, cpus: 1, memoryMib: 1024, mtu: 9000, lasting: false };
+export const DEFAULT_OPTIONS: LabOptions = { hosts: 3, cpus: 1, nodes: 1, memoryMib: 1024, mtu: 9000, lasting: false };
 
 /** Returns when every host takes ssh connections, after some 7 s; the first time it downloads a kernel. */
 export async function startLab(name: string, options: LabOptions, say: (line: string) => void): Promise<RunningLab> {

@@ -12,6 +12,8 @@ import type { Place } from './place.ts';
 
 export interface MachineOptions {
   readonly cpus: number;
+  /** Of memory and processors; with two, the network cards are on the second. */
+  readonly nodes: 1 | 2;
   readonly memoryMib: number;
   readonly mtu: number;
   /** How many hosts there are: each knows the others' names. */
@@ -67,27 +69,47 @@ function qemu(place: Place, number: number, options: MachineOptions, { vmlinux, 
   const hardware = `-M q35 -accel tcg,thread=multi,tb-size=256 -cpu ${CPU} -smp ${options.cpus} -m ${options.memoryMib}`;
   return [
     ...['qemu-system-x86_64', '-name', `h${number}`, ...hardware.split(' ')],
+    ...(options.nodes === 2 ? twoNodes(options) : []),
     ...['-nodefaults', '-no-user-config', '-nographic', '-no-reboot', '-serial', `file:${consoleOf(place, number)}`],
     ...['-kernel', vmlinux, '-initrd', initramfs, '-append', [KERNEL_WORDS, ...labWords].join(' ')],
     ...folder('root', '/'),
     ...folder('checkout', ROOT),
-    ...([0, 1] as const).flatMap((network) => networkCard(number, network, options.mtu)),
-    ...['-device', 'virtio-rng-pci'],
+    ...([0, 1] as const).flatMap((network) => networkCard(number, network, options)),
+    ...['-device', 'virtio-rng-pci,bus=pcie.0'],
   ];
 }
 
 /** Read-only. */
 function folder(name: string, path: string): string[] {
   const source = `local,id=${name},path=${path.replaceAll(',', ',,')},security_model=none,readonly=on,multidevs=remap`;
-  return ['-fsdev', source, '-device', `virtio-9p-pci,fsdev=${name},mount_tag=${name}`];
+  return ['-fsdev', source, '-device', `virtio-9p-pci,bus=pcie.0,fsdev=${name},mount_tag=${name}`];
 }
 
-function networkCard(number: number, network: 0 | 1, mtu: number): string[] {
+/** Half of the processors and of the memory each, and a bus that is on the second one. */
+function twoNodes({ cpus, memoryMib }: MachineOptions): string[] {
+  const half = Math.ceil(cpus / 2);
+  const nodes = [
+    { node: 0, processors: [0, half - 1] },
+    { node: 1, processors: [half, cpus - 1] },
+  ];
+  return [
+    ...nodes.flatMap(({ node, processors }) => [
+      ...['-object', `memory-backend-ram,id=memory${node},size=${memoryMib / 2}M`],
+      ...['-numa', `node,nodeid=${node},cpus=${processors.join('-')},memdev=memory${node}`],
+    ]),
+    ...['-device', 'pxb-pcie,id=second,bus_nr=128,bus=pcie.0,numa_node=1'],
+  ];
+}
+
+function networkCard(number: number, network: 0 | 1, { mtu, nodes }: MachineOptions): string[] {
   const mac = `52:54:00:77:0${network}:${number.toString(16).padStart(2, '0')}`;
   const id = `net${network}`;
+  const bus = nodes === 2 ? `port${network}` : 'pcie.0';
+  const port = `pcie-root-port,id=port${network},bus=second,chassis=${network + 1},slot=${network}`;
   return [
+    ...(nodes === 2 ? ['-device', port] : []),
     ...['-netdev', `tap,id=${id},ifname=${tapOf(number, network)},script=no,downscript=no`],
-    ...['-device', `virtio-net-pci,netdev=${id},mac=${mac},host_mtu=${mtu},romfile=`],
+    ...['-device', `virtio-net-pci,netdev=${id},mac=${mac},host_mtu=${mtu},romfile=,bus=${bus}`],
   ];
 }
 

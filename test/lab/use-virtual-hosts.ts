@@ -10,7 +10,7 @@ import { needs } from '../support/needs.ts';
 import { isRunning, signalProcess } from '../support/processes.ts';
 import { NOTHING_LEFT_MS, Workplace } from '../support/workplace.ts';
 import { DEFAULT_OPTIONS, nameOfOwnLab, type RunningLab, startLab, stopLab } from './hosts.ts';
-import { machineIsReady, startMachine } from './machine.ts';
+import { type MachineOptions, machineIsReady, startMachine } from './machine.ts';
 import { whatIsMissing } from './needs.ts';
 import { setLink, tapOf } from './network.ts';
 import { configFileIn, lastingSsh } from './ssh-files.ts';
@@ -106,11 +106,11 @@ export class VirtualLab extends Workplace {
     await eventually(() => expect(isRunning(pid)).to.equal(false));
   }
 
-  /** After killHost(). */
-  async restartHost(host: HostName): Promise<void> {
+  /** After killHost(); with other options than the lab's, if there are some. */
+  async restartHost(host: HostName, others: Partial<MachineOptions> = {}): Promise<void> {
     await this.#ssh(['-O', 'exit', host]).catch(() => undefined);
     const { place, files, options } = this.#running;
-    const pid = startMachine(place, numberOf(host), options, files);
+    const pid = startMachine(place, numberOf(host), { ...options, ...others }, files);
     await machineIsReady(place, numberOf(host), pid);
     this.#running.machines[numberOf(host) - 1] = pid;
   }

@@ -413,6 +413,8 @@ static struct rd_connection *make_connection(const struct rd_connect *connect, s
   struct rd_transport *transport = NULL;
   struct rd_agreement agreement;
   rd_candidate_take(candidate, &transport, &agreement);
+  const char *device = transport->ops->device_name(transport);
+  if (device != NULL && config->settle != NULL) config->settle(config->context, device);
   struct rd_connection_settings settings = {.stall_timeout_ms = config->stall_timeout_ms,
                                             .poll = config->dials.poll,
                                             .compress_level = config->compress_level,

@@ -82,7 +82,7 @@ enum rd_event_type {
   RD_EVENT_LISTEN_FAILED, // rdma, error: this end lives on
   RD_EVENT_DIAL_FAILED,   // error: so does it
   RD_EVENT_TURNED_AWAY,   // peer, error
-  RD_EVENT_CONNECTED,     // transport, cipher, local, peer, device, note
+  RD_EVENT_CONNECTED,     // transport, cipher, local, peer, device, numa_node, note
   RD_EVENT_BROKEN,        // error: the connection is gone, another one is being made
   RD_EVENT_RESUMED,       // epoch, bytes: it is there, and the stream goes on from there
   RD_EVENT_SIZE,          // bytes
@@ -103,6 +103,7 @@ struct rd_event {
   const struct rd_error *error;
   const char *transport, *cipher, *local, *peer;
   const char *device, *note; // NULL: none
+  const int *numa_node;      // NULL: it did not matter
   uint64_t bytes;
   struct rd_waits waits;
   uint32_t rtt_us; // 0: not measured

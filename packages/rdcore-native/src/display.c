@@ -121,6 +121,8 @@ static void connected(struct rd_display *display, const struct rd_event *event) 
   snprintf(display->transport, sizeof display->transport, "%s", event->transport);
   snprintf(display->cipher, sizeof display->cipher, "%s", event->cipher);
   snprintf(display->device, sizeof display->device, "%s", event->device != NULL ? event->device : "");
+  display->node[0] = '\0';
+  if (event->numa_node != NULL) snprintf(display->node, sizeof display->node, " on node %d", *event->numa_node);
   if (event->note != NULL && !display->options->quiet) say(display, "%s", event->note);
 }
 
@@ -159,9 +161,9 @@ static void summary(struct rd_display *display, uint64_t bytes) {
   print(words);
   bool sends = display->options->role == RD_ROLE_SENDER;
   const char *device = display->device;
-  say(display, "%s %" PRIu64 " bytes %s %s in %.3f s over %s%s%s, cipher %s", sends ? "sent" : "received", bytes,
+  say(display, "%s %" PRIu64 " bytes %s %s in %.3f s over %s%s%s%s, cipher %s", sends ? "sent" : "received", bytes,
       sends ? "to" : "from", display->peer, seconds, display->transport, device[0] != '\0' ? " " : "", device,
-      display->cipher);
+      display->node, display->cipher);
   char limit[64] = "";
   if (display->options->settings.limit_bytes_per_s > 0)
     snprintf(limit, sizeof limit, "%.3f s for the limit, ", (double)display->waits.limit_ms / 1000);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event_json.h"
 
+static json_t *encode_connected(const struct rd_event *event);
 static json_t *encode_finished(const struct rd_event *event);
 static const char *result_of(enum rd_code code);
 
@@ -21,9 +22,7 @@ json_t *rd_event_to_json(const struct rd_event *event) {
     return json_pack("{s:s, s:s, s:s, s:s}", "event", "turned_away", "peer", event->peer, "code",
                      rd_code_name(event->error->code), "message", event->error->message);
   case RD_EVENT_CONNECTED:
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?}", "event", "connected", "transport", event->transport,
-                     "cipher", event->cipher, "local", event->local, "peer", event->peer, "device", event->device,
-                     "note", event->note);
+    return encode_connected(event);
   case RD_EVENT_BROKEN:
     return json_pack("{s:s, s:s}", "event", "broken", "message", event->error->message);
   case RD_EVENT_RESUMED:
@@ -43,6 +42,13 @@ json_t *rd_event_to_json(const struct rd_event *event) {
     return encode_finished(event);
   }
   return NULL;
+}
+
+static json_t *encode_connected(const struct rd_event *event) {
+  json_t *node = event->numa_node != NULL ? json_integer(*event->numa_node) : json_null();
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:o, s:s?}", "event", "connected", "transport", event->transport,
+                   "cipher", event->cipher, "local", event->local, "peer", event->peer, "device", event->device, "numa",
+                   node, "note", event->note);
 }
 
 static json_t *encode_finished(const struct rd_event *event) {

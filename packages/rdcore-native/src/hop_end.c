@@ -3,6 +3,7 @@
 
 #include "io.h"
 #include "life_signs.h"
+#include "numa.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -32,6 +33,7 @@ static bool refused(struct rd_hop_end *hop_end, struct rd_error *error);
 static bool still_mending(struct rd_hop_end *hop_end, struct rd_error *error);
 static void part(struct rd_hop_end *hop_end);
 static void tell_turned_away(void *context, const char *peer, const struct rd_error *why);
+static void settle(void *context, const char *device);
 static void listen_now(struct rd_hop_end *hop_end, const struct rd_listen_order *order);
 static void tell_dial_failed(struct rd_hop_end *hop_end, const struct rd_error *error);
 static void tell_connected(struct rd_hop_end *hop_end);
@@ -211,6 +213,7 @@ static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *s
                 .rdma_first = settings->rdma_first,
                 .poll = settings->poll},
       .turned_away = tell_turned_away,
+      .settle = settings->numa ? settle : NULL,
       .context = hop_end,
   };
   snprintf(config.identity.run, sizeof config.identity.run, "%s", settings->run);
@@ -311,6 +314,13 @@ static void tell_turned_away(void *context, const char *peer, const struct rd_er
   hop_end->control->ops->tell(hop_end->control, &event);
 }
 
+// Once: the threads that were started then stay there.
+static void settle(void *context, const char *device) {
+  struct rd_hop_end *hop_end = context;
+  if (!hop_end->settled) hop_end->has_node = rd_numa_go_to(device, &hop_end->node);
+  hop_end->settled = true;
+}
+
 static void listen_now(struct rd_hop_end *hop_end, const struct rd_listen_order *order) {
   const struct rd_settings *settings = &hop_end->settings;
   struct rd_listen listen = {.rdma = order->rdma, .port_low = settings->port_low, .port_high = settings->port_high};
@@ -340,6 +350,7 @@ static void tell_connected(struct rd_hop_end *hop_end) {
       .local = rd_connection_local(connection),
       .peer = rd_connection_peer(connection),
       .device = rd_connection_device(connection),
+      .numa_node = hop_end->has_node ? &hop_end->node : NULL,
       .note = got_bytes < wanted_bytes ? note : NULL,
   };
   hop_end->control->ops->tell(hop_end->control, &event);

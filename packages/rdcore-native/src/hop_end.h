@@ -18,9 +18,12 @@ struct rd_hop_end {
   struct rd_connection *connection; // NULL: not yet, or not any more
   bool joined;                      // there was a connection
   bool sealed;                      // and its DATA frames were
-  struct rd_error broken;           // why there is none any more, `joined` though it is
-  int64_t mended_until_ms;          // there must be another one
-  int64_t refused_at_ms;            // what was tried beside a silent one; 0: it was not
+  bool settled;                     // it was looked where to be for it
+  bool has_node;                    // and `node` it is
+  int node;
+  struct rd_error broken;  // why there is none any more, `joined` though it is
+  int64_t mended_until_ms; // there must be another one
+  int64_t refused_at_ms;   // what was tried beside a silent one; 0: it was not
   // A connection that only lets greetings pass does not count as life, however often it is made anew.
   int64_t taken_at_ms; // this connection
   int64_t lived_at_ms; // when something moved last, or a connection that lasts was heard of

@@ -28,11 +28,12 @@ int main(void) {
   struct rd_event connected = {
       .type = RD_EVENT_CONNECTED, .transport = "rdma", .cipher = "none", .local = "a", .peer = "b", .device = "rxe0"};
   says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"local\":\"a\",\"peer\":\"b\","
-                  "\"device\":\"rxe0\",\"note\":null}");
+                  "\"device\":\"rxe0\",\"numa\":null,\"note\":null}");
   connected.device = NULL;
+  connected.numa_node = &(const int){1};
   connected.note = "smaller";
   says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"local\":\"a\",\"peer\":\"b\","
-                  "\"device\":null,\"note\":\"smaller\"}");
+                  "\"device\":null,\"numa\":1,\"note\":\"smaller\"}");
   says((struct rd_event){.type = RD_EVENT_COUNTERS, .bytes = 1ull << 40, .waits = {1, 4, 2, 3}, .rtt_us = 90},
        "{\"event\":\"counters\",\"bytes\":1099511627776,\"input_ms\":1,\"limit_ms\":4,\"wire_ms\":2,\"output_ms\":3,"
        "\"rtt_us\":90}");

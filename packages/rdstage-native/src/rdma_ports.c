@@ -2,6 +2,7 @@
 #include "rdma_ports.h"
 
 #include "json_made.h"
+#include "numa.h"
 #include "rdma_gids.h"
 #include "sysfs.h"
 
@@ -154,9 +155,8 @@ static json_t *path_mtu(const struct port *port, const char *interface) {
 }
 
 static json_t *numa_node(const struct port *port) {
-  int64_t node;
-  bool known = sysfs_number(&node, "%s/class/infiniband/%s/device/numa_node", port->sys, port->device) && node >= 0;
-  return known ? json_integer(node) : json_null();
+  int node;
+  return rd_numa_node_of(port->sys, port->device, &node) ? json_integer(node) : json_null();
 }
 
 // An iWARP device has the GIDs of another network.

@@ -124,6 +124,7 @@ function connected(link: number, end: string): object {
     local: '1.2.3.4:5',
     peer: '1.2.3.4:6',
     device: null,
+    numa: null,
     note: null,
   };
   return { event: 'connected', link, end, ...made };

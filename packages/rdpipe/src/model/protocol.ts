@@ -191,6 +191,8 @@ export type AgentEvent =
       readonly local: string;
       readonly peer: string;
       readonly device: string | null;
+      /** The node that the end went to, on a machine of several. */
+      readonly numa: number | null;
       /** What the user should know. */
       readonly note: string | null;
     }

@@ -31,6 +31,8 @@ export interface HopReport {
   readonly why: string | null;
   /** Of RDMA: the sender's and the receiver's, `mlx5_0`. Else empty. */
   readonly devices: readonly string[];
+  /** The nodes that the sender and the receiver went to with their threads and memory; null: it stayed where it was. */
+  readonly numa: readonly [number | null, number | null];
   /** The sender's address, and the receiver's as the sender sees it; null: not connected, or within one host. */
   readonly local: string | null;
   readonly peer: string | null;

@@ -140,6 +140,7 @@ const EventSchema = v.variant('event', [
     local: Name,
     peer: Name,
     device: v.nullable(Name),
+    numa: v.nullable(Count),
     note: v.nullable(Words),
   }),
   v.object({ event: v.literal('broken'), link: Count, end: End, message: Words }),

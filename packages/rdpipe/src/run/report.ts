@@ -46,6 +46,7 @@ function reportHop(hop: LinkState): HopReport {
     cipher,
     why: link.kind === 'hop' ? link.why : null,
     devices: devicesOf(hop),
+    numa: [ends.send.connected?.numa ?? null, ends.recv.connected?.numa ?? null],
     ...addressesOf(hop),
     rttUs: rttOf(hop),
     // Each end tells of the same ones; the last may have been heard from one of them only.

@@ -8,11 +8,17 @@ export function hopName({ from, to }: Pick<HopReport, 'from' | 'to'>): string {
 }
 
 /** `tcp aes-256-gcm`, `rdma mlx5_0 not encrypted`; empty where nothing was connected. */
-export function hopCarrier({ transport, devices, cipher, result, from, to }: HopReport): string {
+export function hopCarrier({ transport, devices, numa, cipher, result, from, to }: HopReport): string {
   if (result === 'not_connected') return '';
-  const carrier = [transport, ...(devices.length === 0 ? [] : [[...new Set(devices)].join('→')])];
+  const carrier = [transport, ...(devices.length === 0 ? [] : [[...new Set(devices)].join('→')]), ...nodesOf(numa)];
   if (from === to && cipher === 'none') return carrier.join(' ');
   return [...carrier, cipher === 'none' ? 'not encrypted' : cipher].join(' ');
+}
+
+/** `node 1`, `node 0→1`, `node any→1`. */
+function nodesOf(numa: HopReport['numa']): readonly string[] {
+  const nodes = new Set(numa.map((node) => (node === null ? 'any' : `${node}`)));
+  return numa.every((node) => node === null) ? [] : [`node ${[...nodes].join('→')}`];
 }
 
 export function hopResult({ result }: HopReport): string {

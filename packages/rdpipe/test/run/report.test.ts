@@ -40,6 +40,7 @@ describe('makeReport', () => {
       cipher: 'aes-256-gcm',
       why: 'tcp (no RDMA device on h1 or h2), encrypted (leaves the machine)',
       devices: [],
+      numa: [null, null],
       local: '10.0.0.1:50000',
       peer: '10.0.0.2:40000',
       rttUs: null,
@@ -190,7 +191,7 @@ describe('makeReport', () => {
     it('tells how it was connected: devices, round trip, what its ends warned of', () => {
       const rdma = { transport: 'rdma', cipher: 'none', local: '10.1.0.1:1', peer: '10.1.0.2:2' };
       const [hop] = reportOf(PLAN, [
-        ['s1', connected(1, 'send', { ...rdma, device: 'mlx5_0' })],
+        ['s1', connected(1, 'send', { ...rdma, device: 'mlx5_0', numa: 1 })],
         ['s2', connected(1, 'recv', { ...rdma, local: '10.1.0.2:2', device: 'rxe0', note: 'the buffer is 4.0 MiB' })],
         ['s1', counters(1, 'send', { rtt_us: 331 })],
         ['s2', counters(1, 'recv', { rtt_us: 0 })],
@@ -199,6 +200,7 @@ describe('makeReport', () => {
       expect(hop).to.deep.include({
         transport: 'rdma',
         devices: ['mlx5_0', 'rxe0'],
+        numa: [1, null],
         local: '10.1.0.1:1',
         peer: '10.1.0.2:2',
         rttUs: 331,

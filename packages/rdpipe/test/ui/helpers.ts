@@ -69,6 +69,7 @@ export function hopReport(changes: Partial<HopReport> = {}): HopReport {
     cipher: 'aes-256-gcm',
     why: 'tcp, encrypted (leaves the machine)',
     devices: [],
+    numa: [null, null],
     local: '10.0.0.1:50000',
     peer: '10.0.0.2:40000',
     rttUs: null,

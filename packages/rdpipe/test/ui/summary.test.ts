@@ -26,6 +26,17 @@ describe('summary', () => {
     expect(other).to.match(/^h1→h2 {2}rdma mlx5_0→rxe0 not encrypted {2}/);
   });
 
+  for (const [numa, words] of [
+    [[1, 1], 'node 1'],
+    [[0, 1], 'node 0→1'],
+    [[null, 1], 'node any→1'],
+  ] as const)
+    it(`shows where the ends of a hop went: ${words}`, () => {
+      const rdma = { transport: 'rdma', cipher: 'none', devices: ['mlx5_0', 'mlx5_0'], numa };
+      const [, hop] = summaryLines(report({ hops: [hopReport(rdma)] }));
+      expect(hop).to.contain(`rdma mlx5_0 ${words} not encrypted  `);
+    });
+
   for (const [reconnects, words] of [
     [1, 'reconnected once'],
     [50, 'reconnected 50 times'],

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host of two nodes, whose RDMA device is on the second: what moves data goes there, what the user runs does not.
+import { expect } from 'chai';
+import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
+import { reportOf } from '../support/report.ts';
+import { ROOT } from '../support/root.ts';
+
+const MIB = 1024 * 1024;
+/** The host starts anew, twice. */
+const LONGEST_MS = 240_000;
+const PROCESSORS = 'grep Cpus_allowed_list';
+
+describe('--numa on a host of two nodes', () => {
+  const lab = useVirtualHosts({ longestMs: LONGEST_MS });
+  before(async function () {
+    this.timeout(LONGEST_MS);
+    await lab.killHost('h2');
+    await lab.restartHost('h2', { nodes: 2, cpus: 2 });
+  });
+  after(async function () {
+    this.timeout(LONGEST_MS);
+    await lab.killHost('h2');
+    await lab.restartHost('h2');
+  });
+
+  it('auto: receives on the node of the device, and runs the command on any', async () => {
+    const { status, text, stderr, hop } = await receive('');
+    expect({ status, stderr }).to.deep.include({ status: 0 });
+    expect(text).to.match(/^Cpus_allowed_list:\t0-1\nCpus_allowed_list:\t1\n(?!0$)\d+\n$/);
+    expect(hop?.numa).to.deep.equal([null, 1]);
+  });
+
+  it('off: stays', async () => {
+    const { text, hop } = await receive('--numa off');
+    expect(text).to.equal('Cpus_allowed_list:\t0-1\nCpus_allowed_list:\t0-1\n0\n');
+    expect(hop?.numa).to.deep.equal([null, null]);
+  });
+
+  it('auto: by hand, the command of rdsend runs on any node, and the summary tells where rdsend was', async () => {
+    const receiver = lab.start(`exec on h1 '${ROOT}/bin/rdrecv --transport rdma 42421 secret'`);
+    const send = `${ROOT}/bin/rdsend -v --transport rdma 10.77.0.1 42421 secret -- ${PROCESSORS} /proc/self/status`;
+    const { status, stderr } = await lab.sh(`on h2 '${send}'`);
+    expect(status, stderr).to.equal(0);
+    expect(stderr).to.match(/ over rdma rxe0 on node 1, cipher none/);
+    expect((await receiver.result).text).to.equal('Cpus_allowed_list:\t0-1\n');
+  });
+
+  /** The processors of the stage on h2, those of its rdrecv, and how much of rdrecv's memory is wanted on node 1. */
+  async function receive(options: string) {
+    const look = [
+      'exec 3<&0',
+      `${PROCESSORS} /proc/self/status`,
+      `head -c ${MIB} <&3 > /dev/null`,
+      'pid=$(pgrep -x rdrecv)',
+      `${PROCESSORS} /proc/$pid/status`,
+      'grep -c prefer:1 /proc/$pid/numa_maps || true',
+      'cat <&3 > /dev/null',
+    ].join('; ');
+    const result = await lab.sh(`rdpipe --json ${options} h1:'head -c ${32 * MIB} /dev/zero' h2:'${look}' < /dev/null`);
+    return { ...result, hop: reportOf(result).hops.find(({ transport }) => transport === 'rdma') };
+  }
+});
