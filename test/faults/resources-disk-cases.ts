@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Fault, useFaultyFs, useTmpfs } from '../support/faulty-fs.ts';
+import { type Fault, useFaultyFs, useSmallDisk, useTmpfs } from '../support/faulty-fs.ts';
 import { useLab } from '../support/lab.ts';
 import { failed } from '../support/shell.ts';
 
@@ -27,7 +27,7 @@ interface DiskCase {
   readonly name: string;
   /** Is it rdpipe that reads or writes there? A command of this machine has the user's own descriptors. */
   readonly fits?: (way: Way) => boolean;
-  readonly disk: 'small' | 'crowded' | Fault;
+  readonly disk: 'small' | 'local' | 'crowded' | Fault;
   prepare(place: Place): void;
   words(place: Place): string;
   readonly why: RegExp;
@@ -55,6 +55,8 @@ const CASES: readonly DiskCase[] = [
   sinkCase('a full disk under a new file', 'small', '>', null),
   sinkCase('a full disk under a file that grows', 'small', '>>', OLD),
   sinkCase('a full disk under a new file that grows', 'small', '>>', null),
+  sinkCase('a full local disk under a file that is replaced', 'local', '>', OLD),
+  sinkCase('a full local disk under a file that grows', 'local', '>>', OLD),
   sinkCase('a disk that takes no more files', 'crowded', '>', OLD),
   sinkCase('a write error', 'write', '>', OLD),
   sinkCase('a write error in a file that grows', 'write', '>>', OLD),
@@ -85,6 +87,7 @@ export function describeDisks(cells: readonly DiskCell[]): void {
     const lab = useLab();
     const faulty = useFaultyFs();
     const small = useTmpfs('size=2m');
+    const local = useSmallDisk();
     const crowded = useTmpfs('nr_inodes=2');
 
     for (const { way, disk } of cells)
@@ -97,6 +100,7 @@ export function describeDisks(cells: readonly DiskCell[]): void {
 
     function folderOn(disk: DiskCase['disk']): string {
       if (disk === 'small') return small();
+      if (disk === 'local') return local();
       return disk === 'crowded' ? crowded() : faulty.folder(disk);
     }
   });

@@ -2,4 +2,4 @@
 import { sample } from '../support/sample.ts';
 import { DISK_CELLS, describeDisks } from './resources-disk-cases.ts';
 
-describeDisks(sample(DISK_CELLS, 16));
+describeDisks(sample(DISK_CELLS, 18));

@@ -15,7 +15,15 @@ import {
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { needsRoot } from '../support/needs.ts';
-import { type Ended, KEY, useBench } from '../support/programs.ts';
+import { digestOf, type Ended, KEY, useBench } from '../support/programs.ts';
+
+/** Nothing of the file stays in memory. */
+const FORGET = 'dd of=in oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null';
+const MEMORIES = [
+  ['in memory', 'cat in > /dev/null'],
+  ['on the disk alone', FORGET],
+  ['partly in memory', `${FORGET}; dd if=in of=/dev/null bs=1000 skip=3000 count=2500 2>/dev/null`],
+] as const;
 
 describe('rdsend and rdrecv read and write files', () => {
   const bench = useBench();
@@ -71,6 +79,25 @@ describe('rdsend and rdrecv read and write files', () => {
     expect([sent.status, received.status]).to.deep.equal([0, 0]);
     expect((await reader.ended).stdout.length).to.equal(0);
   });
+
+  for (const [name, prepare] of MEMORIES)
+    it(`a large file that is ${name} arrives whole`, async () => {
+      await bench.bash(`head -c 9438291 /dev/urandom > in; ${prepare}`).ended;
+      const { sent, received } = await transfer('in', target);
+      expect([sent.status, received.status, sent.stderr]).to.deep.equal([0, 0, '']);
+      expect(await digestOf(target)).to.equal(await digestOf(bench.path('in')));
+    });
+
+  for (const offset of [0, 5, 2_097_152])
+    it(`a large file as standard input is read from where it stands, at ${offset}`, async () => {
+      await bench.bash(`head -c 9438291 /dev/urandom > in; ${FORGET}`).ended;
+      const receiver = bench.rdrecv(['0', KEY, target]);
+      const script = 'exec < in; head -c $2 > /dev/null; rdsend -q 127.0.0.1 $1 $3; wc -c';
+      const sent = await bench.bash(script, `${await receiver.port()}`, `${offset}`, KEY).ended;
+      expect((await receiver.ended).status).to.equal(0);
+      expect([sent.stderr, sent.stdout.toString().trim()]).to.deep.equal(['', '0']);
+      expect((await bench.bash('tail -c +$1 in | cmp - d/target', `${offset + 1}`).ended).status).to.equal(0);
+    });
 
   it('a source that cannot be read is no empty stream', async () => {
     const missing = await bench.rdsend(['127.0.0.1', '1', KEY, 'missing']).ended;

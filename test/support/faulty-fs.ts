@@ -2,7 +2,7 @@
 // File systems on which things go wrong: a small one that is soon full, and one with the faults that faulty-fs.c describes.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -69,6 +69,28 @@ export function useTmpfs(options: string): () => string {
   afterEach(() => void execFileSync('umount', ['-l', folder()]));
   after(() => rmSync(base, { recursive: true }));
   return folder;
+}
+
+/** Mounts an empty ext4 of 4 MiB, which files can be written to past the page cache, and returns where. */
+export function useSmallDisk(): () => string {
+  const base = mkdtempSync(join(tmpdir(), 'rdpipe-test-disk-'));
+  const image = join(base, 'image');
+  const folder = join(base, 'mounted');
+  before(function () {
+    needsRoot(this);
+    needsTool(this, 'mkfs.ext4');
+    needsFile(this, '/dev/loop-control');
+    mkdirSync(folder);
+    execFileSync('truncate', ['-s', '4M', image]);
+    execFileSync('mkfs.ext4', ['-q', '-F', image]);
+    execFileSync('mount', ['-o', 'loop', image, folder]);
+    rmdirSync(join(folder, 'lost+found'));
+  });
+  after(() => {
+    if (existsSync(image)) execFileSync('umount', ['-l', folder]);
+    rmSync(base, { recursive: true });
+  });
+  return () => folder;
 }
 
 function compile(program: string): void {
