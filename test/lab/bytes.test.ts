@@ -37,6 +37,13 @@ describe('bytes over RDMA', () => {
       expect(await digest('h2', '/tmp/target')).to.equal(await digest('h1', '/tmp/source'));
     });
 
+    it('pass compressed, as they are where they do not shrink', async () => {
+      const stages = "h1:'seq 200000; cat /tmp/source' h2:'> /tmp/target'";
+      succeededOver(await lab.sh(`rdpipe --json --compress zstd ${stages}`), '', ['rdma']);
+      const sent = await lab.on('h1', '{ seq 200000; cat /tmp/source; } | sha256sum');
+      expect(await digest('h2', '/tmp/target')).to.equal(sent.trim());
+    });
+
     it('pass a chain of three', async () => {
       const result = await lab.sh("rdpipe --json h1:'< /tmp/source' h2:cat h3:'> /tmp/target'");
       succeededOver(result, '', ['rdma', 'rdma']);

@@ -360,7 +360,8 @@ static void tell_connected(struct rd_hop_end *hop_end) {
 static size_t size_buffer(struct rd_hop_end *hop_end) {
   size_t wanted_bytes = hop_end->settings.buffer_bytes;
   const struct rd_hello *mine = &rd_connection_agreement(hop_end->connection)->mine;
-  struct rd_window wanted = rd_window_of(wanted_bytes), got = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
+  struct rd_window wanted = rd_window_of(wanted_bytes, false),
+                   got = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
   size_t most_bytes = rd_connection_enroll_most_bytes(hop_end->connection);
   most_bytes -= most_bytes % RING_UNIT_BYTES;
   hop_end->ring_bytes = most_bytes < wanted_bytes ? most_bytes : wanted_bytes;

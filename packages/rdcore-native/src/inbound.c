@@ -28,6 +28,7 @@ struct entry {
 struct rd_inbound {
   struct rd_inbound_config config;
   unsigned threads;
+  bool seals_inline;
   struct rd_tools *tools[RD_POOL_THREADS_MOST + 1];
   struct rd_pool *pool; // NULL: stopped
   // Each is allocated when it is needed first.
@@ -40,7 +41,7 @@ struct rd_inbound {
 
 static bool submit(struct rd_inbound *inbound, struct rd_error *error);
 static int take_plain(struct rd_inbound *inbound, struct entry *entry, struct rd_error *error);
-static bool is_little(const struct entry *entry);
+static bool is_for_owner(const struct rd_inbound *inbound, const struct entry *entry);
 static void make_block(struct rd_pool_job *job, void *tools);
 static struct entry *entry_of(struct rd_inbound *inbound, uint64_t number);
 
@@ -52,6 +53,7 @@ struct rd_inbound *rd_inbound_create(const struct rd_inbound_config *config, str
   }
   inbound->config = *config;
   inbound->threads = rd_tools_threads(config->jobs);
+  inbound->seals_inline = rd_tools_seal_inline(config->jobs);
   inbound->plains_most = inbound->threads + PLAINS_BESIDE_THREADS;
   if (rd_tools_create(inbound->tools, inbound->threads + 1, config->seal, 0, true, error))
     inbound->pool = rd_pool_create(inbound->threads, make_block, (void *const *)inbound->tools, error);
@@ -125,7 +127,7 @@ static bool submit(struct rd_inbound *inbound, struct rd_error *error) {
     int plain = entry->packed ? take_plain(inbound, entry, error) : 1;
     if (plain <= 0) return plain == 0;
     inbound->submitted++;
-    rd_pool_submit(inbound->pool, &entry->job, is_little(entry));
+    rd_pool_submit(inbound->pool, &entry->job, is_for_owner(inbound, entry));
   }
   return true;
 }
@@ -147,8 +149,10 @@ static int take_plain(struct rd_inbound *inbound, struct entry *entry, struct rd
   return 1;
 }
 
-static bool is_little(const struct entry *entry) {
-  return entry->arrival.message.bytes <= (entry->packed ? AT_ONCE_PACKED_BYTES : AT_ONCE_SEALED_BYTES);
+static bool is_for_owner(const struct rd_inbound *inbound, const struct entry *entry) {
+  size_t bytes = entry->arrival.message.bytes;
+  if (entry->packed) return bytes <= AT_ONCE_PACKED_BYTES;
+  return bytes <= AT_ONCE_SEALED_BYTES || inbound->seals_inline;
 }
 
 // By any thread.

@@ -37,6 +37,7 @@ struct rd_outbound {
   struct rd_outbound_config config;
   struct rd_shrinking shrinking;
   unsigned threads, count; // count: of blocks
+  bool seals_inline;
   struct rd_tools *tools[RD_POOL_THREADS_MOST + 1];
   struct rd_pool *pool;
   struct block *next; // that came out of the pool and is not sent; NULL: none
@@ -44,7 +45,7 @@ struct rd_outbound {
 };
 
 static struct block *free_block(struct rd_outbound *outbound, uint64_t released);
-static bool is_little(const struct block *block);
+static bool is_for_owner(const struct rd_outbound *outbound, const struct block *block);
 static void make_message(struct rd_pool_job *job, void *tools);
 static size_t pack(struct block *block, struct rd_packer *packer);
 
@@ -61,6 +62,7 @@ struct rd_outbound *rd_outbound_create(const struct rd_outbound_config *config, 
   }
   outbound->config = *config;
   outbound->threads = rd_tools_threads(config->jobs);
+  outbound->seals_inline = rd_tools_seal_inline(config->jobs);
   outbound->count = count;
   for (unsigned i = 0; i < count; i++) {
     outbound->blocks[i].scratch = config->scratch + i * config->stride_bytes;
@@ -97,7 +99,7 @@ int rd_outbound_put(struct rd_outbound *outbound, const struct rd_frame *frame, 
   block->shrank = false;
   block->free_at = UINT64_MAX;
   if (block->seals && !rd_seal_next(outbound->config.seal, &block->frame, &block->turn, error)) return -1;
-  rd_pool_submit(outbound->pool, &block->job, is_little(block));
+  rd_pool_submit(outbound->pool, &block->job, is_for_owner(outbound, block));
   return 1;
 }
 
@@ -139,8 +141,9 @@ static struct block *free_block(struct rd_outbound *outbound, uint64_t released)
   return NULL;
 }
 
-static bool is_little(const struct block *block) {
-  return block->count <= (block->packs ? AT_ONCE_PACKED_BYTES : AT_ONCE_SEALED_BYTES);
+static bool is_for_owner(const struct rd_outbound *outbound, const struct block *block) {
+  if (block->packs) return block->count <= AT_ONCE_PACKED_BYTES;
+  return block->count <= AT_ONCE_SEALED_BYTES || outbound->seals_inline;
 }
 
 // By any thread. What does not shrink goes as it is, from the ring if it is not sealed.

@@ -37,6 +37,12 @@ unsigned rd_tools_threads(unsigned jobs) {
   return processors < THREADS_AUTO_MOST ? processors : THREADS_AUTO_MOST;
 }
 
+// One thread more takes a tenth more of the processors' time than it gives, and where there are only two of them the
+// programs at both ends of the pipe need theirs as well.
+bool rd_tools_seal_inline(unsigned jobs) {
+  return jobs == 1 || (jobs == 0 && rd_tools_threads(0) <= 2);
+}
+
 static struct rd_tools *create_set(const struct rd_seal *seal, int level, bool unpacks, struct rd_error *error) {
   struct rd_tools *tools = calloc(1, sizeof *tools);
   if (tools == NULL) {

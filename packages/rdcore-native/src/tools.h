@@ -19,5 +19,7 @@ void rd_tools_destroy(struct rd_tools **sets, unsigned count); // also of NULLs
 
 // How many threads a hop end has for `jobs`: as asked for, or (0) as many as there are processors, 8 at most.
 unsigned rd_tools_threads(unsigned jobs);
+// Is what is only sealed to be left to the thread that has it in hand?
+bool rd_tools_seal_inline(unsigned jobs);
 
 #endif

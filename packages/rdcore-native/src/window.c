@@ -20,9 +20,10 @@
 static size_t slots_that_fit(size_t most_bytes, size_t slot_bytes);
 static size_t slot_memory_bytes(size_t slot_bytes);
 
-struct rd_window rd_window_of(size_t buffer_bytes) {
+struct rd_window rd_window_of(size_t buffer_bytes, bool is_worked) {
+  uint32_t most = is_worked ? RD_WINDOW_WORKED_SLOT_BYTES : RD_SLOT_MAX_BYTES;
   size_t each = buffer_bytes / SLOTS_LEAST;
-  uint32_t slot_bytes = each < RD_SLOT_MAX_BYTES ? (uint32_t)each : RD_SLOT_MAX_BYTES;
+  uint32_t slot_bytes = each < most ? (uint32_t)each : most;
   return (struct rd_window){.slots = (uint32_t)(buffer_bytes / slot_bytes), .slot_bytes = slot_bytes};
 }
 

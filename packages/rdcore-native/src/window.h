@@ -14,8 +14,13 @@ struct rd_window {
   uint32_t slot_bytes; // the largest payload of one
 };
 
-// What a receiver with a buffer of so many bytes, at least 64 KiB, grants.
-struct rd_window rd_window_of(size_t buffer_bytes);
+// What is compressed or sealed goes in smaller frames: they stay in a processor's cache between one thing that is done
+// with them and the next, and there are enough for many threads.
+#define RD_WINDOW_WORKED_SLOT_BYTES (256u << 10)
+
+// What a receiver with a buffer of so many bytes, at least 64 KiB, grants; `is_worked`: frames are to be opened or
+// decompressed.
+struct rd_window rd_window_of(size_t buffer_bytes, bool is_worked);
 size_t rd_window_bytes(const struct rd_window *window);
 
 // The receive memory that a transport needs for it at most, also for one of no slots.

@@ -16,28 +16,32 @@ static struct rd_error error;
 static void test_buffers(void) {
   static const size_t buffers[] = {LEAST_BYTES, 100001, 777777, MIB, 4 * MIB, 8 * MIB, 8 * MIB + 1, 1u << 30};
   for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
-    struct rd_window window = rd_window_of(buffers[i]);
+    struct rd_window window = rd_window_of(buffers[i], false);
     CHECK(window.slots >= 4 && window.slot_bytes <= RD_SLOT_MAX_BYTES);
     CHECK(rd_window_bytes(&window) <= buffers[i] && rd_window_bytes(&window) > buffers[i] / 10 * 7);
   }
-  struct rd_window usual = rd_window_of(8 * MIB);
+  struct rd_window worked = rd_window_of(8 * MIB, true);
+  CHECK(worked.slots == 32 && worked.slot_bytes == 256 << 10);
+  worked = rd_window_of(64 << 10, true);
+  CHECK(worked.slots == 4 && worked.slot_bytes == 16 << 10);
+  struct rd_window usual = rd_window_of(8 * MIB, false);
   CHECK(usual.slots == 8 && usual.slot_bytes == MIB);
 }
 
 static void test_no_limit(void) {
-  struct rd_window window = rd_window_of(1u << 30), same = window;
+  struct rd_window window = rd_window_of(1u << 30, false), same = window;
   CHECK(rd_window_fit(&window, SIZE_MAX, &error) && memcmp(&window, &same, sizeof same) == 0);
   CHECK(rd_window_fit(&window, rd_window_memory_bytes(&window), &error) && memcmp(&window, &same, sizeof same) == 0);
 }
 
 static void test_fewer_slots(void) {
-  struct rd_window window = rd_window_of(64 * MIB);
+  struct rd_window window = rd_window_of(64 * MIB, false);
   CHECK(rd_window_fit(&window, 32 * MIB, &error));
   CHECK(window.slot_bytes == MIB && window.slots == 27); // and four beside them, a page more each
 }
 
 static void test_smaller_slots(void) {
-  struct rd_window window = rd_window_of(8 * MIB);
+  struct rd_window window = rd_window_of(8 * MIB, false);
   CHECK(rd_window_fit(&window, 6 * MIB, &error));
   CHECK(window.slots == 8 && window.slot_bytes % 4096 == 0);
   CHECK(window.slot_bytes >= MIB / 2 - 8192 && window.slot_bytes < MIB / 2);
@@ -48,7 +52,7 @@ static void test_every_limit(void) {
   static const size_t buffers[] = {LEAST_BYTES, 100001, 8 * MIB, 1u << 30};
   for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
     for (size_t most_bytes = 0; most_bytes < 20 * MIB; most_bytes += most_bytes < MIB ? 1000 : 100003) {
-      struct rd_window window = rd_window_of(buffers[i]);
+      struct rd_window window = rd_window_of(buffers[i], false);
       bool fits = rd_window_fit(&window, most_bytes, &error);
       struct rd_window least = {.slots = 2, .slot_bytes = 4096};
       CHECK(fits == (rd_window_memory_bytes(&least) <= most_bytes));

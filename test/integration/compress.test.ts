@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is compressed, and what is sealed by several threads, is what it was, whatever it was.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { useLab } from '../support/lab.ts';
+import { succeeded } from '../support/shell.ts';
+
+const MIB = 1024 * 1024;
+const lines = Buffer.from(Array.from({ length: 400_000 }, (_, line) => `line ${line} of many`).join('\n'));
+const noise = randomBytes(5 * MIB + 1);
+/** The switch that leaves alone what does not shrink sees both, and each after the other. */
+const mixed = Buffer.concat([noise.subarray(0, 3 * MIB), lines, noise, lines]);
+
+describe('--compress and --jobs', () => {
+  const lab = useLab();
+
+  for (const encrypt of ['never', 'always']) {
+    for (const jobs of [1, 2, 8]) {
+      it(`zstd, --encrypt ${encrypt}, --jobs ${jobs}`, () =>
+        pass(mixed, `--compress zstd --encrypt ${encrypt} --jobs ${jobs}`));
+    }
+  }
+
+  it('a high level, which takes its time', () =>
+    pass(lines.subarray(0, 2 * MIB), '--compress zstd:19 --stall-timeout 2'));
+
+  it('nothing that shrinks', () => pass(noise, '--compress zstd:3 --encrypt always'));
+
+  it('a window of little', () => pass(mixed, '--compress zstd --encrypt always --buffer 64K'));
+
+  it('nothing, and a byte', async () => {
+    await pass(Buffer.alloc(0), '--compress zstd --encrypt always');
+    await pass(Buffer.from('x'), '--compress zstd --encrypt always');
+  });
+
+  it('from file to file, encrypted by 8 threads', async () => {
+    await lab.write('in', mixed);
+    succeeded(await lab.sh(`rdpipe --encrypt always --jobs 8 h1:'< ${lab.folder}/in' h2:'> ${lab.folder}/out'`), '');
+    expect((await lab.read('out')).equals(mixed)).to.equal(true);
+  });
+
+  async function pass(bytes: Buffer, options: string): Promise<void> {
+    await lab.write('in', bytes);
+    succeeded(await lab.sh(`rdpipe ${options} h1:cat h2:cat < in > out`), '');
+    expect((await lab.read('out')).equals(bytes)).to.equal(true);
+  }
+});
