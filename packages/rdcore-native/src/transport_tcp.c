@@ -17,6 +17,7 @@ enum {
   HEAD_BYTES = LENGTH_BYTES + RD_HEADER_BYTES,
   PARTS_MAX = 4,
   QUEUE_MAX = 16,
+  EARLY_BYTES = 4096,
 };
 
 struct outgoing {
@@ -37,6 +38,10 @@ struct tcp {
   struct rd_slots slots;
   struct incoming current;
   struct incoming next; // its head is read together with the end of the current one
+  // What came before it was known how long its message is: small messages come, many at a time, by one call.
+  unsigned char early[EARLY_BYTES];
+  size_t early_at, early_bytes; // those that have no slot yet
+  bool quiet;                   // nothing more is there, until receive() has given 0
   struct outgoing queue[QUEUE_MAX];
   unsigned queue_first;
   unsigned queue_count;
@@ -75,6 +80,8 @@ static unsigned char *head_of(const struct tcp *tcp, const struct incoming *inco
 static bool length_is_right(const struct tcp *tcp, struct rd_error *error);
 static size_t missing_bytes(const struct tcp *tcp);
 static ssize_t read_more(struct tcp *tcp, bool *drained);
+static ssize_t read_early(struct tcp *tcp);
+static ssize_t take_early(struct tcp *tcp);
 static void hand_over(struct tcp *tcp, struct rd_message *message);
 static void explain_end(const struct tcp *tcp, struct rd_error *error);
 static int explain_read(const struct tcp *tcp, ssize_t got, struct rd_error *error);
@@ -184,7 +191,8 @@ static int tcp_poll_fd(const struct rd_transport *transport) {
 static short tcp_poll_events(const struct rd_transport *transport) {
   const struct tcp *tcp = tcp_of(transport);
   bool has_slot = tcp->current.begun || tcp->slots.free_count > 0;
-  return (short)((has_slot ? POLLIN : 0) | (tcp->queue_count > 0 ? POLLOUT : 0));
+  bool looks_again = has_slot && tcp->early_bytes > 0; // of what is here already the descriptor does not tell
+  return (short)((has_slot ? POLLIN : 0) | (looks_again || tcp->queue_count > 0 ? POLLOUT : 0));
 }
 
 static int tcp_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error) {
@@ -274,7 +282,7 @@ static void tcp_expect_releases(struct rd_transport *transport, bool expected) {
 }
 
 static void tcp_quiet(struct rd_transport *transport) {
-  (void)transport;
+  tcp_of(transport)->quiet = true;
 }
 
 static int tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
@@ -286,10 +294,11 @@ static int tcp_receive(struct rd_transport *transport, struct rd_message *messag
       hand_over(tcp, message);
       return 1;
     }
-    if (drained) return 0;
+    if (tcp->early_bytes == 0 && (drained || tcp->quiet)) break;
     ssize_t got = read_more(tcp, &drained);
     if (got <= 0) return explain_read(tcp, got, error);
   }
+  tcp->quiet = false;
   return 0;
 }
 
@@ -326,10 +335,11 @@ static size_t missing_bytes(const struct tcp *tcp) {
 // of its own for its head. *drained: less came than was asked for, so that nothing more waits now.
 static ssize_t read_more(struct tcp *tcp, bool *drained) {
   struct incoming *current = &tcp->current, *next = &tcp->next;
+  if (tcp->early_bytes > 0 || current->bytes < HEAD_BYTES) return read_early(tcp);
   size_t missing = missing_bytes(tcp), wanted = missing;
   struct iovec parts[2] = {{head_of(tcp, current) + current->bytes, missing}};
   struct msghdr both = {.msg_iov = parts, .msg_iovlen = 1};
-  if (current->bytes >= HEAD_BYTES && begin(tcp, next)) {
+  if (begin(tcp, next)) {
     parts[both.msg_iovlen++] = (struct iovec){head_of(tcp, next), HEAD_BYTES};
     wanted += HEAD_BYTES;
   }
@@ -340,6 +350,26 @@ static ssize_t read_more(struct tcp *tcp, bool *drained) {
   next->bytes = (size_t)got - of_current;
   *drained = (size_t)got < wanted;
   return got;
+}
+
+static ssize_t read_early(struct tcp *tcp) {
+  if (tcp->early_bytes > 0) return take_early(tcp);
+  ssize_t got = recv(tcp->fd, tcp->early, EARLY_BYTES, MSG_DONTWAIT);
+  if (got <= 0) return got;
+  tcp->early_at = 0;
+  tcp->early_bytes = (size_t)got;
+  tcp->quiet = got < EARLY_BYTES;
+  return take_early(tcp);
+}
+
+static ssize_t take_early(struct tcp *tcp) {
+  struct incoming *current = &tcp->current;
+  size_t missing = missing_bytes(tcp), count = tcp->early_bytes < missing ? tcp->early_bytes : missing;
+  memcpy(head_of(tcp, current) + current->bytes, tcp->early + tcp->early_at, count);
+  current->bytes += count;
+  tcp->early_at += count;
+  tcp->early_bytes -= count;
+  return (ssize_t)count;
 }
 
 static void hand_over(struct tcp *tcp, struct rd_message *message) {

@@ -56,6 +56,48 @@ static void byte_by_byte(void) {
   rd_transport_destroy(transport);
 }
 
+// Small messages come many at a time, and go on from what is here already once there is a slot for it.
+static void many_at_once(void) {
+  enum { MESSAGES = 1000, BYTES = 30 };
+  static unsigned char bytes[MESSAGES * (4 + BYTES)];
+  struct rd_message message, kept[2];
+  int bare;
+  struct rd_transport *transport = adopt_one(&bare);
+  REQUIRE(transport->ops->arm(transport, 2, 5000, &error));
+  for (unsigned i = 0; i < MESSAGES; i++) {
+    rd_put_u32(bytes + i * (4 + BYTES), BYTES);
+    rd_put_u32(bytes + i * (4 + BYTES) + 4, i);
+  }
+  REQUIRE(rd_write_all(bare, bytes, sizeof bytes));
+  CHECK(receive(transport, &kept[0]) == 1 && receive(transport, &kept[1]) == 1 && receive(transport, &message) == 0);
+  CHECK(transport->ops->poll_events(transport) == 0);
+  transport->ops->give_back(transport, &kept[0]);
+  CHECK((transport->ops->poll_events(transport) & POLLOUT) != 0);
+  transport->ops->give_back(transport, &kept[1]);
+  unsigned messages = 2;
+  for (; receive(transport, &message) == 1; messages++) {
+    CHECK(message.bytes == BYTES && rd_get_u32(message.data) == messages);
+    transport->ops->give_back(transport, &message);
+  }
+  CHECK(messages == MESSAGES && transport->ops->poll_events(transport) == POLLIN);
+  close(bare);
+  rd_transport_destroy(transport);
+}
+
+// The descriptor is not asked again before receive() has given 0.
+static void quiet(void) {
+  struct rd_message message;
+  int bare;
+  struct rd_transport *transport = adopt_one(&bare);
+  unsigned char bytes[4 + 30] = {30};
+  transport->ops->quiet(transport);
+  REQUIRE(rd_write_all(bare, bytes, sizeof bytes));
+  CHECK(receive(transport, &message) == 0);
+  CHECK(receive(transport, &message) == 1);
+  close(bare);
+  rd_transport_destroy(transport);
+}
+
 // Memory for data is set up while a part of the next message has come: `part` bytes of length and message.
 static void armed_amid_a_message(size_t part) {
   int bare;
@@ -256,6 +298,8 @@ void freeaddrinfo(struct addrinfo *list) {
 
 int main(void) {
   byte_by_byte();
+  many_at_once();
+  quiet();
   for (size_t part = 1; part < 1004; part += 9) armed_amid_a_message(part);
   armed_too_small();
   lengths();
