@@ -18,6 +18,7 @@
 
 static pid_t start(char **command, struct rd_error *error);
 static void wait_for_end(pid_t pid, int signal_fd);
+static void end_command(pid_t pid, int signal_fd);
 static bool input_has_ended(void);
 static bool told_to_end(int signal_fd);
 
@@ -28,9 +29,10 @@ bool leash_run(char **command, int *status, struct rd_error *error) {
   pid_t pid = start(command, error);
   if (pid < 0) return false;
   wait_for_end(pid, signal_fd);
-  tree_end(getpid(), END_WITHIN_MS);
+  end_command(pid, signal_fd);
   int ended;
   if (waitpid(pid, &ended, WNOHANG) != pid) ended = SIGKILL; // it cannot be ended; nobody waits for it
+  tree_end(getpid(), END_WITHIN_MS);                         // what it started and left
   *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
   return true;
 }
@@ -54,6 +56,17 @@ static void wait_for_end(pid_t pid, int signal_fd) {
     if (poll(polled, 2, -1) < 0 && errno != EINTR) return;
     if (polled[0].revents && input_has_ended()) return;
     if (polled[1].revents && told_to_end(signal_fd)) return;
+  }
+}
+
+// Its death is waited for, not looked for: most often it leaves nobody.
+static void end_command(pid_t pid, int signal_fd) {
+  struct pollfd polled = {.fd = signal_fd, .events = POLLIN};
+  int64_t until_ms = rd_now_ms() + END_WITHIN_MS;
+  kill(pid, SIGKILL);
+  for (int64_t left_ms; !spawn_is_dead(pid) && (left_ms = until_ms - rd_now_ms()) > 0;) {
+    poll(&polled, 1, (int)left_ms);
+    told_to_end(signal_fd);
   }
 }
 
