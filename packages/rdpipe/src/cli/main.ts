@@ -5,8 +5,9 @@ import { failureText } from '../ui/failure.ts';
 import { protectPayload } from '../ui/protect-payload.ts';
 import { writeAll } from '../ui/terminal.ts';
 
-/** bin/rdpipe says here which signals were ignored when it began. */
-const IGNORED_SIGNALS = 'RDPIPE_IGNORED_SIGNALS';
+/** bin/rdpipe says here which signals were ignored when it began, and what it kept from node alone. */
+const IGNORED_SIGNALS = takeVariable('RDPIPE_IGNORED_SIGNALS');
+const CERTIFICATES = takeVariable('RDPIPE_EXTRA_CA_CERTS');
 
 protectPayload();
 // As many wait for a run's one signal as it has hosts and hops: no leak that node would have to warn of.
@@ -15,8 +16,13 @@ process.on('uncaughtException', (error) => {
   writeAll(2, Buffer.from(failureText(error)));
   process.exit(125);
 });
-const ignoredSignals = process.env[IGNORED_SIGNALS];
-delete process.env[IGNORED_SIGNALS];
+if (CERTIFICATES !== undefined) process.env.NODE_EXTRA_CA_CERTS = CERTIFICATES;
 void import('./rdpipe.ts').then(async ({ main }) => {
-  process.exit(await main(readRawArgv(), { environment: process.env, ignoredSignals }));
+  process.exit(await main(readRawArgv(), { environment: process.env, ignoredSignals: IGNORED_SIGNALS }));
 });
+
+function takeVariable(name: string): string | undefined {
+  const value = process.env[name];
+  delete process.env[name];
+  return value;
+}
