@@ -24,8 +24,9 @@ export async function gatherFacts(attempt: Attempt, context: GatherContext): Pro
   if (outcome instanceof Error) {
     return { label: host.label, ssh: troubleOf(outcome), session: undefined, hello: undefined, system: undefined };
   }
-  const agent = await startHostAgent(host, context.sessions, context.settings, context.emit, context.signal).catch(
-    (error: unknown) => troubleOf(error),
+  const opened = { id: context.sessions.idOf(host), host, session: outcome };
+  const agent = await startHostAgent(opened, context.settings, context.emit, context.signal).catch((error: unknown) =>
+    troubleOf(error),
   );
   const hello = 'hello' in agent ? agent.hello : agent;
   try {

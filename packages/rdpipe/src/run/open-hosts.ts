@@ -6,7 +6,7 @@ import type { Agent } from '../native/agent.ts';
 import { startAgent } from '../native/agent-client.ts';
 import { LOCAL } from '../plan/facts.ts';
 import { needsLocal } from '../plan/segments.ts';
-import { openSessions, type Sessions } from '../session/open.ts';
+import { type OnOpen, type Opened, openSessions, type Sessions } from '../session/open.ts';
 import type { SessionSettings } from '../session/settings.ts';
 import { controllingTerminal } from '../session/terminal.ts';
 
@@ -27,7 +27,7 @@ export interface OpenHosts {
 const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
 
 /**
- * Opens a session and starts an agent on every host, all at once.
+ * Opens a session and starts an agent on every host, all at once: an agent starts while other hosts still log in.
  * @throws SessionError of the first host that failed, after everything that was opened is closed again.
  */
 export async function openHosts(
@@ -42,13 +42,28 @@ export async function openHosts(
   const hosts = needsLocal(pipeline, streams) ? [...written, THIS_MACHINE] : written;
   emit({ kind: 'connecting', hosts: [...new Set(hosts.map((host) => host.label))] });
   const wanted = { ...sessionSettings(settings), ...installation, emit, signal };
-  const sessions = await openSessions(hosts, wanted, controllingTerminal());
+  const agents = new Map<SessionId, Agent>();
+  const start: OnOpen = async (opened, giveUp) => {
+    const agent = await startHostAgent(opened, settings, emit, giveUp);
+    agents.set(opened.id, agent);
+    emit({ kind: 'host_connected', host: agent.label });
+  };
   try {
-    return { sessions, agents: await startAgents(hosts, sessions, settings, emit, signal) };
+    const sessions = await openSessions(hosts, wanted, controllingTerminal(), start);
+    return { sessions, agents: inOrderOf(sessions, agents) };
   } catch (error) {
-    await sessions.close();
+    await Promise.all([...agents.values()].map((agent) => agent.close()));
     throw error;
   }
+}
+
+function inOrderOf({ all }: Sessions, agents: ReadonlyMap<SessionId, Agent>): ReadonlyMap<SessionId, Agent> {
+  return new Map(
+    [...all.keys()].flatMap((id) => {
+      const agent = agents.get(id);
+      return agent === undefined ? [] : [[id, agent] as const];
+    }),
+  );
 }
 
 /** What the user chose of the control connections. */
@@ -76,7 +91,9 @@ export async function startAgents(
   // The first of several names for one host counts.
   const byId = new Map([...hosts].reverse().map((host) => [sessions.idOf(host), host]));
   const starts = [...byId].map(async ([id, host]) => {
-    const agent = await startHostAgent(host, sessions, settings, emit, signal);
+    const session = sessions.all.get(id);
+    if (session === undefined) throw new Error(`session ${id} is not open`);
+    const agent = await startHostAgent({ id, host, session }, settings, emit, signal);
     emit({ kind: 'host_connected', host: agent.label });
     return [id, agent] as const;
   });
@@ -91,15 +108,11 @@ export async function startAgents(
 
 /** @throws SessionError as startAgent does. */
 export function startHostAgent(
-  host: HostRef,
-  sessions: Sessions,
+  { id, host, session }: Opened,
   settings: Settings,
   emit: Emit,
   signal: AbortSignal,
 ): Promise<Agent> {
-  const id = sessions.idOf(host);
-  const session = sessions.all.get(id);
-  if (session === undefined) throw new Error(`session ${id} is not open`);
   return startAgent(session, {
     agentPath: id === LOCAL ? undefined : forHost(settings.agent, host), // this machine has its own
     sudo: forHost(settings.sudo, host),

@@ -1,6 +1,5 @@
 /** One ssh connection that channels, forwards and jumps share. */
-import { existsSync, type FSWatcher, watch } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { settlesWithin, whenAborted } from './abort.ts';
 import { type ChildChannel, startChild } from './child-channel.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
@@ -79,16 +78,16 @@ async function startMaster(route: Route, via: Master | undefined, context: Maste
   const deadline = startDeadline(settings.connectTimeoutMs);
   const asker = prompter.attach(route.destination.label, deadline);
   const controlPath = context.dir.newPath('c');
-  const appeared = watchFor(controlPath);
+  // ssh makes its control socket when the login has succeeded.
+  const appeared = context.dir.made(controlPath);
   const attempt = launch(route, via, controlPath, asker, context);
   try {
-    await login(attempt, appeared.seen, deadline, settings);
+    await login(attempt, appeared, deadline, settings);
     return standing(attempt, context.dir);
   } catch (error) {
     await endChild(attempt.child);
     throw asker.asked() || !isDroppedBeforeLogin(attempt.log()) ? error : new DroppedError(error);
   } finally {
-    appeared.stop();
     deadline.stop();
     asker.release();
   }
@@ -167,15 +166,4 @@ function connectOptions({ connectTimeoutMs, silenceMs }: SessionSettings): strin
   const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
   const silence = silenceMs > 0 ? [`ServerAliveInterval=${seconds(silenceMs / 4)}`, 'ServerAliveCountMax=3'] : [];
   return [`ConnectTimeout=${seconds(connectTimeoutMs)}`, ...silence];
-}
-
-/** ssh makes its control socket when the login has succeeded. */
-function watchFor(path: string): { readonly seen: Promise<void>; stop(): void } {
-  let watcher: FSWatcher | undefined;
-  const seen = new Promise<void>((resolve) => {
-    watcher = watch(dirname(path), (_event, name) => {
-      if (name === basename(path) && existsSync(path)) resolve();
-    });
-  });
-  return { seen, stop: () => watcher?.close() };
 }

@@ -1,4 +1,5 @@
 /** Opens the session of every host of a pipeline. */
+import { setImmediate } from 'node:timers/promises';
 import { SessionError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
@@ -33,22 +34,46 @@ export interface Sessions {
 const CONNECTS_AT_A_TIME = 8;
 const LOCAL: SessionId = 'local';
 
+/** What is done with a session as soon as it is open, while others are still being opened. `host` is the first of its names. */
+export type OnOpen = (opened: Opened, signal: AbortSignal) => Promise<unknown>;
+
+export interface Opened {
+  readonly id: SessionId;
+  readonly host: HostRef;
+  readonly session: HostSession;
+}
+
 /**
- * Opens what the hosts need, in parallel, each jump host once and first. The first failure ends the others. Questions are
- * put to the terminal; without one ssh is told not to ask.
+ * Opens what the hosts need, in parallel, each jump host once and first. The first failure ends the others, also one of
+ * `onOpen`. Questions are put to the terminal; without one ssh is told not to ask.
  * @throws SessionError of the first host that failed; the signal's reason when it was aborted.
  */
 export async function openSessions(
   hosts: readonly HostRef[],
   settings: SessionSettings,
   terminal: Terminal | undefined,
+  onOpen: OnOpen = async () => {},
 ): Promise<Sessions> {
   const failed = new AbortController();
-  const opening = await beginOpening({ ...settings, signal: anySignal(settings.signal, failed.signal) }, terminal);
+  const signal = anySignal(settings.signal, failed.signal);
+  const remote = hosts.filter((host) => host.name !== '');
+  const resolving = resolveAll(remote, { ...settings, signal });
+  resolving.catch(() => {}); // what is amiss with this machine comes first
+  const opening = await beginOpening({ ...settings, signal }, terminal).catch((error: unknown) => {
+    failed.abort(error);
+    throw error;
+  });
+  const begun: Promise<unknown>[] = [];
+  const use: OnOpen = (opened) => {
+    const using = onOpen(opened, signal);
+    begun.push(using);
+    return using;
+  };
   try {
-    return { ...(await connectAll(hosts, opening)), close: opening.close };
+    return { ...(await connectAll(hosts, await resolving, opening, use)), close: opening.close };
   } catch (error) {
     failed.abort(error);
+    await Promise.allSettled(begun);
     await opening.close();
     throw settings.signal.aborted ? settings.signal.reason : error;
   }
@@ -97,7 +122,7 @@ interface Opening {
 
 async function beginOpening(settings: SessionSettings, terminal: Terminal | undefined): Promise<Opening> {
   const client = chooseClient(settings.client);
-  const dir = await makePrivateDir();
+  const dir = makePrivateDir();
   const prompter = await createPrompter({ ...settings, dir, terminal });
   const limit = createLimit(CONNECTS_AT_A_TIME);
   const connector = createClient(client, { settings, dir, prompter, limit });
@@ -131,20 +156,33 @@ function createClient(client: 'openssh' | 'ssh2', context: MasterContext): Conne
 
 async function connectAll(
   hosts: readonly HostRef[],
-  { settings, connector, local }: Opening,
+  routes: ReadonlyMap<string, Route>,
+  { connector, local, settings }: Opening,
+  onOpen: OnOpen,
 ): Promise<Omit<Sessions, 'close'>> {
   const remote = hosts.filter((host) => host.name !== '');
-  const routes = await resolveAll(remote, settings);
+  const thisMachine = hosts.find((host) => host.name === '');
   const idByIdentity = numberIdentities(remote, routes);
-  const all = await connectEach(routes, idByIdentity, connector);
-  if (remote.length < hosts.length) all.set(LOCAL, local);
   const idOf = (host: HostRef): SessionId => {
     const route = routes.get(keyOf(host));
     const id = host.name === '' ? LOCAL : route && idByIdentity.get(route.identity);
     if (id === undefined) throw new Error(`no session was asked for: ${host.label}`);
     return id;
   };
-  return { all, idOf };
+  const open = async (host: HostRef): Promise<[SessionId, HostSession]> => {
+    const route = routes.get(keyOf(host));
+    // Logins take longest: they begin first.
+    const session = route === undefined ? await setImmediate(local) : await connector.connect(route);
+    await onOpen({ id: idOf(host), host, session }, settings.signal);
+    return [idOf(host), session];
+  };
+  // One a session: the first of several names for a host counts.
+  const first = new Map([...remote].reverse().map((host) => [idOf(host), host]));
+  const wanted = [...idByIdentity.values()].flatMap((id) => first.get(id) ?? []);
+  const opened = [...wanted, ...(thisMachine === undefined ? [] : [thisMachine])].map(open);
+  const connected = wanted.map(async (host) => connector.connect(routes.get(keyOf(host)) as Route));
+  const all = await Promise.race([Promise.all(opened), firstLoss(connected)]);
+  return { all: new Map(all), idOf };
 }
 
 /** What ssh makes of each host as written, by `keyOf`. */
@@ -166,27 +204,10 @@ function numberIdentities(hosts: readonly HostRef[], routes: ReadonlyMap<string,
   return new Map([...identities].map((identity, index) => [identity, String(index + 1)]));
 }
 
-/** One session an identity, in the order of their numbers. */
-async function connectEach(
-  routes: ReadonlyMap<string, Route>,
-  idByIdentity: ReadonlyMap<string, SessionId>,
-  connector: Connector,
-): Promise<Map<SessionId, HostSession>> {
-  const byIdentity = new Map([...routes.values()].reverse().map((route) => [route.identity, route]));
-  const wanted = [...idByIdentity].flatMap(([identity, id]) => {
-    const route = byIdentity.get(identity);
-    return route ? [{ id, route }] : [];
-  });
-  const connected = wanted.map(
-    async ({ id, route }): Promise<[SessionId, HostSession]> => [id, await connector.connect(route)],
-  );
-  return new Map(await Promise.race([Promise.all(connected), firstLoss(connected)]));
-}
-
 /** Rejects when a session is lost while others are still being opened. One that is closed is not lost. */
-async function firstLoss(connected: readonly Promise<readonly [SessionId, HostSession]>[]): Promise<never> {
+async function firstLoss(connected: readonly Promise<HostSession>[]): Promise<never> {
   const losses = connected.map(async (connecting) => {
-    const [, session] = await connecting;
+    const session = await connecting;
     await session.ended;
     const failure = session.failure();
     if (failure !== undefined) throw failure;

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, type FSWatcher, mkdtempSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { type ChildChannel, startChild } from './child-channel.ts';
 
@@ -11,6 +11,8 @@ export interface PrivateDir {
   readonly path: string;
   /** A path in it that nobody has yet. */
   newPath(kind: string): string;
+  /** Resolves when somebody has made what is to be at a path of `newPath`. */
+  made(path: string): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -18,9 +20,11 @@ export interface PrivateDir {
  * Makes a directory that only this user may enter, with a path short and plain enough for sockets. Should this process be
  * killed, it is removed all the same.
  */
-export async function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Promise<PrivateDir> {
-  const path = (await tryMake(runtimeDir)) ?? (await mkdtemp('/tmp/rdpipe-'));
+export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): PrivateDir {
+  const path = tryMake(runtimeDir) ?? mkdtempSync('/tmp/rdpipe-');
   const keeper = startKeeper(path);
+  const awaited = new Map<string, () => void>();
+  let watcher: FSWatcher | undefined;
   let count = 0;
   return {
     path,
@@ -28,10 +32,20 @@ export async function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): 
       count += 1;
       return join(path, `${kind}${count}`);
     },
+    made(awaitedPath) {
+      watcher ??= watch(path, (_event, name) => {
+        const changed = join(path, name ?? '');
+        if (!awaited.has(changed) || !existsSync(changed)) return;
+        awaited.get(changed)?.();
+        awaited.delete(changed);
+      });
+      return new Promise((resolve) => void awaited.set(awaitedPath, resolve));
+    },
     async remove() {
-      keeper.stdin.end();
+      watcher?.close();
+      rmSync(path, { recursive: true, force: true });
+      keeper.kill(); // it would start a program to find nothing left
       await keeper.closed;
-      await rm(path, { recursive: true, force: true }); // the keeper may have been killed
     },
   };
 }
@@ -41,7 +55,11 @@ function startKeeper(path: string): ChildChannel {
   return startChild(['sh', '-c', 'read -r nothing; exec rm -rf -- "$1"', 'sh', path]);
 }
 
-async function tryMake(base: string | undefined): Promise<string | undefined> {
+function tryMake(base: string | undefined): string | undefined {
   if (base === undefined || base.length > LONGEST_BASE || !PLAIN_PATH.test(base)) return undefined;
-  return mkdtemp(join(base, 'rdpipe-')).catch(() => undefined);
+  try {
+    return mkdtempSync(join(base, 'rdpipe-'));
+  } catch {
+    return undefined;
+  }
 }
