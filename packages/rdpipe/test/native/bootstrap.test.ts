@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -60,6 +60,22 @@ describe('the script that becomes the agent', () => {
       it('ends in the agent, which gets what is sent then', () => {
         install(version);
         expect(run(shell, script())).to.include({ status: 0, stdout: `agent --agent --nonce ${NONCE}\n`, stderr: '' });
+      });
+
+      it('starts four programs before it', () => {
+        install(version);
+        const spies = join(home, 'spies');
+        mkdirSync(spies);
+        for (const name of ['uname', 'id', 'ls', 'sha256sum', 'shasum', 'openssl', 'tr', 'touch', 'mkdir', 'cat']) {
+          const script = `#!/bin/sh\necho ${name} >>"$HOME/seen"\nPATH=\${PATH#*:} exec ${name} "$@"\n`;
+          writeFileSync(join(spies, name), script, { mode: 0o755 });
+        }
+        const [program = '', ...args] = shell;
+        const env = { PATH: `${spies}:${process.env.PATH}`, HOME: home };
+        expect(spawnSync(program, args, { input: script(), env }).status).to.equal(0);
+        // The last one is of what stands in for the agent; busybox has the others in itself.
+        const before = shell[0] === 'busybox' ? '' : 'uname\nls\nls\nsha256sum\n';
+        expect(readFileSync(join(home, 'seen'), 'utf8')).to.equal(`${before}cat\n`);
       });
 
       it('says what is missing, and lets another script follow', () => {

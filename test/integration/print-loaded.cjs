@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loaded before rdpipe: at its end writes into ./loaded which files node loaded, and whether a script was compiled before.
+const { writeFileSync } = require('node:fs');
+const { basename } = require('node:path');
+const vm = require('node:vm');
+
+const scripts = [];
+const { Script } = vm;
+vm.Script = class extends Script {
+  constructor(source, options) {
+    super(source, options);
+    const isCompiled = options.cachedData !== undefined && !this.cachedDataRejected;
+    scripts.push(`${basename(options.filename)}: ${isCompiled ? 'compiled before' : 'compiled now'}`);
+  }
+};
+process.on('exit', () => {
+  const files = Object.keys(require.cache).filter((path) => path !== __filename);
+  writeFileSync('loaded', `${[...files.map((path) => basename(path)), ...scripts].join('\n')}\n`);
+});
