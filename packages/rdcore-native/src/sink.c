@@ -104,7 +104,9 @@ ssize_t rd_sink_write_now(struct rd_sink *sink, const unsigned char *bytes, size
     sink->written += written;
     return written;
   }
-  return errno == EAGAIN || unwritable(sink, error) ? 0 : -1;
+  if (errno == EAGAIN) return 0;
+  unwritable(sink, error);
+  return -1;
 }
 
 bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error) {
