@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ROOT } from '../../support/root.ts';
-import type { Setup } from './setup.ts';
+import { PATIENCE, type Setup } from './setup.ts';
 
 /** Its command line on this machine. */
 export function rdpipe({ sshConfig }: Setup, words: string): string {
-  return `${ROOT}/bin/rdpipe -F ${sshConfig} --stdin none ${words}`;
+  return `${ROOT}/bin/rdpipe -F ${sshConfig} --stdin none ${PATIENCE} ${words}`;
 }
