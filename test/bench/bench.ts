@@ -20,7 +20,7 @@ import { thisMachine } from './machine.ts';
 import { compilePrograms } from './programs/programs.ts';
 import { type Ground, type Outcome, runRounds } from './rounds.ts';
 import { markdownOfAll, objectOf, type Program, type Summary } from './summary.ts';
-import type { Table } from './tables.ts';
+import type { Column, Table } from './tables.ts';
 import { USAGE, type Words, wordsOf } from './words.ts';
 
 /** The first run on a host reads its programs, and copies rdpipe's agent. */
@@ -79,7 +79,8 @@ async function onLoopback(words: Words): Promise<Summary> {
     await ground.prepare(mib);
     const cases = loopbackCases({ mib, builds });
     const all = loopbackTables(cases, mib);
-    return { tables: words.loopback.map((name) => all[name]), plots: (results) => loopbackPlots(cases, results) };
+    const tables = words.loopback.map((name) => beside(all[name], builds));
+    return { tables, plots: (results) => loopbackPlots(cases, results) };
   };
   return closing(
     () => ground.close(),
@@ -136,6 +137,22 @@ function commandOf(words: readonly string[]): string {
 function buildsOf({ against }: Words): Build[] {
   const own: Build = { label: '', programs: join(ROOT, 'build/release') };
   return against === undefined ? [own] : [own, { label: `, ${against}`, programs: against }];
+}
+
+/** With columns for the cases of another build: their figures as multiples of this one's. */
+function beside(table: Table, builds: readonly Build[]): Table {
+  const labels = builds.map(({ label }) => label).filter((label) => label !== '');
+  const isOf = (one: Case, other: Case) =>
+    labels.some((label) => other !== one && other.name.replace(label, '') === one.name);
+  const pairs = table.cases.flatMap((one) =>
+    table.cases.filter((other) => isOf(one, other)).map((other) => [other, one] as const),
+  );
+  const base = new Map(pairs);
+  const columns: readonly Column[] = [
+    { title: 'rate ÷ this build', figure: 'mb_per_s', digits: 2, base },
+    { title: 'CPU ÷ this build', figure: 'cpu_s', digits: 2, base },
+  ];
+  return base.size === 0 ? table : { ...table, columns: [...table.columns, ...columns] };
 }
 
 function failIf({ failure }: Outcome): void {
