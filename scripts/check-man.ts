@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, '..');
 const PAGES = new Map([
   ['rdpipe', 'packages/rdpipe/man/rdpipe.1'],
   ['rdpipe doctor', 'packages/rdpipe/man/rdpipe-doctor.1'],
+  ['rdpipe bench', 'packages/rdpipe/man/rdpipe-bench.1'],
   ['rdsend', 'packages/rdsend-native/man/rdsend.1'],
   ['rdrecv', 'packages/rdrecv-native/man/rdrecv.1'],
   ['rdstage', 'packages/rdstage-native/man/rdstage.1'],

@@ -22,7 +22,7 @@ describe('make install', () => {
 
   it('puts the programs and their manual pages', () => {
     expect(readdirSync(join(prefix, 'bin')).sort()).to.deep.equal(['rdpipe', 'rdrecv', 'rdsend', 'rdstage']);
-    const pages = ['rdpipe-doctor.1', 'rdpipe.1', 'rdrecv.1', 'rdsend.1', 'rdstage.1'];
+    const pages = ['rdpipe-bench.1', 'rdpipe-doctor.1', 'rdpipe.1', 'rdrecv.1', 'rdsend.1', 'rdstage.1'];
     expect(readdirSync(join(prefix, 'share/man/man1')).sort()).to.deep.equal(pages);
   });
 

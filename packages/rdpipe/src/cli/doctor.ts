@@ -10,7 +10,7 @@ import { type Terminal, writeAll } from '../ui/terminal.ts';
 import type { Io } from './rdpipe.ts';
 import { watchUserSignals } from './user-signals.ts';
 
-export type DoctorInvocation = Extract<Invocation, { kind: 'doctor' }>;
+export type DoctorInvocation = Extract<Invocation, { hostWords: readonly string[] }>;
 
 /** The exit status: 0 when all is well, 1 when a check failed. */
 export async function doctor(invocation: DoctorInvocation, io: Io, terminal: Terminal): Promise<number> {

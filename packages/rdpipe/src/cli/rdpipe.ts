@@ -47,6 +47,10 @@ async function invoke(invocation: Invocation, io: Io, terminal: Terminal): Promi
       const { doctor } = await import('./doctor.ts');
       return doctor(invocation, io, terminal);
     }
+    case 'bench': {
+      const { bench } = await import('./bench.ts');
+      return bench(invocation, io, terminal);
+    }
     case 'run':
       return runInvocation(invocation, io, terminal);
   }

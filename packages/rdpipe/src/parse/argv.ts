@@ -3,8 +3,8 @@ import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
 import { VERSION } from '../model/version.ts';
 import { decode, forMessage } from './binary.ts';
-import { doctorHelpText, helpText } from './help.ts';
-import { DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow, type Options } from './options.ts';
+import { benchHelpText, doctorHelpText, helpText } from './help.ts';
+import { BENCH_OPTION_TABLE, DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow, type Options } from './options.ts';
 
 export type { Options } from './options.ts';
 
@@ -19,7 +19,7 @@ export type Invocation =
   /** For standard output, with exit status 0. */
   | { readonly kind: 'help' | 'version'; readonly text: string }
   | { readonly kind: 'demo'; readonly words: readonly string[] }
-  | { readonly kind: 'doctor'; readonly options: Options; readonly hostWords: readonly string[] };
+  | { readonly kind: 'doctor' | 'bench'; readonly options: Options; readonly hostWords: readonly string[] };
 
 /**
  * Reads the words after the program's name: binary strings, as `readRawArgv` gives them.
@@ -29,7 +29,7 @@ export function parseArgv(words: readonly string[]): Invocation {
   const { options, rest } = parseOptions(words, RDPIPE);
   const optionWords = words.slice(0, words.length - rest.length);
   if (options.version === true && options.help !== true) return { kind: 'version', text: `rdpipe ${VERSION}\n` };
-  if (rest[0] === 'doctor') return parseDoctor([...optionWords, ...rest.slice(1)]);
+  if (rest[0] === 'doctor' || rest[0] === 'bench') return parseOnHosts(rest[0], [...optionWords, ...rest.slice(1)]);
   if (options.help === true) return { kind: 'help', text: helpText() };
   if (rest[0] === 'demo') return { kind: 'demo', words: rest.slice(1) };
   checkTogether(options);
@@ -37,11 +37,11 @@ export function parseArgv(words: readonly string[]): Invocation {
 }
 
 /** Here options may also stand behind hosts. */
-function parseDoctor(words: readonly string[]): Invocation {
-  const { options, rest } = parseOptions(words, DOCTOR);
-  if (options.help === true) return { kind: 'help', text: doctorHelpText() };
+function parseOnHosts(kind: 'doctor' | 'bench', words: readonly string[]): Invocation {
+  const { options, rest } = parseOptions(words, kind === 'doctor' ? DOCTOR : BENCH);
+  if (options.help === true) return { kind: 'help', text: kind === 'doctor' ? doctorHelpText() : benchHelpText() };
   checkTogether(options);
-  return { kind: 'doctor', options, hostWords: rest };
+  return { kind, options, hostWords: rest };
 }
 
 /** A program as it is typed, and its options. */
@@ -54,6 +54,7 @@ interface Grammar {
 
 const RDPIPE: Grammar = { name: 'rdpipe', table: OPTION_TABLE, endsAtFirstWord: true };
 const DOCTOR: Grammar = { name: 'rdpipe doctor', table: DOCTOR_OPTION_TABLE, endsAtFirstWord: false };
+const BENCH: Grammar = { name: 'rdpipe bench', table: BENCH_OPTION_TABLE, endsAtFirstWord: false };
 
 interface Parsed {
   readonly options: Options;

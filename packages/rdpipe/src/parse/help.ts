@@ -1,5 +1,5 @@
 /** The texts of --help, from the tables of options. At most 80 columns. */
-import { DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow } from './options.ts';
+import { BENCH_OPTION_TABLE, DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow } from './options.ts';
 
 const WIDTH = 80;
 const INDENT = 27;
@@ -12,8 +12,13 @@ export function doctorHelpText(): string {
   return [DOCTOR_HEAD, 'Options:', ...DOCTOR_OPTION_TABLE.flatMap(optionLines), '', DOCTOR_TAIL].join('\n');
 }
 
+export function benchHelpText(): string {
+  return [BENCH_HEAD, 'Options:', ...BENCH_OPTION_TABLE.flatMap(optionLines), '', BENCH_TAIL].join('\n');
+}
+
 const HEAD = `Usage: rdpipe [options] STAGE...
        rdpipe doctor [options] HOST...
+       rdpipe bench [options] HOST HOST
        rdpipe demo
 
 Runs commands on hosts and joins them by pipes that lead from host to host.
@@ -43,6 +48,20 @@ HOST is [user@]host; : is this machine, which joins a HOST that is alone.
 
 const DOCTOR_TAIL = `Exit status: 0 all is well, perhaps with warnings; 1 a check failed; 2 usage;
 125 rdpipe itself; 129, 130, 143 signals.
+`;
+
+const BENCH_HEAD = `Usage: rdpipe bench [options] HOST HOST
+
+Measures what lies between two hosts, from the first to the second: RDMA where
+both can, TCP in clear and encrypted, and ssh; in rounds of all of them. Prints
+rates, CPU seconds per GiB of each end, and round trips.
+HOST is [user@]host; : is this machine.
+
+  rdpipe bench h1 h2
+`;
+
+const BENCH_TAIL = `Exit status: 0 success; 2 usage; 125 a way that should work does not, or rdpipe
+itself; 129, 130, 143 signals.
 `;
 
 function optionLines(row: OptionRow): readonly string[] {

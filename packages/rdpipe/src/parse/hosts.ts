@@ -1,4 +1,4 @@
-/** The hosts that `rdpipe doctor` is given. */
+/** The hosts that `rdpipe doctor` and `rdpipe bench` are given. */
 import { UsageError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { NamedHost } from '../model/settings.ts';
@@ -16,6 +16,19 @@ export function parseHosts(words: readonly string[], namedHosts: readonly NamedH
   const stranger = namedHosts.find(({ host }) => !known.has(host));
   if (stranger !== undefined) throw new UsageError(`${stranger.flag}: no host is called '${stranger.host}'`);
   return hosts;
+}
+
+/**
+ * Reads two hosts that are not one.
+ * @throws UsageError
+ */
+export function parseTwoHosts(words: readonly string[], namedHosts: readonly NamedHost[]): readonly [HostRef, HostRef] {
+  const [from, to, ...others] = words.length === 0 ? [] : parseHosts(words, namedHosts);
+  if (from === undefined || to === undefined || others.length > 0)
+    throw new UsageError(`two hosts are measured, not ${words.length} (rdpipe bench [options] HOST HOST)`);
+  if (hostKey(from) === hostKey(to))
+    throw new UsageError(`${from.label} twice: there is nothing between a host and itself`);
+  return [from, to];
 }
 
 function parseHost(word: string): HostRef {

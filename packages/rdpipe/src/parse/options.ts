@@ -11,6 +11,7 @@ import {
   readLimit,
   readPlain,
   readPorts,
+  readRounds,
   readSeconds,
   readSize,
   readStallTimeout,
@@ -41,6 +42,8 @@ export interface Options {
   readonly progress?: ProgressMode;
   readonly report?: string;
   readonly size?: number;
+  /** Of `rdpipe bench`. */
+  readonly rounds?: number;
   readonly stdin?: 'auto' | 'none';
   readonly json?: boolean;
   readonly connectTimeout?: number;
@@ -221,6 +224,34 @@ export const DOCTOR_OPTION_TABLE: readonly OptionRow[] = [
   row('--data'),
   { ...row('--sudo'), help: 'try sudo there, and run its agent by it' },
   row('--connect-timeout'),
+  row('--ssh'),
+  row('-F'),
+  row('-o'),
+  row('--agent'),
+  row('--config'),
+  row('--help'),
+];
+
+/** What `rdpipe bench` takes. */
+export const BENCH_OPTION_TABLE: readonly OptionRow[] = [
+  { long: '--size', value: 'BYTES', help: 'of every stream (default: what takes a way 2 seconds)', read: readSize },
+  { long: '--rounds', value: 'N', help: 'rounds of all ways (default: 5)', read: readRounds },
+  { long: '--report', value: 'FILE', help: 'write a page of HTML with plots', read: plain('file name') },
+  { ...row('--verbose'), help: 'log what is done' },
+  { ...row('--quiet'), help: 'no progress' },
+  { ...row('--json'), help: 'one JSON object on standard output in place of the table' },
+  row('--transport'),
+  row('--port'),
+  row('--hostname'),
+  row('--data'),
+  row('--jobs'),
+  row('--numa'),
+  row('--buffer'),
+  row('--poll'),
+  { ...row('--sudo'), help: 'run its agent by sudo' },
+  row('--connect-timeout'),
+  row('--stall-timeout'),
+  row('--lease'),
   row('--ssh'),
   row('-F'),
   row('-o'),

@@ -52,6 +52,15 @@ export function readJobs(text: string): number {
   return jobs;
 }
 
+const ROUNDS_MAX = 1000;
+
+export function readRounds(text: string): number {
+  const rounds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (rounds < 1 || rounds > ROUNDS_MAX)
+    throw new UsageError(`'${text}' is not a number of rounds (1 to ${ROUNDS_MAX})`);
+  return rounds;
+}
+
 /** What the programs take as a rate. */
 const LIMIT_MAX_BYTES_PER_S = 1024 ** 5;
 

@@ -11,6 +11,8 @@ export interface Axis {
   readonly unit: string;
   /** Powers of ten, or of two of `B`; what is not above 0 is left out. */
   readonly logarithmic?: boolean;
+  /** Ticks at whole numbers only, from the least there is. */
+  readonly whole?: boolean;
   /** The end of the axis; undefined: what fits the data. */
   readonly max?: number;
 }

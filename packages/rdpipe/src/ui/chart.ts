@@ -112,7 +112,7 @@ const HEIGHT = 300;
 /** As wide as the library takes letters to be. */
 const FONT = { fontFamily: 'Arial, Helvetica, sans-serif', fontSize: 12, color: TEXT_COLOR };
 const NAME_MAX_CHARACTERS = 60;
-const BAR_SPACING = { barGap: '10%', barCategoryGap: '25%' };
+const BAR_SPACING = { barGap: '10%', barCategoryGap: '25%', barMaxWidth: 64 };
 /** Ink of the lines before the colours begin anew. */
 const DASHES = ['solid', 'dashed', 'dotted'] as const;
 
@@ -173,10 +173,11 @@ function rangeSeries(bars: readonly (Bar | undefined)[], index: number, count: n
   return { type: 'custom', renderItem, encode: { x: 0, y: [1, 2] }, data, z: 5 };
 }
 
-function axisOption({ title, unit, logarithmic = false, max }: Axis) {
+function axisOption({ title, unit, logarithmic = false, whole = false, max }: Axis) {
   return {
     type: 'value',
     ...(logarithmic ? logarithm(unit === 'B' ? 2 : 10) : {}),
+    ...(whole ? { minInterval: 1, scale: true } : {}),
     ...(max === undefined ? {} : { max }),
     name: short(title),
     nameLocation: 'middle',
@@ -230,7 +231,7 @@ function render(option: object, { title, width = WIDTH, height = HEIGHT }: Pictu
   }
 }
 
-const TITLE_HEIGHT = 32;
+const TITLE_HEIGHT = 36;
 const LEGEND_ROW_HEIGHT = 34;
 
 /** Rows that the legend breaks into, for the plot to begin below them: a letter is some 7 pixels wide. */

@@ -1,15 +1,17 @@
 /** Shows an examination: findings on standard output as they come, what is done meanwhile on a terminal; or JSON at the end. */
-import { formatBytes } from '../model/bytes.ts';
 import type { RunEvent } from '../model/events.ts';
 import type { DoctorEvent, Examination } from '../model/examination.ts';
 import type { Settings } from '../model/settings.ts';
 import { jsonText, printable } from '../model/text.ts';
 import { createPaint } from './create-renderer.ts';
-import { createNoDisplay, type Display } from './display.ts';
+import type { Display } from './display.ts';
 import { hostLines, pairLines, verdictLine } from './doctor-lines.ts';
 import { failureReport, failureText, messageLine } from './failure.ts';
-import { dispatch, type EventHandlers } from './renderer.ts';
+import { dispatch } from './renderer.ts';
+import { createStatusDisplay, type Output, statusHandlers } from './status.ts';
 import type { Terminal } from './terminal.ts';
+
+export type { Output };
 
 export interface DoctorView {
   /** Neither throws. */
@@ -23,12 +25,6 @@ export interface DoctorView {
   close(): void;
 }
 
-/** Where findings go. */
-export interface Output {
-  readonly color: boolean;
-  write(text: string): void;
-}
-
 type DoctorSettings = Pick<Settings, 'json' | 'quiet' | 'verbosity'>;
 
 /** `protectPayload` comes first: the libraries of the live display look at process.stdout. */
@@ -38,7 +34,7 @@ export async function createDoctorView(
   output: Output,
 ): Promise<DoctorView> {
   if (settings.json) return createJsonView(output);
-  return createHumanView(settings, await createDisplay(settings, terminal), output);
+  return createHumanView(settings, await createStatusDisplay(settings, terminal), output);
 }
 
 /** One object, when everything is known. */
@@ -56,12 +52,6 @@ export function createJsonView({ write }: Output): DoctorView {
   };
 }
 
-async function createDisplay({ quiet }: DoctorSettings, { stream, write }: Terminal): Promise<Display> {
-  if (quiet || stream === undefined) return createNoDisplay(write);
-  const { createLiveDisplay } = await import('./live.ts');
-  return createLiveDisplay(stream, write, () => []);
-}
-
 async function createHumanView(settings: DoctorSettings, display: Display, output: Output): Promise<DoctorView> {
   const { quiet, verbosity } = settings;
   const paint = await createPaint(output.color);
@@ -73,7 +63,7 @@ async function createHumanView(settings: DoctorSettings, display: Display, outpu
   const log = (message: string) => {
     if (verbosity >= 1) display.text(messageLine(message));
   };
-  const handlers = createHandlers(display, log);
+  const handlers = statusHandlers(display, log);
   return {
     tell(event) {
       if (event.kind === 'doing') display.status(printable(event.words));
@@ -90,21 +80,5 @@ async function createHumanView(settings: DoctorSettings, display: Display, outpu
       display.text(failureText(error));
     },
     close: () => display.stop(),
-  };
-}
-
-/** Findings say the rest. */
-function createHandlers(display: Display, log: (message: string) => void): Partial<EventHandlers> {
-  return {
-    deploying({ host, bytes }) {
-      display.status(`copying the agent to ${printable(host)}, ${formatBytes(bytes)}`);
-      log(`${host}: copying the agent, ${formatBytes(bytes)}`);
-    },
-    prompting: ({ active }) => (active ? display.pause() : display.resume()),
-    suspended: () => display.pause(),
-    resumed: () => display.resume(),
-    hop_connected: ({ transport, cipher, way }) => log(`connected: ${transport}, ${cipher}, ${way}`),
-    log: ({ message }) => log(message),
-    warning: ({ message }) => log(`warning: ${message}`),
   };
 }

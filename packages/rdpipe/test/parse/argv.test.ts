@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { UsageError } from '../../src/model/errors.ts';
 import { VERSION } from '../../src/model/version.ts';
 import { type Options, parseArgv } from '../../src/parse/argv.ts';
-import { DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow } from '../../src/parse/options.ts';
+import { BENCH_OPTION_TABLE, DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow } from '../../src/parse/options.ts';
 import { binary, usageErrorOf } from './helpers.ts';
 
 describe('argv', () => {
@@ -128,6 +128,7 @@ describe('argv', () => {
     [['--help', 'h1:a'], OPTION_TABLE],
     [['doctor', '--help'], DOCTOR_OPTION_TABLE],
     [['-h', 'doctor', 'h1'], DOCTOR_OPTION_TABLE],
+    [['bench', '-h'], BENCH_OPTION_TABLE],
   ];
   for (const [words, table] of HELPS) {
     it(`gives help for ${words.join(' ')} within 80 columns that shows every option`, () => {
@@ -153,6 +154,16 @@ describe('argv', () => {
     it(`reads ${words.join(' ')}`, () =>
       expect(parseArgv(words)).to.deep.equal({ kind: 'doctor', options, hostWords }));
   }
+
+  it('reads what is measured between two hosts', () => {
+    const words = ['bench', '--size', '1G', 'h1', '--rounds', '3', ':'];
+    const options = { size: 1024 ** 3, rounds: 3 };
+    expect(parseArgv(words)).to.deep.equal({ kind: 'bench', options, hostWords: ['h1', ':'] });
+    for (const rounds of ['0', '1001', '-1', '2.5', 'x'])
+      expect(usageErrorOf(() => parseArgv(['bench', '--rounds', rounds])).message).to.match(
+        /^--rounds: .* \(1 to 1000\)$/,
+      );
+  });
 
   it('takes a stage on a host called doctor for one', () =>
     expect(parseArgv(['doctor:true'])).to.have.property('kind', 'run'));

@@ -1,0 +1,131 @@
+/**
+ * The same stream through ssh, as a user without rdpipe would send it: from host to host where the first may log in on the
+ * second without a question, else through this machine. It is the command of an ordinary run, which ends whatever it starts.
+ * Pure.
+ */
+import type { Sample } from '../model/benchmark.ts';
+import { RdpipeError } from '../model/errors.ts';
+import type { HostRef } from '../model/pipeline.ts';
+import type { Settings } from '../model/settings.ts';
+import { quoteForSh } from '../native/places.ts';
+
+/** Where ssh is run, and from where to where it leads. */
+export interface SshRoute {
+  readonly at: HostRef;
+  readonly from: HostRef;
+  readonly to: HostRef;
+  /** For the ssh of this machine. */
+  readonly settings: Pick<Settings, 'sshConfigFile' | 'sshOptions' | 'connectTimeoutMs'>;
+}
+
+/** Succeeds where every login that the stream takes works without a question. */
+export function loginCommand(route: SshRoute): string {
+  return [route.from, route.to]
+    .filter((host) => !isSame(host, route.at))
+    .map((host) => ssh(route, host, 'true'))
+    .join(' && ');
+}
+
+/** Sends `bytes`, and says on its standard error when they came and what they took. */
+export function streamCommand(route: SshRoute, bytes: number): string {
+  const { at, from, to } = route;
+  const source = isSame(from, at) ? `head -c ${bytes} /dev/zero` : remote(route, from, sendScript(bytes));
+  const sink = isSame(to, at) ? `sh -c ${quoteForSh(RECEIVE_SCRIPT)}` : remote(route, to, RECEIVE_SCRIPT);
+  const login = ssh(route, isSame(to, at) ? from : to, 'true');
+  return [
+    `read a _ < /proc/uptime; ${login}; read b _ < /proc/uptime; echo "${MARK} login $a $b" >&2`,
+    `${source} | ${sink}`,
+  ].join('; ');
+}
+
+/**
+ * @param stderr all that the command said
+ * @param stageCpuS of everything that ran where ssh was run
+ * @throws RdpipeError when it did not say what it should have.
+ */
+export function readSshSample(stderr: string, route: SshRoute, bytes: number, stageCpuS: number): Sample {
+  const wordsOf = (what: string) => stderr.match(new RegExp(`^${MARK} ${what} (.*)$`, 'm'))?.[1]?.split(' ') ?? [];
+  const [began, ended] = wordsOf('took').map(Number);
+  const [asked, answered] = wordsOf('login').map(Number);
+  const seconds = (ended ?? Number.NaN) - (began ?? Number.NaN);
+  if (!(seconds > 0)) {
+    throw new RdpipeError(
+      'bench',
+      125,
+      'rdpipe',
+      `ssh gave no time for ${bytes} bytes: too few (--size), or a host without /proc`,
+    );
+  }
+  const login = (answered ?? Number.NaN) - (asked ?? Number.NaN);
+  return {
+    bytes,
+    seconds,
+    bytesPerSecond: bytes / seconds,
+    fromCpuS: isSame(route.from, route.at) ? stageCpuS : serverCpuS(stderr, 'from'),
+    toCpuS: isSame(route.to, route.at) ? stageCpuS : serverCpuS(stderr, 'to'),
+    roundTripUs: login >= 0 ? Math.round(login * 1e6) : null,
+  };
+}
+
+/** Begins the lines that are ours. */
+const MARK = 'rdpipe-bench';
+
+/** Nothing is asked, remembered or shared; nobody's configuration runs or forwards anything else. */
+const OPTIONS = [
+  'BatchMode=yes',
+  'StrictHostKeyChecking=yes',
+  'UpdateHostKeys=no',
+  'ControlMaster=no',
+  'ControlPath=none',
+  'ClearAllForwardings=yes',
+  'PermitLocalCommand=no',
+  'RemoteCommand=none',
+  'RequestTTY=no',
+];
+
+/** No apostrophes in scripts: they stand between such, for every login shell. Times are hundredths of seconds, wherever there is Linux. */
+const COUNT = (end: string) =>
+  `echo "${MARK} ${end} $(getconf CLK_TCK 2>/dev/null || echo 100)" >&2; sed "s/^/${MARK} ${end}-stat /" /proc/$PPID/stat /proc/$$/stat >&2`;
+const RECEIVE_SCRIPT = `head -c 1 >/dev/null; read a _ < /proc/uptime; cat >/dev/null; read b _ < /proc/uptime; echo "${MARK} took $a $b" >&2; ${COUNT('to')}`;
+
+function sendScript(bytes: number): string {
+  return `head -c ${bytes} /dev/zero; ${COUNT('from')}`;
+}
+
+/** Whatever shell the login gives, `sh` takes its place: its parent is the server then. */
+function remote(route: SshRoute, host: HostRef, script: string): string {
+  return ssh(route, host, `exec sh -c '${script}'`);
+}
+
+function ssh({ at, settings }: SshRoute, host: HostRef, command: string): string {
+  const own = at.name === '' ? ownOptions(settings) : [];
+  const options = [...OPTIONS, `ConnectTimeout=${Math.ceil(settings.connectTimeoutMs / 1000)}`];
+  const name = host.user === undefined ? host.name : `${host.user}@${host.name}`;
+  const words = ['ssh', '-T', '-x', '-a', ...options.flatMap((option) => ['-o', option]), ...own, '--', name, command];
+  return `${words.map(quoteForSh).join(' ')}${command === 'true' ? ' </dev/null' : ''}`;
+}
+
+function ownOptions({ sshConfigFile, sshOptions }: SshRoute['settings']): readonly string[] {
+  const file = sshConfigFile === undefined ? [] : ['-F', sshConfigFile];
+  return [...file, ...sshOptions.flatMap((option) => ['-o', option])];
+}
+
+/** Of the server of a login, and of what ran in it. Fields of /proc/PID/stat behind the name in brackets. */
+function serverCpuS(stderr: string, end: 'from' | 'to'): number | null {
+  const ticks = Number(stderr.match(new RegExp(`^${MARK} ${end} (\\d+)$`, 'm'))?.[1]);
+  const stats = [...stderr.matchAll(new RegExp(`^${MARK} ${end}-stat \\d+ \\((.*)\\) (.*)$`, 'gm'))];
+  const [server, shell] = stats.map(([, name = '', fields = '']) => ({ name, fields: fields.split(' ').map(Number) }));
+  if (!(ticks > 0) || server === undefined || shell === undefined || !server.name.startsWith('sshd')) return null;
+  const used = (server.fields[USER] ?? 0) + (server.fields[SYSTEM] ?? 0);
+  const usedByChildren = (shell.fields[CHILDREN_USER] ?? 0) + (shell.fields[CHILDREN_SYSTEM] ?? 0);
+  return (used + usedByChildren) / ticks;
+}
+
+const USER = 11;
+const SYSTEM = 12;
+const CHILDREN_USER = 13;
+const CHILDREN_SYSTEM = 14;
+
+function isSame(one: HostRef, other: HostRef): boolean {
+  return one.name === other.name && one.user === other.user;
+}

@@ -1,0 +1,71 @@
+/** The ways of rdpipe's own, each an ordinary pipeline. Pure. */
+
+import type { Sample, WayName } from '../model/benchmark.ts';
+import { RdpipeError } from '../model/errors.ts';
+import type { CommandStage, HostRef, Pipeline } from '../model/pipeline.ts';
+import type { HopReport, ProgramUsage, Report } from '../model/report.ts';
+import type { Settings } from '../model/settings.ts';
+
+export type OwnWay = Exclude<WayName, 'ssh'>;
+
+/** What --transport leaves. */
+export function ownWays(transport: Settings['transport']): readonly OwnWay[] {
+  const tcp = ['tcp', 'tcp encrypted'] as const;
+  if (transport === 'auto') return ['rdma', ...tcp];
+  return transport === 'rdma' ? ['rdma'] : tcp;
+}
+
+/** The user's choice of ssh, addresses, ports and buffer; of what is done to the stream, only what makes the way. */
+export function waySettings(settings: Settings, way: OwnWay): Settings {
+  return {
+    ...settings,
+    transport: way === 'rdma' ? 'rdma' : 'tcp',
+    encrypt: way === 'rdma' ? settings.encrypt : way === 'tcp' ? 'never' : 'always',
+    compressLevel: 0,
+    limitBytesPerS: 0,
+    lenient: false,
+    dryRun: false,
+    timeoutMs: undefined,
+  };
+}
+
+/** The receiver writes to /dev/null itself. */
+export function streamPipeline(from: HostRef, to: HostRef, bytes: number): Pipeline {
+  const text = `head -c ${bytes} /dev/zero`;
+  const sink = {
+    kind: 'sink',
+    number: 2,
+    host: to,
+    text: '> /dev/null',
+    word: Buffer.from('/dev/null'),
+    append: false,
+  } as const;
+  return { stages: [commandStage(1, from, text), sink] };
+}
+
+export function commandStage(number: number, host: HostRef, text: string): CommandStage {
+  return { kind: 'command', number, host, text, command: Buffer.from(text), shell: 'sh', ok: [0] };
+}
+
+/** @throws RdpipeError when the stream did not arrive whole. */
+export function sampleOf(report: Report, bytes: number): Sample {
+  const hop = hopOf(report, bytes);
+  const [producer] = report.stages;
+  const producerMs = (producer?.userMs ?? 0) + (producer?.systemMs ?? 0);
+  const { seconds, bytesPerSecond, rttUs: roundTripUs, sender, receiver } = hop;
+  const fromCpuS = sender === null ? null : (producerMs + cpuMs(sender)) / 1000;
+  const toCpuS = receiver === null ? null : cpuMs(receiver) / 1000;
+  return { bytes, seconds, bytesPerSecond, fromCpuS, toCpuS, roundTripUs };
+}
+
+export function hopOf(report: Report, bytes: number): HopReport {
+  const hop = report.hops.find(({ link }) => link === 1);
+  if (report.status !== 0 || hop === undefined || hop.bytes !== bytes) {
+    throw new RdpipeError('bench', 125, 'rdpipe', report.message ?? 'the stream did not arrive whole');
+  }
+  return hop;
+}
+
+function cpuMs({ userMs, systemMs }: ProgramUsage): number {
+  return userMs + systemMs;
+}

@@ -1,0 +1,43 @@
+/** What `rdpipe bench` measures. `--json` prints a Benchmark. */
+
+/** `tcp`: plain. `ssh`: one connection of ssh, as a user without rdpipe would. */
+export type WayName = 'rdma' | 'tcp' | 'tcp encrypted' | 'ssh';
+
+/** One stream from the first host to the second. */
+export interface Sample {
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly bytesPerSecond: number;
+  /** CPU seconds of everything that the stream took at each end; null: the host does not say. */
+  readonly fromCpuS: number | null;
+  readonly toCpuS: number | null;
+  /** Shortest round trip of a message; of ssh, what `ssh HOST true` takes. Null: not measured. */
+  readonly roundTripUs: number | null;
+}
+
+export interface WayResult {
+  readonly way: WayName;
+  /** For people: `rdma rxe0 not encrypted`, `through this machine: h1 cannot log in on h2`. */
+  readonly carrier: string;
+  /** One a round. */
+  readonly samples: readonly Sample[];
+}
+
+/** A way that could not be measured. */
+export interface WayMissing {
+  readonly way: WayName;
+  readonly why: string;
+  /** It should have worked. */
+  readonly failed: boolean;
+}
+
+export interface Benchmark {
+  readonly v: 1;
+  /** 125 when a way that should have worked did not. */
+  readonly status: 0 | 125;
+  readonly from: string;
+  readonly to: string;
+  readonly rounds: number;
+  readonly ways: readonly WayResult[];
+  readonly missing: readonly WayMissing[];
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// `rdpipe bench`: what it measures between hosts, by which ways, and what it says when it cannot.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Benchmark } from '../../packages/rdpipe/src/model/benchmark.ts';
+import { lookAt, needsBrowser } from '../support/browser.ts';
+import { useLab } from '../support/lab.ts';
+import type { Result } from '../support/shell.ts';
+import type { HostSpec } from '../support/sshd.ts';
+
+/** Finds programs in its home first: an ssh that knows the other hosts. */
+const KNOWING: HostSpec = {
+  name: 'knowing',
+  server: ['ForceCommand PATH="$HOME/bin:$PATH" exec $SSH_ORIGINAL_COMMAND'],
+};
+const SMALL = '--rounds 2 --size 32M';
+
+describe('rdpipe bench', function () {
+  this.timeout(90_000);
+  const lab = useLab({ hosts: [KNOWING], longestMs: 80_000 });
+
+  it('prints a table, and a page with plots', async function () {
+    const { status, text, stderr } = await lab.sh(`rdpipe bench ${SMALL} --report bench.html h1 h2`);
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    const rate = '[\\d.]+ [kMG]B/s +';
+    const own = (way: string) =>
+      new RegExp(`^${way} +${rate}${rate}${rate}\\d+\\.\\d\\d +\\d+\\.\\d\\d +[\\d.]+ (µs|ms) +tcp `, 'm');
+    expect(text).to.match(/^h1→h2, medians of 2 rounds$/m);
+    expect(text).to.match(own('tcp')).and.to.match(own('tcp encrypted'));
+    expect(text).to.match(
+      new RegExp(`^ssh +${rate}.*\\(login\\) +ssh through this machine \\(h1 cannot log in on h2: .+\\)$`, 'm'),
+    );
+    expect(text).to.match(/^rdma: not measured: cannot use RDMA from h1 to h2/m);
+    needsBrowser(this);
+    const { dom, complaints } = await lookAt(join(lab.folder, 'bench.html'));
+    expect(complaints).to.deep.equal([]);
+    expect(dom.match(/<svg /g)).to.have.length(3);
+  });
+
+  it('has one JSON object for programs, with every sample', async () => {
+    const { ways, missing, rounds } = benchmarkOf(await lab.sh(`rdpipe bench ${SMALL} --json --transport tcp : h2`), 0);
+    expect(rounds).to.equal(2);
+    expect(missing).to.deep.equal([]);
+    expect(ways.map(({ way }) => way)).to.deep.equal(['tcp', 'tcp encrypted', 'ssh']);
+    for (const { samples } of ways) {
+      expect(samples).to.have.length(2);
+      for (const sample of samples) {
+        const { bytes, seconds, bytesPerSecond, fromCpuS, toCpuS, roundTripUs } = sample;
+        expect(bytes).to.equal(32 * 1024 ** 2);
+        expect(Math.min(seconds, bytesPerSecond, fromCpuS ?? 0, toCpuS ?? 0, roundTripUs ?? 0)).to.be.greaterThan(0);
+      }
+    }
+    expect(ways[2]?.carrier).to.equal('ssh of this machine');
+  });
+
+  it('uses ssh from host to host where that asks nothing, and to this machine its own', async () => {
+    const bin = join(lab.homes, 'knowing/bin');
+    mkdirSync(bin, { recursive: true });
+    const { text: program } = await lab.sh('command -v rdpipe');
+    const config = /-F '([^']+)'/.exec(readFileSync(program.trim(), 'utf8'))?.[1];
+    writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec /usr/bin/ssh -F '${config}' "$@"\n`, { mode: 0o755 });
+    const direct = benchmarkOf(await lab.sh(`rdpipe bench ${SMALL} --json --transport tcp knowing h2`), 0);
+    expect(direct.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh of knowing' });
+    const here = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 32M --json --transport tcp h2 :'), 0);
+    expect(here.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh of this machine' });
+  });
+
+  it('is a failure where a way that was asked for cannot be gone', async () => {
+    const { ways, missing } = benchmarkOf(
+      await lab.sh('rdpipe bench --rounds 1 --size 32M --json --transport rdma h1 h2'),
+      125,
+    );
+    expect(ways.map(({ way }) => way)).to.deep.equal(['ssh']);
+    expect(missing.map(({ way, failed }) => ({ way, failed }))).to.deep.equal([{ way: 'rdma', failed: true }]);
+  });
+
+  for (const [what, words, message] of [
+    ['one host', 'h1', /^rdpipe: two hosts are measured, not 1 /],
+    ['three hosts', 'h1 h2 h3', /^rdpipe: two hosts are measured, not 3 /],
+    ['no host', '', /^rdpipe: two hosts are measured, not 0 /],
+    ['a stage', 'h1:true h2', /^rdpipe: h1:true is a stage: write the host alone\n$/],
+    ['one host twice', 'h1 h1', /^rdpipe: h1 twice: there is nothing between a host and itself\n$/],
+    ['no rounds', '--rounds 0 h1 h2', /^rdpipe: --rounds: '0' is not a number of rounds/],
+    [
+      'a page that cannot be written',
+      '--report no/b.html h1 h2',
+      /^rdpipe: cannot write the report to no\/b\.html: ENOENT\n$/,
+    ],
+  ] as const)
+    it(`refuses ${what}`, async () => {
+      const { status, text, stderr } = await lab.sh(`rdpipe bench ${words}`);
+      expect({ status, text }).to.deep.equal({ status: 2, text: '' });
+      expect(stderr).to.match(message);
+    });
+
+  it('says which host cannot be reached', async () => {
+    const { status, stderr } = await lab.sh('rdpipe bench h1 no..such');
+    expect(status).to.equal(125);
+    expect(stderr).to.match(/^rdpipe: cannot reach no\.\.such: [^\n]*\n$/);
+  });
+
+  it('ends at once when the user ends it, and leaves nothing', async () => {
+    const running = lab.start('exec rdpipe bench -v --rounds 100 h1 h2 2>said');
+    const said = () => readFileSync(join(lab.folder, 'said'), 'utf8');
+    const { eventually } = await import('../support/eventually.ts');
+    await eventually(() => expect(said()).to.match(/connected: tcp/), 30_000);
+    running.kill('SIGINT');
+    const { status, text } = await running.result;
+    expect({ status, text }).to.deep.equal({ status: 130, text: '' });
+    expect(said()).to.match(/^rdpipe: ended by SIGINT$/m);
+  });
+});
+
+function benchmarkOf({ status, text, stderr }: Result, wanted: number): Benchmark {
+  expect({ status, stderr }).to.deep.equal({ status: wanted, stderr: '' });
+  const benchmark = JSON.parse(text) as Benchmark;
+  expect(benchmark).to.include({ v: 1, status: wanted });
+  return benchmark;
+}
