@@ -48,8 +48,13 @@ export class LoopbackGround implements Ground {
     mkdirSync(join(folder, 'homes'));
     writeFileSync(join(folder, 'key'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
     const names = Array.from({ length: hosts }, (_, index) => ({ name: `h${index + 1}` }));
-    const ssh = await startSshHosts(join(folder, 'homes'), names);
-    return new LoopbackGround(folder, ssh, slowLink ? await SlowLink.open() : undefined);
+    const link = slowLink ? await SlowLink.open() : undefined;
+    try {
+      return new LoopbackGround(folder, await startSshHosts(join(folder, 'homes'), names), link);
+    } catch (error) {
+      await link?.close();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
