@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded before rdpipe: at its end writes into ./loaded which files node loaded, and whether a script was compiled before.
+// Loaded before rdpipe: at its end writes into ./loaded which files node loaded, whether a script was compiled before, and its
+// largest memory in KiB.
 const { writeFileSync } = require('node:fs');
 const { basename } = require('node:path');
 const vm = require('node:vm');
@@ -15,5 +16,6 @@ vm.Script = class extends Script {
 };
 process.on('exit', () => {
   const files = Object.keys(require.cache).filter((path) => path !== __filename);
-  writeFileSync('loaded', `${[...files.map((path) => basename(path)), ...scripts].join('\n')}\n`);
+  const all = [...files.map((path) => basename(path)), ...scripts, process.resourceUsage().maxRSS];
+  writeFileSync('loaded', `${all.join('\n')}\n`);
 });

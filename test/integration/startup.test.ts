@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run starts and loads: what it does not need is not there. Counts, for times are the benchmark's; what a host starts before
-// its agent is counted in the unit tests of the script.
+// its agent is counted in the unit tests of the script. And what a run takes of memory, as the kernel says.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
+import { reportOf } from '../support/report.ts';
 import { succeeded } from '../support/shell.ts';
+
+const MIB = 1024 * 1024;
+/** As docs/benchmarks.md has them. */
+const RDPIPE_MAX_KIB = 120 * 1024;
+const NATIVE_MAX_KIB = 24 * 1024;
+/** What --buffer is by itself. */
+const BUFFER_KIB = 8 * 1024;
 
 const LOADED = join(import.meta.dirname, 'print-loaded.cjs');
 
@@ -27,7 +35,23 @@ describe('the start of a run', () => {
     succeeded(await lab.sh('echo hi | rdpipe h1:cat h2:cat'), 'hi\n');
     const options = `NODE_OPTIONS='--require ${LOADED}'`;
     succeeded(await lab.sh(`echo hi | ${options} rdpipe h1:cat h2:cat`), 'hi\n');
-    expect(await lines('loaded')).to.deep.equal(['rdpipe.cjs', 'program.cjs: compiled before']);
+    expect((await lines('loaded')).slice(0, -1)).to.deep.equal(['rdpipe.cjs', 'program.cjs: compiled before']);
+  });
+
+  it('takes no more memory than is promised, however much goes through', async () => {
+    const options = `NODE_OPTIONS='--require ${LOADED}'`;
+    const run = (mib: number) => lab.sh(`head -c ${mib}M /dev/zero | ${options} rdpipe --json h1:cat h2:cat | wc -c`);
+    const native = async (mib: number) => {
+      const result = await run(mib);
+      expect(result.text).to.equal(`${mib * MIB}\n`);
+      const ends = reportOf(result).hops.flatMap(({ sender, receiver }) => [sender, receiver]);
+      expect(ends).to.have.lengthOf(6);
+      return Math.max(...ends.map((end) => end?.maxRssKib ?? Number.POSITIVE_INFINITY));
+    };
+    const [little, much] = [await native(64), await native(512)];
+    expect(much).to.be.below(NATIVE_MAX_KIB + BUFFER_KIB);
+    expect(much).to.be.below(little + 4 * 1024);
+    expect(Number((await lines('loaded')).at(-1))).to.be.below(RDPIPE_MAX_KIB);
   });
 
   it('gives what it starts the certificates that it keeps from node', async () => {

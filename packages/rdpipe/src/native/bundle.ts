@@ -4,7 +4,6 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
 import { locateBuilds, type NativeBuild, type Platform } from './locate.ts';
 
 export interface BundleFile {
@@ -77,13 +76,17 @@ export function bundleFile(name: string, bytes: number, sha256: string, content:
     sha256,
     content,
     compressed() {
-      compressed ??= content().then((plain) => compress(plain, { level: constants.Z_BEST_SPEED }));
+      compressed ??= content().then(compress);
       return compressed;
     },
   };
 }
 
-const compress = promisify(gzip);
+/** Few runs copy anything: the others do without its module. */
+async function compress(plain: Buffer): Promise<Buffer> {
+  const { constants, gzip } = await import('node:zlib');
+  return promisify(gzip)(plain, { level: constants.Z_BEST_SPEED });
+}
 
 /** In a thread of its own: programs have megabytes, and ssh is to be heard meanwhile. */
 export async function sha256Of(data: Buffer): Promise<string> {
