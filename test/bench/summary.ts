@@ -57,7 +57,7 @@ function aboutRounds({ rounds, load, seed, outcome: { failure, results } }: Summ
     shares.length === 0
       ? ''
       : `; others took ${percent(median)} (median) to ${percent(most)} of the processors during a run`;
-  return `${rounds} rounds${ended}; load average ${load.toFixed(2)} before them, with nothing of this in it${noise}; seed ${seed}.\n`;
+  return `${rounds} ${rounds === 1 ? 'round' : 'rounds'}${ended}; load average ${load.toFixed(2)} before them, with nothing of this in it${noise}; seed ${seed}.\n`;
 }
 
 function caseObject(one: Case, { results }: Outcome): object {
