@@ -14,6 +14,9 @@ const BLOCKING_BYTES = 24 * 1024 * 1024;
 const PIPE_BYTES = 768 * 1024;
 const WINDOW_BYTES = 1792 * 1024;
 
+/** Of which some can be seen in a file that is being written: less may be gathered in memory. */
+const SEEN_BYTES = 1024 * 1024;
+
 /** All that matters of a cell. */
 type Flow = Pick<Cell, 'phase' | 'shape'>;
 
@@ -27,9 +30,15 @@ interface Course {
 export function courseOf({ phase, shape }: Flow): Course {
   return {
     gateBefore: phase === 'login' || phase === 'joining' || phase === 'before',
-    bodyBytes: phase === 'blocked' ? BLOCKING_BYTES : isDraining(phase) ? drainingBytes(shape) : 0,
+    bodyBytes: bodyBytesOf({ phase, shape }),
     gateAfterHead: phase === 'idle',
   };
+}
+
+function bodyBytesOf({ phase, shape }: Flow): number {
+  if (phase === 'blocked') return BLOCKING_BYTES;
+  if (isDraining(phase)) return drainingBytes(shape);
+  return phase === 'idle' && shape.stages.at(-1)?.kind === 'sink' ? SEEN_BYTES : 0;
 }
 
 function isDraining(phase: Phase): boolean {
@@ -74,9 +83,9 @@ function producer(flow: Flow): string {
   return [
     ...(gateBefore ? [GATE] : []),
     'echo first',
+    ...(bodyBytes > 0 ? [`head -c ${bodyBytes} /dev/zero`] : []),
     ...(gateAfterHead ? [GATE] : []),
     ...(flow.phase === 'flowing' ? ['until test -e open; do echo body; done'] : []),
-    ...(bodyBytes > 0 ? [`head -c ${bodyBytes} /dev/zero`] : []),
     'echo last',
   ].join(' && ');
 }
