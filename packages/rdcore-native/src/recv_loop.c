@@ -204,7 +204,8 @@ static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
   if (state == RD_WRITER_COMMITTED) deliver(receiver);
   if (state == RD_WRITER_FAILED && error->code == RD_CODE_CLOSED) receiver->unwanted = true;
   if (state == RD_WRITER_FAILED && error->code != RD_CODE_CLOSED) return false;
-  if (!receiver->unwanted || receiver->hop_end.connection == NULL) return true;
+  // What is delivered was wanted.
+  if (!receiver->unwanted || receiver->delivered || receiver->hop_end.connection == NULL) return true;
   rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
   return false;
 }

@@ -31,7 +31,7 @@ esac`;
 export function acceptFileScript(folder: string, file: BundleFile): string {
   return `umask 077
 folder=${quoteForSh(folder)}
-fail() { rm -rf -- "$folder"; say failed "$folder: $*"; exit; }
+fail() { rm -rf -- "$folder"; say failed "\${folder%/*}: $*"; exit; }
 ${acceptFile(file)}
 say ok`;
 }
