@@ -102,9 +102,10 @@ function connectionsTo(port: number): string[] {
     .map((row) => row.join(' '));
 }
 
-/** One end that is not the victim stops as soon as it is there: not all hops can be made. */
+/** One end that is not the victim stops as soon as it is there: not all hops can be made. While it is copied there, a program is tried. */
 function freezeOneEnd(lab: Lab, cell: Cell, rdpipe: number): void {
-  const frozen = lab.processes(cell.victim.role === 'rdrecv' ? 'rdsend' : 'rdrecv')[0]?.pid;
+  const ends = lab.processes(cell.victim.role === 'rdrecv' ? 'rdsend' : 'rdrecv');
+  const frozen = ends.find(({ command }) => command.includes(' --agent-fd '))?.pid;
   if (frozen === undefined) throw new Error('no end of a hop is there yet');
   signalProcess(frozen, 'SIGSTOP');
   findVictim(lab, rdpipe, cell.victim);

@@ -54,7 +54,7 @@ function ofHost(lab: Lab, processes: readonly MarkedProcess[], role: HostRole, h
     case 'channel':
       return processes.filter(({ command }) => command.startsWith('ssh -S ') && command.endsWith(` ${host} sh`));
     default:
-      return here.filter(({ program }) => program === role);
+      return here.filter(({ program, command }) => program === role && command.includes(' --agent-fd '));
   }
 }
 
