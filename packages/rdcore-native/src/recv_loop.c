@@ -71,7 +71,6 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   struct rd_error end = {.code = RD_CODE_OK};
   rd_hop_end_init(&receiver.hop_end, RD_ROLE_RECEIVER, control, let_go, &receiver);
   do {
-    end = (struct rd_error){.code = RD_CODE_OK};
     if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
     // Whoever is lost had nothing more to give.
     if (receiver.unwanted && rd_code_is_loss(end.code))

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import type { RunEvent } from '../../src/model/events.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { HopReport, Report, StageReport } from '../../src/model/report.ts';
 import { makePlan } from '../../src/plan/plan.ts';
@@ -102,6 +103,23 @@ export function report(changes: Partial<Report> = {}): Report {
     stages: [stageReport(), stageReport({ stage: 2, host: 'h2', command: 'consume' })],
     hops: [hopReport()],
     leftBehind: [],
+    ...changes,
+  };
+}
+
+export type Counters = Extract<RunEvent, { kind: 'counters' }>;
+
+/** Of a receiver, that has moved and waited for nothing yet. */
+export function counters(changes: Partial<Counters>): Counters {
+  return {
+    kind: 'counters',
+    link: 1,
+    end: 'recv',
+    bytes: 0,
+    inputMs: 0,
+    limitMs: 0,
+    wireMs: 0,
+    outputMs: 0,
     ...changes,
   };
 }

@@ -1,21 +1,7 @@
 import { expect } from 'chai';
 import type { RunEvent } from '../../src/model/events.ts';
 import { createHistoryKeeper } from '../../src/ui/history.ts';
-import { planFor } from './helpers.ts';
-
-function counters(changes: Partial<Extract<RunEvent, { kind: 'counters' }>>): RunEvent {
-  return {
-    kind: 'counters',
-    link: 1,
-    end: 'recv',
-    bytes: 0,
-    inputMs: 0,
-    limitMs: 0,
-    wireMs: 0,
-    outputMs: 0,
-    ...changes,
-  };
-}
+import { counters, planFor } from './helpers.ts';
 
 describe('history', () => {
   function start() {

@@ -1,24 +1,7 @@
 import { expect } from 'chai';
-import type { RunEvent } from '../../src/model/events.ts';
 import { createProgress, type Progress } from '../../src/ui/progress.ts';
 import { progressRows } from '../../src/ui/rows.ts';
-import { planFor } from './helpers.ts';
-
-type Counters = Extract<RunEvent, { kind: 'counters' }>;
-
-function counters(changes: Partial<Counters>): Counters {
-  return {
-    kind: 'counters',
-    link: 1,
-    end: 'recv',
-    bytes: 0,
-    inputMs: 0,
-    limitMs: 0,
-    wireMs: 0,
-    outputMs: 0,
-    ...changes,
-  };
-}
+import { type Counters, counters, planFor } from './helpers.ts';
 
 describe('progress', () => {
   let now: number;
