@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one cell of the kill matrix: a pipeline is brought into the phase, the process is killed, the promises are checked.
 import { execFileSync } from 'node:child_process';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { constants, type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../eventually.ts';
 import type { Lab } from '../lab.ts';
 import { signalProcess } from '../processes.ts';
@@ -40,7 +41,7 @@ export async function runCell(lab: Lab, cell: Cell): Promise<void> {
 
 async function killAndCheck(lab: Lab, cell: Cell, place: Place): Promise<void> {
   const running = begin(lab, cell);
-  feed(running, cell);
+  await feed(running, cell, place);
   await reachPhase(lab, cell, running);
   if (cell.phase === 'late') return killLate(lab, cell, running);
   process.kill(await eventually(() => findVictim(lab, running.pid, cell.victim)), cell.signal);
@@ -72,14 +73,14 @@ async function prepare(lab: Lab, cell: Cell): Promise<Place> {
   if (!waits) await lab.write('source', sourceBytes(cell));
   if (phase === 'login') signalProcess(lab.host(silentHost(cell)).pid, 'SIGSTOP');
   const source = waits ? await openFifo(lab, 'source') : undefined;
-  if (source !== undefined) await source.write(sourceBytes(cell));
   return { gate: await openFifo(lab, 'gate'), source };
 }
 
+/** A write that finds it full fails with EAGAIN: one that waited for a reader who is gone could not be taken back. */
 async function openFifo(lab: Lab, name: string): Promise<FileHandle> {
   const path = join(lab.folder, name);
   execFileSync('mkfifo', [path]);
-  return open(path, 'r+');
+  return open(path, constants.O_RDWR | constants.O_NONBLOCK);
 }
 
 function begin(lab: Lab, cell: Cell): Running {
@@ -99,11 +100,25 @@ function textOf({ kind }: ShapeStage, stage: number, cell: Cell, folder: string)
   return kind === 'sink' ? `> ${folder}/target` : commandLine(cell, stage, folder);
 }
 
-function feed(running: Running, cell: Cell): void {
+async function feed(running: Running, cell: Cell, { source }: Place): Promise<void> {
+  if (source !== undefined) await Promise.race([writeAll(source, sourceBytes(cell)), running.result]);
   if (!cell.shape.stdin) return;
   running.write(sourceBytes(cell).toString('latin1'));
   const { gateBefore, gateAfterHead } = courseOf(cell);
   if (!gateBefore && !gateAfterHead) running.closeInput();
+}
+
+/** More than the fifo holds goes in as a reader makes room. */
+async function writeAll(fifo: FileHandle, bytes: Buffer): Promise<void> {
+  for (let rest = bytes; rest.length > 0; ) {
+    try {
+      const { bytesWritten } = await fifo.write(rest);
+      rest = rest.subarray(bytesWritten);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
+      await delay(5);
+    }
+  }
 }
 
 /** Opens every gate: the run goes on to its end. */
