@@ -39,7 +39,7 @@ describe('rdsend and rdrecv under an agent', () => {
     for (const { agent, program } of [sender, receiver]) {
       expect((await program.ended).status).to.equal(0);
       const { user_ms, system_ms, max_rss_kib, ...finished } = await agent.heard('finished');
-      expect(finished).to.deep.equal(ending('delivered', 0, 'ok', '', 5));
+      expect(finished).to.deep.equal(DELIVERED);
       expect([user_ms, system_ms]).to.satisfy((times: unknown[]) => times.every((time) => Number(time) >= 0));
       expect(max_rss_kib).to.be.within(500, 100_000);
       expect(agent.events.at(-2)).to.include({ event: 'counters', bytes: 5 });
@@ -298,9 +298,16 @@ describe('rdsend and rdrecv under an agent', () => {
   }
 });
 
-function ending(result: string, status: number, code: string, message: string, bytes: number): Message {
-  return { event: 'finished', result, status, code, message, bytes };
-}
+/** Five bytes behind a header, and before a tag. */
+const DELIVERED: Message = {
+  event: 'finished',
+  result: 'delivered',
+  status: 0,
+  code: 'ok',
+  message: '',
+  bytes: 5,
+  wire_bytes: 24 + 5 + 16,
+};
 
 function lastCounters({ agent }: Commanded): Message {
   return agent.events.filter(({ event }) => event === 'counters').at(-1) ?? {};

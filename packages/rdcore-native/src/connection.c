@@ -35,6 +35,7 @@ struct rd_connection {
   struct rd_agreement agreement;
   bool poll;
   size_t memory_left_bytes; // that may still be enrolled
+  uint64_t wire_bytes;      // of DATA frames
 
   struct outgoing *outgoing; // of message n: n % OUTGOING_MOST
   uint64_t accepted;         // messages, by the transport
@@ -150,6 +151,16 @@ void rd_connection_choose(struct rd_connection *connection) {
 
 uint32_t rd_connection_rtt_us(const struct rd_connection *connection) {
   return connection->life.rtt_us;
+}
+
+uint64_t rd_connection_wire_bytes(const struct rd_connection *connection) {
+  return connection->wire_bytes;
+}
+
+bool rd_connection_is_working(const struct rd_connection *connection) {
+  if (connection->inbound != NULL && !rd_inbound_is_empty(connection->inbound)) return true;
+  return connection->outbound != NULL && rd_outbound_is_working(connection->outbound) &&
+         connection->transport->ops->released(connection->transport) == connection->accepted;
 }
 
 size_t rd_connection_data_most_bytes(const struct rd_connection *connection) {
@@ -316,6 +327,7 @@ static int send_frame(struct rd_connection *connection, enum rd_frame_type type,
   if (type == RD_FRAME_DATA) {
     rd_frame_encode(&frame, outgoing->header);
     stage(connection, outgoing, payload, bytes);
+    connection->wire_bytes += RD_HEADER_BYTES + bytes;
   } else {
     if (!rd_seal_seal(connection->agreement.outgoing, &frame, payload, bytes, outgoing->header, outgoing->sealed,
                       error))
@@ -453,6 +465,7 @@ static bool offer_outbound(struct rd_connection *connection, struct rd_error *er
     int sent = offer_message(connection, parts, error);
     if (sent <= 0) return sent == 0;
     rd_outbound_sent(connection->outbound, connection->accepted);
+    connection->wire_bytes += parts[0].iov_len + parts[1].iov_len;
   }
   return true;
 }
@@ -518,6 +531,7 @@ static bool open_frame(struct rd_connection *connection, struct rd_arrival *arri
     return rd_seal_open(connection->agreement.incoming, message->data, message->bytes, frame, &arrival->payload,
                         &arrival->bytes, error);
   }
+  connection->wire_bytes += message->bytes;
   arrival->payload = message->data + RD_HEADER_BYTES;
   arrival->bytes = message->bytes - RD_HEADER_BYTES;
   return true;

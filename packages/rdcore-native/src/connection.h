@@ -45,6 +45,11 @@ void rd_connection_choose(struct rd_connection *connection);
 // The shortest round trip so far, in microseconds; 0: none yet.
 uint32_t rd_connection_rtt_us(const struct rd_connection *connection);
 
+// What DATA frames, with their headers and tags, took on the wire so far.
+uint64_t rd_connection_wire_bytes(const struct rd_connection *connection);
+// Is DATA with the threads while the wire has nothing else to do, and nothing to receive is ready?
+bool rd_connection_is_working(const struct rd_connection *connection);
+
 // DATA: the largest payload that can be sent, and how much memory may be enrolled to send it from (SIZE_MAX: there is
 // no limit).
 size_t rd_connection_data_most_bytes(const struct rd_connection *connection);

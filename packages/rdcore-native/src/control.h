@@ -86,14 +86,14 @@ enum rd_event_type {
   RD_EVENT_BROKEN,        // error: the connection is gone, another one is being made
   RD_EVENT_RESUMED,       // epoch, bytes: it is there, and the stream goes on from there
   RD_EVENT_SIZE,          // bytes
-  RD_EVENT_COUNTERS,      // bytes, *_ms, rtt_us
+  RD_EVENT_COUNTERS,      // bytes, wire_bytes, *_ms, rtt_us
   RD_EVENT_END,           // bytes, status: END was valid and everything is written
-  RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes, usage; the last one
+  RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes, wire_bytes, usage; the last one
 };
 
 // What kept this end waiting, in milliseconds.
 struct rd_waits {
-  int64_t input_ms, limit_ms, wire_ms, output_ms;
+  int64_t input_ms, limit_ms, worker_ms, wire_ms, output_ms;
 };
 
 struct rd_event {
@@ -105,6 +105,7 @@ struct rd_event {
   const char *device, *note; // NULL: none
   const int *numa_node;      // NULL: it did not matter
   uint64_t bytes;
+  uint64_t wire_bytes; // that DATA took so far
   struct rd_waits waits;
   uint32_t rtt_us; // 0: not measured
   uint32_t status; // of the producer

@@ -12,6 +12,7 @@
 
 #define PLAIN_EVERY_MS 10000
 #define BAR_MOST 512
+#define WIRE_WORDS_BYTES 64
 
 static enum rd_progress choose_progress(const struct rd_options *options);
 static void show_json(const struct rd_event *event);
@@ -21,7 +22,9 @@ static void turned_away(struct rd_display *display, const struct rd_event *event
 static void connected(struct rd_display *display, const struct rd_event *event);
 static void progress(struct rd_display *display, const struct rd_event *event);
 static void finished(struct rd_display *display, const struct rd_event *event);
-static void summary(struct rd_display *display, uint64_t bytes);
+static void summary(struct rd_display *display, const struct rd_event *event);
+static void add_wait(char *words, size_t words_bytes, int64_t waited_ms, const char *what);
+static void on_the_wire(const struct rd_display *display, const struct rd_event *event, char *out, size_t out_bytes);
 static void say(struct rd_display *display, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void print(const char *text);
 
@@ -131,13 +134,15 @@ static void progress(struct rd_display *display, const struct rd_event *event) {
   bool live = display->progress == RD_PROGRESS_LIVE;
   if (display->progress == RD_PROGRESS_NONE || display->peer[0] == '\0' || passed_ms <= 0) return;
   if (!live && passed_ms < PLAIN_EVERY_MS) return;
-  char done[RD_SIZE_WORDS_BYTES], rate[RD_SIZE_WORDS_BYTES], share[16] = "";
+  char done[RD_SIZE_WORDS_BYTES], rate[RD_SIZE_WORDS_BYTES], wire[WIRE_WORDS_BYTES], share[16] = "";
   rd_size_words((double)event->bytes, done, sizeof done);
   rd_size_words((double)(event->bytes - display->shown_bytes) * 1000 / (double)passed_ms, rate, sizeof rate);
+  on_the_wire(display, event, wire, sizeof wire);
   if (display->size_bytes > 0)
     snprintf(share, sizeof share, " %3.0f %%", 100.0 * (double)event->bytes / (double)display->size_bytes);
   char row[BAR_MOST];
-  snprintf(row, sizeof row, live ? "\r\033[K%s: %s %s/s%s" : "%s: %s %s/s%s\n", display->program, done, rate, share);
+  snprintf(row, sizeof row, live ? "\r\033[K%s: %s%s %s/s%s" : "%s: %s%s %s/s%s\n", display->program, done, wire, rate,
+           share);
   print(row);
   display->row_shown = live;
   display->shown_at_ms = now_ms;
@@ -149,27 +154,46 @@ static void finished(struct rd_display *display, const struct rd_event *event) {
   if (display->row_shown) print("\r\033[K");
   display->row_shown = false;
   bool good = code == RD_CODE_OK || code == RD_CODE_CLOSED;
-  if (display->options->verbose && display->peer[0] != '\0') summary(display, event->bytes);
+  if (display->options->verbose && display->peer[0] != '\0') summary(display, event);
   // A consumer that closed early is no failure: in a local pipe nobody says anything either.
   if (!good || (code == RD_CODE_CLOSED && display->options->verbose)) say(display, "%s", event->error->message);
 }
 
-static void summary(struct rd_display *display, uint64_t bytes) {
+static void summary(struct rd_display *display, const struct rd_event *event) {
   double seconds = (double)(rd_now_ms() - display->started_at_ms) / 1000;
   char words[BAR_MOST];
-  snprintf(words, sizeof words, "Bandwidth %.3f GB/s\n", seconds > 0 ? (double)bytes / seconds / 1e9 : 0.0);
+  snprintf(words, sizeof words, "Bandwidth %.3f GB/s\n", seconds > 0 ? (double)event->bytes / seconds / 1e9 : 0.0);
   print(words);
   bool sends = display->options->role == RD_ROLE_SENDER;
   const char *device = display->device;
-  say(display, "%s %" PRIu64 " bytes %s %s in %.3f s over %s%s%s%s, cipher %s", sends ? "sent" : "received", bytes,
-      sends ? "to" : "from", display->peer, seconds, display->transport, device[0] != '\0' ? " " : "", device,
-      display->node, display->cipher);
-  char limit[64] = "";
+  char wire[WIRE_WORDS_BYTES];
+  on_the_wire(display, event, wire, sizeof wire);
+  say(display, "%s %" PRIu64 " bytes%s %s %s in %.3f s over %s%s%s%s, cipher %s", sends ? "sent" : "received",
+      event->bytes, wire, sends ? "to" : "from", display->peer, seconds, display->transport,
+      device[0] != '\0' ? " " : "", device, display->node, display->cipher);
+  char between[128] = "";
   if (display->options->settings.limit_bytes_per_s > 0)
-    snprintf(limit, sizeof limit, "%.3f s for the limit, ", (double)display->waits.limit_ms / 1000);
+    add_wait(between, sizeof between, display->waits.limit_ms, "limit");
+  if (display->waits.worker_ms > 0) add_wait(between, sizeof between, display->waits.worker_ms, "workers");
   say(display, "waited %.3f s for the input, %s%.3f s for the wire, %.3f s for the output",
-      (double)display->waits.input_ms / 1000, limit, (double)display->waits.wire_ms / 1000,
+      (double)display->waits.input_ms / 1000, between, (double)display->waits.wire_ms / 1000,
       (double)display->waits.output_ms / 1000);
+}
+
+static void add_wait(char *words, size_t words_bytes, int64_t waited_ms, const char *what) {
+  size_t used = strlen(words);
+  snprintf(words + used, words_bytes - used, "%.3f s for the %s, ", (double)waited_ms / 1000, what);
+}
+
+// " (1.0 GiB on the wire)", of what is compressed. A receiver was not told that it is: it shows.
+static void on_the_wire(const struct rd_display *display, const struct rd_event *event, char *out, size_t out_bytes) {
+  bool sends = display->options->role == RD_ROLE_SENDER;
+  bool compressed = sends ? display->options->settings.compress_level > 0 : event->wire_bytes < event->bytes;
+  char size[RD_SIZE_WORDS_BYTES];
+  out[0] = '\0';
+  if (!compressed) return;
+  rd_size_words((double)event->wire_bytes, size, sizeof size);
+  snprintf(out, out_bytes, " (%s on the wire)", size);
 }
 
 static void say(struct rd_display *display, const char *format, ...) {

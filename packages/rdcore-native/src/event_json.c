@@ -2,6 +2,7 @@
 #include "event_json.h"
 
 static json_t *encode_connected(const struct rd_event *event);
+static json_t *encode_counters(const struct rd_event *event);
 static json_t *encode_finished(const struct rd_event *event);
 static const char *result_of(enum rd_code code);
 
@@ -31,10 +32,7 @@ json_t *rd_event_to_json(const struct rd_event *event) {
   case RD_EVENT_SIZE:
     return json_pack("{s:s, s:I}", "event", "size", "bytes", (json_int_t)event->bytes);
   case RD_EVENT_COUNTERS:
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "counters", "bytes", (json_int_t)event->bytes,
-                     "input_ms", (json_int_t)event->waits.input_ms, "limit_ms", (json_int_t)event->waits.limit_ms,
-                     "wire_ms", (json_int_t)event->waits.wire_ms, "output_ms", (json_int_t)event->waits.output_ms,
-                     "rtt_us", (json_int_t)event->rtt_us);
+    return encode_counters(event);
   case RD_EVENT_END:
     return json_pack("{s:s, s:I, s:I}", "event", "end", "bytes", (json_int_t)event->bytes, "status",
                      (json_int_t)event->status);
@@ -51,13 +49,23 @@ static json_t *encode_connected(const struct rd_event *event) {
                    node, "note", event->note);
 }
 
+static json_t *encode_counters(const struct rd_event *event) {
+  const struct rd_waits *waits = &event->waits;
+  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "counters", "bytes",
+                   (json_int_t)event->bytes, "wire_bytes", (json_int_t)event->wire_bytes, "input_ms",
+                   (json_int_t)waits->input_ms, "limit_ms", (json_int_t)waits->limit_ms, "worker_ms",
+                   (json_int_t)waits->worker_ms, "wire_ms", (json_int_t)waits->wire_ms, "output_ms",
+                   (json_int_t)waits->output_ms, "rtt_us", (json_int_t)event->rtt_us);
+}
+
 static json_t *encode_finished(const struct rd_event *event) {
   enum rd_code code = event->error->code;
   const char *message = code == RD_CODE_OK ? "" : event->error->message;
-  return json_pack("{s:s, s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "event", "finished", "result", result_of(code),
+  return json_pack("{s:s, s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "event", "finished", "result", result_of(code),
                    "status", rd_code_status(code), "code", rd_code_name(code), "message", message, "bytes",
-                   (json_int_t)event->bytes, "user_ms", (json_int_t)event->usage.user_ms, "system_ms",
-                   (json_int_t)event->usage.system_ms, "max_rss_kib", (json_int_t)event->usage.max_rss_kib);
+                   (json_int_t)event->bytes, "wire_bytes", (json_int_t)event->wire_bytes, "user_ms",
+                   (json_int_t)event->usage.user_ms, "system_ms", (json_int_t)event->usage.system_ms, "max_rss_kib",
+                   (json_int_t)event->usage.max_rss_kib);
 }
 
 static const char *result_of(enum rd_code code) {

@@ -32,6 +32,7 @@ static bool take_connection(struct rd_hop_end *hop_end, struct rd_error *error);
 static bool refused(struct rd_hop_end *hop_end, struct rd_error *error);
 static bool still_mending(struct rd_hop_end *hop_end, struct rd_error *error);
 static void part(struct rd_hop_end *hop_end);
+static void read_meters(struct rd_hop_end *hop_end);
 static void tell_turned_away(void *context, const char *peer, const struct rd_error *why);
 static void settle(void *context, const char *device);
 static void listen_now(struct rd_hop_end *hop_end, const struct rd_listen_order *order);
@@ -49,6 +50,7 @@ void rd_hop_end_init(struct rd_hop_end *hop_end, enum rd_role role, struct rd_co
 }
 
 void rd_hop_end_clear(struct rd_hop_end *hop_end) {
+  read_meters(hop_end);
   rd_connect_destroy(hop_end->connect);
   rd_connection_destroy(hop_end->connection);
   hop_end->connect = NULL;
@@ -181,14 +183,17 @@ bool rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end)
 }
 
 void rd_hop_end_tell_counters(struct rd_hop_end *hop_end, bool last) {
-  if (hop_end->connection != NULL) hop_end->meter.rtt_us = rd_connection_rtt_us(hop_end->connection);
+  read_meters(hop_end);
   rd_meter_tell(&hop_end->meter, hop_end->control, last);
 }
 
 void rd_hop_end_finish(struct rd_hop_end *hop_end, const struct rd_error *end) {
   rd_hop_end_tell_counters(hop_end, true);
-  struct rd_event event = {
-      .type = RD_EVENT_FINISHED, .error = end, .bytes = hop_end->meter.bytes, .usage = rd_usage_so_far()};
+  struct rd_event event = {.type = RD_EVENT_FINISHED,
+                           .error = end,
+                           .bytes = hop_end->meter.bytes,
+                           .wire_bytes = hop_end->meter.wire_bytes,
+                           .usage = rd_usage_so_far()};
   hop_end->control->ops->tell(hop_end->control, &event);
 }
 
@@ -304,8 +309,17 @@ static bool still_mending(struct rd_hop_end *hop_end, struct rd_error *error) {
 
 static void part(struct rd_hop_end *hop_end) {
   struct rd_connection *connection = hop_end->connection;
+  read_meters(hop_end);
+  hop_end->wire_bytes = hop_end->meter.wire_bytes;
   hop_end->connection = NULL;
   if (connection != NULL) hop_end->let_go(hop_end->context, connection);
+}
+
+// What the connection counted itself.
+static void read_meters(struct rd_hop_end *hop_end) {
+  if (hop_end->connection == NULL) return;
+  hop_end->meter.rtt_us = rd_connection_rtt_us(hop_end->connection);
+  hop_end->meter.wire_bytes = hop_end->wire_bytes + rd_connection_wire_bytes(hop_end->connection);
 }
 
 static void tell_turned_away(void *context, const char *peer, const struct rd_error *why) {

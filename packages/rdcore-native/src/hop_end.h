@@ -35,6 +35,7 @@ struct rd_hop_end {
   int64_t listen_until_ms; // 0: no limit
   bool peer_ended;         // the peer ended the stream, and needs no telling
   size_t ring_bytes;       // of a sender with a connection
+  uint64_t wire_bytes;     // of the connections before this one
   struct rd_meter meter;
 };
 

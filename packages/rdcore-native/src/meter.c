@@ -17,8 +17,10 @@ void rd_meter_tell(struct rd_meter *meter, struct rd_control *control, bool last
   struct rd_event event = {
       .type = RD_EVENT_COUNTERS,
       .bytes = meter->bytes,
+      .wire_bytes = meter->wire_bytes,
       .waits = {.input_ms = meter->waited_ns[RD_WAIT_INPUT] / RD_NS_A_MS,
                 .limit_ms = meter->waited_ns[RD_WAIT_LIMIT] / RD_NS_A_MS,
+                .worker_ms = meter->waited_ns[RD_WAIT_WORKER] / RD_NS_A_MS,
                 .wire_ms = meter->waited_ns[RD_WAIT_WIRE] / RD_NS_A_MS,
                 .output_ms = meter->waited_ns[RD_WAIT_OUTPUT] / RD_NS_A_MS},
       .rtt_us = meter->rtt_us,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop counts: bytes, and the time it spent waiting, by what it waited for.
+// What a loop counts: bytes, of the stream and on the wire, and the time it spent waiting, by what it waited for.
 #ifndef RD_METER_H
 #define RD_METER_H
 
@@ -7,10 +7,12 @@
 
 #define RD_COUNTERS_EVERY_MS 250
 
-enum rd_wait { RD_WAIT_NONE, RD_WAIT_INPUT, RD_WAIT_LIMIT, RD_WAIT_WIRE, RD_WAIT_OUTPUT };
+// RD_WAIT_WORKER: for the threads that compress and seal, or the other way round.
+enum rd_wait { RD_WAIT_NONE, RD_WAIT_INPUT, RD_WAIT_LIMIT, RD_WAIT_WORKER, RD_WAIT_WIRE, RD_WAIT_OUTPUT };
 
 struct rd_meter {
   uint64_t bytes;
+  uint64_t wire_bytes; // of the hop's connections, see rd_connection_wire_bytes()
   uint32_t rtt_us;
   int64_t waited_ns[RD_WAIT_OUTPUT + 1];
   int64_t told_at_ms;

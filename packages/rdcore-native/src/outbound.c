@@ -127,6 +127,10 @@ bool rd_outbound_is_empty(const struct rd_outbound *outbound) {
   return outbound->next == NULL && rd_pool_pending(outbound->pool) == 0;
 }
 
+bool rd_outbound_is_working(const struct rd_outbound *outbound) {
+  return outbound->next == NULL && rd_pool_pending(outbound->pool) > 0;
+}
+
 int rd_outbound_poll_fd(const struct rd_outbound *outbound) {
   return rd_pool_poll_fd(outbound->pool);
 }

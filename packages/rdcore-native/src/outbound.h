@@ -38,6 +38,8 @@ int rd_outbound_next(struct rd_outbound *outbound, struct iovec parts[2], struct
 void rd_outbound_sent(struct rd_outbound *outbound, uint64_t number);
 // Is anything in it that the transport has not accepted?
 bool rd_outbound_is_empty(const struct rd_outbound *outbound);
+// Is anything in it, and no message ready?
+bool rd_outbound_is_working(const struct rd_outbound *outbound);
 
 int rd_outbound_poll_fd(const struct rd_outbound *outbound); // readable when there may be a next message
 void rd_outbound_woken(struct rd_outbound *outbound);

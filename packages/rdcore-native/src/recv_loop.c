@@ -348,7 +348,9 @@ static enum rd_wait what_for(struct receiver *receiver) {
   if (receiver->writer == NULL || receiver->delivered) return RD_WAIT_NONE;
   unsigned pending = rd_writer_pending(receiver->writer);
   if (receiver->end_received || pending * 2 >= receiver->credit.slots) return RD_WAIT_OUTPUT;
-  return pending == 0 ? RD_WAIT_WIRE : RD_WAIT_NONE;
+  if (pending > 0) return RD_WAIT_NONE;
+  const struct rd_connection *connection = receiver->hop_end.connection;
+  return connection != NULL && rd_connection_is_working(connection) ? RD_WAIT_WORKER : RD_WAIT_WIRE;
 }
 
 // For BYE, or until an ACK that may wait is due; -1: no limit.

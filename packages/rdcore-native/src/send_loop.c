@@ -51,6 +51,7 @@ static bool send_data(struct sender *sender, struct rd_error *error);
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes);
 static bool send_end(struct sender *sender, struct rd_error *error);
 static void wait(struct sender *sender);
+static enum rd_wait what_for(const struct sender *sender, bool speaks);
 static void clear(struct sender *sender);
 
 enum rd_code rd_send_loop(struct rd_control *control) {
@@ -281,6 +282,7 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
   rd_end_encode(&end, payload);
   int sent = rd_connection_send(sender->hop_end.connection, RD_FRAME_END, sender->sent, payload, sizeof payload, error);
   sender->end_sent = sent > 0;
+  if (sent == 0) sender->wait = RD_WAIT_WIRE;
   return sent >= 0;
 }
 
@@ -288,7 +290,7 @@ static void wait(struct sender *sender) {
   struct pollfd news = {.fd = -1, .events = POLLIN};
   int64_t most_ns = -1;
   bool speaks = sender->hop_end.connection != NULL && sender->resumed;
-  if (!speaks) sender->wait = RD_WAIT_WIRE;
+  sender->wait = what_for(sender, speaks);
   if (sender->wait == RD_WAIT_LIMIT) {
     most_ns = rd_limit_wait_ns(&sender->limit, rd_now_ns());
   } else if (speaks && sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
@@ -297,6 +299,13 @@ static void wait(struct sender *sender) {
   }
   rd_hop_end_wait(&sender->hop_end, &news, 1, most_ns, sender->wait);
   if (news.revents != 0) rd_reader_woken(sender->reader);
+}
+
+// What the threads have, neither the wire nor the output can have.
+static enum rd_wait what_for(const struct sender *sender, bool speaks) {
+  if (!speaks) return RD_WAIT_WIRE;
+  bool is_behind = sender->wait == RD_WAIT_WIRE || sender->wait == RD_WAIT_OUTPUT;
+  return is_behind && rd_connection_is_working(sender->hop_end.connection) ? RD_WAIT_WORKER : sender->wait;
 }
 
 static void clear(struct sender *sender) {

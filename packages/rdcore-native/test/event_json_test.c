@@ -34,11 +34,17 @@ int main(void) {
   connected.note = "smaller";
   says(connected, "{\"event\":\"connected\",\"transport\":\"rdma\",\"cipher\":\"none\",\"local\":\"a\",\"peer\":\"b\","
                   "\"device\":null,\"numa\":1,\"note\":\"smaller\"}");
-  says((struct rd_event){.type = RD_EVENT_COUNTERS, .bytes = 1ull << 40, .waits = {1, 4, 2, 3}, .rtt_us = 90},
-       "{\"event\":\"counters\",\"bytes\":1099511627776,\"input_ms\":1,\"limit_ms\":4,\"wire_ms\":2,\"output_ms\":3,"
-       "\"rtt_us\":90}");
-  says((struct rd_event){.type = RD_EVENT_FINISHED, .error = &refused, .bytes = 5, .usage = {1, 2, 900}},
-       "{\"event\":\"finished\",\"result\":\"failed\",\"status\":3,\"code\":\"cannot_connect\",\"message\":\"why\","
-       "\"bytes\":5,\"user_ms\":1,\"system_ms\":2,\"max_rss_kib\":900}");
+  says((struct rd_event){.type = RD_EVENT_COUNTERS,
+                         .bytes = 1ull << 40,
+                         .wire_bytes = 1u << 30,
+                         .waits = {1, 4, 5, 2, 3},
+                         .rtt_us = 90},
+       "{\"event\":\"counters\",\"bytes\":1099511627776,\"wire_bytes\":1073741824,\"input_ms\":1,\"limit_ms\":4,"
+       "\"worker_ms\":5,\"wire_ms\":2,\"output_ms\":3,\"rtt_us\":90}");
+  says(
+      (struct rd_event){
+          .type = RD_EVENT_FINISHED, .error = &refused, .bytes = 5, .wire_bytes = 4, .usage = {1, 2, 900}},
+      "{\"event\":\"finished\",\"result\":\"failed\",\"status\":3,\"code\":\"cannot_connect\",\"message\":\"why\","
+      "\"bytes\":5,\"wire_bytes\":4,\"user_ms\":1,\"system_ms\":2,\"max_rss_kib\":900}");
   return test_end("event_json");
 }

@@ -29,7 +29,7 @@ json_t *event_exited(const struct exit_event *exited);
 struct link_end_event {
   const char *result, *code, *message;
   int status;
-  int64_t bytes;
+  int64_t bytes, wire_bytes;
   struct rd_usage usage; // of its program
 };
 json_t *event_link_ended(int64_t link, enum hop_end end, const struct link_end_event *ended);

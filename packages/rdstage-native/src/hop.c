@@ -223,17 +223,18 @@ static void on_not_joined(struct hop *hop, json_t *event) {
 static void on_finished(struct hop *hop, json_t *event) {
   const char *result, *code, *message;
   int status;
-  json_int_t bytes, user_ms, system_ms, max_rss_kib;
+  json_int_t bytes, wire_bytes, user_ms, system_ms, max_rss_kib;
   if (hop->finished) return;
-  if (json_unpack(event, "{s:s,s:i,s:s,s:s,s:I,s:I,s:I,s:I}", "result", &result, "status", &status, "code", &code,
-                  "message", &message, "bytes", &bytes, "user_ms", &user_ms, "system_ms", &system_ms, "max_rss_kib",
-                  &max_rss_kib))
+  if (json_unpack(event, "{s:s,s:i,s:s,s:s,s:I,s:I,s:I,s:I,s:I}", "result", &result, "status", &status, "code", &code,
+                  "message", &message, "bytes", &bytes, "wire_bytes", &wire_bytes, "user_ms", &user_ms, "system_ms",
+                  &system_ms, "max_rss_kib", &max_rss_kib))
     return; // our own program is broken: its exit without a last word tells
   struct link_end_event ended = {.result = result,
                                  .code = code,
                                  .message = message,
                                  .status = status,
                                  .bytes = bytes,
+                                 .wire_bytes = wire_bytes,
                                  .usage = {.user_ms = user_ms, .system_ms = system_ms, .max_rss_kib = max_rss_kib}};
   if (!hop->ready && hop->file && strcmp(code, rd_code_name(file_code(hop))) == 0)
     control_tell(hop->agent->control, event_failed(hop->file->number, file_code(hop), message));

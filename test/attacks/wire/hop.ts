@@ -16,6 +16,8 @@ export interface HopOptions {
   readonly sealed: boolean;
   /** Of the stream. */
   readonly bytes: number;
+  /** It shrinks to some half of them. */
+  readonly shrinks?: boolean;
   /** What stands in `open` in place of the usual, of both ends. */
   readonly open?: Message;
   /** The stream does not end before commit(). */
@@ -39,7 +41,7 @@ export class Hop {
   constructor(bench: Bench, options: HopOptions) {
     hops += 1;
     const name = `hop-${hops}`;
-    this.content = randomBytes(options.bytes);
+    this.content = options.shrinks === true ? digits(options.bytes) : randomBytes(options.bytes);
     this.#sink = bench.path(`${name}.sink`);
     const source = bench.path(`${name}.source`);
     writeFileSync(source, this.content);
@@ -82,6 +84,10 @@ export class Hop {
   get sunk(): Buffer | undefined {
     return existsSync(this.#sink) ? readFileSync(this.#sink) : undefined;
   }
+}
+
+function digits(bytes: number): Buffer {
+  return Buffer.from(randomBytes(bytes / 2).toString('hex'));
 }
 
 /** The code with which it finished, once it has gone. */

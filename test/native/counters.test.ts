@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both ends of a hop count: the stream, what of it was on the wire, and what was waited for.
+import { expect } from 'chai';
+import { endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
+import type { Message } from '../support/agent-socket.ts';
+import { BreakingProxy } from '../support/breaking-proxy.ts';
+import { useBench } from '../support/programs.ts';
+
+const BYTES = 6_000_000;
+const BUFFER = 1 << 20;
+/** What may be around DATA: headers and tags. */
+const AROUND = 1.01;
+
+describe('the counters of a hop', () => {
+  const bench = useBench();
+
+  for (const sealed of [false, true]) {
+    const how = sealed ? 'sealed' : 'in clear';
+
+    it(`tell the bytes on the wire of a stream ${how}`, async () => {
+      const { sent, received } = await carry({ sealed });
+      expect(sent.wire_bytes).to.equal(received.wire_bytes);
+      expect(sent.wire_bytes).to.be.within(BYTES + 1, BYTES * AROUND);
+    });
+
+    it(`tell what is left of a stream that is compressed, ${how}`, async () => {
+      const { sent, received } = await carry({ sealed, shrinks: true, open: { compress: 1 } });
+      expect(sent.wire_bytes).to.equal(received.wire_bytes);
+      expect(sent.wire_bytes).to.be.within(BYTES * 0.4, BYTES * 0.7);
+    });
+  }
+
+  it('tell how long a sender waited for its workers', async () => {
+    const { sent } = await carry({ sealed: false, bytes: 1_000_000, shrinks: true, open: { compress: 19, jobs: 1 } });
+    const { worker_ms: worker, input_ms: input, wire_ms: wire, output_ms: output } = sent;
+    expect(worker).to.be.greaterThan(0);
+    expect(worker).to.equal(Math.max(Number(worker), Number(input), Number(wire), Number(output)));
+  });
+
+  it('add up what connections carried', async () => {
+    const hop = new Hop(bench, { dialler: 'sender', sealed: false, bytes: BYTES, open: { buffer: BUFFER } });
+    const proxy = await BreakingProxy.before(await hop.listen());
+    try {
+      proxy.breakEvery(BYTES / 2, 1, 'closed', 'both');
+      hop.dial(proxy.port);
+      expect(await endOf(hop.dialler)).to.equal('ok');
+      const { sent, received } = counted(hop);
+      expect(received.wire_bytes).to.be.at.least(BYTES + 1);
+      expect(sent.wire_bytes).to.be.at.least(Number(received.wire_bytes));
+    } finally {
+      proxy.close();
+    }
+  });
+
+  async function carry(options: { sealed: boolean; bytes?: number; shrinks?: boolean; open?: Message }) {
+    const bytes = options.bytes ?? BYTES;
+    const hop = new Hop(bench, { dialler: 'sender', ...options, bytes, open: { buffer: BUFFER, ...options.open } });
+    hop.dial(await hop.listen());
+    expect(await Promise.all([endOf(hop.dialler), endOf(hop.listener)])).to.deep.equal(['ok', 'ok']);
+    expect(hop.sunk?.equals(hop.content)).to.equal(true);
+    for (const end of [hop.dialler, hop.listener])
+      expect(last(end, 'finished')).to.deep.include({ bytes, wire_bytes: last(end, 'counters').wire_bytes });
+    return counted(hop);
+  }
+});
+
+function counted(hop: Hop): { sent: Message; received: Message } {
+  return { sent: last(hop.dialler, 'counters'), received: last(hop.listener, 'counters') };
+}
+
+function last({ agent }: HopEnd, event: string): Message {
+  return agent.events.findLast((message) => message.event === event) ?? {};
+}
