@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
+import { reportOf } from '../support/report.ts';
 import { succeeded } from '../support/shell.ts';
 
 const MIB = 1024 * 1024;
@@ -31,6 +32,16 @@ describe('--compress and --jobs', () => {
   it('nothing, and a byte', async () => {
     await pass(Buffer.alloc(0), '--compress zstd --encrypt always');
     await pass(Buffer.from('x'), '--compress zstd --encrypt always');
+  });
+
+  it('and the report says what was on the wire, and that the workers were slowest', async () => {
+    await lab.write('in', lines.subarray(0, 2 * MIB));
+    const result = await lab.sh(
+      `rdpipe --json --compress zstd:19 --jobs 1 h1:'< ${lab.folder}/in' h2:'cat >/dev/null'`,
+    );
+    const [hop] = reportOf(result).hops;
+    expect(hop).to.include({ bytes: 2 * MIB, compress: 19, bottleneck: 'worker' });
+    expect(hop?.wireBytes).to.be.within(1, MIB);
   });
 
   it('from file to file, encrypted by 8 threads', async () => {

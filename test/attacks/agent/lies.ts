@@ -113,7 +113,7 @@ function exited(changes: object): object {
 }
 
 function linkEnded(link: number, end: string): object {
-  const ended = { result: 'delivered', status: 0, code: 'ok', message: '', bytes: 0 };
+  const ended = { result: 'delivered', status: 0, code: 'ok', message: '', bytes: 0, wire_bytes: 0 };
   return { event: 'link_ended', link, end, ...ended, user_ms: 0, system_ms: 0, max_rss_kib: 0 };
 }
 
@@ -136,8 +136,10 @@ function counters(bytes: number): object {
     link: 1,
     end: 'recv',
     bytes,
+    wire_bytes: 0,
     input_ms: 0,
     limit_ms: 0,
+    worker_ms: 0,
     wire_ms: 0,
     output_ms: 0,
     rtt_us: 0,

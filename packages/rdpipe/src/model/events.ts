@@ -1,4 +1,5 @@
 /** What a run tells whoever shows it. `run` and `ui` meet only here; a renderer is a mapped type over the kinds. */
+import type { Counters } from './counters.ts';
 import type { Plan } from './plan.ts';
 import type { HopEnd } from './protocol.ts';
 import type { Report } from './report.ts';
@@ -35,16 +36,7 @@ export type RunEvent =
       readonly bytes: number;
     }
   | { readonly kind: 'size'; readonly link: number; readonly bytes: number }
-  | {
-      readonly kind: 'counters';
-      readonly link: number;
-      readonly end: HopEnd;
-      readonly bytes: number;
-      readonly inputMs: number;
-      readonly limitMs: number;
-      readonly wireMs: number;
-      readonly outputMs: number;
-    }
+  | ({ readonly kind: 'counters'; readonly link: number; readonly end: HopEnd } & Counters)
   | { readonly kind: 'stderr'; readonly stage: number; readonly host: string; readonly data: Uint8Array }
   | {
       readonly kind: 'stage_exited';

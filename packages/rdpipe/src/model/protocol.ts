@@ -213,9 +213,13 @@ export type AgentEvent =
       readonly link: number;
       readonly end: HopEnd;
       readonly bytes: number;
+      /** Of DATA frames, over all connections. */
+      readonly wire_bytes: number;
       readonly input_ms: number;
       /** Held back by the limit; of a sender. */
       readonly limit_ms: number;
+      /** For the threads that compress and encrypt, or undo it. */
+      readonly worker_ms: number;
       readonly wire_ms: number;
       readonly output_ms: number;
       /** Shortest round trip of a PING; 0: none yet. */
@@ -242,6 +246,7 @@ export type AgentEvent =
       readonly code: NativeCode;
       readonly message: string;
       readonly bytes: number;
+      readonly wire_bytes: number;
       /** Of the native program. */
       readonly user_ms: number;
       readonly system_ms: number;

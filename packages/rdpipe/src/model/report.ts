@@ -1,4 +1,5 @@
 /** What happened. The last `--json` object is this one; the summary prints it. */
+import type { Waits, WaitsFor } from './counters.ts';
 import type { Cause } from './errors.ts';
 
 export interface StageReport {
@@ -20,7 +21,8 @@ export interface ProgramUsage {
   readonly maxRssKib: number;
 }
 
-export interface HopReport {
+/** Its waits are those of the hop as a whole. */
+export interface HopReport extends Waits {
   readonly link: number;
   readonly from: string;
   readonly to: string;
@@ -43,14 +45,13 @@ export interface HopReport {
   readonly result: 'delivered' | 'closed' | 'aborted' | 'failed' | 'not_connected';
   readonly bytes: number;
   readonly seconds: number;
+  /** Level of zstd; 0: not compressed. */
+  readonly compress: number;
+  /** What the bytes took on the wire, with headers and tags, and with what was sent again. */
+  readonly wireBytes: number;
   readonly bytesPerSecond: number;
-  /** What the hop waited for most: its producer, its limit, the network, its consumer. */
-  readonly bottleneck: 'input' | 'limit' | 'wire' | 'output' | 'none';
-  readonly inputMs: number;
-  /** Held back by `--limit`. */
-  readonly limitMs: number;
-  readonly wireMs: number;
-  readonly outputMs: number;
+  /** What the hop waited for most: its producer, its limit, its workers, the network, its consumer. */
+  readonly bottleneck: WaitsFor | 'none';
   /** Null: it was not told. */
   readonly sender: ProgramUsage | null;
   readonly receiver: ProgramUsage | null;

@@ -1,18 +1,9 @@
+import { NO_COUNTERS } from '../model/counters.ts';
 import type { Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd } from '../model/protocol.ts';
 import { isFailure } from './link-outcome.ts';
-import {
-  type Connected,
-  type Counters,
-  type EndState,
-  type Exited,
-  type Failure,
-  type LeftBehind,
-  type LinkEnded,
-  type LinkState,
-  NO_COUNTERS,
-  type RunState,
-} from './state.ts';
+import { countersOf } from './run-event.ts';
+import type { Connected, EndState, Exited, Failure, LeftBehind, LinkEnded, LinkState, RunState } from './state.ts';
 
 /** The state after one message of an agent, heard at `nowMs`. Pure. */
 export function collect(state: RunState, session: SessionId, event: AgentEvent, nowMs: number): RunState {
@@ -65,11 +56,6 @@ function connected(state: RunState, event: Connected, nowMs: number): RunState {
   }));
 }
 
-function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): Counters {
-  const { bytes, input_ms: inputMs, limit_ms: limitMs, wire_ms: wireMs, output_ms: outputMs, rtt_us: rttUs } = event;
-  return { bytes, inputMs, limitMs, wireMs, outputMs, rttUs };
-}
-
 function resumed(state: RunState, { link, end }: Extract<AgentEvent, { event: 'resumed' }>): RunState {
   const before = state.links.get(link)?.ends[end].reconnects ?? 0;
   return changeEnd(state, link, end, { reconnects: before + 1 });
@@ -90,7 +76,8 @@ function exited(state: RunState, event: Exited): RunState {
 
 function linkEnded(state: RunState, event: LinkEnded, nowMs: number): RunState {
   const before = state.links.get(event.link);
-  const counters = { ...NO_COUNTERS, ...before?.ends[event.end].counters, bytes: event.bytes };
+  const { bytes, wire_bytes: wireBytes } = event;
+  const counters = { ...NO_COUNTERS, ...before?.ends[event.end].counters, bytes, wireBytes };
   const withEnd = changeEnd(state, event.link, event.end, { ended: event, counters });
   const after = changeLink(withEnd, event.link, () => ({ endedAtMs: nowMs }));
   const { link, end, result, code, message } = event;

@@ -1,3 +1,4 @@
+import { hopWaits, longestWait } from '../model/counters.ts';
 import type { Plan } from '../model/plan.ts';
 import type { HopReport, ProgramUsage, Report, StageReport } from '../model/report.ts';
 import { firstCause } from './first-cause.ts';
@@ -35,9 +36,9 @@ function reportStage(state: RunState, stage: StageState): StageReport {
 
 function reportHop(hop: LinkState): HopReport {
   const { link, from, to, transport, cipher, ends, notes } = hop;
-  const bytes = (ends.recv.ended === undefined ? ends.send : ends.recv).counters.bytes;
+  const { bytes, wireBytes } = (ends.recv.ended === undefined ? ends.send : ends.recv).counters;
   const seconds = secondsOf(hop);
-  const waits = waitsOf(hop);
+  const waits = hopWaits(ends.send.counters, ends.recv.counters);
   return {
     link: link.number,
     from,
@@ -53,13 +54,12 @@ function reportHop(hop: LinkState): HopReport {
     reconnects: Math.max(ends.send.reconnects, ends.recv.reconnects),
     result: linkOutcome(hop),
     bytes,
+    compress: link.kind === 'hop' ? link.compress : 0,
+    wireBytes,
     seconds,
     bytesPerSecond: seconds > 0 ? bytes / seconds : 0,
-    bottleneck: bottleneckOf(waits),
-    inputMs: waits.input,
-    limitMs: waits.limit,
-    wireMs: waits.wire,
-    outputMs: waits.output,
+    bottleneck: longestWait(waits, 1) ?? 'none',
+    ...waits,
     sender: usageOf(ends.send.ended),
     receiver: usageOf(ends.recv.ended),
     notes,
@@ -97,25 +97,4 @@ function secondsOf({ connectedAtMs, endedAtMs }: LinkState): number {
 function usageOf(ended: LinkEnded | undefined): ProgramUsage | null {
   if (ended === undefined) return null;
   return { userMs: ended.user_ms, systemMs: ended.system_ms, maxRssKib: ended.max_rss_kib };
-}
-
-interface Waits {
-  readonly input: number;
-  readonly limit: number;
-  readonly wire: number;
-  readonly output: number;
-}
-
-/** A sender that waits for the wire while its receiver waits for its output waits for that output. */
-function waitsOf({ ends: { send, recv } }: LinkState): Waits {
-  const output = recv.counters.outputMs;
-  const { inputMs: input, limitMs: limit, wireMs } = send.counters;
-  return { input, limit, wire: Math.max(0, wireMs - output), output };
-}
-
-function bottleneckOf(waits: Waits): HopReport['bottleneck'] {
-  const most = Math.max(waits.input, waits.limit, waits.wire, waits.output);
-  if (most === 0) return 'none';
-  const kinds = ['input', 'limit', 'output', 'wire'] as const;
-  return kinds.find((kind) => waits[kind] === most) ?? 'none';
 }

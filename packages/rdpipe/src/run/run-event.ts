@@ -1,5 +1,20 @@
+import type { Counters } from '../model/counters.ts';
 import type { RunEvent } from '../model/events.ts';
 import type { AgentEvent } from '../model/protocol.ts';
+
+/** What an end counts, as this side calls it. */
+export function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): Counters {
+  return {
+    bytes: event.bytes,
+    wireBytes: event.wire_bytes,
+    inputMs: event.input_ms,
+    limitMs: event.limit_ms,
+    workerMs: event.worker_ms,
+    wireMs: event.wire_ms,
+    outputMs: event.output_ms,
+    rttUs: event.rtt_us,
+  };
+}
 
 /** What of an agent's message is shown to people. */
 export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefined {
@@ -15,11 +30,7 @@ export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefine
         kind: 'counters',
         link: event.link,
         end: event.end,
-        bytes: event.bytes,
-        inputMs: event.input_ms,
-        limitMs: event.limit_ms,
-        wireMs: event.wire_ms,
-        outputMs: event.output_ms,
+        ...countersOf(event),
       };
     case 'stderr':
       return { kind: 'stderr', stage: event.stage, host, data: Buffer.from(event.data, 'hex') };

@@ -1,4 +1,5 @@
 /** What is known of a run so far. Pure data: collect.ts builds it, first-cause.ts and report.ts read it. */
+import { type Counters, NO_COUNTERS } from '../model/counters.ts';
 import type { RdpipeError } from '../model/errors.ts';
 import type { HopLink, LocalLink, Plan, PlannedStage, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd, NativeCode } from '../model/protocol.ts';
@@ -13,17 +14,6 @@ export interface StageState {
   /** Its segment was told to start. */
   readonly started: boolean;
   readonly exit: Exited | undefined;
-}
-
-/** Bytes so far, and how long this end waited for its input, for the limit, the network, its output. */
-export interface Counters {
-  readonly bytes: number;
-  readonly inputMs: number;
-  readonly limitMs: number;
-  readonly wireMs: number;
-  readonly outputMs: number;
-  /** Shortest round trip; 0: none yet. */
-  readonly rttUs: number;
 }
 
 export interface EndState {
@@ -84,7 +74,6 @@ export interface RunState {
   readonly leftBehind: readonly LeftBehind[];
 }
 
-export const NO_COUNTERS: Counters = { bytes: 0, inputMs: 0, limitMs: 0, wireMs: 0, outputMs: 0, rttUs: 0 };
 const NOTHING: EndState = { connected: undefined, counters: NO_COUNTERS, reconnects: 0, ended: undefined };
 
 /** The state before anything was started. */

@@ -1,18 +1,18 @@
 /** What happened when, for the page about a run: gathered while it runs, in bounded memory however long that is. */
+import { NO_WAITS, type Waits, waitsSince } from '../model/counters.ts';
 import type { RunEvent } from '../model/events.ts';
 import type { Plan } from '../model/plan.ts';
 import { dispatch, type EventHandlers } from './renderer.ts';
 import { createSamples, type Samples } from './samples.ts';
 
-/** Since the hop began: bytes, and milliseconds waited. */
+/** Since the hop began: what arrived, and what its ends waited for. */
 export interface HopSample {
   /** Seconds since the run began. */
   readonly at: number;
   readonly bytes: number;
-  readonly inputMs: number;
-  readonly limitMs: number;
-  readonly wireMs: number;
-  readonly outputMs: number;
+  readonly wireBytes: number;
+  readonly send: Waits;
+  readonly recv: Waits;
 }
 
 export interface HopHistory {
@@ -101,25 +101,18 @@ interface KeptHop {
   readonly samples: Samples<HopSample>;
   readonly broken: number[];
   /** What the sender waited for, as far as it is known. */
-  inputMs: number;
-  limitMs: number;
-  wireMs: number;
+  send: Waits;
 }
 
 function keepHop(at: number): KeptHop {
   const samples = createSamples<HopSample>(SAMPLES_MOST, SAMPLES_APART_S);
-  samples.add({ at, bytes: 0, inputMs: 0, limitMs: 0, wireMs: 0, outputMs: 0 });
-  return { samples, broken: [], inputMs: 0, limitMs: 0, wireMs: 0 };
+  samples.add({ at, bytes: 0, wireBytes: 0, send: NO_WAITS, recv: NO_WAITS });
+  return { samples, broken: [], send: NO_WAITS };
 }
 
-/** The sender knows what it waits for before the wire, the receiver what it waits for behind it, and what arrived. */
 function count(hop: KeptHop, event: Extract<RunEvent, { kind: 'counters' }>, at: number): void {
-  if (event.end === 'send') {
-    hop.inputMs = event.inputMs;
-    hop.limitMs = event.limitMs;
-    hop.wireMs = event.wireMs;
-    return;
-  }
-  const { inputMs, limitMs, wireMs } = hop;
-  hop.samples.add({ at, bytes: event.bytes, inputMs, limitMs, wireMs, outputMs: event.outputMs });
+  const { end, bytes, wireBytes } = event;
+  const waits = waitsSince(NO_WAITS, event);
+  if (end === 'send') hop.send = waits;
+  else hop.samples.add({ at, bytes, wireBytes, send: hop.send, recv: waits });
 }

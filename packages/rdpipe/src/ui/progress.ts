@@ -1,4 +1,5 @@
 /** What moves through every hop, from the events of a run: bytes, rate, what it waits for, how long it will take. */
+import { hopWaits, longestWait, NO_WAITS, type Waits, type WaitsFor, waitsSince } from '../model/counters.ts';
 import type { RunEvent } from '../model/events.ts';
 import type { Plan, PlannedLink } from '../model/plan.ts';
 import type { HopEnd } from '../model/protocol.ts';
@@ -8,8 +9,11 @@ export interface HopProgress {
   /** `h1→h2`. */
   readonly name: string;
   readonly bytes: number;
+  /** Level; 0: not compressed. */
+  readonly compress: number;
+  readonly wireBytes: number;
   readonly bytesPerSecond: number;
-  readonly waitsFor: 'input' | 'limit' | 'wire' | 'output' | undefined;
+  readonly waitsFor: WaitsFor | undefined;
   /** Its connection broke, and there is no new one yet. */
   readonly reconnecting: boolean;
   readonly size: number | undefined;
@@ -62,26 +66,23 @@ interface Sample {
   readonly bytes: number;
 }
 
-interface Waits {
-  readonly input: number;
-  readonly limit: number;
-  readonly wire: number;
-  readonly output: number;
-}
+type WaitsOfEnds = Readonly<Record<HopEnd, Waits>>;
 
-const NO_WAITS: Waits = { input: 0, limit: 0, wire: 0, output: 0 };
+const NO_WAITS_OF_ENDS: WaitsOfEnds = { send: NO_WAITS, recv: NO_WAITS };
 
 interface Counted {
   readonly link: number;
   readonly name: string;
   readonly expected: number | undefined;
+  readonly compress: number;
   bytes: number;
+  wireBytes: number;
   samples: readonly Sample[];
   /** Its ends that are without a connection. */
   readonly broken: Set<HopEnd>;
   /** Milliseconds waited so far, and those at the last look. */
-  waits: Waits;
-  recent: Waits;
+  waits: WaitsOfEnds;
+  recent: WaitsOfEnds;
 }
 
 function startCounting(plan: Plan, segment: number, expectedBytes: number | undefined): readonly Counted[] {
@@ -92,11 +93,13 @@ function startCounting(plan: Plan, segment: number, expectedBytes: number | unde
     link: link.number,
     name: nameOf(link, names),
     expected: index === 0 && segment === 1 ? expectedBytes : undefined,
+    compress: link.kind === 'hop' ? link.compress : 0,
     bytes: 0,
+    wireBytes: 0,
     samples: [],
     broken: new Set(),
-    waits: NO_WAITS,
-    recent: NO_WAITS,
+    waits: NO_WAITS_OF_ENDS,
+    recent: NO_WAITS_OF_ENDS,
   }));
 }
 
@@ -105,31 +108,27 @@ function nameOf(link: PlannedLink, labels: ReadonlyMap<string, string>): string 
   return link.kind === 'hop' ? `${name(link.from)}→${name(link.to)}` : `within ${name(link.session)}`;
 }
 
-/** The sender knows what it waits for before the wire, the receiver what it waits for behind it. */
 function take(hop: Counted, event: Extract<RunEvent, { kind: 'counters' }>, at: number): void {
-  if (event.end === 'send') {
-    note(hop, 'input', event.inputMs);
-    note(hop, 'limit', event.limitMs);
-    note(hop, 'wire', event.wireMs);
-    return;
-  }
-  note(hop, 'output', event.outputMs);
+  const { end } = event;
+  hop.recent = { ...hop.recent, [end]: waitsSince(hop.waits[end], event) };
+  hop.waits = { ...hop.waits, [end]: event };
+  if (end === 'send') return;
   hop.bytes = Math.max(hop.bytes, event.bytes);
+  hop.wireBytes = event.wireBytes;
   const recent = hop.samples.filter((sample) => at - sample.at <= WINDOW_MS);
   hop.samples = [...(recent.length > 0 ? recent : hop.samples.slice(-1)), { at, bytes: hop.bytes }];
 }
 
-function note(hop: Counted, what: keyof Waits, milliseconds: number): void {
-  hop.recent = { ...hop.recent, [what]: milliseconds - hop.waits[what] };
-  hop.waits = { ...hop.waits, [what]: milliseconds };
-}
+/** Shorter waits are ordinary. */
+const NOTICEABLE_MS = 50;
 
 function progressOf(hop: Counted, size: number | undefined, now: number): HopProgress {
-  const { link, name, bytes, broken } = hop;
+  const { link, name, bytes, compress, wireBytes, recent, broken } = hop;
   const bytesPerSecond = rateOf(hop, now);
   const left = size === undefined || size < bytes || bytesPerSecond === 0 ? undefined : (size - bytes) / bytesPerSecond;
-  const waitsFor = longest(hop.recent);
-  return { link, name, bytes, bytesPerSecond, waitsFor, reconnecting: broken.size > 0, size, secondsLeft: left };
+  const waitsFor = longestWait(hopWaits(recent.send, recent.recv), NOTICEABLE_MS);
+  const reconnecting = broken.size > 0;
+  return { link, name, bytes, compress, wireBytes, bytesPerSecond, waitsFor, reconnecting, size, secondsLeft: left };
 }
 
 /** Counters come 4 times a second; only when they stay away does the rate fall with the time since. */
@@ -140,15 +139,4 @@ function rateOf({ samples }: Counted, now: number): number {
   if (first === undefined || last === undefined) return 0;
   const end = now - last.at > STALE_MS ? now : last.at;
   return end > first.at ? ((last.bytes - first.bytes) * 1000) / (end - first.at) : 0;
-}
-
-/** Shorter waits are ordinary. */
-const NOTICEABLE_MS = 50;
-
-/** A sender that waits for the wire while its receiver waits for its output waits for that output. */
-function longest({ input, limit, wire, output }: Waits): HopProgress['waitsFor'] {
-  const waits = { input, limit, wire: wire - output, output };
-  const kinds = ['input', 'limit', 'wire', 'output'] as const;
-  const most = kinds.reduce((best, kind) => (waits[kind] > waits[best] ? kind : best));
-  return waits[most] >= NOTICEABLE_MS ? most : undefined;
 }

@@ -3,6 +3,7 @@ import { formatBytes } from '../model/bytes.ts';
 import { formatRate } from '../model/rate.ts';
 import { formatTable, formatWholeSeconds } from './format.ts';
 import type { HopProgress } from './progress.ts';
+import { hopBytes } from './words.ts';
 
 /** Aligned rows, none longer than `columns`. */
 export function progressRows(hops: readonly HopProgress[], columns: number): readonly string[] {
@@ -12,12 +13,13 @@ export function progressRows(hops: readonly HopProgress[], columns: number): rea
 const WAITING = {
   input: 'waits for input',
   limit: 'at its limit',
+  worker: 'waits for its workers',
   wire: 'waits for the network',
   output: 'waits for output',
 };
 
 function cells(hop: HopProgress): readonly string[] {
-  return [hop.name, formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), portion(hop), doing(hop)];
+  return [hop.name, hopBytes(hop), formatRate(hop.bytesPerSecond), portion(hop), doing(hop)];
 }
 
 function doing({ reconnecting, waitsFor }: HopProgress): string {

@@ -4,12 +4,12 @@ import { formatRate } from '../model/rate.ts';
 import type { HopReport, ProgramUsage, Report } from '../model/report.ts';
 import { VERSION } from '../model/version.ts';
 import { timeChart } from './chart.ts';
-import { rateLine, waitLines } from './course.ts';
+import { rateLines, waitLines } from './course.ts';
 import { formatDuration, formatMicroseconds } from './format.ts';
 import type { History, HopHistory, StageStderrHistory } from './history.ts';
 import { Html, html, pageText, preformatted, table } from './html.ts';
 import { slowestPart } from './summary.ts';
-import { hopCarrier, hopName, hopResult, inSeconds, stageEnd } from './words.ts';
+import { hopBytes, hopCarrier, hopName, hopResult, inSeconds, stageEnd } from './words.ts';
 
 export interface RunPageInput {
   /** The command line, a line each stage. */
@@ -55,7 +55,7 @@ function resultSection(report: Report, began: Date): Html {
   return html`<dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
 }
 
-const WAITS = ['waited for input', 'limit', 'network', 'output'];
+const WAITS = ['waited for input', 'limit', 'workers', 'network', 'output'];
 /** More would be a page that no browser likes. */
 const HOPS_DRAWN_MOST = 64;
 
@@ -66,11 +66,12 @@ function hopsSection(hops: readonly HopReport[], histories: readonly HopHistory[
     hopName(hop),
     hopCarrier(hop),
     hopResult(hop),
-    formatBytes(hop.bytes),
+    hopBytes(hop),
     formatRate(hop.bytesPerSecond),
     formatDuration(hop.seconds),
     inSeconds(hop.inputMs),
     inSeconds(hop.limitMs),
+    inSeconds(hop.workerMs),
     inSeconds(hop.wireMs),
     inSeconds(hop.outputMs),
     hop.rttUs === null ? '' : formatMicroseconds(hop.rttUs),
@@ -106,7 +107,14 @@ function hopCharts(hop: HopReport, { samples, broken }: HopHistory): Html {
   const rate = { title: '', unit: 'B/s' };
   const share = { title: 'share of the time', unit: '%', max: 100 };
   const charts = [
-    timeChart({ title: `${name}: rate`, y: rate, lines: [rateLine(samples)], steps: true, ...marks, height: 260 }),
+    timeChart({
+      title: `${name}: rate`,
+      y: rate,
+      lines: rateLines(samples, hop.compress > 0),
+      steps: true,
+      ...marks,
+      height: 260,
+    }),
     timeChart({
       title: `${name}: waited for`,
       y: share,

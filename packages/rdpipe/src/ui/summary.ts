@@ -4,7 +4,7 @@ import { formatRate } from '../model/rate.ts';
 import type { HopReport, Report, StageReport } from '../model/report.ts';
 import { printable, shorten } from '../model/text.ts';
 import { formatDuration, formatMicroseconds, formatTable } from './format.ts';
-import { hopCarrier, hopName, hopResult, inSeconds, stageEnd } from './words.ts';
+import { hopBytes, hopCarrier, hopName, hopResult, inSeconds, stageEnd } from './words.ts';
 
 /** Lines without their newlines. */
 export function summaryLines(report: Report): readonly string[] {
@@ -26,15 +26,16 @@ function bandwidthLine({ hops, seconds }: Report): string {
     undefined,
   );
   if (main === undefined) return `Bandwidth not measured: no hop was made; the run took ${formatDuration(seconds)}`;
-  return `Bandwidth ${formatRate(main.bytesPerSecond)} (${formatBytes(main.bytes)} in ${formatDuration(main.seconds)})`;
+  return `Bandwidth ${formatRate(main.bytesPerSecond)} (${hopBytes(main)} in ${formatDuration(main.seconds)})`;
 }
 
 function hopCells(hop: HopReport): readonly string[] {
   const limit = hop.limitMs === 0 ? '' : `${inSeconds(hop.limitMs)} for the limit, `;
-  const waits = `waited ${inSeconds(hop.inputMs)} for input, ${limit}${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
+  const workers = hop.workerMs === 0 ? '' : `${inSeconds(hop.workerMs)} for the workers, `;
+  const waits = `waited ${inSeconds(hop.inputMs)} for input, ${limit}${workers}${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
   const roundTrip = hop.rttUs === null ? [] : [`round trip ${formatMicroseconds(hop.rttUs)}`];
   const times = [waits, ...roundTrip, ...reconnected(hop)].join('; ');
-  return [hopName(hop), hopCarrier(hop), hopResult(hop), formatBytes(hop.bytes), formatRate(hop.bytesPerSecond), times];
+  return [hopName(hop), hopCarrier(hop), hopResult(hop), hopBytes(hop), formatRate(hop.bytesPerSecond), times];
 }
 
 function reconnected({ reconnects }: HopReport): readonly string[] {
@@ -56,13 +57,15 @@ function slowestLine(report: Report): readonly string[] {
 
 /**
  * Before the slowest part every hop waits for its output, behind it every hop waits for its input; a hop that waits for
- * the network, or for its limit, is the slowest part itself.
+ * the network, for its workers, or for its limit, is the slowest part itself.
  */
 export function slowestPart({ hops, stages }: Report): string | undefined {
   const measured = hops.filter(({ bottleneck }) => bottleneck !== 'none');
   if (measured.length === 0) return undefined;
   const limited = measured.find(({ bottleneck }) => bottleneck === 'limit');
   if (limited !== undefined) return `the limit of ${hopName(limited)} (--limit)`;
+  const worked = measured.find(({ bottleneck }) => bottleneck === 'worker');
+  if (worked !== undefined) return `the workers of ${hopName(worked)}, which compress and encrypt (--jobs)`;
   const network = measured.find(({ bottleneck }) => bottleneck === 'wire');
   if (network !== undefined) return `the network between ${network.from} and ${network.to}`;
   const waitsForOutput = measured.findLast(({ bottleneck }) => bottleneck === 'output');

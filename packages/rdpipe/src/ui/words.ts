@@ -1,4 +1,5 @@
 /** What of a report is said in the same words wherever it is shown. */
+import { formatBytes } from '../model/bytes.ts';
 import type { HopReport, StageReport } from '../model/report.ts';
 import { formatDuration } from './format.ts';
 
@@ -19,6 +20,11 @@ export function hopCarrier({ transport, devices, numa, cipher, result, from, to 
 function nodesOf(numa: HopReport['numa']): readonly string[] {
   const nodes = new Set(numa.map((node) => (node === null ? 'any' : `${node}`)));
   return numa.every((node) => node === null) ? [] : [`node ${[...nodes].join('→')}`];
+}
+
+/** `3.1 GiB`; of a hop that compresses `3.1 GiB, 1.0 GiB on the wire`. */
+export function hopBytes({ bytes, compress, wireBytes }: Pick<HopReport, 'bytes' | 'compress' | 'wireBytes'>): string {
+  return compress === 0 ? formatBytes(bytes) : `${formatBytes(bytes)}, ${formatBytes(wireBytes)} on the wire`;
 }
 
 export function hopResult({ result }: HopReport): string {

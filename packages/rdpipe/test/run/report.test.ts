@@ -16,8 +16,8 @@ describe('makeReport', () => {
       ['s2', connected(1, 'recv'), 1001],
       ['s1', exited(1)],
       ['s1', counters(1, 'send', { bytes: 4000, input_ms: 10, wire_ms: 900 })],
-      ['s2', counters(1, 'recv', { bytes: 3000, output_ms: 600 })],
-      ['s2', linkEnded(1, 'recv', { bytes: 4000 }), 2900],
+      ['s2', counters(1, 'recv', { bytes: 3000, wire_bytes: 1500, output_ms: 600 })],
+      ['s2', linkEnded(1, 'recv', { bytes: 4000, wire_bytes: 1900 }), 2900],
       ['s1', linkEnded(1, 'send', { bytes: 4000, user_ms: 30, system_ms: 40, max_rss_kib: 9000 }), 3000],
     ]);
     expect(report).to.include({ v: 1, run: 'r1', status: 0, cause: null, message: null, seconds: 12 });
@@ -47,11 +47,14 @@ describe('makeReport', () => {
       reconnects: 0,
       result: 'delivered',
       bytes: 4000,
+      compress: 0,
+      wireBytes: 1900,
       seconds: 2,
       bytesPerSecond: 2000,
       bottleneck: 'output',
       inputMs: 10,
       limitMs: 0,
+      workerMs: 0,
       wireMs: 300,
       outputMs: 600,
       sender: { userMs: 30, systemMs: 40, maxRssKib: 9000 },
@@ -182,6 +185,19 @@ describe('makeReport', () => {
           ['s2', counters(1, 'recv', { output_ms: 8 })],
         ],
         { bottleneck: 'output', wireMs: 1 },
+      ],
+      [
+        'that waited for workers of its sender',
+        [['s1', counters(1, 'send', { worker_ms: 9, wire_ms: 8 })]],
+        { bottleneck: 'worker', workerMs: 9, wireMs: 8 },
+      ],
+      [
+        'that waited for workers of its receiver, and so for the network',
+        [
+          ['s1', counters(1, 'send', { worker_ms: 1, wire_ms: 9 })],
+          ['s2', counters(1, 'recv', { worker_ms: 7, output_ms: 2 })],
+        ],
+        { bottleneck: 'worker', workerMs: 7, wireMs: 1 },
       ],
     ];
     for (const [name, heard, part] of cases) {

@@ -128,7 +128,7 @@ export function ran(stage: number, how: Partial<EventOf<'exited'>> = {}): AgentE
 }
 
 export function linkEnded(link: number, end: HopEnd, how: Partial<EventOf<'link_ended'>> = {}): AgentEvent {
-  const ended = { result: 'delivered', status: 0, code: 'ok', message: '', bytes: 0 } as const;
+  const ended = { result: 'delivered', status: 0, code: 'ok', message: '', bytes: 0, wire_bytes: 0 } as const;
   return { event: 'link_ended', link, end, ...ended, ...NOTHING_USED, ...how };
 }
 
@@ -148,8 +148,10 @@ export function counters(link: number, end: HopEnd, how: Partial<EventOf<'counte
     link,
     end,
     bytes: 0,
+    wire_bytes: 0,
     input_ms: 0,
     limit_ms: 0,
+    worker_ms: 0,
     wire_ms: 0,
     output_ms: 0,
     rtt_us: 0,

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { NO_COUNTERS } from '../../src/model/counters.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { HopReport, Report, StageReport } from '../../src/model/report.ts';
@@ -77,11 +78,14 @@ export function hopReport(changes: Partial<HopReport> = {}): HopReport {
     reconnects: 0,
     result: 'delivered',
     bytes: 3 * 1024 ** 3,
+    compress: 0,
+    wireBytes: 3 * 1024 ** 3,
     seconds: 1.5,
     bytesPerSecond: 2_147_483_648,
     bottleneck: 'wire',
     inputMs: 100,
     limitMs: 0,
+    workerMs: 0,
     wireMs: 900,
     outputMs: 200,
     sender: { userMs: 300, systemMs: 700, maxRssKib: 12_000 },
@@ -115,11 +119,7 @@ export function counters(changes: Partial<Counters>): Counters {
     kind: 'counters',
     link: 1,
     end: 'recv',
-    bytes: 0,
-    inputMs: 0,
-    limitMs: 0,
-    wireMs: 0,
-    outputMs: 0,
+    ...NO_COUNTERS,
     ...changes,
   };
 }

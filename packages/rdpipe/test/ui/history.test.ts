@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { NO_WAITS } from '../../src/model/counters.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import { createHistoryKeeper } from '../../src/ui/history.ts';
 import { counters, planFor } from './helpers.ts';
@@ -21,13 +22,19 @@ describe('history', () => {
     at(1.25, { kind: 'segment_started', segment: 1 });
     at(
       2,
-      counters({ end: 'send', bytes: 90, inputMs: 1, limitMs: 4, wireMs: 2 }),
-      counters({ bytes: 70, outputMs: 3 }),
+      counters({ end: 'send', bytes: 90, wireBytes: 50, inputMs: 1, limitMs: 4, wireMs: 2 }),
+      counters({ bytes: 70, wireBytes: 40, workerMs: 1, outputMs: 3 }),
     );
     const [hop] = history().hops.filter(({ link }) => link === 1);
     expect(hop?.samples).to.deep.equal([
-      { at: 1, bytes: 0, inputMs: 0, limitMs: 0, wireMs: 0, outputMs: 0 },
-      { at: 2, bytes: 70, inputMs: 1, limitMs: 4, wireMs: 2, outputMs: 3 },
+      { at: 1, bytes: 0, wireBytes: 0, send: NO_WAITS, recv: NO_WAITS },
+      {
+        at: 2,
+        bytes: 70,
+        wireBytes: 40,
+        send: { ...NO_WAITS, inputMs: 1, limitMs: 4, wireMs: 2 },
+        recv: { ...NO_WAITS, workerMs: 1, outputMs: 3 },
+      },
     ]);
   });
 

@@ -6,7 +6,7 @@ import { createHumanRenderer } from '../../src/ui/human.ts';
 import { NO_PAINT } from '../../src/ui/paint.ts';
 import { createProgress } from '../../src/ui/progress.ts';
 import type { Renderer } from '../../src/ui/renderer.ts';
-import { planFor, report } from './helpers.ts';
+import { counters, planFor, report } from './helpers.ts';
 
 interface Shown {
   readonly renderer: Renderer;
@@ -53,7 +53,7 @@ const RUN: readonly RunEvent[] = [
   { kind: 'hop_connected', link: 1, transport: 'tcp', cipher: 'none', way: '10.0.0.2:4, address of ssh' },
   { kind: 'segment_started', segment: 1 },
   { kind: 'size', link: 1, bytes: 5 },
-  { kind: 'counters', link: 1, end: 'recv', bytes: 5, inputMs: 0, limitMs: 0, wireMs: 0, outputMs: 0 },
+  counters({ bytes: 5 }),
   { kind: 'hop_broken', link: 1, end: 'send', host: 'h1', message: 'connection reset' },
   { kind: 'hop_resumed', link: 1, end: 'send', host: 'h1', bytes: 2048 },
   { kind: 'stderr', stage: 1, host: 'h1', data: Buffer.from('oh\nno') },

@@ -70,6 +70,8 @@ describe('progress', () => {
     expect(waits()).to.equal('output');
     at(5000, { end: 'send', inputMs: 920, limitMs: 950, wireMs: 1910 }, { outputMs: 910 });
     expect(waits()).to.equal('limit');
+    at(6000, { end: 'send', workerMs: 900, wireMs: 1920 }, { outputMs: 920 });
+    expect(waits()).to.equal('worker');
   });
 
   it('estimates the rest where the size is known', () => {
@@ -115,7 +117,15 @@ describe('progress', () => {
 });
 
 describe('rows', () => {
-  const hop = { link: 1, name: 'h1→h2', bytes: 1024, bytesPerSecond: 2_000_000, reconnecting: false } as const;
+  const hop = {
+    link: 1,
+    name: 'h1→h2',
+    bytes: 1024,
+    compress: 0,
+    wireBytes: 1100,
+    bytesPerSecond: 2_000_000,
+    reconnecting: false,
+  } as const;
   const unknown = { waitsFor: undefined, size: undefined, secondsLeft: undefined };
 
   it('shows bytes, rate, portion and what is waited for', () => {
@@ -129,6 +139,12 @@ describe('rows', () => {
     expect(rows).to.deep.equal([
       'h1→h2               1.0 KiB  2.000 MB/s  25% of 4.0 KiB, 1:05 left  waits for output',
       'h2→standard output  1.0 KiB  2.000 MB/s                             waits for the network',
+    ]);
+  });
+
+  it('shows what is on the wire of a hop that compresses', () => {
+    expect(progressRows([{ ...hop, ...unknown, compress: 1, wireBytes: 300, waitsFor: 'worker' }], 80)).to.deep.equal([
+      'h1→h2  1.0 KiB, 300 B on the wire  2.000 MB/s    waits for its workers',
     ]);
   });
 

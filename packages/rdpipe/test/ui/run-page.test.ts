@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { NO_WAITS } from '../../src/model/counters.ts';
 import type { History } from '../../src/ui/history.ts';
 import { type RunPageInput, runPage } from '../../src/ui/run-page.ts';
 import { hopReport, report, stageReport } from './helpers.ts';
@@ -9,7 +10,13 @@ const HISTORY: History = {
   hops: [
     {
       link: 1,
-      samples: [0, 1, 2].map((at) => ({ at, bytes: at * 1e9, inputMs: 0, limitMs: 0, wireMs: at * 100, outputMs: 0 })),
+      samples: [0, 1, 2].map((at) => ({
+        at,
+        bytes: at * 1e9,
+        wireBytes: at * 1e8,
+        send: { ...NO_WAITS, wireMs: at * 100 },
+        recv: NO_WAITS,
+      })),
       broken: [],
     },
   ],
@@ -45,6 +52,14 @@ describe('the page about a run', () => {
     );
     expect(text.match(/<svg /g)).to.have.lengthOf(2);
     expect(text).not.to.contain('connection broke');
+  });
+
+  it('says what a hop that compresses had on the wire, and draws it', () => {
+    const text = page({ report: report({ hops: [hopReport({ compress: 1, wireBytes: 1024 ** 3 })] }) });
+    expect(text)
+      .to.contain('<td>3.0 GiB, 1.0 GiB on the wire</td>')
+      .and.to.match(/<text[^>]*>on the wire</);
+    expect(page()).not.to.contain('on the wire');
   });
 
   it('names the first cause of a failure', () => {

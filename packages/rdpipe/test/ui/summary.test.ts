@@ -77,6 +77,15 @@ describe('summary', () => {
     expect(hop).to.contain('waited 0.1 s for input, 0.7 s for the limit, 0.9 s for the network, 0.2 s for output');
   });
 
+  it('shows what was on the wire of a hop that compresses, and how long it waited for its workers', () => {
+    const compressed = hopReport({ compress: 1, wireBytes: 1024 ** 3, workerMs: 700 });
+    const [bandwidth, hop] = summaryLines(report({ hops: [compressed] }));
+    expect(bandwidth).to.contain('(3.0 GiB, 1.0 GiB on the wire in 1.5 s)');
+    expect(hop)
+      .to.contain('  3.0 GiB, 1.0 GiB on the wire  ')
+      .and.to.contain('0.7 s for the workers, 0.9 s for the network');
+  });
+
   it('shows links that stay on a host, and files, without what they have not', () => {
     const file = stageReport({ command: '> out', userMs: 0, systemMs: 0, maxRssKib: 0 });
     const within = hopReport({ from: 'h1', to: 'h1', transport: 'local', cipher: 'none' });
@@ -128,6 +137,11 @@ describe('summary', () => {
     it('at a limit', () => {
       expect(slowest({ stages, hops: [hop(1, 'limit'), hop(2, 'input')] })).to.equal(
         'Slowest: the limit of h1→h2 (--limit)',
+      );
+    });
+    it('at what compresses and encrypts', () => {
+      expect(slowest({ stages, hops: [hop(1, 'output'), hop(2, 'worker')] })).to.equal(
+        'Slowest: the workers of h2→h3, which compress and encrypt (--jobs)',
       );
     });
     it("at the user's own descriptors", () => {

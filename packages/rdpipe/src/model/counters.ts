@@ -1,0 +1,57 @@
+/** What the ends of a hop count, and what a hop waited for as a whole. */
+
+/** Milliseconds waited, by what for. */
+export interface Waits {
+  readonly inputMs: number;
+  /** Held back by `--limit`. */
+  readonly limitMs: number;
+  /** For the threads that compress and encrypt, or undo it. */
+  readonly workerMs: number;
+  readonly wireMs: number;
+  readonly outputMs: number;
+}
+
+export interface Counters extends Waits {
+  /** Of the stream. */
+  readonly bytes: number;
+  /** What carrying them took on the wire. */
+  readonly wireBytes: number;
+  /** Shortest round trip; 0: none yet. */
+  readonly rttUs: number;
+}
+
+export type WaitsFor = 'input' | 'limit' | 'worker' | 'wire' | 'output';
+
+export const NO_WAITS: Waits = { inputMs: 0, limitMs: 0, workerMs: 0, wireMs: 0, outputMs: 0 };
+export const NO_COUNTERS: Counters = { bytes: 0, wireBytes: 0, ...NO_WAITS, rttUs: 0 };
+
+/** Of one end, since it said `before`. Hosts tell the numbers: none may go back. */
+export function waitsSince(before: Waits, now: Waits): Waits {
+  const more = (what: keyof Waits) => Math.max(0, now[what] - before[what]);
+  return {
+    inputMs: more('inputMs'),
+    limitMs: more('limitMs'),
+    workerMs: more('workerMs'),
+    wireMs: more('wireMs'),
+    outputMs: more('outputMs'),
+  };
+}
+
+/**
+ * What a hop waited for. The sender knows it of what comes before the wire, the receiver of what comes behind it: a sender
+ * that waits for the wire while its receiver waits for its output, or its workers, waits for these.
+ */
+export function hopWaits(send: Waits, recv: Waits): Waits {
+  const { inputMs, limitMs } = send;
+  const { outputMs } = recv;
+  const workerMs = Math.max(send.workerMs, recv.workerMs);
+  const behindMs = outputMs + workerMs - send.workerMs;
+  return { inputMs, limitMs, workerMs, wireMs: Math.max(0, send.wireMs - behindMs), outputMs };
+}
+
+/** What was waited for most; undefined: nothing for as long as `leastMs`. */
+export function longestWait(waits: Waits, leastMs: number): WaitsFor | undefined {
+  const kinds = ['input', 'limit', 'worker', 'output', 'wire'] as const;
+  const most = kinds.reduce((best, kind) => (waits[`${kind}Ms`] > waits[`${best}Ms`] ? kind : best));
+  return waits[`${most}Ms`] >= leastMs ? most : undefined;
+}
