@@ -9,12 +9,13 @@ static void fill(struct rd_limit *limit, int64_t now_ns);
 static double bucket_bytes(const struct rd_limit *limit, double seconds);
 
 void rd_limit_init(struct rd_limit *limit, int64_t bytes_per_s, int64_t now_ns) {
-  *limit = (struct rd_limit){.bytes_per_s = bytes_per_s, .seen_at_ns = now_ns};
+  *limit = (struct rd_limit){.bytes_per_s = bytes_per_s, .seen_at_ns = now_ns, .idle = true};
 }
 
 size_t rd_limit_allow(struct rd_limit *limit, size_t wanted, int64_t now_ns) {
   if (limit->bytes_per_s == 0) return wanted;
   fill(limit, now_ns);
+  limit->idle = false;
   double most = bucket_bytes(limit, IDLE_S);
   limit->piece_bytes = (double)wanted < most ? wanted : (size_t)most;
   limit->holds = limit->saved_bytes < (double)limit->piece_bytes;
@@ -26,6 +27,11 @@ void rd_limit_spend(struct rd_limit *limit, size_t bytes) {
   if (limit->bytes_per_s > 0) limit->saved_bytes -= (double)bytes;
 }
 
+void rd_limit_rest(struct rd_limit *limit) {
+  limit->idle = true;
+  limit->holds = false;
+}
+
 int64_t rd_limit_wait_ns(const struct rd_limit *limit, int64_t now_ns) {
   if (!limit->holds) return -1;
   double lacking_bytes = (double)limit->piece_bytes - limit->saved_bytes;
@@ -35,7 +41,7 @@ int64_t rd_limit_wait_ns(const struct rd_limit *limit, int64_t now_ns) {
 }
 
 static void fill(struct rd_limit *limit, int64_t now_ns) {
-  double most = bucket_bytes(limit, limit->holds ? LATE_S : IDLE_S);
+  double most = bucket_bytes(limit, limit->idle ? IDLE_S : LATE_S);
   limit->saved_bytes += (double)(now_ns - limit->seen_at_ns) * (double)limit->bytes_per_s / NS_A_SECOND;
   if (limit->saved_bytes > most) limit->saved_bytes = most;
   limit->seen_at_ns = now_ns;

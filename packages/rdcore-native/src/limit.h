@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The limit of a sender's rate: a token bucket, empty at first. While nothing is to be sent it fills up for a fiftieth
-// of a second and no more; what it holds back itself is made up for when the machine was late, for up to a quarter of a
-// second. So no stretch of time carries more than its share and that. Pure; times in nanoseconds.
+// of a second and no more; while something is, what a late machine or a slow wire left is made up for, for up to a
+// quarter of a second. So no stretch of time carries more than its share and that. Pure; times in nanoseconds.
 #ifndef RD_LIMIT_H
 #define RD_LIMIT_H
 
@@ -15,6 +15,7 @@ struct rd_limit {
   int64_t seen_at_ns;
   size_t piece_bytes; // what was asked for last, or as much of it as fits the bucket
   bool holds;         // and it was not there
+  bool idle;          // since then nothing was to be sent
 };
 
 // `bytes_per_s`: 0 to RD_LIMIT_MOST_BYTES_PER_S.
@@ -24,6 +25,8 @@ void rd_limit_init(struct rd_limit *limit, int64_t bytes_per_s, int64_t now_ns);
 size_t rd_limit_allow(struct rd_limit *limit, size_t wanted, int64_t now_ns);
 // They went; whether for the first time or again is all the same.
 void rd_limit_spend(struct rd_limit *limit, size_t bytes);
+// Nothing is to be sent until rd_limit_allow() is asked again.
+void rd_limit_rest(struct rd_limit *limit);
 // How long nothing may go; -1: nothing is held back.
 int64_t rd_limit_wait_ns(const struct rd_limit *limit, int64_t now_ns);
 

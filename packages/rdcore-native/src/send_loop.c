@@ -256,7 +256,10 @@ static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
   sender->filled_seen = rd_ring_filled(sender->ring);
   uint64_t unsent = sender->filled_seen - sender->sent;
   bool is_part = unsent < sender->chunk_bytes;
-  if (unsent == 0) return 0;
+  if (unsent == 0) {
+    rd_limit_rest(&sender->limit);
+    return 0;
+  }
   if (is_part && !rd_connection_drained(sender->hop_end.connection)) {
     sender->wait = RD_WAIT_WIRE;
     return 0;

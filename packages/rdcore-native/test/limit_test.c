@@ -86,6 +86,7 @@ static void saves_little_while_idle(void) {
     rd_limit_init(&limit, rates[i], now_ns);
     CHECK(rd_limit_allow(&limit, 1, now_ns += SECOND) == 1); // it was there: nothing is held back
     rd_limit_spend(&limit, 1);
+    rd_limit_rest(&limit);
     double most = at_rate(rates[i], 20 * MS);
     size_t burst = rd_limit_allow(&limit, SIZE_MAX, now_ns += 3600 * SECOND);
     CHECK((double)burst <= (most > 1 ? most : 1) && (double)burst > most - 1);
@@ -106,6 +107,23 @@ static void makes_up_for_lateness(void) {
   CHECK(after_a_stop <= 250000 && after_a_stop > 240000);
 }
 
+// Nor has one that takes long over what may go, or finds no room on the wire: there was more to send all the while.
+static void makes_up_for_slow_work(void) {
+  struct rd_limit limit;
+  now_ns = 0;
+  rd_limit_init(&limit, 1000000, now_ns);
+  double sent = 0;
+  while (now_ns < 100 * SECOND) {
+    size_t count = rd_limit_allow(&limit, 4096, now_ns);
+    rd_limit_spend(&limit, count);
+    sent += (double)count;
+    now_ns += count > 0 ? 100000 : rd_limit_wait_ns(&limit, now_ns) + 50 * MS;
+    if (at_random(100) == 0) now_ns += 70 * MS;
+    CHECK(sent <= at_rate(1000000, now_ns));
+  }
+  CHECK(sent > at_rate(1000000, now_ns) * 0.98);
+}
+
 // Small writes go as they come while they stay below the rate.
 static void lets_little_pass(void) {
   struct rd_limit limit;
@@ -115,6 +133,7 @@ static void lets_little_pass(void) {
     now_ns += 10 * MS;
     CHECK(rd_limit_allow(&limit, 64, now_ns) == 64 && rd_limit_wait_ns(&limit, now_ns) == -1);
     rd_limit_spend(&limit, 64);
+    rd_limit_rest(&limit);
   }
 }
 
@@ -133,6 +152,7 @@ int main(void) {
   holds_back_at_once();
   saves_little_while_idle();
   makes_up_for_lateness();
+  makes_up_for_slow_work();
   lets_little_pass();
   wakes_seldom();
   return test_end("limit");

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// --limit over RDMA. How near the rate comes to it is in test/full.
+import { expect } from 'chai';
+import { succeededOver } from './report.ts';
+import { useVirtualHosts } from './use-virtual-hosts.ts';
+
+const MIB = 1024 * 1024;
+
+describe('a limit over RDMA', () => {
+  const lab = useVirtualHosts();
+
+  it('is never exceeded', async () => {
+    const words = `--connect-timeout 30 --limit 1M h1:'head -c ${2 * MIB} /dev/zero' h2:'> /dev/null'`;
+    const { hops } = succeededOver(await lab.sh(`rdpipe --transport rdma --json ${words} < /dev/null`), '', ['rdma']);
+    expect(hops[0]).to.include({ bytes: 2 * MIB, bottleneck: 'limit' });
+    expect(hops[0]?.bytesPerSecond).to.be.at.most(MIB);
+  });
+});
