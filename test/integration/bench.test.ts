@@ -14,11 +14,13 @@ const KNOWING: HostSpec = {
   name: 'knowing',
   server: ['ForceCommand PATH="$HOME/bin:$PATH" exec $SSH_ORIGINAL_COMMAND'],
 };
+/** Lets users in, and runs nothing of theirs. */
+const REFUSING: HostSpec = { name: 'refusing', server: ['ForceCommand exit 3'] };
 const SMALL = '--rounds 2 --size 32M';
 
 describe('rdpipe bench', function () {
   this.timeout(90_000);
-  const lab = useLab({ hosts: [KNOWING], longestMs: 80_000 });
+  const lab = useLab({ hosts: [KNOWING, REFUSING], longestMs: 80_000 });
 
   it('prints a table, and a page with plots', async function () {
     const { status, text, stderr } = await lab.sh(`rdpipe bench ${SMALL} --report bench.html h1 h2`);
@@ -73,6 +75,18 @@ describe('rdpipe bench', function () {
     );
     expect(ways.map(({ way }) => way)).to.deep.equal(['ssh']);
     expect(missing.map(({ way, failed }) => ({ way, failed }))).to.deep.equal([{ way: 'rdma', failed: true }]);
+  });
+
+  it('is a failure where rdpipe cannot start what measures', async () => {
+    const { ways, missing } = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 32M --json h1 refusing'), 125);
+    expect(ways).to.deep.equal([]);
+    expect(missing.map(({ way, failed }) => [way, failed])).to.deep.equal([
+      ['rdma', true],
+      ['tcp', true],
+      ['tcp encrypted', true],
+      ['ssh', false],
+    ]);
+    expect(missing[0]?.why).to.match(/^cannot start the agent on refusing: /);
   });
 
   for (const [what, words, message] of [

@@ -65,6 +65,9 @@ interface Way {
   readonly send: (bytes: number) => Promise<Sample>;
 }
 
+/** Why a way cannot be gone. */
+type NoWay = Omit<WayMissing, 'way'>;
+
 interface Prepared {
   readonly way: Way;
   readonly bytes: number;
@@ -103,8 +106,8 @@ function resultOf({ way, samples }: Prepared): WayResult {
 /** Finds a way, tries it, and chooses how much is sent by it. */
 async function prepare(name: WayName, context: Context, missing: WayMissing[]): Promise<Prepared | undefined> {
   const way = name === 'ssh' ? await findSsh(context) : await findOwn(name, context);
-  if (typeof way === 'string') {
-    missing.push({ way: name, why: way, failed: name !== 'ssh' && context.settings.transport !== 'auto' });
+  if ('why' in way) {
+    missing.push({ way: name, ...way });
     return undefined;
   }
   const first = await attempt(context, () => way.send(context.bytes ?? FIRST_BYTES));
@@ -120,8 +123,8 @@ function bytesFor({ bytesPerSecond }: Sample): number {
   return Math.round(bytes / 1024 ** 2) * 1024 ** 2;
 }
 
-/** In words, why it cannot be gone. */
-async function findOwn(name: OwnWay, context: Context): Promise<Way | string> {
+/** What cannot be is no failure, unless it was asked for. */
+async function findOwn(name: OwnWay, context: Context): Promise<Way | NoWay> {
   const { from, to } = context;
   const settings = waySettings(context.settings, name);
   let why = '';
@@ -133,24 +136,27 @@ async function findOwn(name: OwnWay, context: Context): Promise<Way | string> {
   const plan = await attempt(context, () =>
     run(context, streamPipeline(from, to, 1), { ...settings, dryRun: true }, listen),
   );
-  if (plan instanceof Error) return plan.message;
-  if (plan.message !== null) return plan.message;
+  if (plan instanceof Error) {
+    const failed = context.settings.transport !== 'auto' || plan.code !== 'no_route';
+    return { why: plan.message, failed };
+  }
+  if (plan.message !== null) return { why: plan.message, failed: true };
   const send = async (bytes: number) => sampleOf(await run(context, streamPipeline(from, to, bytes), settings), bytes);
   return { name, carrier: why, send };
 }
 
 /** From host to host where that works, else through this machine. */
-async function findSsh(context: Context): Promise<Way | string> {
+async function findSsh(context: Context): Promise<Way | NoWay> {
   const { from, to, settings } = context;
   // Nobody logs in on this machine.
   const direct = to.name === '' ? THIS_MACHINE : from;
   const refused = await tryLogin(context, { at: direct, from, to, settings });
   if (refused === undefined) return sshWay(context, { at: direct, from, to, settings }, `ssh of ${direct.label}`);
-  if (direct.name === '') return refused;
+  if (direct.name === '') return { why: refused, failed: false };
   const through: SshRoute = { at: THIS_MACHINE, from, to, settings };
   const refusal = `${from.label} cannot log in on ${to.label}: ${refused}`;
   const why = await tryLogin(context, through);
-  if (why !== undefined) return `${refusal}; this machine: ${why}`;
+  if (why !== undefined) return { why: `${refusal}; this machine: ${why}`, failed: false };
   return sshWay(context, through, `ssh through this machine (${refusal})`);
 }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// `rdpipe bench` between hosts with RDMA, and the page that it writes.
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Benchmark, Sample } from '../../packages/rdpipe/src/model/benchmark.ts';
+import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
+import { lookAt, needsBrowser } from '../support/browser.ts';
+
+const MIB = 1024 * 1024;
+/** Twenty runs, ssh's among them, where others use the machine. */
+const LONGEST_MS = 300_000;
+/** Of the data, which comes twice, in what the network carries at a time. */
+const PACKETS = (2 * 4 * MIB) / 4096;
+const WAYS = ['rdma', 'tcp', 'tcp encrypted', 'ssh'];
+
+describe('rdpipe bench on virtual hosts', () => {
+  const lab = useVirtualHosts({ longestMs: LONGEST_MS });
+
+  it('measures RDMA beside the other ways, for programs and on a page', async function () {
+    const before = await lab.packets('h1');
+    const words = '--connect-timeout 60 --rounds 1 --size 4M --json --report bench.html h1 h2';
+    const { status, text, stderr } = await lab.sh(`rdpipe bench ${words}`);
+    const after = await lab.packets('h1');
+    expect({ status, stderr }, text).to.deep.equal({ status: 0, stderr: '' });
+    const { ways, missing } = JSON.parse(text) as Benchmark;
+    expect(missing).to.deep.equal([]);
+    expect(ways.map(({ way }) => way)).to.deep.equal(WAYS);
+    expect(ways[0]?.carrier).to.match(/^rdma rxe0 \(RoCE v2, 2\.5 Gb\/s\), not encrypted/);
+    for (const { samples } of ways) samples.forEach(expectWhole);
+    expect(ways.map(({ samples }) => samples.length)).to.deep.equal([1, 1, 1, 1]);
+    expect(after.sent - before.sent).to.be.greaterThan(PACKETS);
+    needsBrowser(this);
+    await expectPage(join(lab.folder, 'bench.html'));
+  });
+
+  function expectWhole({ bytes, ...figures }: Sample): void {
+    expect(bytes).to.equal(4 * MIB);
+    for (const [name, figure] of Object.entries(figures)) expect(figure, name).to.be.greaterThan(0);
+  }
+
+  /** Each way with its rate, thrice, its processor time at either end, and its latency; and the plots. */
+  async function expectPage(file: string): Promise<void> {
+    const { dom, complaints } = await lookAt(file);
+    expect(complaints).to.deep.equal([]);
+    expect(dom.match(/<svg /g)).to.have.length(3);
+    const rows = [...dom.matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs)].map(([, row = '']) => row.split(/<[^<]*>+/));
+    const figures = rows.map((texts) => texts.filter((text) => text !== ''));
+    expect(figures.map(([way]) => way)).to.deep.equal(WAYS);
+    for (const [way, ...cells] of figures) {
+      expect(cells.slice(0, 3).join(), way).to.match(/^([\d.]+ [kMG]B\/s,?){3}$/);
+      expect(cells.slice(3, 5).join(), way).to.match(/^\d+\.\d\d,\d+\.\d\d$/);
+      expect(cells[5], way).to.match(way === 'ssh' ? /^[\d.]+ (ms|s) \(login\)$/ : /^[\d.]+ (µs|ms)$/);
+    }
+  }
+});
