@@ -7,7 +7,7 @@ import { join, parse } from 'node:path';
 const PACKAGES = join(import.meta.dirname, '../packages');
 
 const OWNERS: readonly { readonly library: RegExp; readonly units: RegExp }[] = [
-  { library: /^openssl\//, units: /^rdcore-native\/(handshake|seal)$/ },
+  { library: /^openssl\//, units: /^(rdcore-native\/(handshake|seal)|rdstage-native\/program_sums)$/ },
   { library: /^xxhash\.h$/, units: /^rdcore-native\/digest(_avx2)?$/ },
   { library: /^(infiniband|rdma)\//, units: /^rdcore-native\/\w*verbs\w*$/ },
 ];

@@ -25,7 +25,7 @@ describe("the agent's programs on a host", () => {
 
   it('are not run when they were changed: that is said, and they are copied anew', async () => {
     succeeded(await run(), 'done\n');
-    const program = join(version(), 'rdstage');
+    const program = join(version(), 'dynamic/rdstage');
     const size = lstatSync(program).size;
     rmSync(program);
     writeFileSync(program, `#!/bin/sh\n: >'${lab.folder}/trap'\n`.padEnd(size, '\n'), { mode: 0o700 });

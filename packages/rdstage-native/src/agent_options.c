@@ -10,7 +10,7 @@
 
 #define NONCE_MAX_CHARACTERS 128
 
-enum { OPTION_AGENT = 256, OPTION_NONCE, OPTION_STDIN, OPTION_STDOUT, OPTION_LEASH };
+enum { OPTION_AGENT = 256, OPTION_NONCE, OPTION_SUMS, OPTION_STDIN, OPTION_STDOUT, OPTION_LEASH };
 
 static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
 static bool check(int argc, char **argv, struct agent_options *options, struct rd_error *error);
@@ -21,6 +21,7 @@ bool agent_options_parse(int argc, char **argv, struct agent_options *options, s
   static const struct option names[] = {
       {"agent", no_argument, NULL, OPTION_AGENT},
       {"nonce", required_argument, NULL, OPTION_NONCE},
+      {"sums", required_argument, NULL, OPTION_SUMS},
       {"user-stdin", required_argument, NULL, OPTION_STDIN},
       {"user-stdout", required_argument, NULL, OPTION_STDOUT},
       {"leash", no_argument, NULL, OPTION_LEASH},
@@ -40,6 +41,9 @@ bool agent_options_parse(int argc, char **argv, struct agent_options *options, s
       break;
     case OPTION_NONCE:
       options->nonce = optarg;
+      break;
+    case OPTION_SUMS:
+      options->sums = optarg;
       break;
     case OPTION_STDIN:
       if (!take_descriptor(optarg, &options->user_stdin, error)) return false;

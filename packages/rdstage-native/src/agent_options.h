@@ -10,6 +10,7 @@ enum agent_options_mode { OPTIONS_AGENT, OPTIONS_LEASH, OPTIONS_VERSION, OPTIONS
 struct agent_options {
   enum agent_options_mode mode;
   const char *nonce;
+  const char *sums;            // of the programs beside it (program_sums.h); NULL: not given
   int user_stdin, user_stdout; // -1: not given
   char **command;              // of a leash
 };

@@ -52,6 +52,16 @@ char *hello_line(const char *nonce, pid_t agent, int null_fd) {
   return line;
 }
 
+char *hello_damaged_line(const char *nonce) {
+  struct utsname system = {0};
+  uname(&system);
+  size_t bytes = strlen(nonce) + sizeof system;
+  char *line = memory_new(bytes, 1);
+  snprintf(line, bytes, "rdstage/%u %s missing %s %s damaged", RD_PROTOCOL_VERSION, nonce, system.sysname,
+           system.machine);
+  return line;
+}
+
 static void add(json_t *facts, json_t *more) {
   if (json_object_update(facts, more)) abort();
   json_decref(more);

@@ -65,16 +65,21 @@ const char *hop_program_name(enum hop_end end) {
   return end == HOP_SEND ? "rdsend" : "rdrecv";
 }
 
-bool hop_program_find(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error) {
-  static const char *const folders[] = {"/dynamic", ""};
-  char here[PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
+bool hop_program_folder(char *path, size_t path_bytes, struct rd_error *error) {
+  ssize_t length = readlink("/proc/self/exe", path, path_bytes - 1);
   if (length < 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find out where rdstage is");
     return false;
   }
-  here[length] = '\0';
-  *strrchr(here, '/') = '\0';
+  path[length] = '\0';
+  *strrchr(path, '/') = '\0';
+  return true;
+}
+
+bool hop_program_find(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error) {
+  static const char *const folders[] = {"/dynamic", ""};
+  char here[PATH_MAX];
+  if (!hop_program_folder(here, sizeof here, error)) return false;
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
     int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], hop_program_name(end));
     if (written > 0 && (size_t)written < path_bytes && access(path, X_OK) == 0) return true;

@@ -29,6 +29,8 @@ void hop_program_destroy(struct hop_program *program);
 
 pid_t hop_program_pid(const struct hop_program *program);
 const char *hop_program_name(enum hop_end end);
+// The folder of this program, where the others are. False (RD_CODE_INTERNAL) when that cannot be found out.
+bool hop_program_folder(char *path, size_t path_bytes, struct rd_error *error);
 // Where it is: beside this program, in dynamic/ first, the build that can use what the host has. False
 // (RD_CODE_INTERNAL): there is none.
 bool hop_program_find(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error);

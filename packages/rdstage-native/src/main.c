@@ -3,12 +3,16 @@
 #include "agent_options.h"
 #include "cleanup.h"
 #include "guardian.h"
+#include "hello.h"
+#include "hop_program.h"
 #include "leash.h"
+#include "program_sums.h"
 #include "secrecy.h"
 #include "spawn.h"
 #include "supervisor.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +23,14 @@
 #define STATUS_USAGE 2
 
 static int agent(const struct agent_options *options);
+static bool has_right_programs(const struct agent_options *options);
 static int guard(const struct agent_options *options, pid_t supervisor, int guard_fd);
 static int leash(const struct agent_options *options);
 static void ignore_terminal_signals(void);
 static bool fill_standard_descriptors(void);
 static int fail(const struct rd_error *error, int status);
 
-static const char help[] = "usage: rdstage --agent --nonce NONCE [--user-stdin FD] [--user-stdout FD]\n"
+static const char help[] = "usage: rdstage --agent --nonce NONCE [--sums LIST] [--user-stdin FD] [--user-stdout FD]\n"
                            "       rdstage --leash COMMAND [ARGUMENT...]\n"
                            "\n"
                            "rdpipe starts it on every host; see rdstage(1).\n"
@@ -64,6 +69,11 @@ static int agent(const struct agent_options *options) {
   struct rd_error error;
   int ends[2];
   rd_keep_secrets();
+  if (!has_right_programs(options)) {
+    RD_AUTO_FREE char *line = hello_damaged_line(options->nonce);
+    puts(line);
+    return EXIT_FAILURE;
+  }
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
     rd_error_set_errno(&error, RD_CODE_INTERNAL, "cannot make a socket pair");
@@ -79,6 +89,13 @@ static int agent(const struct agent_options *options) {
   if (supervisor != 0) return guard(options, supervisor, ends[0]);
   setsid(); // no terminal's signals reach the commands
   return supervisor_run(options, guardian, ends[1]);
+}
+
+static bool has_right_programs(const struct agent_options *options) {
+  char folder[PATH_MAX];
+  struct rd_error ignored;
+  if (!options->sums) return true;
+  return hop_program_folder(folder, sizeof folder, &ignored) && program_sums_hold(folder, options->sums);
 }
 
 // The guardian lets go of everything whose end somebody may wait for.

@@ -26,6 +26,8 @@ static bool parses(const char *line) {
 
 int main(void) {
   CHECK(parses("--agent --nonce a-1") && options.mode == OPTIONS_AGENT && strcmp(options.nonce, "a-1") == 0);
+  CHECK(!options.sums && parses("--agent --nonce a --sums rdsend=1,rdrecv=2"));
+  CHECK(strcmp(options.sums, "rdsend=1,rdrecv=2") == 0);
   CHECK(options.user_stdin == -1 && options.user_stdout == -1);
   CHECK(!parses("--agent") && !parses("--agent --nonce") && !parses("--agent --nonce x y") && !parses(""));
   CHECK(!parses("--agent --nonce a\tb"));

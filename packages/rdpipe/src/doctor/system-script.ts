@@ -68,6 +68,7 @@ tell_cache() {
 tell_agent() {
   agent=$(readlink "/proc/$1/exe") || return
   folder=\${agent%/*}
+  folder=\${folder%/dynamic}
   echo "agent $folder"
   if "$folder/dynamic/rdsend" --version >/dev/null; then echo 'programs dynamic'; else echo 'programs static'; fi
 }

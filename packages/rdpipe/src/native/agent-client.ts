@@ -34,17 +34,25 @@ export interface AgentOptions {
  * @throws SessionError `no_agent` or `agent_protocol`, or what broke the session.
  */
 export async function startAgent(session: HostSession, options: AgentOptions): Promise<Agent> {
-  const isLocal = session.kind === 'local';
-  const conversation = isLocal
-    ? startLocally(session, options)
-    : converse(session, await session.openShell(options.signal));
+  const { conversation, greeting } =
+    session.kind === 'local' ? await hear(startLocally(session, options), options) : await find(session, options);
+  if (greeting.kind === 'missing') throw missingError(session.label, options, greeting);
+  return createAgent(conversation, greeting.hello, options.leaseMs);
+}
+
+interface Heard {
+  readonly conversation: Conversation;
+  readonly greeting: Greeting;
+}
+
+/** A channel that does not become an agent is closed. */
+async function hear(conversation: Conversation, options: AgentOptions): Promise<Heard> {
+  let greeting: Greeting | undefined;
   try {
-    const greeting = isLocal ? await greet(conversation, options) : await bootstrap(conversation, options);
-    if (greeting.kind === 'missing') throw missingError(session.label, options, greeting);
-    return createAgent(conversation, greeting.hello, options.leaseMs);
-  } catch (error) {
-    conversation.channel.kill();
-    throw error;
+    greeting = await greet(conversation, options);
+    return { conversation, greeting };
+  } finally {
+    if (greeting?.kind !== 'hello') conversation.channel.kill();
   }
 }
 
@@ -67,19 +75,24 @@ function startLocally(session: HostSession, { agentPath, sudo, userDescriptors }
   return converse(session, channel, nonce);
 }
 
-/** Nothing but the script is sent before the agent's first line: a shell may read ahead, and would swallow it. */
-async function bootstrap(conversation: Conversation, options: AgentOptions): Promise<Greeting> {
-  const { session, channel, nonce } = conversation;
-  const signal = anySignal(options.signal);
+/** The agent that is on the host, copied there first where it is missing or another. */
+async function find(session: HostSession, options: AgentOptions): Promise<Heard> {
   const bundles = await loadBundles();
-  const script = bootstrapScript({ nonce, bundles, agentPath: options.agentPath, sudo: options.sudo });
-  channel.stdin.write(script);
-  const greeting = await greet(conversation, options);
-  if (greeting.kind === 'hello' || options.agentPath !== undefined) return greeting;
+  const first = await runBootstrap(session, bundles, options);
+  const { greeting } = first;
+  if (greeting.kind === 'hello' || options.agentPath !== undefined) return first;
   if (greeting.isDamaged) options.emit({ kind: 'warning', message: damagedWords(session.label) });
+  const signal = anySignal(options.signal);
   await deploy(session, bundleFor(session.label, bundles, greeting), { ...options, signal });
-  channel.stdin.write(script);
-  return greet(conversation, options);
+  return runBootstrap(session, bundles, options);
+}
+
+/** Nothing but the script is sent before the agent's first line: a shell may read ahead, and would swallow it. */
+async function runBootstrap(session: HostSession, bundles: Bundles, options: AgentOptions): Promise<Heard> {
+  const conversation = converse(session, await session.openShell(options.signal));
+  const { agentPath, sudo } = options;
+  conversation.channel.stdin.write(bootstrapScript({ nonce: conversation.nonce, bundles, agentPath, sudo }));
+  return hear(conversation, options);
 }
 
 function damagedWords(label: string): string {

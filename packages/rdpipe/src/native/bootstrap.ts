@@ -1,7 +1,7 @@
 /** The script that finds an agent on a host and becomes it. POSIX, for any sh. */
-import type { Bundles } from './bundle.ts';
+import type { Bundle, Bundles } from './bundle.ts';
 import type { Platform } from './locate.ts';
-import { PLACES, quoteForSh, TRUST, wholeness } from './places.ts';
+import { dynamicSet, PLACES, plainSet, quoteForSh, RIGHTNESS, type RunningSet, TRUST } from './places.ts';
 
 export interface BootstrapOptions {
   /** Makes our first line unlike anything that a login shell prints. */
@@ -20,36 +20,62 @@ export function magicOf(nonce: string): string {
 
 /**
  * Ends in the agent, or prints `rdstage/1 NONCE missing OS CPU` (and `damaged` where one was found that is not what we put
- * there) and lets the shell wait for another script. The braces make a shell read all of it before it runs any.
+ * there; of the programs beside it the agent says so itself). The braces make a shell read all of it before it runs any.
  */
 export function bootstrapScript(options: BootstrapOptions): string {
   const search = options.agentPath === undefined ? searchPlaces(options) : tryPath(options.agentPath, options);
   return `{
 nonce=${options.nonce}
-system=$(uname -sm)
+system=
+damaged=
 ${search}
-printf '\\nrdstage/1 %s missing %s%s\\n' "$nonce" "$system" "$damaged"
+printf '\\nrdstage/1 %s missing %s%s\\n' "$nonce" "\${system:-$(uname -sm)}" "$damaged"
 }
 `;
 }
 
 function searchPlaces(options: BootstrapOptions): string {
   return `${TRUST}
-damaged=
+${RIGHTNESS}
 version=
-case $system in
-${[...options.bundles].map(([platform, bundle]) => `${patternOf(platform)})\nversion=${bundle.digest}\n${wholeness(bundle)}\n;;`).join('\n')}
-esac
+${chooseVersion(options.bundles)}
 for place in ${PLACES.join(' ')}; do
-  agent=$place/$version/rdstage
-  if [ "$place" ] && [ "$version" ] && is_private "$place" "$place/$version" && is_guarded "$place"; then
-    if is_whole "$place/$version"; then
+  if [ "$place" ] && [ "$version" ] && is_safe "$place" "$place/$version"; then
+    choose_set "$place/$version"
+    if is_right "$agent" "$wanted"; then
       { true >"$place/$version/used"; } 2>/dev/null
-      exec ${becomeAgent(options)}
+      exec ${becomeAgent(options)} \${sums:+--sums "$sums"}
     fi
     damaged=' damaged'
   fi
 done`;
+}
+
+/** Where there is only one bundle it is that, whatever the host: what is in its directory was tried there when it was copied. */
+function chooseVersion(bundles: Bundles): string {
+  const [only, ...more] = bundles.values();
+  if (only !== undefined && more.length === 0) return useBundle(only);
+  return `system=$(uname -sm)
+case $system in
+${[...bundles].map(([platform, bundle]) => `${patternOf(platform)})\n${useBundle(bundle)}\n;;`).join('\n')}
+esac`;
+}
+
+/** Defines `choose_set FOLDER`: which agent of a version would run there, and the digests of it and of those beside it. */
+function useBundle(bundle: Bundle): string {
+  const dynamic = dynamicSet(bundle);
+  return `version=${bundle.digest}
+choose_set() {
+${useSet({ ...plainSet(bundle), others: bundle.others })}
+${dynamic === undefined ? '' : `if [ -e "$1/dynamic" ] && [ ! -h "$1/dynamic" ]; then\n${useSet(dynamic)}\nfi`}
+}`;
+}
+
+function useSet({ agent, others }: RunningSet): string {
+  const folder = agent.name.slice(0, agent.name.lastIndexOf('/') + 1);
+  const beside = others.filter(({ name }) => name.startsWith(folder));
+  const sums = beside.map(({ name, sha256 }) => `${name.slice(folder.length)}=${sha256}`);
+  return `agent=$1/${agent.name} wanted=${agent.sha256} sums=${sums.join(',')}`;
 }
 
 /** `linux-x86_64` as `uname -sm` says it, in whatever case. */
@@ -61,7 +87,6 @@ function patternOf(platform: Platform): string {
 function tryPath(path: string, options: BootstrapOptions): string {
   const word = path.startsWith('~/') ? `"$HOME"/${quoteForSh(path.slice(2))}` : quoteForSh(path);
   return `agent=${word}
-damaged=
 if [ -x "$agent" ]; then exec ${becomeAgent(options)}; fi`;
 }
 

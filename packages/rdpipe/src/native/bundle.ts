@@ -20,6 +20,7 @@ export interface Bundle {
   /** Over the names and contents of all files. */
   readonly digest: string;
   readonly agent: BundleFile;
+  /** Below `dynamic/`: programs that use libraries of the host, an agent too. They run where a host has kept any. */
   readonly others: readonly BundleFile[];
 }
 
@@ -33,15 +34,17 @@ export function loadBundles(): Promise<Bundles> {
   return loaded;
 }
 
+const PROGRAMS = ['rdstage', 'rdsend', 'rdrecv'];
+
 export async function readBundles(builds: ReadonlyMap<Platform, NativeBuild>): Promise<Bundles> {
   const bundles = [...builds].map(async ([platform, build]) => [platform, await readBundle(build)] as const);
   return new Map(await Promise.all(bundles));
 }
 
 async function readBundle({ staticDir, dynamicDir }: NativeBuild): Promise<Bundle> {
-  const [agent, ...staticOnes] = await readPrograms(staticDir, '', ['rdstage', 'rdsend', 'rdrecv']);
+  const [agent, ...staticOnes] = await readPrograms(staticDir, '', PROGRAMS);
   if (agent === undefined) throw new Error(`${staticDir} holds no rdstage`);
-  const dynamicOnes = dynamicDir === undefined ? [] : await readPrograms(dynamicDir, 'dynamic/', ['rdsend', 'rdrecv']);
+  const dynamicOnes = dynamicDir === undefined ? [] : await readPrograms(dynamicDir, 'dynamic/', PROGRAMS);
   const others = [...staticOnes, ...dynamicOnes];
   const list = [agent, ...others].map(({ name, sha256 }) => `${sha256}  ${name}\n`);
   return { digest: await sha256Of(Buffer.from(list.join(''))), agent, others };

@@ -1,6 +1,6 @@
 /** What is run on a host to take the agent in. POSIX, for any sh; `say` is remote-script's. */
 import type { Bundle, BundleFile } from './bundle.ts';
-import { quoteForSh, TRUST, wholeness } from './places.ts';
+import { dynamicSet, plainSet, quoteForSh, RIGHTNESS, type RunningSet, TRUST } from './places.ts';
 
 /**
  * Makes a new directory in the place, takes the agent from standard input and tries it. Says the directory.
@@ -9,13 +9,13 @@ import { quoteForSh, TRUST, wholeness } from './places.ts';
 export function acceptAgentScript(place: string, agent: BundleFile): string {
   return `umask 077
 ${TRUST}
+${RIGHTNESS}
 folder=
 place=${place}
 fail() { [ "$folder" ] && rm -rf -- "$folder"; say failed "\${place:-a place that is not set}: $*"; exit; }
 [ "$place" ] || fail 'no such variable'
 [ -d "$place" ] || reason=$({ mkdir -p -- "\${place%/*}" && mkdir -m 700 -- "$place"; } 2>&1) || [ -d "$place" ] || fail "$reason"
-is_private "$place" || fail 'not a directory of ours that nobody else may enter'
-is_guarded "$place" || fail 'others may put another directory in its place'
+is_safe "$place" || fail "$reason"
 folder=$place/new-$nonce
 reason=$(mkdir -m 700 -- "$folder" 2>&1) || { bad=$reason folder= ; fail "$bad"; }
 ${acceptFile(agent)}
@@ -30,6 +30,7 @@ esac`;
 /** Takes one more file into the directory. */
 export function acceptFileScript(folder: string, file: BundleFile): string {
   return `umask 077
+${RIGHTNESS}
 folder=${quoteForSh(folder)}
 fail() { rm -rf -- "$folder"; say failed "\${folder%/*}: $*"; exit; }
 ${acceptFile(file)}
@@ -43,16 +44,17 @@ say ok`;
  */
 export function putInPlaceScript(place: string, folder: string, bundle: Bundle): string {
   return `${TRUST}
+${RIGHTNESS}
 ${wholeness(bundle)}
 place=${place}
 folder=${quoteForSh(folder)}
 version=$place/${bundle.digest}
-for program in rdsend rdrecv; do
+for program in rdstage rdsend rdrecv; do
   [ -f "$folder/dynamic/$program" ] || continue
   "$folder/dynamic/$program" --version >/dev/null 2>&1 || rm -rf -- "$folder/dynamic"
 done
 (umask 077 && true >"$folder/used")
-if [ -e "$version" ] && ! { is_private "$version" && is_whole "$version"; }; then rm -rf -- "$version"; fi
+if [ -e "$version" ] && ! { is_safe "$place" "$version" && is_whole "$version"; }; then rm -rf -- "$version"; fi
 [ -d "$version" ] || reason=$(mv -- "$folder" "$version" 2>&1)
 rm -rf -- "$folder" "$version/\${folder##*/}"
 for old in "$place"/*; do
@@ -69,10 +71,26 @@ if command -v gzip >/dev/null; then unpack='gzip -dc'; else unpack=cat; fi
 say ready $unpack
 reason=$($unpack 2>&1 >"$file") || fail "\${reason:-$unpack ended with status $?}"
 chmod 700 "$file"
-sum=$({ sha256sum <"$file" || shasum -a 256 <"$file" || openssl dgst -sha256 -r <"$file"; } 2>/dev/null)
+digest "$file"
 case $sum in
   ${sha256}*) ;;
   '') [ "$(wc -c <"$file")" -eq ${bytes} ] || fail 'the copy is not whole' ;;
   *) fail 'the copy is not whole' ;;
 esac`;
+}
+
+/** Defines `is_whole DIR`: the programs there that would run are the bundle's. */
+function wholeness(bundle: Bundle): string {
+  const dynamic = dynamicSet(bundle);
+  return `is_whole() {
+  if [ -e "$1/dynamic" ]; then
+    [ ! -h "$1/dynamic" ] && ${dynamic === undefined ? 'false' : allRight(dynamic)}
+  else
+    ${allRight(plainSet(bundle))}
+  fi
+}`;
+}
+
+function allRight({ agent, others }: RunningSet): string {
+  return [agent, ...others].map(({ name, sha256 }) => `is_right "$1/${name}" ${sha256}`).join(' && ');
 }

@@ -9,73 +9,75 @@ export const PLACES: readonly string[] = [
 ];
 
 /**
- * Defines `is_private DIR...`: directories, not links to any, that are ours and that nobody else may enter. Anything else in a
- * place where others may write could be somebody's trap.
- * And `is_guarded DIR`: nobody but us and root can put another in its place. All above it are ours or root's, and others may
- * write there only where they may not take away what is not theirs.
- * A program that is started takes longer than all the rest: the kernel knows our number too.
+ * Defines `is_safe DIR...`: directories, not links to any, that are ours and that nobody else may enter; anything else in a
+ * place where others may write could be somebody's trap. And nobody but us and root can put another in place of the first:
+ * all above it are ours or root's, and others may write there only where they may not take away what is not theirs.
+ * Where it is not so, `reason` says why.
+ * A program that is started takes longer than all the rest: one `ls` looks at all of them, the first ones told from those
+ * above by `//`, and the kernel knows our number.
  */
 export const TRUST = `me=
 { while read -r word me rest; do [ "$word" = Uid: ] && break; done </proc/self/status; } 2>/dev/null
 [ "$me" ] || me=$(id -u)
-is_private() {
+is_safe() {
+  reason='not a directory of ours that nobody else may enter'
+  for dir do case $dir in /*) [ -d "$dir" ] || return 1 ;; *) return 1 ;; esac; done
+  above=$(cd -P -- "$1" 2>/dev/null && pwd -P) || return 1
+  for dir do shift; set -- "$@" "/$dir"; done
+  set -- / "$@"
+  while above=\${above%/*}; [ "$above" ]; do set -- "$above" "$@"; done
   list=$(ls -ldn -- "$@" 2>/dev/null) || return 1
   while read -r mode links owner rest; do
-    case $mode in drwx------+*) return 1 ;; drwx------*) [ "$owner" = "$me" ] || return 1 ;; *) return 1 ;; esac
+    case $rest in
+    *//*)
+      case $mode in drwx------+*) return 1 ;; drwx------*) [ "$owner" = "$me" ] || return 1 ;; *) return 1 ;; esac
+      continue ;;
+    esac
+    case $owner in 0 | "$me") ;; *) open_above; return 1 ;; esac
+    case $mode in d????????[tT]*) ;; d????w* | d???????w*) open_above; return 1 ;; d*) ;; *) return 1 ;; esac
   done <<END
 $list
 END
 }
-is_guarded() {
-  above=$(cd -P -- "$1" 2>/dev/null && pwd -P) || return 1
-  set -- /
-  while above=\${above%/*}; [ "$above" ]; do set -- "$@" "$above"; done
-  list=$(ls -ldn -- "$@" 2>/dev/null) || return 1
-  while read -r mode links owner rest; do
-    case $owner in 0 | "$me") ;; *) return 1 ;; esac
-    case $mode in d????????[tT]*) ;; d????w* | d???????w*) return 1 ;; d*) ;; *) return 1 ;; esac
-  done <<END
-$list
-END
-}`;
+open_above() { reason='others may put another directory in its place'; }`;
 
 /**
- * Defines `is_whole DIR`: the programs there that would run are the bundle's, no links, and their contents too where a program
- * computes digests. Those that use libraries of the host run where there are any.
+ * Defines `is_right FILE SHA256`: a program, no link, and its contents too where a program computes digests. And what it
+ * takes: `digest FILE` sets `sum` to the digest and more, or to nothing.
  */
-export function wholeness({ agent, others }: Bundle): string {
-  const dynamic = others.filter(({ name }) => name.startsWith('dynamic/'));
-  const plain = others.filter((file) => !dynamic.includes(file));
-  return `is_whole() (
-  cd -- "$1" || exit 1
-  set -- ${namesOf([agent, ...plain])}
-  wanted='${sumsOf([agent, ...plain])}'
-  if [ -e dynamic ]; then
-    [ ! -h dynamic ] || exit 1
-    ${dynamic.length === 0 ? 'exit 1' : ':'}
-    set -- ${namesOf([agent, ...dynamic])}
-    wanted='${sumsOf([agent, ...dynamic])}'
-  fi
-  for file do [ -f "$file" ] && [ ! -h "$file" ] && [ -x "$file" ] || exit 1; done
-  found=
-  sums=$(sha256sum "$@" 2>/dev/null) || sums=$(shasum -a 256 "$@" 2>/dev/null) || sums=$(openssl dgst -sha256 -r "$@" 2>/dev/null)
-  set -- $sums
-  while [ "$1" ]; do found="$found$1 "; shift 2; done
-  [ -z "$found" ] || [ "$found" = "$wanted" ]
-)`;
+export const RIGHTNESS = `digest() {
+  sum=$(sha256sum <"$1" 2>/dev/null) || sum=$(shasum -a 256 <"$1" 2>/dev/null) || sum=$(openssl dgst -sha256 -r <"$1" 2>/dev/null) || sum=
+}
+is_right() {
+  [ -f "$1" ] && [ ! -h "$1" ] && [ -x "$1" ] || return 1
+  digest "$1"
+  case $sum in "$2"* | '') ;; *) return 1 ;; esac
+}`;
+
+/** The programs of a bundle that run on a host, with their names in one folder: the host has either kept what is `dynamic/` or not. */
+export interface RunningSet {
+  readonly agent: Bundle['agent'];
+  readonly others: Bundle['others'];
+}
+
+export function plainSet({ agent, others }: Bundle): RunningSet {
+  return { agent, others: others.filter((file) => !isDynamic(file)) };
+}
+
+/** Undefined: the bundle has none. One without an agent has that of the plain set, outside of the folder. */
+export function dynamicSet({ agent, others }: Bundle): RunningSet | undefined {
+  const dynamic = others.filter(isDynamic);
+  const own = dynamic.find(({ name }) => name === `${DYNAMIC}${agent.name}`);
+  return dynamic.length === 0 ? undefined : { agent: own ?? agent, others: dynamic.filter((file) => file !== own) };
+}
+
+const DYNAMIC = 'dynamic/';
+
+function isDynamic({ name }: Bundle['agent']): boolean {
+  return name.startsWith(DYNAMIC);
 }
 
 /** A word that sh takes as it is, whatever it holds. */
 export function quoteForSh(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-type Files = readonly Bundle['agent'][];
-
-function namesOf(files: Files): string {
-  return files.map(({ name }) => name).join(' ');
-}
-
-function sumsOf(files: Files): string {
-  return files.map(({ sha256 }) => `${sha256} `).join('');
 }

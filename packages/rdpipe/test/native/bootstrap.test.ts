@@ -13,14 +13,19 @@ const DIGEST = 'd16e57';
 const SHELLS = [['sh'], ['dash'], ['bash', '--posix'], ['bash'], ['busybox', 'sh'], ['zsh', '--emulate', 'sh']];
 
 const AGENT = '#!/bin/sh\necho "agent $*"\ncat\n';
+const DYNAMIC_AGENT = AGENT.replace('agent', 'dynamic');
 
 describe('the script that becomes the agent', () => {
   let home: string;
   let agent: BundleFile;
+  let dynamicAgent: BundleFile;
+  let beside: BundleFile;
   let program: BundleFile;
 
   before(async () => {
     agent = await fileOf('rdstage', Buffer.from(AGENT));
+    dynamicAgent = await fileOf('dynamic/rdstage', Buffer.from(DYNAMIC_AGENT));
+    beside = await fileOf('rdsend', Buffer.from('#!/bin/sh\nexit\n'));
     program = await fileOf('dynamic/rdsend', Buffer.from('#!/bin/sh\n'));
   });
 
@@ -62,7 +67,7 @@ describe('the script that becomes the agent', () => {
         expect(run(shell, script())).to.include({ status: 0, stdout: `agent --agent --nonce ${NONCE}\n`, stderr: '' });
       });
 
-      it('starts four programs before it', () => {
+      it('starts two programs before it, three where it may be of several kinds', () => {
         install(version);
         const spies = join(home, 'spies');
         mkdirSync(spies);
@@ -72,10 +77,16 @@ describe('the script that becomes the agent', () => {
         }
         const [program = '', ...args] = shell;
         const env = { PATH: `${spies}:${process.env.PATH}`, HOME: home };
-        expect(spawnSync(program, args, { input: script(), env }).status).to.equal(0);
+        const started = (input: string): string => {
+          rmSync(join(home, 'seen'), { force: true });
+          expect(spawnSync(program, args, { input, env }).status).to.equal(0);
+          return readFileSync(join(home, 'seen'), 'utf8');
+        };
         // The last one is of what stands in for the agent; busybox has the others in itself.
-        const before = shell[0] === 'busybox' ? '' : 'uname\nls\nls\nsha256sum\n';
-        expect(readFileSync(join(home, 'seen'), 'utf8')).to.equal(`${before}cat\n`);
+        const isBusybox = shell[0] === 'busybox';
+        const bundles = new Map([[THIS_PLATFORM, { digest: DIGEST, agent, others: [] }]]);
+        expect(started(script({ bundles }))).to.equal(isBusybox ? 'cat\n' : 'ls\nsha256sum\ncat\n');
+        expect(started(script())).to.equal(isBusybox ? 'cat\n' : 'uname\nls\nsha256sum\ncat\n');
       });
 
       it('says what is missing, and lets another script follow', () => {
@@ -85,26 +96,38 @@ describe('the script that becomes the agent', () => {
         expect(stderr).to.equal('');
       });
 
-      const withDynamic = (): Partial<BootstrapOptions> => {
-        const bundle: Bundle = { digest: DIGEST, agent, others: [program] };
-        return { bundles: new Map([[THIS_PLATFORM, bundle]]) };
-      };
-
       it('runs no agent whose contents are not ours, whatever its size', () => {
         install(version, 'rdstage', AGENT.replace('agent', 'trick'));
         expect(run(shell, script()).stdout).to.match(/^\nrdstage\/1 \w+ missing \S+ \S+ damaged\n$/);
       });
 
-      it('runs none beside programs that are not ours, or not there', () => {
+      it('tells the agent what the programs beside it are to be', () => {
+        const bundle: Bundle = { digest: DIGEST, agent, others: [beside, program] };
+        const bundles = new Map([[THIS_PLATFORM, bundle]]);
         install(version);
-        expect(run(shell, script(withDynamic())).stdout).to.match(/^agent/);
+        const sums = `rdsend=${beside.sha256},dynamic/rdsend=${program.sha256}`;
+        expect(run(shell, script({ bundles })).stdout).to.equal(`agent --agent --nonce ${NONCE} --sums ${sums}\n`);
         install(version, 'dynamic/rdsend', '#!/bin/sh\n');
-        expect(run(shell, script(withDynamic())).stdout).to.match(/^agent/);
-        expect(run(shell, script()).stdout).to.match(/ damaged\n$/);
-        install(version, 'dynamic/rdsend', '#!/bin/fu\n');
-        expect(run(shell, script(withDynamic())).stdout).to.match(/ damaged\n$/);
-        rmSync(join(home, version, 'dynamic/rdsend'));
-        expect(run(shell, script(withDynamic())).stdout).to.match(/ damaged\n$/);
+        const dynamic = `dynamic/rdsend=${program.sha256}`;
+        expect(run(shell, script({ bundles })).stdout).to.equal(`agent --agent --nonce ${NONCE} --sums ${dynamic}\n`);
+      });
+
+      it('runs the agent that uses libraries of the host where it is, and right', () => {
+        const bundle: Bundle = { digest: DIGEST, agent, others: [beside, dynamicAgent, program] };
+        const bundles = new Map([[THIS_PLATFORM, bundle]]);
+        install(version);
+        expect(run(shell, script({ bundles })).stdout).to.match(/^agent /);
+        install(version, 'dynamic/rdstage', DYNAMIC_AGENT);
+        const sums = `rdsend=${program.sha256}`;
+        expect(run(shell, script({ bundles })).stdout).to.equal(`dynamic --agent --nonce ${NONCE} --sums ${sums}\n`);
+        install(version, 'dynamic/rdstage', DYNAMIC_AGENT.replace('dynamic', 'trick'));
+        expect(run(shell, script({ bundles })).stdout).to.match(/ damaged\n$/);
+        rmSync(join(home, version, 'dynamic/rdstage'));
+        expect(run(shell, script({ bundles })).stdout).to.match(/ damaged\n$/);
+        install(`${version}/elsewhere`, 'rdstage', DYNAMIC_AGENT);
+        rmSync(join(home, version, 'dynamic'), { recursive: true });
+        symlinkSync('elsewhere', join(home, version, 'dynamic'));
+        expect(run(shell, script({ bundles })).stdout).to.match(/^agent .*dynamic\/rdstage=/);
       });
 
       it('runs what is whole by its names where no program computes digests', () => {

@@ -91,7 +91,7 @@ describe('an agent that is not on its host yet', () => {
     expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
     const version = join(homePlace(), await digest());
     expect(readdirSync(version).sort()).to.deep.equal(KEPT);
-    expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdrecv', 'rdsend']);
+    expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdrecv', 'rdsend', 'rdstage']);
     for (const path of [homePlace(), version, join(version, 'rdstage')])
       expect(statSync(path).mode & 0o777).to.equal(0o700);
   });
@@ -99,7 +99,7 @@ describe('an agent that is not on its host yet', () => {
   it('comes without the programs that the libraries of the host do not fit', async () => {
     const dynamicDir = join(folder, 'built');
     mkdirSync(dynamicDir);
-    for (const name of ['rdsend', 'rdrecv']) writeFileSync(join(dynamicDir, name), '#!/no/such/loader\n');
+    for (const name of ['rdstage', 'rdsend', 'rdrecv']) writeFileSync(join(dynamicDir, name), '#!/no/such/loader\n');
     const build = { staticDir: join(installationRoot(), 'build/static'), dynamicDir };
     const bundle = (await readBundles(new Map([[THIS_PLATFORM, build]]))).get(THIS_PLATFORM);
     if (bundle === undefined) throw new Error('no bundle');
@@ -216,7 +216,7 @@ describe('an agent that is not on its host yet', () => {
     });
   }
 
-  for (const name of ['rdstage', 'dynamic/rdsend', 'dynamic/rdrecv']) {
+  for (const name of ['dynamic/rdstage', 'dynamic/rdsend', 'dynamic/rdrecv']) {
     it(`is not run beside a ${name} that was changed, and copied anew`, async () => {
       const session = await connect(environment());
       await start(session);
@@ -304,7 +304,7 @@ describe('an agent that is not on its host yet', () => {
     fakeProgram('sudo', `echo "$*" >${join(folder, 'sudo-arguments')}; shift 2; exec "$@"`);
     await start(await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` }), { sudo: true });
     expect(execFileSync('cat', [join(folder, 'sudo-arguments')], { encoding: 'utf8' })).to.match(
-      /^-n -- \S+\/rdstage --agent --nonce [0-9a-f]{32}\n$/,
+      /^-n -- \S+\/rdstage --agent --nonce [0-9a-f]{32} --sums \S+\n$/,
     );
   });
 
