@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../support/root.ts';
+import type { Build } from './by-hand.ts';
 import type { Case } from './case.ts';
 import { writeDocs } from './docs.ts';
 import { LabGround } from './lab/lab-ground.ts';
@@ -13,7 +14,6 @@ import { loopbackCases } from './loopback/cases.ts';
 import { LoopbackGround } from './loopback/loopback-ground.ts';
 import { whatLoopbackLacks } from './loopback/needs.ts';
 import { loopbackPlots } from './loopback/plots.ts';
-import type { Build } from './loopback/setup.ts';
 import { whatSlowLinksLack } from './loopback/slow-link.ts';
 import { groundFor, loopbackTables } from './loopback/tables.ts';
 import { thisMachine } from './machine.ts';
@@ -90,15 +90,15 @@ async function onLoopback(words: Words): Promise<Summary> {
 
 async function inTheLab(words: Words): Promise<Summary> {
   const ground = await LabGround.open(say);
+  const builds = buildsOf(words);
   const prepare = async (mib: number): Promise<Program> => {
-    const all = labTables(await ground.prepare(mib));
-    return { tables: words.lab.map((name) => all[name]), plots: () => [] };
+    const all = labTables(await ground.prepare(mib, builds));
+    return { tables: words.lab.map((name) => beside(all[name], builds)), plots: () => [] };
   };
-  const close = async () => {
-    for (const line of ground.complaints()) say(line);
-    ground.close();
-  };
-  return closing(close, () => measure(words, { name: 'lab', mib: words.labMib, ground, prepare }));
+  return closing(
+    async () => ground.close(),
+    () => measure(words, { name: 'lab', mib: words.labMib, ground, prepare }),
+  );
 }
 
 /** Also when a signal ends the benchmark. */
@@ -148,11 +148,10 @@ function beside(table: Table, builds: readonly Build[]): Table {
     table.cases.filter((other) => isOf(one, other)).map((other) => [other, one] as const),
   );
   const base = new Map(pairs);
-  const columns: readonly Column[] = [
-    { title: 'rate ÷ this build', figure: 'mb_per_s', digits: 2, base },
-    { title: 'CPU ÷ this build', figure: 'cpu_s', digits: 2, base },
-  ];
-  return base.size === 0 ? table : { ...table, columns: [...table.columns, ...columns] };
+  const ofFirst = table.columns.slice(0, 1).map(({ title, figure }) => ({ title: `${title} ÷ this build`, figure }));
+  const columns = [...ofFirst, { title: 'CPU ÷ this build', figure: 'cpu_s' as const }];
+  const more = columns.map((column): Column => ({ ...column, digits: 2, base }));
+  return base.size === 0 ? table : { ...table, columns: [...table.columns, ...more] };
 }
 
 function failIf({ failure }: Outcome): void {

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines of rdsend and rdrecv without rdpipe. The key comes from a file, by a descriptor.
 
+/** Of rdsend and rdrecv. */
+export interface Build {
+  /** After the names of its cases; empty for this checkout's. */
+  readonly label: string;
+  /** Where the two programs are. */
+  readonly programs: string;
+}
+
 export interface Hop {
   /** Where the two programs are. */
   readonly programs: string;

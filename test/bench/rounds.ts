@@ -12,6 +12,8 @@ export type Results = ReadonlyMap<Case, readonly Figures[]>;
 export interface Ground {
   /** Rejected where a command failed, or moved other bytes than it should. */
   runOnce(one: Case): Promise<Figures>;
+  /** Of a ground that can break by itself: makes it anew, so that the run may be tried again. */
+  readonly renew?: () => Promise<void>;
 }
 
 export interface Plan {
@@ -24,33 +26,55 @@ export interface Plan {
 
 export interface Outcome {
   readonly results: Results;
+  /** What failed and was run again, on a ground made anew. */
+  readonly repeated: readonly string[];
   /** What ended the rounds early. */
   readonly failure?: Error;
 }
 
+/** In one round at most: where more fails it is not the ground. */
+const RENEWALS = 3;
+
 export async function runRounds(plan: Plan, say: (line: string) => void): Promise<Outcome> {
   const results = new Map<Case, Figures[]>(plan.cases.map((one) => [one, []]));
+  const repeated: string[] = [];
   try {
-    await fill(results, plan, say);
-    return { results };
+    await fill(results, plan, repeated, say);
+    return { results, repeated };
   } catch (error) {
-    return { results, failure: error as Error };
+    return { results, repeated, failure: error as Error };
   }
 }
 
 async function fill(
   results: ReadonlyMap<Case, Figures[]>,
   { ground, rounds, seed }: Plan,
+  repeated: string[],
   say: (line: string) => void,
 ): Promise<void> {
   const next = lots(seed);
   for (let round = 1; round <= rounds; round += 1) {
+    const before = repeated.length;
     for (const [one, runs] of shuffled([...results], next)) {
-      const figures = await ground.runOnce(one).catch((error: Error) => {
-        throw new Error(`${one.name}: ${error.message}`, { cause: error });
+      const figures = await runOf(one, ground, async (failure) => {
+        if (ground.renew === undefined || repeated.length - before === RENEWALS) throw failure;
+        say(`round ${round} of ${rounds}: ${failure.message}; all is made anew, and it runs again`);
+        repeated.push(failure.message);
+        await ground.renew();
       });
       runs.push(figures);
       say(`round ${round} of ${rounds}: ${one.name}: ${inWords(figures)}`);
+    }
+  }
+}
+
+/** @param failed throws what is to end the rounds. */
+async function runOf(one: Case, ground: Ground, failed: (failure: Error) => Promise<void>): Promise<Figures> {
+  for (;;) {
+    try {
+      return await ground.runOnce(one);
+    } catch (error) {
+      await failed(new Error(`${one.name}: ${(error as Error).message}`, { cause: error }));
     }
   }
 }

@@ -44,11 +44,12 @@ export function objectOf({ outcome, tables, plots: _, ...summary }: Summary): ob
   return {
     ...summary,
     ...(outcome.failure && { failure: outcome.failure.message }),
+    repeated: outcome.repeated,
     tables: tables.map(({ title, cases }) => ({ title, cases: cases.map((one) => caseObject(one, outcome)) })),
   };
 }
 
-function aboutRounds({ rounds, load, seed, outcome: { failure, results } }: Summary): string {
+function aboutRounds({ rounds, load, seed, outcome: { failure, repeated, results } }: Summary): string {
   const ended = failure === undefined ? '' : ' were to be, and ended early';
   const shares = [...results.values()].flat().flatMap(({ others }) => others ?? []);
   const { median, most } = spreadOf(shares);
@@ -57,7 +58,9 @@ function aboutRounds({ rounds, load, seed, outcome: { failure, results } }: Summ
     shares.length === 0
       ? ''
       : `; others took ${percent(median)} (median) to ${percent(most)} of the processors during a run`;
-  return `${rounds} ${rounds === 1 ? 'round' : 'rounds'}${ended}; load average ${load.toFixed(2)} before them, with nothing of this in it${noise}; seed ${seed}.\n`;
+  const again =
+    repeated.length === 0 ? '' : `; ${repeated.length} of the runs failed and were repeated in hosts started anew`;
+  return `${rounds} ${rounds === 1 ? 'round' : 'rounds'}${ended}; load average ${load.toFixed(2)} before them, with nothing of this in it${noise}${again}; seed ${seed}.\n`;
 }
 
 function caseObject(one: Case, { results }: Outcome): object {

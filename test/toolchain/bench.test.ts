@@ -19,6 +19,7 @@ import {
   ofSendLatency,
   ofWrites,
 } from '../bench/readings.ts';
+import { type Ground, runRounds } from '../bench/rounds.ts';
 import { type Column, goalsOf, markdownOf } from '../bench/tables.ts';
 import { wordsOf } from '../bench/words.ts';
 import { expectEveryFigure } from '../support/bench-run.ts';
@@ -67,6 +68,34 @@ describe('the benchmark', () => {
     expect(wordsOf(['--write-docs'])).to.deep.include({ writeDocs: true, loopback: LOOPBACK_TABLES, lab: [] });
     for (const words of [['pipes'], ['--rounds', '0'], ['--write-docs', 'pipe'], ['--write-docs', '--against', '.']])
       expect(() => wordsOf(words), words.join(' ')).to.throw('usage: npm run bench');
+  });
+
+  it('runs again what fails on a ground that can be made anew, and tells it; three times a round', async () => {
+    const rounds = (ground: Ground) => runRounds({ ground, cases: [caseOf('ours')], rounds: 2, seed: 1 }, () => {});
+    const broken = (failures: number): Ground & { renewals: number } => {
+      const ground = {
+        renewals: 0,
+        renew: async () => {
+          ground.renewals += 1;
+        },
+        runOnce: async () => {
+          if (ground.renewals < failures) throw new Error('dead');
+          return { mb_per_s: 1 };
+        },
+      };
+      return ground;
+    };
+    const { results, repeated, failure } = await rounds(broken(3));
+    expect({ runs: [...results.values()], repeated, failure }).to.deep.equal({
+      runs: [[{ mb_per_s: 1 }, { mb_per_s: 1 }]],
+      repeated: ['ours: dead', 'ours: dead', 'ours: dead'],
+      failure: undefined,
+    });
+    expect((await rounds(broken(4))).failure?.message).to.equal('ours: dead');
+    const { renew: _, ...fixed } = broken(1);
+    expect(await rounds(fixed))
+      .to.deep.include({ repeated: [] })
+      .and.to.have.property('failure');
   });
 
   it('replaces the results of one ground in its page', () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One hop from h1 to h2 in messages of 1 MiB: the peers, and rdsend and rdrecv by hand.
 import { addressOf } from '../../lab/network.ts';
-import { type Hop, rdrecv, rdsend } from '../by-hand.ts';
+import { type Build, type Hop, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, type Goal, type Listening, MIB } from '../case.ts';
 import { noted } from '../processors.ts';
 import { ofIperf, ofLast, ofRdsend, ofRstreamBandwidth, ofSendBandwidth, type Transport } from '../readings.ts';
@@ -13,7 +13,7 @@ const PORT = 4711;
 
 /** The first one is what the others are compared with. */
 export function bulkCases(setup: Setup): readonly [Case, ...Case[]] {
-  const { mib } = setup;
+  const { mib, builds } = setup;
   const sendBandwidth = `ib_send_bw -R -e -F -s ${MIB} -n ${mib}`;
   const rstream = `rstream -S ${MIB} -C ${mib} -I 1`;
   const iperf = `iperf3 -J -c ${RECEIVER} -n ${mib}M -l 1M`;
@@ -28,12 +28,14 @@ export function bulkCases(setup: Setup): readonly [Case, ...Case[]] {
     base,
     peer('`rstream`', [rstream, rdma(7471)], `${rstream} -s ${RECEIVER}`, ofLast(ofRstreamBandwidth)),
     peer('`iperf3`, TCP', ['iperf3 -s -1', { transport: 'tcp', port: 5201 }], iperf, ofLast(ofIperf)),
-    byHand('RDMA, file to `/dev/null`', setup, 'rdma', fileToNull, '', atLeast(0.85)),
-    byHand('RDMA, file to file', setup, 'rdma', fileToFile, ''),
-    byHand('RDMA, shell pipes', setup, 'rdma', pipes, '', atLeast(0.8)),
-    byHand('RDMA encrypted, file to `/dev/null`', setup, 'rdma', fileToNull, '--encrypt always'),
-    byHand('TCP, file to `/dev/null`', setup, 'tcp', fileToNull, '--encrypt never'),
-    byHand('TCP, shell pipes', setup, 'tcp', pipes, '--encrypt never'),
+    ...builds.flatMap((build) => [
+      byHand('RDMA, file to `/dev/null`', build, mib, 'rdma', fileToNull, '', atLeast(0.85)),
+      byHand('RDMA, file to file', build, mib, 'rdma', fileToFile, ''),
+      byHand('RDMA, shell pipes', build, mib, 'rdma', pipes, '', atLeast(0.8)),
+      byHand('RDMA encrypted, file to `/dev/null`', build, mib, 'rdma', fileToNull, '--encrypt always'),
+      byHand('TCP, file to `/dev/null`', build, mib, 'tcp', fileToNull, '--encrypt never'),
+      byHand('TCP, shell pipes', build, mib, 'tcp', pipes, '--encrypt never'),
+    ]),
   ];
 }
 
@@ -49,14 +51,22 @@ function peer(name: string, [server, listens]: readonly [string, Listening], cli
 /** Command lines of both ends. */
 type Ends = (hop: Hop) => { readonly send: string; readonly receive: string };
 
-function byHand(name: string, { mib }: Setup, transport: Transport, ends: Ends, options: string, goal?: Goal): Case {
-  const { send, receive } = ends(hopTo(RECEIVER, PORT, `--transport ${transport} ${options}`));
+function byHand(
+  name: string,
+  build: Build,
+  mib: number,
+  transport: Transport,
+  ends: Ends,
+  options: string,
+  goal?: Goal,
+): Case {
+  const { send, receive } = ends(hopTo(build, RECEIVER, PORT, `--transport ${transport} ${options}`));
   const parts = [
     { on: 'h2', command: noted(receive) },
     { on: 'h1', command: noted(send) },
   ] as const;
   const read = ofLast((said) => ofRdsend(said, transport, mib * MIB));
-  return { name, parts, read, ...(goal && { goals: [goal] }) };
+  return { name: `${name}${build.label}`, parts, read, ...(goal && { goals: [goal] }) };
 }
 
 function fileToNull(hop: Hop): ReturnType<Ends> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of 64 bytes to and fro between h2 and h1: the peers, and two hops by hand with a program between their pipes.
 import { addressOf } from '../../lab/network.ts';
-import { rdrecv, rdsend } from '../by-hand.ts';
+import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import type { Case, Goal } from '../case.ts';
 import { noted } from '../processors.ts';
 import { program } from '../programs/programs.ts';
@@ -13,7 +13,7 @@ const TO_PONG = 4711;
 
 /** The first two are what the others are compared with. */
 export function smallCases(setup: Setup): readonly [Case, Case, ...Case[]] {
-  const { trips } = setup;
+  const { trips, builds } = setup;
   const sendLatency = `ib_send_lat -R -e -F -s 64 -n ${trips}`;
   const rstream = `rstream -S 64 -C 1 -I ${trips}`;
   const device = peer(
@@ -27,9 +27,11 @@ export function smallCases(setup: Setup): readonly [Case, Case, ...Case[]] {
   return [
     device,
     sockets,
-    twoHops('RDMA, shell pipes', setup, 'rdma', '', atMost(device)),
-    twoHops('RDMA, shell pipes, `--poll`', setup, 'rdma', '--poll', atMost(sockets)),
-    twoHops('TCP, shell pipes', setup, 'tcp', '--encrypt never'),
+    ...builds.flatMap((build) => [
+      twoHops('RDMA, shell pipes', build, trips, 'rdma', '', atMost(device)),
+      twoHops('RDMA, shell pipes, `--poll`', build, trips, 'rdma', '--poll', atMost(sockets)),
+      twoHops('TCP, shell pipes', build, trips, 'tcp', '--encrypt never'),
+    ]),
   ];
 }
 
@@ -41,9 +43,9 @@ function peer(name: string, server: string, port: number, client: string, read: 
   return { name, parts, read };
 }
 
-function twoHops(name: string, { trips }: Setup, transport: Transport, words: string, goal?: Goal): Case {
+function twoHops(name: string, build: Build, trips: number, transport: Transport, words: string, goal?: Goal): Case {
   const options = `--transport ${transport} ${words}`;
-  const [toPing, toPong] = [hopTo(addressOf(2), TO_PING, options), hopTo(addressOf(1), TO_PONG, options)];
+  const [toPing, toPong] = [hopTo(build, addressOf(2), TO_PING, options), hopTo(build, addressOf(1), TO_PONG, options)];
   const pong = `${rdrecv(toPong)} | ${program('ping-pong')} pong | ${rdsend(toPing)}`;
   const ping = `${rdrecv(toPing)} | ${program('ping-pong')} ping ${trips} | ${rdsend(toPong)}`;
   const parts = [
@@ -51,7 +53,7 @@ function twoHops(name: string, { trips }: Setup, transport: Transport, words: st
     { on: 'h2', command: noted(ping) },
   ] as const;
   const read = ofLast((said) => ofPingPong(said, transport));
-  return { name, parts, read, ...(goal && { goals: [goal] }) };
+  return { name: `${name}${build.label}`, parts, read, ...(goal && { goals: [goal] }) };
 }
 
 function atMost(base: Case): Goal {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DEFAULT_OPTIONS, labsThatAreUp, nameOfOwnLab, startLab, stopLab } from '../../lab/hosts.ts';
 import { complaintsOf } from '../../lab/machine.ts';
 import { configFileIn } from '../../lab/ssh-files.ts';
+import type { Build } from '../by-hand.ts';
 import { type Case, HOSTS, type Host, type Part, type Said } from '../case.ts';
 import type { Figures } from '../figures.ts';
 import {
@@ -25,30 +26,41 @@ import type { Setup } from './setup.ts';
 const TRIPS_A_MIB = 8;
 
 export class LabGround implements Ground {
-  readonly #hosts: BenchHosts;
+  readonly #say: (line: string) => void;
+  #hosts: BenchHosts;
+  #mib = 0;
 
-  private constructor(hosts: BenchHosts) {
+  private constructor(hosts: BenchHosts, say: (line: string) => void) {
     this.#hosts = hosts;
+    this.#say = say;
   }
 
   static async open(say: (line: string) => void): Promise<LabGround> {
     const others = labsThatAreUp();
     if (others.length > 0) say(`another lab is up (${others.join(', ')}): the figures will be worth little`);
-    const { place } = await startLab(nameOfOwnLab(), DEFAULT_OPTIONS, say);
-    const hosts = new BenchHosts(place);
-    await bringKeys(hosts);
-    return new LabGround(hosts);
+    return new LabGround(await startHosts(say), say);
   }
 
+  /** Says what the hosts' kernels complained of: they themselves may be what failed. */
   close(): void {
+    for (const line of this.#complaints()) this.#say(line);
     stopLab(nameOfOwnLab());
   }
 
-  /** Makes the file that runs move. */
-  async prepare(mib: number): Promise<Setup> {
-    await this.#hosts.run('h1', `head -c ${mib}M /dev/urandom > ${SOURCE}`);
-    return { mib, trips: TRIPS_A_MIB * mib, sshConfig: configFileIn(this.#hosts.place.folder) };
+  /** Makes the file that runs move. The hosts have a /tmp and homes of their own: builds are to be elsewhere. */
+  async prepare(mib: number, builds: readonly Build[]): Promise<Setup> {
+    this.#mib = mib;
+    await this.#makeSource();
+    await Promise.all(builds.map(({ programs }) => this.#onEach(`ls ${programs}/rdsend ${programs}/rdrecv`)));
+    return { mib, trips: TRIPS_A_MIB * mib, builds, sshConfig: configFileIn(this.#hosts.place.folder) };
   }
+
+  /** Emulated kernels with soft-RoCE can die, or hang, under load. */
+  readonly renew = async (): Promise<void> => {
+    this.close();
+    this.#hosts = await startHosts(this.#say);
+    await this.#makeSource();
+  };
 
   async runOnce({ parts, read, watched }: Case): Promise<Figures> {
     const allAlong = watched === 'all along';
@@ -61,8 +73,11 @@ export class LabGround implements Ground {
     return { ...read(said), ...figuresOf(works), busy_here: here.busy };
   }
 
-  /** The emulated kernels themselves may be what failed. */
-  complaints(): string[] {
+  #makeSource(): Promise<string> {
+    return this.#hosts.run('h1', `head -c ${this.#mib}M /dev/urandom > ${SOURCE}`);
+  }
+
+  #complaints(): string[] {
     const complaints = HOSTS.map((host, index) => [host, complaintsOf(this.#hosts.place, index + 1)] as const);
     return complaints.filter(([, words]) => words !== '').map(([host, words]) => `${host}'s kernel says: ${words}`);
   }
@@ -84,6 +99,13 @@ export class LabGround implements Ground {
   }
 }
 
+async function startHosts(say: (line: string) => void): Promise<BenchHosts> {
+  const { place } = await startLab(nameOfOwnLab(), DEFAULT_OPTIONS, say);
+  const hosts = new BenchHosts(place);
+  await bringKeys(hosts);
+  return hosts;
+}
+
 /** Of the hops by hand; and one with which rsync on h1 logs in to h2. */
 async function bringKeys(hosts: BenchHosts): Promise<void> {
   const hopKey = randomBytes(32).toString('hex');
@@ -101,7 +123,8 @@ function workIn(notes: string): Work | undefined {
 function figuresOf(works: readonly (Work | undefined)[]): Figures {
   const busy = works.flatMap((work, index) => (work === undefined ? [] : [[busyOf(HOSTS[index] ?? 'h1'), work.busy]]));
   const sum = (share: 'userS' | 'sysS') => works.reduce((total, work) => total + (work?.[share] ?? 0), 0);
-  return { ...Object.fromEntries(busy), user_s: sum('userS'), sys_s: sum('sysS') };
+  const [user_s, sys_s] = [sum('userS'), sum('sysS')];
+  return { ...Object.fromEntries(busy), user_s, sys_s, cpu_s: user_s + sys_s };
 }
 
 function busyOf(host: Host): 'busy_h1' | 'busy_h2' | 'busy_h3' {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the lab's command lines have in common.
-import { ROOT } from '../../support/root.ts';
-import type { Hop } from '../by-hand.ts';
+import type { Build, Hop } from '../by-hand.ts';
 import { HOP_KEY } from './files.ts';
 
 /** Emulated hosts are slow to answer when this machine is busy. */
@@ -11,10 +10,12 @@ export interface Setup {
   /** How much a run moves, and how often a small message goes there and back in one. */
   readonly mib: number;
   readonly trips: number;
+  /** The builds of rdsend and rdrecv that are compared. */
+  readonly builds: readonly Build[];
   /** For rdpipe -F. */
   readonly sshConfig: string;
 }
 
-export function hopTo(address: string, port: number, options: string): Hop {
-  return { programs: `${ROOT}/bin`, key: HOP_KEY, address, port, options: `${PATIENCE} ${options}` };
+export function hopTo({ programs }: Build, address: string, port: number, options: string): Hop {
+  return { programs, key: HOP_KEY, address, port, options: `${PATIENCE} ${options}` };
 }

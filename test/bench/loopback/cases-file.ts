@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file to a file on the same disk, from the start of the sender to the end of the receiver; afterwards the two are compared.
-import { rdrecv, rdsend } from '../by-hand.ts';
+import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, type Goal, MIB, nothing } from '../case.ts';
-import { type Build, here, hop, listener, type Setup } from './setup.ts';
+import { here, hop, listener, type Setup } from './setup.ts';
 
 export interface FileCases {
   readonly cp: Case;

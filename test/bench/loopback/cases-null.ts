@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that is in memory to /dev/null, and iperf3, which sends the same memory again and again.
-import { rdrecv, rdsend } from '../by-hand.ts';
+import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, type Goal, MIB } from '../case.ts';
 import { ofIperf, ofLast, ofRdsend } from '../readings.ts';
-import { ADDRESS, type Build, here, hop, listener, type Setup } from './setup.ts';
+import { ADDRESS, here, hop, listener, type Setup } from './setup.ts';
 
 export interface NullCases {
   readonly iperf: Case;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pipe to a pipe over a link whose round trip takes its time: what a window, and the kernel's buffers, are worth.
-import { rdrecv, rdsend } from '../by-hand.ts';
+import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, MIB } from '../case.ts';
 import { program } from '../programs/programs.ts';
 import { ofDrain } from '../readings.ts';
-import type { Build, Setup } from './setup.ts';
+import type { Setup } from './setup.ts';
 import { RECEIVER_ADDRESS as RECEIVER } from './slow-link.ts';
 
 const PART_OF_MIB = 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the command lines on loopback have in common. `$PORT`, `$KEY`, `$SSH_CONFIG` and the
 // files `$SOURCE`, `$TEXT`, `$TARGET` and `$MARK` are in their environment.
-import type { Hop } from '../by-hand.ts';
+import type { Build, Hop } from '../by-hand.ts';
 import type { Listening, Part } from '../case.ts';
 
 export interface Setup {
@@ -9,12 +9,6 @@ export interface Setup {
   readonly mib: number;
   /** The builds of rdsend and rdrecv that are compared. */
   readonly builds: readonly Build[];
-}
-
-export interface Build {
-  /** After the names of its cases; empty for this checkout's. */
-  readonly label: string;
-  readonly programs: string;
 }
 
 export const ADDRESS = '127.0.0.1';

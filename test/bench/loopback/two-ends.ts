@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines of those who carry standard input to a standard output over TCP on loopback: the peers, and ours.
-import { rdrecv, rdsend } from '../by-hand.ts';
+import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { MIB, type Part } from '../case.ts';
-import { ADDRESS, type Build, here, hop, listener } from './setup.ts';
+import { ADDRESS, here, hop, listener } from './setup.ts';
 
 /** Before whom something writes, and after whom something reads. */
 export interface Carrier {
