@@ -11,22 +11,22 @@ describe('a pipeline over virtual hosts', () => {
   const lab = useVirtualHosts();
 
   it('runs over RDMA between three', async () => {
-    const result = await lab.sh(`echo hi | rdpipe --json h1:${SHOUT} h2:rev h3:'sed s/^/-/'`);
+    const result = await lab.sh(`echo hi | rdpipe --connect-timeout 60 --json h1:${SHOUT} h2:rev h3:'sed s/^/-/'`);
     succeededOver(result, '-IH\n', ['tcp', 'rdma', 'rdma', 'tcp']);
   });
 
   it('comes back to a host that it has left', async () => {
-    const result = await lab.sh(`echo hi | rdpipe --json h1:${SHOUT} h2:rev h1:'sed s/^/-/'`);
+    const result = await lab.sh(`echo hi | rdpipe --connect-timeout 60 --json h1:${SHOUT} h2:rev h1:'sed s/^/-/'`);
     succeededOver(result, '-IH\n', ['tcp', 'rdma', 'rdma', 'tcp']);
   });
 
   it('joins neighbours on one host without a network', async () => {
-    const result = await lab.sh(`echo hi | rdpipe --json h1:${SHOUT} h1:rev h2:'sed s/^/-/'`);
+    const result = await lab.sh(`echo hi | rdpipe --connect-timeout 60 --json h1:${SHOUT} h1:rev h2:'sed s/^/-/'`);
     succeededOver(result, '-IH\n', ['tcp', 'rdma', 'tcp']);
   });
 
   it('runs over RDMA without ever sleeping', async () => {
-    const result = await lab.sh("rdpipe --json --poll h1:'echo hi' h2:rev");
+    const result = await lab.sh("rdpipe --connect-timeout 60 --json --poll h1:'echo hi' h2:rev");
     succeededOver(result, 'ih\n', ['rdma', 'tcp']);
   });
 
