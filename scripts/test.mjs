@@ -11,18 +11,16 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const OVERTIME_FACTOR = 3;
 /** For tests that mostly wait for ssh. */
 const SIDE_BY_SIDE = ['--parallel', '--jobs', '3'];
-const SUITES_AT_ONCE = 3;
+const SUITES_AT_ONCE = 4;
+/** Begun first, or the others would be done long before them. */
+const LONG_SUITES = /\/(loops|reconnect|choice|programs|sender)_(test|fuzz)$/;
 
 /** In the order in which they run. A part over its budget is told so; far over it, it is ended. */
 const PARTS = [
   { name: 'setup', budgetMinutes: 4, steps: setUp },
   { name: 'check', budgetMinutes: 1, steps: checks },
   { name: 'unit', budgetMinutes: 1.5, steps: () => [mocha('packages/rdpipe/test', ...SIDE_BY_SIDE)] },
-  {
-    name: 'native',
-    budgetMinutes: 2,
-    steps: () => [...suites('address,undefined', 'asan'), ...suites('thread', 'tsan'), ...corpora()],
-  },
+  { name: 'native', budgetMinutes: 2, steps: native },
   { name: 'integration', budgetMinutes: 5, steps: integration },
   { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/{faults,attacks}', '--parallel', '--jobs', '4')] },
   { name: 'lab', budgetMinutes: 4, steps: inTheLab },
@@ -116,21 +114,29 @@ function mocha(folder, ...options) {
   };
 }
 
-/** Builds the C suites with a sanitizer and runs each: one test a suite. */
-function suites(sanitizer, variant) {
-  const make = command('make', '-j2', 'WERROR=1', `SAN=${sanitizer}`, 'all', 'test-programs');
-  const programs = suiteNames().map((name) => suite(join('build', variant, name), join(root, 'build', variant)));
-  return [make, sideBySide(programs)];
+/** Builds the C suites with each sanitizer, then runs them all: one test a suite, and one the corpus of a fuzz target. */
+function native() {
+  const make = (sanitizer, ...what) => command('make', '-j2', 'WERROR=1', `SAN=${sanitizer}`, ...what);
+  const programs = [...suites('tsan'), ...suites('asan'), ...corpora()];
+  const long = programs.filter(({ program }) => LONG_SUITES.test(program));
+  const inOrder = [...long, ...programs.filter((each) => !long.includes(each))];
+  return [
+    make('thread', 'all', 'test-programs'),
+    make('address,undefined', 'all', 'test-programs', 'fuzz-programs'),
+    sideBySide(inOrder.map(suite)),
+  ];
 }
 
-/** The kept inputs of every fuzz target, with sanitizers but without libFuzzer: one test a target. */
+function suites(variant) {
+  return suiteNames().map((name) => ({ program: join('build', variant, name), variant, args: [] }));
+}
+
+/** The kept inputs of every fuzz target, with sanitizers but without libFuzzer. */
 function corpora() {
-  const make = command('make', '-j2', 'WERROR=1', 'SAN=address,undefined', 'fuzz-programs');
-  const replays = programsOf('fuzz', 'fuzz').map((name) => {
-    const corpus = name.replace(/(\w+)_fuzz$/, 'corpus/$1');
-    return suite(join('build/asan', name), join(root, 'build/asan'), join('packages', corpus));
+  return programsOf('fuzz', 'fuzz').map((name) => {
+    const corpus = join('packages', name.replace(/(\w+)_fuzz$/, 'corpus/$1'));
+    return { program: join('build', 'asan', name), variant: 'asan', args: [corpus] };
   });
-  return [make, sideBySide(replays)];
 }
 
 /** Several at once, for they mostly wait: for a silence to be long enough, for a limit to pass. */
@@ -161,9 +167,9 @@ function programsOf(folder, suffix) {
     .sort();
 }
 
-function suite(program, binaries, ...args) {
+function suite({ program, variant, args }) {
   return async (deadline) => {
-    const succeeded = await run([program, ...args], deadline, { RD_BIN: binaries });
+    const succeeded = await run([program, ...args], deadline, { RD_BIN: join(root, 'build', variant) });
     console.log(`  ${succeeded ? 'ok  ' : 'FAIL'} ${program}`);
     return one(succeeded ? 'passed' : 'failed');
   };

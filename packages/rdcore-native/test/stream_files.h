@@ -28,16 +28,24 @@ static inline void remove_stream_files(void) {
   CHECK(rmdir(folder) == 0);
 }
 
-// What half of a mixed source holds can be compressed.
+// What half of a mixed source holds can be compressed. It is made once for all streams of a kind.
 static inline void write_bytes(size_t bytes, bool mixed) {
+  static size_t written_bytes = SIZE_MAX;
+  static bool written_mixed;
+  if (bytes == written_bytes && mixed == written_mixed) return;
+  written_bytes = bytes;
+  written_mixed = mixed;
   int fd = open(source_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   uint64_t state = bytes + 1;
-  unsigned char block[4096];
+  uint64_t block[512];
   REQUIRE(fd >= 0);
   for (size_t left = bytes; left > 0;) {
-    for (size_t i = 0; i < sizeof block; i++)
-      state = state * 6364136223846793005u + 1, block[i] = (unsigned char)(state >> 56);
-    for (size_t i = 0; mixed && left / 100000 % 2 == 0 && i < sizeof block; i++) block[i] = 'a' + block[i] % 4;
+    bool plain = mixed && left / 100000 % 2 == 0;
+    for (size_t i = 0; i < sizeof block / sizeof block[0]; i++) {
+      uint64_t high = (state = state * 6364136223846793005u + 1) >> 32, low = state * 0x9e3779b97f4a7c15u >> 32;
+      block[i] = high << 32 | low;
+      if (plain) block[i] = 0x6161616161616161u + (block[i] & 0x0303030303030303u);
+    }
     size_t part = left < sizeof block ? left : sizeof block;
     REQUIRE(rd_write_all(fd, block, part));
     left -= part;
@@ -55,7 +63,7 @@ static inline void write_mixed_source(size_t bytes) {
 
 static inline bool same_files(void) {
   int source = open(source_path, O_RDONLY | O_CLOEXEC), sink = open(sink_path, O_RDONLY | O_CLOEXEC);
-  unsigned char one[4096], other[4096];
+  static unsigned char one[1 << 16], other[1 << 16];
   bool same = source >= 0 && sink >= 0;
   while (same) {
     ssize_t got = rd_read_some(source, one, sizeof one);
