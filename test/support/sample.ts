@@ -12,6 +12,15 @@ export function sample<Cell>(cells: readonly Cell[], count: number): Cell[] {
   return draw(cells, count, seedOfThisProcess);
 }
 
+/** Odd, for signals take turns. */
+const STEP = 7;
+
+/** For `test/full`: every seventh cell of the kill matrix. RDPIPE_KILL_STEP=1 takes every one. */
+export function everyFew<Cell>(cells: readonly Cell[]): Cell[] {
+  const step = Number(process.env.RDPIPE_KILL_STEP ?? STEP);
+  return cells.filter((_cell, place) => place % step === 0);
+}
+
 /** The same draw for the same seed, whatever was drawn before. */
 export function draw<Cell>(cells: readonly Cell[], count: number, seed: number): Cell[] {
   const places = cells.map((cell, place) => ({ cell, place }));

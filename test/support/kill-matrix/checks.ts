@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises that hold in every cell of the kill matrix.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../eventually.ts';
 import type { Lab } from '../lab.ts';
@@ -12,8 +10,15 @@ import type { Cell } from './cells.ts';
 import { commandsOf, type Shape } from './shapes.ts';
 import { endSeenBy, HEAD, OLD_CONTENT } from './stream.ts';
 
+/** What a run left: processes on this machine, and files where its stages ran. */
+export interface Traces {
+  processes(): readonly unknown[];
+  read(name: string): Promise<Buffer>;
+  list(): Promise<readonly string[]>;
+}
+
 /** The run failed for the right reason, and nobody downstream took what he had for the whole. */
-export async function checkFailed(lab: Lab, cell: Cell, result: Result): Promise<void> {
+export async function checkFailed(lab: Traces, cell: Cell, result: Result): Promise<void> {
   const { status, signal, words } = expectedEnd(cell);
   expect({ status: result.status, signal: result.signal }, result.stderr).to.deep.equal({ status, signal });
   if (words === undefined) expect(result.stderr).to.equal('');
@@ -62,10 +67,10 @@ export async function checkNothingLeft(lab: Lab): Promise<void> {
 }
 
 /** The commands that marked their input as whole; each had all of it. */
-async function checkCommitted(lab: Lab, shape: Shape, stages: readonly number[]): Promise<number[]> {
+async function checkCommitted(lab: Traces, shape: Shape, stages: readonly number[]): Promise<number[]> {
   const names = await lab.list();
   const committed = stages.filter((stage) => names.includes(`committed.${stage}`));
-  for (const stage of committed) expectWhole(await readFile(join(lab.folder, `seen.${stage}`), 'latin1'), stage, shape);
+  for (const stage of committed) expectWhole((await lab.read(`seen.${stage}`)).toString('latin1'), stage, shape);
   return committed;
 }
 

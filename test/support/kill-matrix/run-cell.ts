@@ -11,8 +11,7 @@ import type { Running } from '../shell.ts';
 import { type Cell, isHidden } from './cells.ts';
 import { checkDelivered, checkFailed, checkNothingLeft, checkSucceeded } from './checks.ts';
 import { reachPhase, silentHost } from './phases.ts';
-import type { ShapeStage } from './shapes.ts';
-import { commandLine, courseOf, OLD_CONTENT, restBytes, sourceBytes } from './stream.ts';
+import { courseOf, OLD_CONTENT, restBytes, sourceBytes, sourceWaits, stageWords } from './stream.ts';
 import { findVictim, lookForVictim } from './victims.ts';
 
 /** Reaching the phase, the lease, the end. */
@@ -65,11 +64,10 @@ interface Place {
 }
 
 async function prepare(lab: Lab, cell: Cell): Promise<Place> {
-  const { shape, phase } = cell;
+  const { phase } = cell;
   await mkdir(join(lab.folder, 'run'), { mode: 0o700 });
   await lab.write('target', Buffer.from(OLD_CONTENT));
-  const { gateBefore, gateAfterHead } = courseOf(cell);
-  const waits = shape.stages[0]?.kind === 'source' && (gateBefore || gateAfterHead);
+  const waits = sourceWaits(cell);
   if (!waits) await lab.write('source', sourceBytes(cell));
   if (phase === 'login') signalProcess(lab.host(silentHost(cell)).pid, 'SIGSTOP');
   const source = waits ? await openFifo(lab, 'source') : undefined;
@@ -87,17 +85,12 @@ function begin(lab: Lab, cell: Cell): Running {
   const { shape, session, phase } = cell;
   const limits = phase === 'joining' ? PATIENT : LIMITS;
   const client = session === 'ssh2' ? '--ssh ssh2' : '';
-  const stages = shape.stages.map((stage, index) => `'${stage.host}:${textOf(stage, index + 1, cell, lab.folder)}'`);
+  const stages = stageWords(cell, lab.folder);
   const output = shape.stdout ? '' : '> /dev/null';
-  return lab.start(`exec rdpipe ${limits} --stderr off ${client} ${stages.join(' ')} ${output}`, {
+  return lab.start(`exec rdpipe ${limits} --stderr off ${client} ${stages} ${output}`, {
     stdin: shape.stdin ? 'open' : 'empty',
     env: { XDG_RUNTIME_DIR: join(lab.folder, 'run') },
   });
-}
-
-function textOf({ kind }: ShapeStage, stage: number, cell: Cell, folder: string): string {
-  if (kind === 'source') return `< ${folder}/source`;
-  return kind === 'sink' ? `> ${folder}/target` : commandLine(cell, stage, folder);
 }
 
 async function feed(running: Running, cell: Cell, { source }: Place): Promise<void> {

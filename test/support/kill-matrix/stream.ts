@@ -2,7 +2,7 @@
 // What flows through a cell's pipeline: the source sends a head, in most phases more, then a last line; every command passes
 // on what it reads, marks that it was committed, and appends a line of its own.
 import type { Cell, Phase } from './cells.ts';
-import { commandsOf, linksOf, type Shape, slowStageOf } from './shapes.ts';
+import { commandsOf, linksOf, type Shape, type ShapeStage, slowStageOf } from './shapes.ts';
 
 export const HEAD = 'first\n';
 export const LAST = 'last\n';
@@ -58,6 +58,12 @@ export function sourceBytes(flow: Flow): Buffer {
   return Buffer.concat([Buffer.from(HEAD), body, Buffer.from(gateAfterHead ? '' : LAST)]);
 }
 
+/** The source is a file, and is to wait: then the file is a fifo. */
+export function sourceWaits(flow: Flow): boolean {
+  const { gateBefore, gateAfterHead } = courseOf(flow);
+  return flow.shape.stages[0]?.kind === 'source' && (gateBefore || gateAfterHead);
+}
+
 /** What it sends after its gate. */
 export function restBytes(flow: Flow): Buffer {
   const { gateBefore, gateAfterHead } = courseOf(flow);
@@ -70,8 +76,17 @@ export function endSeenBy(stage: number, shape: Shape): string {
   return `${LAST}${before.map((number) => `end ${number}\n`).join('')}`;
 }
 
+/** The pipeline as a user types it: files are in `folder`, on each host. */
+export function stageWords(flow: Flow, folder: string): string {
+  const textOf = ({ kind }: ShapeStage, stage: number) => {
+    if (kind === 'source') return `< ${folder}/source`;
+    return kind === 'sink' ? `> ${folder}/target` : commandLine(flow, stage, folder);
+  };
+  return flow.shape.stages.map((stage, index) => `'${stage.host}:${textOf(stage, index + 1)}'`).join(' ');
+}
+
 /** The line of a command's shell. `folder` holds the gate, and what the stage tells of itself. */
-export function commandLine(flow: Flow, stage: number, folder: string): string {
+function commandLine(flow: Flow, stage: number, folder: string): string {
   const { shape, phase } = flow;
   const hidden = `setsid sleep 90${stage} < /dev/null > /dev/null 2>&1 &`;
   const work = stage === 1 && !shape.stdin ? producer(flow) : reader(phase, stage, slowStageOf(shape) === stage);

@@ -39,23 +39,35 @@ function pidsOf(processes: readonly MarkedProcess[]): number[] {
 
 function ofHost(lab: Lab, processes: readonly MarkedProcess[], role: HostRole, host: Host): MarkedProcess[] {
   const home = host === '' ? lab.homes : lab.host(host).home;
-  const here = processes.filter((process) => process.home === home);
-  const agents = here.filter(({ program, command }) => program === 'rdstage' && command.includes(' --agent '));
-  const guardians = new Set(agents.filter(({ parent }) => !agents.some(({ pid }) => pid === parent)));
   switch (role) {
-    case 'guardian':
-      return [...guardians];
-    case 'supervisor':
-      return agents.filter((process) => !guardians.has(process));
     case 'leash':
       return processes.filter(({ command }) => command.includes(' --leash ') && leadsTo(command, host));
     case 'master':
       return processes.filter(({ command }) => command.startsWith('ssh -M ') && leadsTo(command, host));
     case 'channel':
       return processes.filter(({ command }) => command.startsWith('ssh -S ') && command.endsWith(` ${host} sh`));
+    case 'sshd':
+      return [];
     default:
-      return here.filter(({ program, command }) => program === role && command.includes(' --agent-fd '));
+      return ofAgent(
+        processes.filter((process) => process.home === home),
+        role,
+      );
   }
+}
+
+/** The two processes of a host's agent, and the programs of its hops. */
+export type AgentRole = 'guardian' | 'supervisor' | 'rdsend' | 'rdrecv';
+
+export function ofAgent<Process extends Pick<MarkedProcess, 'pid' | 'parent' | 'program' | 'command'>>(
+  here: readonly Process[],
+  role: AgentRole,
+): Process[] {
+  const agents = here.filter(({ program, command }) => program === 'rdstage' && command.includes(' --agent '));
+  const guardians = agents.filter(({ parent }) => !agents.some(({ pid }) => pid === parent));
+  if (role === 'guardian') return guardians;
+  if (role === 'supervisor') return agents.filter((process) => !guardians.includes(process));
+  return here.filter(({ program, command }) => program === role && command.includes(' --agent-fd '));
 }
 
 function leadsTo(command: string, host: Host): boolean {
