@@ -117,7 +117,10 @@ async function closing<T>(close: () => Promise<void>, work: () => Promise<T>): P
 async function measure({ rounds, seed }: Words, { name, mib, ground, prepare }: Place): Promise<Summary> {
   const load = loadavg()[0] ?? 0;
   say('warming up');
-  failIf(await runRounds({ ground, cases: casesOf((await prepare(WARM_UP_MIB)).tables), rounds: 1, seed }, () => {}));
+  const { tables: small } = await prepare(WARM_UP_MIB);
+  const first = await runRounds({ ground, cases: casesOf(small), rounds: 1, seed }, () => {});
+  for (const failure of first.repeated) say(`ran again while warming up: ${failure}`);
+  failIf(first);
   const { tables, plots } = await prepare(mib);
   const outcome = await runRounds({ ground, cases: casesOf(tables), rounds, seed }, say);
   const summary = { ground: name, mib, rounds, seed, load, tables, outcome, plots: () => plots(outcome.results) };
