@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What both ends of a hop count: the stream, what of it was on the wire, and what was waited for.
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
 import type { Message } from '../support/agent-socket.ts';
 import { BreakingProxy } from '../support/breaking-proxy.ts';
-import { useBench } from '../support/programs.ts';
+import { KEY, useBench } from '../support/programs.ts';
 
 const BYTES = 6_000_000;
 const BUFFER = 1 << 20;
@@ -50,6 +52,17 @@ describe('the counters of a hop', () => {
     } finally {
       proxy.close();
     }
+  });
+
+  it('show that a receiver by hand grants smaller slots to a sender that compresses', async () => {
+    const [bytes, slotBytes, headerBytes] = [8 << 20, 256 << 10, 24];
+    writeFileSync(bench.path('noise'), randomBytes(bytes));
+    const receiver = bench.rdrecv(['--encrypt', 'never', '0', KEY], ['ignore', 'ignore', 'pipe']);
+    const words = ['--json', '--compress', 'zstd', '127.0.0.1', `${await receiver.port()}`, KEY, 'noise'];
+    const { status, stderr } = await bench.rdsend(words).ended;
+    expect([status, (await receiver.ended).status]).to.deep.equal([0, 0]);
+    const { wire_bytes } = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
+    expect(wire_bytes).to.be.at.least(bytes + (bytes / slotBytes) * headerBytes);
   });
 
   async function carry(options: { sealed: boolean; bytes?: number; shrinks?: boolean; open?: Message }) {

@@ -68,6 +68,7 @@ static struct rd_hello any_hello(struct fuzz_input *input) {
       .version = flags & 4 ? fuzz_u16(input) : RD_PROTOCOL_VERSION,
       .wants_sealed = flags & 1,
       .wants_chacha = flags & 2,
+      .compresses = flags & 32,
       .features = flags & 8 ? fuzz_u64(input) : 0,
       .epoch = flags & 16 ? fuzz_u32(input) : 1,
       .slot_bytes = fuzz_u32(input),
@@ -154,6 +155,7 @@ static void check_hello(const struct rd_hello *taken, enum rd_role role, const s
   FUZZ_REQUIRE(taken->version == RD_PROTOCOL_VERSION && taken->version == said->version);
   FUZZ_REQUIRE(taken->slots == said->slots && taken->slot_bytes == said->slot_bytes);
   FUZZ_REQUIRE(taken->wants_sealed == said->wants_sealed && taken->wants_chacha == said->wants_chacha);
+  FUZZ_REQUIRE(taken->compresses == said->compresses);
   if (role == RD_ROLE_RECEIVER) FUZZ_REQUIRE(taken->slots == 0 && taken->slot_bytes == 0);
   if (role == RD_ROLE_SENDER) FUZZ_REQUIRE(taken->slots > 0 && taken->slot_bytes > 0);
   FUZZ_REQUIRE(taken->slot_bytes <= RD_SLOT_MAX_BYTES && taken->slots <= 1u << 16);

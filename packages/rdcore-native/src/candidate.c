@@ -59,6 +59,10 @@ void rd_candidate_destroy(struct rd_candidate *candidate) {
   free(candidate);
 }
 
+void rd_candidate_adapt_slots(struct rd_candidate *candidate) {
+  rd_handshake_adapt_slots(candidate->handshake);
+}
+
 int rd_candidate_service(struct rd_candidate *candidate, struct rd_error *error) {
   int serviced = candidate->authenticated ? 1 : shake_hands(candidate, error);
   if (serviced > 0 && candidate->role == RD_ROLE_RECEIVER) serviced = await_choice(candidate, error);

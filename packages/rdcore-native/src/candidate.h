@@ -17,6 +17,9 @@ struct rd_candidate *rd_candidate_create(struct rd_transport *transport, const s
                                          struct rd_error *error);
 void rd_candidate_destroy(struct rd_candidate *candidate); // NULL-safe
 
+// See rd_handshake_adapt_slots().
+void rd_candidate_adapt_slots(struct rd_candidate *candidate);
+
 // Goes on as far as it can without waiting: 1 authenticated (at the receiver: and chosen, by a PING that is still to be
 // answered), 0 not yet, -1 failed (the other side was told why).
 int rd_candidate_service(struct rd_candidate *candidate, struct rd_error *error);

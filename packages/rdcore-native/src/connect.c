@@ -242,6 +242,8 @@ static struct knock *add_knock(struct rd_connect *connect, struct rd_transport *
   struct rd_candidate *candidate =
       rd_candidate_create(transport, &config->identity, config->role, dialler, &mine, until_ms, error);
   if (candidate == NULL) return NULL;
+  // Connections after the first one have the window of that.
+  if (config->role == RD_ROLE_RECEIVER && !dialler && connect->epoch == 0) rd_candidate_adapt_slots(candidate);
   struct knock *knock = &connect->knocks[connect->knock_count++];
   *knock = (struct knock){.candidate = candidate, .rdma = rdma};
   snprintf(knock->peer, sizeof knock->peer, "%s", rd_candidate_peer(candidate));
@@ -256,6 +258,7 @@ static bool make_hello(struct rd_connect *connect, const struct rd_transport *tr
       .wants_sealed = wants_sealed(config->encrypt, transport),
       .features = RD_FEATURE_ZSTD,
       .wants_chacha = config->role == RD_ROLE_SENDER && !rd_cpu_has_aes(),
+      .compresses = config->role == RD_ROLE_SENDER && config->compress_level > 0,
       .epoch = next_epoch(connect, dialler),
   };
   if (config->role == RD_ROLE_SENDER) return true;

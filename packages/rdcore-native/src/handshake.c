@@ -3,6 +3,7 @@
 
 #include "bytes.h"
 #include "hex.h"
+#include "window.h"
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -34,6 +35,7 @@ struct rd_handshake {
   bool greeted; // the other side's HELLO came
   bool failed;
   struct rd_hello mine;
+  bool adapts_slots;
   struct rd_hello peer;
 };
 
@@ -46,6 +48,7 @@ static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **ident
 static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session);
 static SSL_SESSION *make_session(SSL *tls, const unsigned char key[RD_KEY_BYTES]);
 static bool advance(struct rd_handshake *handshake, struct rd_error *error);
+static void follow(struct rd_handshake *handshake);
 static bool authenticate(struct rd_handshake *handshake, struct rd_error *error);
 static void explain_failure(const struct rd_handshake *handshake, struct rd_error *error);
 static bool is_key_failure(int reason);
@@ -74,6 +77,10 @@ struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enu
   rd_handshake_destroy(handshake);
   rd_error_set(error, RD_CODE_INTERNAL, "cannot set up TLS 1.3");
   return NULL;
+}
+
+void rd_handshake_adapt_slots(struct rd_handshake *handshake) {
+  handshake->adapts_slots = true;
 }
 
 bool rd_handshake_input(struct rd_handshake *handshake, const unsigned char *payload, size_t bytes,
@@ -242,11 +249,23 @@ static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
   }
   if (!receive_hello(handshake, error)) return false;
   if (!handshake->greeted) return true;
-  if (!handshake->dialler && handshake->peer.epoch > handshake->mine.epoch)
-    handshake->mine.epoch = handshake->peer.epoch;
+  if (!handshake->dialler) follow(handshake);
   // Sent before the other's is judged, so that both sides can name a difference of versions.
   if (!handshake->dialler && !send_hello(handshake, error)) return false;
   return check_hello(handshake, error);
+}
+
+// What a listener says after it heard the dialler.
+static void follow(struct rd_handshake *handshake) {
+  struct rd_hello *mine = &handshake->mine;
+  const struct rd_hello *dialler = &handshake->peer;
+  if (handshake->adapts_slots && (dialler->compresses || dialler->wants_sealed)) {
+    struct rd_window window = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
+    window = rd_window_worked(&window);
+    mine->slots = window.slots;
+    mine->slot_bytes = window.slot_bytes;
+  }
+  if (dialler->epoch > mine->epoch) mine->epoch = dialler->epoch;
 }
 
 // Sets authenticated when TLS is through; true also when more has to come first.

@@ -34,6 +34,10 @@ struct rd_agreement {
 struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool dialler,
                                          const struct rd_hello *mine, struct rd_error *error);
 
+// Of a receiver that listens, before anything else: it grants smaller slots than `mine` says where the dialler's HELLO
+// tells that DATA will be sealed or compressed.
+void rd_handshake_adapt_slots(struct rd_handshake *handshake);
+
 // Feeds the payload of one HANDSHAKE frame (NULL, 0: begin). RD_CODE_KEY_REFUSED when the other side holds another key,
 // RD_CODE_CANNOT_CONNECT when it speaks another version, RD_CODE_DATA_DAMAGED when it does not speak this protocol.
 // On failure there may still be an alert to send: drain rd_handshake_output() before closing.

@@ -27,6 +27,14 @@ struct rd_window rd_window_of(size_t buffer_bytes, bool is_worked) {
   return (struct rd_window){.slots = (uint32_t)(buffer_bytes / slot_bytes), .slot_bytes = slot_bytes};
 }
 
+struct rd_window rd_window_worked(const struct rd_window *window) {
+  if (window->slot_bytes <= RD_WINDOW_WORKED_SLOT_BYTES) return *window;
+  size_t most = slots_that_fit(rd_window_memory_bytes(window), RD_WINDOW_WORKED_SLOT_BYTES);
+  size_t wanted = rd_window_bytes(window) / RD_WINDOW_WORKED_SLOT_BYTES;
+  return (struct rd_window){.slots = (uint32_t)(wanted < most ? wanted : most),
+                            .slot_bytes = RD_WINDOW_WORKED_SLOT_BYTES};
+}
+
 size_t rd_window_bytes(const struct rd_window *window) {
   return (size_t)window->slots * window->slot_bytes;
 }

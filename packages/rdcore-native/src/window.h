@@ -21,6 +21,8 @@ struct rd_window {
 // What a receiver with a buffer of so many bytes, at least 64 KiB, grants; `is_worked`: frames are to be opened or
 // decompressed.
 struct rd_window rd_window_of(size_t buffer_bytes, bool is_worked);
+// One that was granted for frames as they are, in smaller ones and no more memory: they are to be opened after all.
+struct rd_window rd_window_worked(const struct rd_window *window);
 size_t rd_window_bytes(const struct rd_window *window);
 
 // The receive memory that a transport needs for it at most, also for one of no slots.

@@ -13,7 +13,7 @@ static bool payload_is_right(const struct rd_frame *frame, size_t bytes);
 static void payload_range(const struct rd_frame *frame, size_t *least, size_t *most);
 
 static const unsigned char hello_magic[4] = {'R', 'D', 'P', 'H'};
-enum { HELLO_WANTS_SEALED = 1, HELLO_WANTS_CHACHA = 2 };
+enum { HELLO_WANTS_SEALED = 1, HELLO_WANTS_CHACHA = 2, HELLO_COMPRESSES = 4 };
 
 void rd_frame_encode(const struct rd_frame *frame, unsigned char out[RD_HEADER_BYTES]) {
   out[0] = (unsigned char)frame->type;
@@ -92,7 +92,8 @@ bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort
 }
 
 void rd_hello_encode(const struct rd_hello *hello, unsigned char out[RD_HELLO_BYTES]) {
-  unsigned flags = (hello->wants_sealed ? HELLO_WANTS_SEALED : 0u) | (hello->wants_chacha ? HELLO_WANTS_CHACHA : 0u);
+  unsigned flags = (hello->wants_sealed ? HELLO_WANTS_SEALED : 0u) | (hello->wants_chacha ? HELLO_WANTS_CHACHA : 0u) |
+                   (hello->compresses ? HELLO_COMPRESSES : 0u);
   memcpy(out, hello_magic, sizeof hello_magic);
   rd_put_u16(out + 4, hello->version);
   rd_put_u16(out + 6, (uint16_t)flags);
@@ -113,6 +114,7 @@ bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello
       .version = rd_get_u16(payload + 4),
       .wants_sealed = (flags & HELLO_WANTS_SEALED) != 0,
       .wants_chacha = (flags & HELLO_WANTS_CHACHA) != 0,
+      .compresses = (flags & HELLO_COMPRESSES) != 0,
       .features = rd_get_u64(payload + 8),
       .epoch = rd_get_u32(payload + 16),
       .slot_bytes = rd_get_u32(payload + 20),

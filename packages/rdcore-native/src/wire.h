@@ -78,6 +78,7 @@ struct rd_hello {
   uint16_t version;
   bool wants_sealed;
   bool wants_chacha;
+  bool compresses; // of a sender, what it can
   uint64_t features;
   uint32_t epoch;
   uint32_t slot_bytes;

@@ -129,6 +129,25 @@ static void what_the_hellos_say(bool receiver_wants_sealed, bool chacha) {
   destroy_ends(&sender, &receiver);
 }
 
+// A receiver that listens hears in time that DATA will be worked at.
+static void granted(bool compresses, bool seals, bool adapts, uint32_t slots) {
+  struct rd_hello from = sender_hello, to = receiver_hello;
+  from.compresses = compresses;
+  from.wants_sealed = seals;
+  struct end sender = make_end(right_key, "-", 0, RD_ROLE_SENDER, true, &from);
+  struct end receiver = make_end(right_key, "-", 0, RD_ROLE_RECEIVER, false, &to);
+  struct rd_agreement sent, received;
+  if (adapts) rd_handshake_adapt_slots(receiver.handshake);
+  run_handshake(&sender, &receiver, PIECE_BYTES);
+  REQUIRE(rd_handshake_take(sender.handshake, &sent, &sender.error));
+  REQUIRE(rd_handshake_take(receiver.handshake, &received, &receiver.error));
+  CHECK(sent.peer.slots == slots && sent.peer.slot_bytes == 8 * RD_SLOT_MAX_BYTES / slots);
+  CHECK(received.mine.slots == slots && received.mine.slot_bytes == sent.peer.slot_bytes);
+  destroy_agreement(&sent);
+  destroy_agreement(&received);
+  destroy_ends(&sender, &receiver);
+}
+
 static void a_wrong_key(bool sender_dials) {
   struct end sender = make_sender(right_key, sender_dials), receiver = make_receiver(wrong_key, !sender_dials);
   run_handshake(sender_dials ? &sender : &receiver, sender_dials ? &receiver : &sender, PIECE_BYTES);
@@ -330,6 +349,10 @@ int main(void) {
     what_the_hellos_say(sender_dials == 1, false);
     what_the_hellos_say(sender_dials == 1, true);
   }
+  granted(false, false, true, 8);
+  granted(true, false, true, 32);
+  granted(false, true, true, 32);
+  granted(true, true, false, 8);
   another_hop();
   reflected();
   impossible_hellos();

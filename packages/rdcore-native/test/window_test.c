@@ -28,6 +28,16 @@ static void test_buffers(void) {
   CHECK(usual.slots == 8 && usual.slot_bytes == MIB);
 }
 
+static void test_worked_after_all(void) {
+  struct rd_window usual = rd_window_of(8 * MIB, false), worked = rd_window_worked(&usual), same = worked;
+  CHECK(worked.slots == 32 && worked.slot_bytes == 256 << 10);
+  same = rd_window_worked(&worked);
+  CHECK(same.slots == 32 && same.slot_bytes == 256 << 10);
+  usual = rd_window_of(1u << 30, false);
+  worked = rd_window_worked(&usual);
+  CHECK(worked.slots > 4000 && rd_window_memory_bytes(&worked) <= rd_window_memory_bytes(&usual));
+}
+
 static void test_no_limit(void) {
   struct rd_window window = rd_window_of(1u << 30, false), same = window;
   CHECK(rd_window_fit(&window, SIZE_MAX, &error) && memcmp(&window, &same, sizeof same) == 0);
@@ -78,6 +88,7 @@ static void test_words(void) {
 
 int main(void) {
   test_buffers();
+  test_worked_after_all();
   test_no_limit();
   test_fewer_slots();
   test_smaller_slots();

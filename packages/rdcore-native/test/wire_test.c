@@ -157,6 +157,8 @@ static void hellos(void) {
   CHECK(same.slot_bytes == 1 << 20 && same.slots == 8 && same.features == 0);
   bytes[6] = 2;
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants_chacha && !same.wants_sealed);
+  bytes[6] = 4;
+  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.compresses && !same.wants_chacha);
   CHECK(!rd_hello_decode(bytes, sizeof bytes - 1, &same, &error));
   bytes[0] = 'X';
   CHECK(!rd_hello_decode(bytes, sizeof bytes, &same, &error) && damaged("the other side's HELLO is malformed"));
