@@ -1,15 +1,15 @@
 import type { Benchmark, Sample, WayMissing, WayName, WayResult } from '../model/benchmark.ts';
 import { RdpipeError, UsageError } from '../model/errors.ts';
-import type { Emit, RunEvent } from '../model/events.ts';
-import type { HostRef, Pipeline } from '../model/pipeline.ts';
+import type { Emit, RunEvent, Watcher } from '../model/events.ts';
+import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
 import type { Report } from '../model/report.ts';
 import type { Settings } from '../model/settings.ts';
 import { type Installation, sessionSettings } from '../run/open-hosts.ts';
-import { runInSessions } from '../run/run.ts';
+import { attempt, runTrial } from '../run/trial.ts';
 import { openSessions, type Sessions } from '../session/open.ts';
 import { controllingTerminal } from '../session/terminal.ts';
 import { loginCommand, readSshSample, type SshRoute, streamCommand } from './ssh-way.ts';
-import { commandStage, type OwnWay, ownWays, sampleOf, streamPipeline, waySettings } from './ways.ts';
+import { type OwnWay, ownWays, sampleOf, streamPipeline, waySettings } from './ways.ts';
 
 export interface BenchInput {
   readonly from: HostRef;
@@ -21,18 +21,11 @@ export interface BenchInput {
   readonly installation: Installation;
 }
 
-export interface BenchWatcher {
-  /** What is done now, in words. Never throws. */
-  readonly doing: (words: string) => void;
-  /** Of the sessions and of the runs that measure. */
-  readonly emit: Emit;
-}
-
 /**
  * Measures what lies between two hosts: RDMA where both can, TCP in clear and encrypted, and ssh, in rounds of all of them.
  * @throws RdpipeError when a host cannot be reached; the signal's reason.
  */
-export async function bench(input: BenchInput, watcher: BenchWatcher, signal: AbortSignal): Promise<Benchmark> {
+export async function bench(input: BenchInput, watcher: Watcher, signal: AbortSignal): Promise<Benchmark> {
   const { from, to, settings, installation } = input;
   watcher.doing(`connecting to ${from.label} and ${to.label}`);
   const wanted = { ...sessionSettings(settings), ...installation, emit: watcher.emit, signal };
@@ -54,7 +47,7 @@ const MOST_BYTES = 16 * 1024 ** 3;
 
 interface Context extends BenchInput {
   readonly sessions: Sessions;
-  readonly watcher: BenchWatcher;
+  readonly watcher: Watcher;
   readonly signal: AbortSignal;
 }
 
@@ -193,31 +186,11 @@ async function runAlone(context: Context, host: HostRef, command: string) {
   return { report, stderr };
 }
 
-async function run(
-  { sessions, signal, watcher }: Context,
-  pipeline: Pipeline,
-  settings: Settings,
-  listen: Emit = () => {},
-): Promise<Report> {
-  const emit: Emit = (event) => {
+async function run(context: Context, pipeline: Pipeline, settings: Settings, listen: Emit = () => {}): Promise<Report> {
+  return runTrial(pipeline, settings, context, (event) => {
     listen(event);
-    watcher.emit(event);
-  };
-  const input = { pipeline, settings, streams: { stdin: 'null', stdout: 'drop' } as const };
-  const report = await runInSessions(input, sessions, emit, signal);
-  signal.throwIfAborted();
-  return report;
-}
-
-/** What fails between hosts is found, not thrown. */
-async function attempt<Result>({ signal }: Context, work: () => Promise<Result>): Promise<Result | RdpipeError> {
-  try {
-    return await work();
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof RdpipeError) return error;
-    throw error;
-  }
+    context.watcher.emit(event);
+  });
 }
 
 /** So that what changes meanwhile does not always meet the same way. */

@@ -1,10 +1,9 @@
 /** The ways of rdpipe's own, each an ordinary pipeline. Pure. */
-
 import type { Sample, WayName } from '../model/benchmark.ts';
 import { RdpipeError } from '../model/errors.ts';
-import type { CommandStage, HostRef, Pipeline } from '../model/pipeline.ts';
+import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
 import type { HopReport, ProgramUsage, Report } from '../model/report.ts';
-import type { Settings } from '../model/settings.ts';
+import { forMeasuring, type Settings } from '../model/settings.ts';
 
 export type OwnWay = Exclude<WayName, 'ssh'>;
 
@@ -15,17 +14,12 @@ export function ownWays(transport: Settings['transport']): readonly OwnWay[] {
   return transport === 'rdma' ? ['rdma'] : tcp;
 }
 
-/** The user's choice of ssh, addresses, ports and buffer; of what is done to the stream, only what makes the way. */
+/** Of what is done to the stream, only what makes the way. */
 export function waySettings(settings: Settings, way: OwnWay): Settings {
   return {
-    ...settings,
+    ...forMeasuring(settings),
     transport: way === 'rdma' ? 'rdma' : 'tcp',
     encrypt: way === 'rdma' ? settings.encrypt : way === 'tcp' ? 'never' : 'always',
-    compressLevel: 0,
-    limitBytesPerS: 0,
-    lenient: false,
-    dryRun: false,
-    timeoutMs: undefined,
   };
 }
 
@@ -41,10 +35,6 @@ export function streamPipeline(from: HostRef, to: HostRef, bytes: number): Pipel
     append: false,
   } as const;
   return { stages: [commandStage(1, from, text), sink] };
-}
-
-export function commandStage(number: number, host: HostRef, text: string): CommandStage {
-  return { kind: 'command', number, host, text, command: Buffer.from(text), shell: 'sh', ok: [0] };
 }
 
 /** @throws RdpipeError when the stream did not arrive whole. */

@@ -1,64 +1,31 @@
 /** `rdpipe bench`: what lies between two hosts, by every way. */
-import { isatty } from 'node:tty';
-import { loadSettings, type Settings } from '../config/settings.ts';
 import type { Benchmark } from '../model/benchmark.ts';
-import { RdpipeError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
-import type { Invocation } from '../parse/argv.ts';
 import { parseTwoHosts } from '../parse/hosts.ts';
 import { type BenchView, createBenchView, createJsonBenchView } from '../ui/bench.ts';
-import { type Terminal, writeAll } from '../ui/terminal.ts';
-import type { Io } from './rdpipe.ts';
-import { watchUserSignals } from './user-signals.ts';
-
-export type BenchInvocation = Extract<Invocation, { hostWords: readonly string[] }>;
+import type { HostCommand, HostInvocation } from './host-command.ts';
 
 const ROUNDS = 5;
 
-/** The exit status: 125 when a way that should work does not. */
-export async function bench(invocation: BenchInvocation, io: Io, terminal: Terminal): Promise<number> {
-  const output = { color: terminal.color && isatty(1), write: (text: string) => writeAll(1, Buffer.from(text)) };
-  let view = invocation.options.json === true ? createJsonBenchView(terminal, output) : undefined;
-  try {
-    const settings = await loadSettings(invocation.options, io.environment);
-    const [from, to] = parseTwoHosts(invocation.hostWords, settings.namedHosts);
-    view = await createBenchView(settings, terminal, output);
-    const { rounds = ROUNDS, report } = invocation.options;
-    return await measure({ from, to, settings, rounds, report }, io, view);
-  } catch (error) {
-    if (view === undefined) throw error;
-    view.failure(error);
-    return error instanceof RdpipeError ? error.status : 125;
-  } finally {
-    view?.close();
-  }
-}
-
-interface Wanted {
-  readonly from: HostRef;
-  readonly to: HostRef;
-  readonly settings: Settings;
-  readonly rounds: number;
-  /** Of the flag: the config file's is that of runs. */
-  readonly report: string | undefined;
-}
-
-async function measure(wanted: Wanted, io: Io, view: BenchView): Promise<number> {
-  const began = new Date();
-  const controller = new AbortController();
-  const forgetSignals = watchUserSignals(controller, io.ignoredSignals);
-  try {
-    const [{ bench: run }, { findInstallation }] = await Promise.all([
-      import('../bench/bench.ts'),
-      import('./installation.ts'),
-    ]);
-    const input = { ...wanted, bytes: wanted.settings.sizeBytes, installation: findInstallation() };
-    const benchmark = await run(input, view, controller.signal);
-    view.finished(benchmark);
-    return Math.max(benchmark.status, await writeReport(wanted.report, benchmark, began, view));
-  } finally {
-    forgetSignals();
-  }
+/**
+ * The exit status: 125 when a way that should work does not. The page is asked for by the flag: the config file's is that of
+ * runs.
+ */
+export function benchCommand({ options }: HostInvocation): HostCommand<readonly [HostRef, HostRef], BenchView> {
+  const { rounds = ROUNDS, report } = options;
+  return {
+    parse: parseTwoHosts,
+    jsonView: createJsonBenchView,
+    view: createBenchView,
+    async look({ hosts: [from, to], settings, installation }, view, signal) {
+      const began = new Date();
+      const { bench } = await import('../bench/bench.ts');
+      const input = { from, to, settings, installation, rounds, bytes: settings.sizeBytes };
+      const benchmark = await bench(input, view, signal);
+      view.finished(benchmark);
+      return Math.max(benchmark.status, await writeReport(report, benchmark, began, view));
+    },
+  };
 }
 
 /** The status of what could not be written is told in one line. */

@@ -1,5 +1,5 @@
 import { loadSettings, type Settings } from '../config/settings.ts';
-import { RdpipeError } from '../model/errors.ts';
+import { statusOf } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { Report } from '../model/report.ts';
@@ -12,7 +12,7 @@ import { failureText } from '../ui/failure.ts';
 import { createJsonRenderer } from '../ui/json.ts';
 import type { Renderer } from '../ui/renderer.ts';
 import { openTerminal, type Terminal, writeAll } from '../ui/terminal.ts';
-import { watchUserSignals } from './user-signals.ts';
+import { untilUserSignal } from './user-signals.ts';
 import { userStreams } from './user-streams.ts';
 
 /** What `main` has of the outside world. Descriptors 0 and 1 are payload: nobody reads or writes them here. */
@@ -44,12 +44,15 @@ async function invoke(invocation: Invocation, io: Io, terminal: Terminal): Promi
       return demo(invocation.words, io.environment);
     }
     case 'doctor': {
-      const { doctor } = await import('./doctor.ts');
-      return doctor(invocation, io, terminal);
+      const [{ DOCTOR }, { runHostCommand }] = await Promise.all([import('./doctor.ts'), import('./host-command.ts')]);
+      return runHostCommand(DOCTOR, invocation, io, terminal);
     }
     case 'bench': {
-      const { bench } = await import('./bench.ts');
-      return bench(invocation, io, terminal);
+      const [{ benchCommand }, { runHostCommand }] = await Promise.all([
+        import('./bench.ts'),
+        import('./host-command.ts'),
+      ]);
+      return runHostCommand(benchCommand(invocation), invocation, io, terminal);
     }
     case 'run':
       return runInvocation(invocation, io, terminal);
@@ -93,24 +96,20 @@ function outputArrives({ pipeline, streams }: Wanted): boolean {
 }
 
 async function run(wanted: Wanted, io: Io, renderer: Renderer): Promise<number> {
-  const controller = new AbortController();
-  const forgetSignals = watchUserSignals(controller, io.ignoredSignals);
   const emit: Emit = (event) => {
     renderer.handle(event);
     if (event.kind !== 'planned' || !wanted.settings.dryRun) return;
     writeAll(1, Buffer.from(`${describePlan(event.plan).join('\n')}\n`));
   };
-  try {
+  return untilUserSignal(io.ignoredSignals, async (signal) => {
     const [{ runPipeline }, { findInstallation }] = await Promise.all([
       import('../run/run.ts'),
       import('./installation.ts'),
     ]);
     const input = { ...wanted, installation: findInstallation() };
-    const report = await withPage(wanted, emit, (tell) => runPipeline(input, tell, controller.signal));
+    const report = await withPage(wanted, emit, (tell) => runPipeline(input, tell, signal));
     return report.status;
-  } finally {
-    forgetSignals();
-  }
+  });
 }
 
 /** Writes what --report asks for. A dry run is none to tell of. */
@@ -119,8 +118,4 @@ async function withPage(wanted: Wanted, emit: Emit, go: (emit: Emit) => Promise<
   if (reportFile === undefined || dryRun) return go(emit);
   const { runWithPage } = await import('./report-page.ts');
   return runWithPage(reportFile, wanted.stageWords, emit, go);
-}
-
-function statusOf(error: unknown): number {
-  return error instanceof RdpipeError ? error.status : 125;
 }

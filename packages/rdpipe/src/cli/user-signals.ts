@@ -7,9 +7,22 @@ const USER_SIGNALS: readonly UserSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
  * Ends the run on the user's first signal and the process on the second. `ignoredMask` is SigIgn of /proc, hexadecimal, as
- * it was before node began, which forgets it: under nohup SIGHUP stays ignored. Returns what takes this back.
+ * it was before node began, which forgets it: under nohup SIGHUP stays ignored.
  */
-export function watchUserSignals(run: AbortController, ignoredMask: string | undefined): () => void {
+export async function untilUserSignal<Result>(
+  ignoredMask: string | undefined,
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  const forget = watchUserSignals(controller, ignoredMask);
+  try {
+    return await run(controller.signal);
+  } finally {
+    forget();
+  }
+}
+
+function watchUserSignals(run: AbortController, ignoredMask: string | undefined): () => void {
   const onSignal = (signal: UserSignal) => {
     if (run.signal.aborted) process.exit(128 + constants.signals[signal]);
     run.abort(new SignalError(signal));

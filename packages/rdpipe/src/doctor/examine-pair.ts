@@ -1,11 +1,10 @@
-import { RdpipeError } from '../model/errors.ts';
+import type { Watcher } from '../model/events.ts';
 import type { Finding, Measurement, PairExamination } from '../model/examination.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { Transport } from '../model/protocol.ts';
 import { type Place, placeOf } from '../plan/addresses.ts';
 import type { PlanInput, SessionFacts } from '../plan/facts.ts';
-import { runInSessions } from '../run/run.ts';
-import type { Watcher } from './examine.ts';
+import { attempt, runTrial } from '../run/trial.ts';
 import { type HostFacts, known } from './facts.ts';
 import { fail, ok } from './finding.ts';
 import type { GatherContext } from './gather.ts';
@@ -88,23 +87,13 @@ async function probe(
   transport: Transport,
   from: End,
   to: End,
-  { sessions, settings, signal }: GatherContext,
-  { tell, emit }: Watcher,
+  context: GatherContext,
+  { doing, emit }: Watcher,
 ): Promise<ProbeResult> {
   const ends = { from: from.host.label, to: to.host.label, hellos: [from.facts.hello, to.facts.hello] as const };
-  tell({ kind: 'doing', words: `moving data from ${ends.from} to ${ends.to} over ${transport}` });
-  const input = {
-    pipeline: probePipeline(from.host, to.host),
-    settings: probeSettings(settings, transport),
-    streams: { stdin: 'null', stdout: 'drop' } as const,
-  };
-  try {
-    const report = await runInSessions(input, sessions, emit, signal);
-    signal.throwIfAborted();
-    return judgeProbe(transport, ends, report);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof RdpipeError)) throw error;
-    return { finding: failedProbe(transport, ends, error.message), measured: undefined };
-  }
+  doing(`moving data from ${ends.from} to ${ends.to} over ${transport}`);
+  const settings = probeSettings(context.settings, transport);
+  const report = await attempt(context, () => runTrial(probePipeline(from.host, to.host), settings, context, emit));
+  if (report instanceof Error) return { finding: failedProbe(transport, ends, report.message), measured: undefined };
+  return judgeProbe(transport, ends, report);
 }

@@ -1,5 +1,5 @@
-import type { Emit } from '../model/events.ts';
-import type { DoctorEvent, Examination, PairExamination } from '../model/examination.ts';
+import type { Watcher } from '../model/events.ts';
+import type { Examination, Found, PairExamination } from '../model/examination.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
 import { type Installation, sessionSettings } from '../run/open-hosts.ts';
@@ -18,23 +18,21 @@ export interface DoctorInput {
   readonly installation: Installation;
 }
 
-/** Where an examination puts what it does and finds. Neither throws. */
-export interface Watcher {
-  readonly tell: (event: DoctorEvent) => void;
-  /** Of the sessions and of the runs that measure. */
-  readonly emit: Emit;
+export interface DoctorWatcher extends Watcher {
+  /** Never throws. */
+  readonly found: (found: Found) => void;
 }
 
 /**
  * Looks at every host and at every two neighbours, which move data for a second each way. What is wrong is found, not thrown.
  * @throws RdpipeError when rdpipe itself cannot; the signal's reason.
  */
-export async function examine(input: DoctorInput, watcher: Watcher, signal: AbortSignal): Promise<Examination> {
+export async function examine(input: DoctorInput, watcher: DoctorWatcher, signal: AbortSignal): Promise<Examination> {
   const { settings, installation } = input;
   const { transport, bufferBytes } = settings;
   const subjects = chooseSubjects(input.hosts, { transport, bufferBytes });
   const hosts = subjects.hosts.map(({ host }) => host);
-  watcher.tell({ kind: 'doing', words: `connecting to ${hosts.map(({ label }) => label).join(', ')}` });
+  watcher.doing(`connecting to ${hosts.map(({ label }) => label).join(', ')}`);
   const wanted = { ...sessionSettings(settings), ...installation, emit: watcher.emit, signal };
   const sessions = await trySessions(hosts, wanted, controllingTerminal());
   try {
@@ -48,17 +46,17 @@ async function examineSubjects(
   subjects: Subjects,
   { attempts }: TriedSessions,
   context: GatherContext,
-  watcher: Watcher,
+  watcher: DoctorWatcher,
 ): Promise<Examination> {
-  watcher.tell({ kind: 'doing', words: 'looking at the hosts' });
+  watcher.doing('looking at the hosts');
   const gathered = await Promise.all(attempts.map((attempt) => gatherFacts(attempt, context)));
   const hosts = subjects.hosts.map(({ host, wanted }) => examineHost(factsOf(host, gathered), wanted));
-  for (const host of hosts) watcher.tell({ kind: 'host', host });
+  for (const host of hosts) watcher.found({ kind: 'host', host });
   const pairs: PairExamination[] = [];
   for (const subject of subjects.pairs) {
     const pair = await examinePair(subject, gathered, context, watcher);
     pairs.push(pair);
-    watcher.tell({ kind: 'pair', pair });
+    watcher.found({ kind: 'pair', pair });
   }
   const checks = [...hosts, ...pairs].flatMap((examination) => examination.checks);
   return { v: 1, status: checks.some(({ result }) => result === 'fail') ? 1 : 0, hosts, pairs };

@@ -1,10 +1,10 @@
 /** A second of data from one host to another, as an ordinary pipeline. Pure. */
 import type { Finding, Measurement } from '../model/examination.ts';
-import type { CommandStage, HostRef, Pipeline } from '../model/pipeline.ts';
+import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
 import type { AgentHello, Transport } from '../model/protocol.ts';
 import { formatMbps, formatRate } from '../model/rate.ts';
 import type { HopReport, Report } from '../model/report.ts';
-import type { Settings } from '../model/settings.ts';
+import { forMeasuring, type Settings } from '../model/settings.ts';
 import { fail, ok, warn } from './finding.ts';
 
 /** timeout(1) says so when the second is over. */
@@ -14,17 +14,12 @@ const LONGEST_MS = 60_000;
 
 export function probePipeline(from: HostRef, to: HostRef): Pipeline {
   return {
-    stages: [command(1, from, 'timeout 1 cat /dev/zero', [0, TIMED_OUT]), command(2, to, 'cat >/dev/null', [0])],
+    stages: [commandStage(1, from, 'timeout 1 cat /dev/zero', [0, TIMED_OUT]), commandStage(2, to, 'cat >/dev/null')],
   };
 }
 
-function command(number: number, host: HostRef, text: string, ok: readonly number[]): CommandStage {
-  return { kind: 'command', number, host, text, command: Buffer.from(text), shell: 'sh', ok };
-}
-
-/** The user's choice of ssh, addresses and ports, and nothing that changes what a pipeline does. */
 export function probeSettings(settings: Settings, transport: Transport): Settings {
-  return { ...settings, transport, lenient: false, dryRun: false, timeoutMs: LONGEST_MS };
+  return { ...forMeasuring(settings), transport, timeoutMs: LONGEST_MS };
 }
 
 /** Both ends of a probe. */

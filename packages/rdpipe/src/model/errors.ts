@@ -67,3 +67,8 @@ export class SignalError extends RdpipeError {
     super('signal', 128 + number, 'signal', `ended by ${signal}`);
   }
 }
+
+/** The exit status for whatever was thrown: what is none of ours is rdpipe's own failure. */
+export function statusOf(error: unknown): number {
+  return error instanceof RdpipeError ? error.status : 125;
+}

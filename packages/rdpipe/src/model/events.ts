@@ -55,3 +55,11 @@ export type RunEvent =
 export type RunEventKind = RunEvent['kind'];
 /** Where a run puts its events. Never throws. */
 export type Emit = (event: RunEvent) => void;
+
+/** Where what looks at hosts puts what it does. Neither throws. */
+export interface Watcher {
+  /** In words. */
+  readonly doing: (words: string) => void;
+  /** Of the sessions and of the runs that measure. */
+  readonly emit: Emit;
+}

@@ -45,7 +45,6 @@ export interface Examination {
 }
 
 /** What an examination tells whoever shows it, as it goes. */
-export type DoctorEvent =
-  | { readonly kind: 'doing'; readonly words: string }
+export type Found =
   | { readonly kind: 'host'; readonly host: HostExamination }
   | { readonly kind: 'pair'; readonly pair: PairExamination };

@@ -1,4 +1,4 @@
-/** What the user wrote: stages in order. Pure data. */
+/** What the user wrote: stages in order. */
 
 /** A host as written in a stage; `undefined` user means what ssh resolves. */
 export interface HostRef {
@@ -42,4 +42,9 @@ export type Stage = CommandStage | SourceStage | SinkStage;
 
 export interface Pipeline {
   readonly stages: readonly [Stage, ...Stage[]];
+}
+
+/** A command of our own. */
+export function commandStage(number: number, host: HostRef, text: string, ok: readonly number[] = [0]): CommandStage {
+  return { kind: 'command', number, host, text, command: Buffer.from(text), shell: 'sh', ok };
 }

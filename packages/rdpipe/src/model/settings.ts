@@ -83,3 +83,15 @@ export function forHost<T>(values: PerHost<T>, host: HostRef): T {
   const key = keys.find((candidate) => values.hosts.has(candidate));
   return key === undefined ? values.all : (values.hosts.get(key) as T);
 }
+
+/** The user's choice of ssh, addresses, ports and buffer, and nothing that changes what a pipeline does: for what measures. */
+export function forMeasuring(settings: Settings): Settings {
+  return {
+    ...settings,
+    compressLevel: 0,
+    limitBytesPerS: 0,
+    lenient: false,
+    dryRun: false,
+    timeoutMs: undefined,
+  };
+}

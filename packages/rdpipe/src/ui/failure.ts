@@ -1,5 +1,5 @@
 /** A failure in words: one line, and for usage the place. */
-import { RdpipeError, UsageError } from '../model/errors.ts';
+import { RdpipeError, statusOf, UsageError } from '../model/errors.ts';
 import type { Report } from '../model/report.ts';
 import { shortageOf } from '../model/shortage.ts';
 import { printable } from '../model/text.ts';
@@ -22,7 +22,7 @@ export function failureReport(error: unknown): Report {
   return {
     v: 1,
     run: '',
-    status: known?.status ?? 125,
+    status: statusOf(error),
     cause: known?.causeKind ?? 'rdpipe',
     message: messageOf(error),
     seconds: 0,

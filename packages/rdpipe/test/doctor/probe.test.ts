@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { judgeProbe, type ProbeEnds, probePipeline } from '../../src/doctor/probe.ts';
+import { makeSettings } from '../../src/config/settings.ts';
+import { judgeProbe, type ProbeEnds, probePipeline, probeSettings } from '../../src/doctor/probe.ts';
 import { hello, nic, rdmaPort } from '../plan/helpers.ts';
 import { hopReport, report } from '../ui/helpers.ts';
 import { expectFinding } from './samples.ts';
@@ -19,6 +20,17 @@ const ENDS: ProbeEnds = {
 const HOP = { bytesPerSecond: 1_121_000_000, rttUs: 85, local: '10.0.0.1:50000', peer: '[fd00::2]:40000' };
 
 describe('a probe', () => {
+  it('leaves the stream as it is, whatever the configuration says of streams', () => {
+    const settings = makeSettings({ compress: 3, limit: 5, lenient: true }, { defaults: {}, hosts: new Map() });
+    expect(probeSettings(settings, 'tcp')).to.include({
+      transport: 'tcp',
+      compressLevel: 0,
+      limitBytesPerS: 0,
+      lenient: false,
+      timeoutMs: 60_000,
+    });
+  });
+
   it('is a pipeline that ends by itself', () => {
     const host = (name: string) => ({ name, user: undefined, label: name });
     const { stages } = probePipeline(host('h1'), host('h2'));

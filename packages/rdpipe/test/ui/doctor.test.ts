@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { SessionError } from '../../src/model/errors.ts';
 import type { Examination, Finding } from '../../src/model/examination.ts';
-import { createDoctorView, type Output } from '../../src/ui/doctor.ts';
+import { createDoctorView } from '../../src/ui/doctor.ts';
+import type { Output } from '../../src/ui/status.ts';
 import type { Terminal } from '../../src/ui/terminal.ts';
 import { createPage, createScreen, type Page } from './helpers.ts';
 
@@ -86,13 +87,13 @@ async function show(
   const terminal: Terminal = { isTerminal: onTerminal, stream, color: false, write: error.write };
   const output: Output = { color: false, write: out.write };
   const view = await createDoctorView({ quiet: false, json: false, verbosity: 0, ...changes }, terminal, output);
-  view.tell({ kind: 'doing', words: 'connecting to h1' });
+  view.doing('connecting to h1');
   view.emit({ kind: 'deploying', host: 'h1', bytes: 2048 });
   view.emit({ kind: 'hop_connected', link: 1, transport: 'tcp', cipher: 'none', way: 'by 10.0.0.2' });
   if (end instanceof Error) view.failure(end);
   else {
-    for (const host of end.hosts) view.tell({ kind: 'host', host });
-    for (const pair of end.pairs) view.tell({ kind: 'pair', pair });
+    for (const host of end.hosts) view.found({ kind: 'host', host });
+    for (const pair of end.pairs) view.found({ kind: 'pair', pair });
     view.finished(end);
   }
   view.close();

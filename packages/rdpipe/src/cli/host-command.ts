@@ -1,0 +1,55 @@
+/** What `rdpipe doctor` and `rdpipe bench` do alike: they look at hosts, and print what they find. */
+import { isatty } from 'node:tty';
+import { loadSettings, type Settings } from '../config/settings.ts';
+import { statusOf } from '../model/errors.ts';
+import type { Invocation } from '../parse/argv.ts';
+import type { Installation } from '../run/open-hosts.ts';
+import type { Output, StatusView } from '../ui/status.ts';
+import { type Terminal, writeAll } from '../ui/terminal.ts';
+import type { Io } from './rdpipe.ts';
+import { untilUserSignal } from './user-signals.ts';
+
+export type HostInvocation = Extract<Invocation, { hostWords: readonly string[] }>;
+
+export interface HostCommand<Hosts, View extends StatusView> {
+  /** @throws UsageError */
+  readonly parse: (words: readonly string[], namedHosts: Settings['namedHosts']) => Hosts;
+  /** For what is wrong before the settings are known. */
+  readonly jsonView: (terminal: Terminal, output: Output) => View;
+  readonly view: (settings: Settings, terminal: Terminal, output: Output) => Promise<View>;
+  /** Gives the exit status. */
+  readonly look: (wanted: Wanted<Hosts>, view: View, signal: AbortSignal) => Promise<number>;
+}
+
+export interface Wanted<Hosts> {
+  readonly hosts: Hosts;
+  readonly settings: Settings;
+  readonly installation: Installation;
+}
+
+/** The exit status. */
+export async function runHostCommand<Hosts, View extends StatusView>(
+  command: HostCommand<Hosts, View>,
+  { options, hostWords }: HostInvocation,
+  io: Io,
+  terminal: Terminal,
+): Promise<number> {
+  const output = { color: terminal.color && isatty(1), write: (text: string) => writeAll(1, Buffer.from(text)) };
+  let view = options.json === true ? command.jsonView(terminal, output) : undefined;
+  try {
+    const settings = await loadSettings(options, io.environment);
+    const hosts = command.parse(hostWords, settings.namedHosts);
+    const shown = await command.view(settings, terminal, output);
+    view = shown;
+    return await untilUserSignal(io.ignoredSignals, async (signal) => {
+      const { findInstallation } = await import('./installation.ts');
+      return command.look({ hosts, settings, installation: findInstallation() }, shown, signal);
+    });
+  } catch (error) {
+    if (view === undefined) throw error;
+    view.failure(error);
+    return statusOf(error);
+  } finally {
+    view?.close();
+  }
+}
