@@ -198,6 +198,20 @@ describe('a hop', () => {
     expect(agents.read('seen')).to.equal('hi\n');
   });
 
+  it('listens when it was told to before its file was found', async () => {
+    const [from, to] = [await agents.start(), await agents.start()];
+    from.send(prepare([command(1, 'echo hi')], [NULL_IN, hop(1, 'send')]));
+    to.send(prepare([sink(2, '"$PWD"/target')], [hop(1, 'recv')]));
+    to.send({ op: 'listen', link: 1, end: 'recv', transport: 'tcp', bind: '127.0.0.1' });
+    const { port } = await to.event('listening');
+    await Promise.all([from.event('prepared'), to.event('prepared')]);
+    from.send({ op: 'dial', link: 1, end: 'send', addresses: [{ host: '127.0.0.1', port }] });
+    await Promise.all([from.event('connected'), to.event('connected')]);
+    for (const agent of [from, to]) agent.send({ op: 'go', segment: 1 });
+    await Promise.all([from.finish(), to.finish()]);
+    expect(agents.read('target')).to.equal('hi\n');
+  });
+
   it('outlives a suspension that is longer than its stall timeout', async () => {
     const producer = 'echo part; while [ ! -e more ]; do sleep 0.05; done; echo rest';
     const { from, to } = await connect(producer, 'cat > seen', { stall_timeout_ms: 2000, lease_ms: 1000 });

@@ -16,6 +16,14 @@ const BUFFER_KIB = 8 * 1024;
 
 const LOADED = join(import.meta.dirname, 'print-loaded.cjs');
 
+/** An ssh that notes who speaks, rdpipe (>) or the host (<), a line each, in an agent's channel. */
+const TALK = `#!/bin/bash
+PATH=\${PATH#*:}
+case "$*" in *' sh') ;; *) exec ssh "$@" ;; esac
+note() { while IFS= read -r line; do echo "$1" >>talk.$$; printf '%s\\n' "$line"; done; }
+note '>' | ssh "$@" | note '<'
+`;
+
 describe('the start of a run', () => {
   const lab = useLab();
   const lines = async (name: string): Promise<string[]> => (await lab.read(name)).toString().trimEnd().split('\n');
@@ -28,6 +36,19 @@ describe('the start of a run', () => {
     expect(calls).to.have.lengthOf(6);
     for (const kind of [/^-G /, /^-M -N /, /^-S .* sh$/]) {
       expect(calls.filter((call) => kind.test(call))).to.have.lengthOf(2);
+    }
+  });
+
+  it('takes five turns of words and answers a host: agent, prepare and listen, dial, go, finish', async () => {
+    succeeded(await lab.sh('rdpipe h1:cat h2:cat'), ''); // copies the programs
+    await lab.write('ssh', Buffer.from(TALK));
+    succeeded(await lab.sh('chmod 755 ssh; echo hi | PATH=$PWD:$PATH rdpipe h1:cat h2:cat'), 'hi\n');
+    const talks = (await lab.list()).filter((name) => name.startsWith('talk.'));
+    expect(talks).to.have.lengthOf(2);
+    for (const talk of talks) {
+      const said = await lines(talk);
+      const turns = said.filter((line, index) => line === '>' && said[index - 1] !== '>');
+      expect(turns, said.join('')).to.have.lengthOf(5);
     }
   });
 

@@ -3,6 +3,7 @@
 
 #include "event.h"
 #include "hex.h"
+#include "json_made.h"
 #include "memory.h"
 #include "prepare.h"
 
@@ -18,6 +19,7 @@ static void on_path(void *context, const char *path, const struct rd_error *why)
 static bool start(struct hop *hop, struct rd_error *error);
 static void tell_open(struct hop *hop);
 static void tell_file(struct hop *hop, const char *path);
+static void tell_early(struct hop *hop);
 static void fail(struct hop *hop, const struct rd_error *error);
 static void on_event(void *context, json_t *event);
 static void pass_on(struct hop *hop, json_t *event, bool droppable);
@@ -40,6 +42,7 @@ struct hop *hop_create(struct agent *agent, const struct prepare_spec *prepare, 
 void hop_destroy(struct hop *hop) {
   if (!hop) return;
   word_destroy(hop->word);
+  json_decref(hop->early);
   hop_program_destroy(hop->program);
   free(hop);
 }
@@ -61,7 +64,12 @@ void hop_open(struct hop *hop, int data_fd, int adopt_fd) {
 }
 
 void hop_connect(struct hop *hop, json_t *order) {
-  if (can_hear(hop)) hop_program_tell(hop->program, json_incref(order));
+  if (can_hear(hop)) {
+    hop_program_tell(hop->program, json_incref(order));
+  } else if (hop->word) {
+    if (!hop->early) hop->early = json_made(json_array());
+    json_array_append(hop->early, order);
+  }
 }
 
 void hop_consumer(struct hop *hop, pid_t pid) {
@@ -130,8 +138,10 @@ static void on_path(void *context, const char *path, const struct rd_error *why)
     fail(hop, why);
   else if (!start(hop, &error))
     fail(hop, &error);
-  else
+  else {
     tell_file(hop, path);
+    tell_early(hop);
+  }
 }
 
 static bool start(struct hop *hop, struct rd_error *error) {
@@ -164,6 +174,13 @@ static void tell_file(struct hop *hop, const char *path) {
   hop_program_tell(hop->program,
                    json_pack("{s:s,s:s,s:b}", "op", "file", "path", text, "append", (int)hop->file->append));
   free(text);
+}
+
+static void tell_early(struct hop *hop) {
+  for (size_t i = 0; i < json_array_size(hop->early); i++)
+    hop_program_tell(hop->program, json_incref(json_array_get(hop->early, i)));
+  json_decref(hop->early);
+  hop->early = NULL;
 }
 
 // It never came to run.

@@ -29,7 +29,8 @@ struct hop {
   int data_fd, adopt_fd; // until the program runs; borrowed
   struct word *word;
   struct hop_program *program;
-  bool ready;    // it may be told to listen or dial; of a local link: it is joined to its other end
+  json_t *early; // orders to connect that came before it was started; NULL: none
+  bool ready;    // its input or output is open; of a local link: it is joined to its other end
   bool aborted;  // by us: how it ends then is our doing
   bool doomed;   // and being killed by a signal is, too
   bool finished; // said its last word
@@ -43,9 +44,10 @@ void hop_destroy(struct hop *hop); // NULL-safe
 // Begins to make it ready; a failure is told, and it is over. The descriptors are borrowed until it is ready or over.
 // `adopt_fd`: a connected socket to the other end; -1: it will listen or dial.
 void hop_open(struct hop *hop, int data_fd, int adopt_fd);
-void hop_connect(struct hop *hop, json_t *order);    // listen or dial, as rdpipe said it; borrowed
-void hop_consumer(struct hop *hop, pid_t pid);       // who reads what rdrecv writes
-void hop_commit(struct hop *hop, int status);        // the producer ended well
+void hop_connect(struct hop *hop,
+                 json_t *order);               // listen or dial, as rdpipe said it; borrowed; also before it is ready
+void hop_consumer(struct hop *hop, pid_t pid); // who reads what rdrecv writes
+void hop_commit(struct hop *hop, int status);  // the producer ended well
 void hop_abort(struct hop *hop, const char *reason); // idempotent
 void hop_doom(struct hop *hop);                      // its program may be killed from now on
 void hop_release(struct hop *hop);                   // nobody reads what rdrecv writes

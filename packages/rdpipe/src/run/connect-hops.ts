@@ -37,6 +37,28 @@ export interface HopConnection {
   readonly ends: Readonly<Record<HopEnd, Connected>>;
 }
 
+/** The port on which an end listens, or why it cannot. */
+type Listening = (end: HopEnd, transport: Transport) => Promise<number | Refusal>;
+
+/**
+ * Tells the end of every hop that its first way needs to listen. Nothing has to be ready for that on its host: it may be told
+ * together with `prepare`, whose round trip it shares.
+ */
+export function beginListening(
+  hops: readonly HopLink[],
+  ports: HopPorts,
+  signal: AbortSignal,
+): ReadonlyMap<HopLink, Listening> {
+  const begun = new Map<HopLink, Listening>();
+  for (const hop of hops) {
+    const listening = listenOnce(hop, ports, signal);
+    const [first] = hop.candidates;
+    if (first !== undefined) void listening(listenerOf(first), first.transport);
+    begun.set(hop, listening);
+  }
+  return begun;
+}
+
 /**
  * Connects every hop, all at once; resolves when both ends of each are authenticated.
  * @throws HopError when a hop's last way is refused, or none has answered within the time.
@@ -46,17 +68,28 @@ export async function connectHops(
   ports: HopPorts,
   onConnected: (connection: HopConnection) => void,
   signal: AbortSignal,
+  listening = beginListening(hops, ports, signal),
 ): Promise<void> {
-  await Promise.all(hops.map(async (hop) => onConnected(await connectHop(hop, ports, signal))));
+  const connect = (hop: HopLink) =>
+    connectHop(hop, listening.get(hop) ?? listenOnce(hop, ports, signal), ports, signal);
+  await Promise.all(hops.map(async (hop) => onConnected(await connect(hop))));
 }
 
-async function connectHop(hop: HopLink, ports: HopPorts, runSignal: AbortSignal): Promise<HopConnection> {
+async function connectHop(
+  hop: HopLink,
+  listening: Listening,
+  ports: HopPorts,
+  runSignal: AbortSignal,
+): Promise<HopConnection> {
   const decided = new AbortController();
   const signal = AbortSignal.any([runSignal, decided.signal]);
   setMaxListeners(0, signal); // every way listens to it
   const tries: Try[] = [];
   try {
-    const ends = await Promise.race([bothEnds(hop, ports.inbox, signal), tryWays(hop, tries, ports, signal)]);
+    const ends = await Promise.race([
+      bothEnds(hop, ports.inbox, signal),
+      tryWays(hop, tries, listening, ports, signal),
+    ]);
     return { hop, tries, ends };
   } catch (error) {
     throw runSignal.aborted ? runSignal.reason : error;
@@ -76,10 +109,15 @@ async function bothEnds(hop: HopLink, inbox: Inbox, signal: AbortSignal): Promis
  * Starts one way after the other; the next one joins when the last was refused or has not answered for a while. TCP, which
  * connects sooner than RDMA, therefore does not outrun it.
  */
-async function tryWays(hop: HopLink, tries: Try[], ports: HopPorts, signal: AbortSignal): Promise<never> {
+async function tryWays(
+  hop: HopLink,
+  tries: Try[],
+  listening: Listening,
+  ports: HopPorts,
+  signal: AbortSignal,
+): Promise<never> {
   const started = performance.now();
   const patienceMs = ports.timeoutMs / Math.max(LEAST_TURNS, hop.candidates.length + 1);
-  const listening = listenOnce(hop, ports, signal);
   const refusals: Promise<void>[] = [];
   for (const candidate of hop.candidates) {
     signal.throwIfAborted();
@@ -97,15 +135,15 @@ async function tryWays(hop: HopLink, tries: Try[], ports: HopPorts, signal: Abor
 /** A way has a quarter of the time to itself, less where many others wait. */
 const LEAST_TURNS = 4;
 
-/** The port on which an end listens, or why it cannot. */
-type Listening = (end: HopEnd, transport: Transport) => Promise<number | Refusal>;
-
-/** Tells an end to listen when it is first needed, and remembers its answer. */
+/** Tells an end to listen when it is first needed, and remembers its answer; rejects only when the run ends, which others tell. */
 function listenOnce(hop: HopLink, ports: HopPorts, signal: AbortSignal): Listening {
   const known = new Map<string, Promise<number | Refusal>>();
   return (end, transport) => {
     const key = `${end} ${transport}`;
-    const answer = known.get(key) ?? listen(hop, end, transport, ports, signal);
+    const earlier = known.get(key);
+    if (earlier !== undefined) return earlier;
+    const answer = listen(hop, end, transport, ports, signal);
+    answer.catch(() => {});
     known.set(key, answer);
     return answer;
   };
@@ -158,7 +196,8 @@ async function dial(
   signal: AbortSignal,
 ): Promise<Refusal> {
   const { candidate } = way;
-  const [end, other] = candidate.dialler === 'sender' ? (['send', 'recv'] as const) : (['recv', 'send'] as const);
+  const other = listenerOf(candidate);
+  const end = other === 'recv' ? 'send' : 'recv';
   const port = await listening(other, candidate.transport);
   if (typeof port !== 'number') return port;
   way.address = await addressOf(hop, candidate, other, port, ports, signal);
@@ -187,6 +226,10 @@ async function addressOf(
 /** Before anything was dialled, so that no message names the place yet. */
 function cannotConnect({ host }: Candidate, message: string): Refusal {
   return { code: 'cannot_connect', message: `${host}: ${message}` };
+}
+
+function listenerOf({ dialler }: Candidate): HopEnd {
+  return dialler === 'sender' ? 'recv' : 'send';
 }
 
 function sessionOf(hop: HopLink, end: HopEnd): SessionId {

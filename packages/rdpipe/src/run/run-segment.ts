@@ -1,7 +1,7 @@
 import type { Emit } from '../model/events.ts';
 import type { HopLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
-import { connectHops, type HopConnection, type HopPorts } from './connect-hops.ts';
+import { beginListening, connectHops, type HopConnection, type HopPorts } from './connect-hops.ts';
 import { notesOf, wayOf } from './hop-words.ts';
 import { makeKeys, type PrepareSettings, prepareRequest, sessionsOf } from './prepare-request.ts';
 
@@ -24,8 +24,10 @@ export async function runSegment(segment: Segment, context: SegmentContext, sign
   for (const session of sessions) {
     context.send(session, prepareRequest(segment, session, keys, context.settings));
   }
+  const hops = hopsOf(segment);
+  const listening = beginListening(hops, context, signal);
   await prepared;
-  await connectHops(hopsOf(segment), context, (connection) => tell(connection, context), signal);
+  await connectHops(hops, context, (connection) => tell(connection, context), signal, listening);
   const ended = allSay(sessions, isEvent('segment_ended', segment.number), context, signal);
   context.begin(segment);
   for (const session of sessions) context.send(session, { op: 'go', segment: segment.number });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { AgentEvent, AgentRequest } from '../../src/model/protocol.ts';
@@ -15,6 +16,24 @@ describe('runSegment', () => {
     expect(ops.slice(3, -3).sort()).to.deep.equal(['dial', 'dial', 'listen', 'listen']);
     expect(ops.slice(-3)).to.deep.equal(['go', 'go', 'go']);
     expect(shown.map(({ kind }) => kind)).to.deep.equal(['hop_connected', 'hop_connected', 'segment_started']);
+  });
+
+  it('has ends listen while hosts prepare, and dials when all have prepared', async () => {
+    const late = new Map<string, AgentEvent>();
+    const holding: Answer = (request, session) => {
+      if (request.op !== 'prepare') return willing(request, session);
+      late.set(session, { event: 'prepared', segment: request.segment });
+      return [];
+    };
+    const agents = fakeAgents(holding);
+    const running = runSegment(segment(), context(agents, []), new AbortController().signal);
+    const ops = () => agents.sent.map(({ request }) => request.op).sort();
+    await turns();
+    expect(ops()).to.deep.equal(['listen', 'listen', 'prepare', 'prepare', 'prepare']);
+    for (const [session, event] of late) agents.say(session, event);
+    await turns();
+    expect(ops().filter((op) => op === 'dial')).to.have.length(2);
+    await running;
   });
 
   it('gives both ends of a hop its key, and every hop another one', async () => {
@@ -46,6 +65,11 @@ describe('runSegment', () => {
     expect(agents.sent.map(({ request }) => request.op)).to.not.include('go');
   });
 });
+
+/** Until all that agents said so far was heard. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+}
 
 /** Says to every request what it should. */
 const willing: Answer = (request: AgentRequest): AgentEvent[] => {
