@@ -1,5 +1,5 @@
 /** The programs of one platform as they are copied to a host, and the name of the directory that they make there. */
-import { webcrypto } from 'node:crypto';
+import { createHash, webcrypto } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ async function readBundle({ staticDir, dynamicDir }: NativeBuild): Promise<Bundl
   const dynamicOnes = dynamicDir === undefined ? [] : await readPrograms(dynamicDir, 'dynamic/', PROGRAMS);
   const others = [...staticOnes, ...dynamicOnes];
   const list = [agent, ...others].map(({ name, sha256 }) => `${sha256}  ${name}\n`);
-  return { digest: await sha256Of(Buffer.from(list.join(''))), agent, others };
+  return { digest: createHash('sha256').update(list.join('')).digest('hex'), agent, others };
 }
 
 function readPrograms(folder: string, prefix: string, names: readonly string[]): Promise<BundleFile[]> {

@@ -1,5 +1,5 @@
 /** Where the ends of a hop may be found: what the user named, what ssh used, what the hosts say of themselves. */
-import { BlockList, isIP, isIPv6, SocketAddress } from 'node:net';
+import { BlockList, isIP, SocketAddress } from 'node:net';
 import type { HostRef } from '../model/pipeline.ts';
 import type { HostAddress } from '../model/protocol.ts';
 import { type DataAddress, forHost } from '../model/settings.ts';
@@ -58,8 +58,9 @@ export function firstOfEach<Item>(items: readonly Item[], keyOf: (item: Item) =>
   });
 }
 
+/** Of a numeric address. */
 export function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIPv6(address) ? 'ipv6' : 'ipv4';
+  return address.includes(':') ? 'ipv6' : 'ipv4';
 }
 
 function givenAddress(session: SessionFacts, input: PlanInput): DataAddress | undefined {
