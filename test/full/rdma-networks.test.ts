@@ -35,7 +35,7 @@ describe('hosts with two RDMA networks', () => {
 
     it('are not joined with --transport rdma', async () =>
       failed(
-        await lab.sh(`rdpipe --connect-timeout 5 --transport rdma h1:'echo hi' h2:'cat > /dev/null' > /dev/null`),
+        await lab.sh(`rdpipe --connect-timeout 20 --transport rdma h1:'echo hi' h2:'cat > /dev/null' > /dev/null`),
         125,
         /cannot connect h1 to h2: .*10\.78\.0\.2:.*rdpipe doctor h1 h2/,
       ));
@@ -54,7 +54,10 @@ describe('hosts with two RDMA networks', () => {
 
     it('are joined by the route', async () => {
       const data = '--data h1=10.78.0.1 --data h2=10.79.0.2';
-      const { hops } = succeededOver(await lab.sh(`rdpipe --json ${data} ${PIPELINE}`), 'ih\n', ['rdma', 'tcp']);
+      const { hops } = succeededOver(await lab.sh(`rdpipe --connect-timeout 60 --json ${data} ${PIPELINE}`), 'ih\n', [
+        'rdma',
+        'tcp',
+      ]);
       expect(hops[0]?.why).to.match(/^rdma rxe1 \(RoCE v2, 2\.5 Gb\/s, routed\)/);
     });
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What takes long of RDMA: much data, a network that loses packets, small packets, and every process of a chain killed.
 import { expect } from 'chai';
-import { beginStream, failsSoon } from '../lab/mid-stream.ts';
+import { beginStream, failsSoon, LIMITS } from '../lab/mid-stream.ts';
 import { succeededOver } from '../lab/report.ts';
 import { type HostName, useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 
@@ -53,7 +53,7 @@ describe('256 MiB over RDMA', () => {
   });
 
   function copy(options: string, stages: string) {
-    return lab.sh(`rdpipe --json ${options} h1:'< /tmp/source' ${stages}`);
+    return lab.sh(`rdpipe --connect-timeout 60 --json ${options} h1:'< /tmp/source' ${stages}`);
   }
 
   async function expectSame(host: HostName): Promise<void> {
@@ -85,7 +85,7 @@ describe('a chain of three over RDMA', () => {
   for (const [host, program] of programs) {
     it(`fails when ${program} on ${host} is killed`, async () => {
       const last = "h3:'head -c 1000000 | tail -c 1; cat > /dev/null; touch /tmp/committed'";
-      const running = lab.start(`exec rdpipe --stall-timeout 4 --lease 8 h1:'cat /dev/zero' h2:cat ${last}`);
+      const running = lab.start(`exec rdpipe ${LIMITS} h1:'cat /dev/zero' h2:cat ${last}`);
       await running.printed('\0', 40_000);
       const started = Date.now();
       await lab.on(host, `kill -KILL $(pgrep -o -x ${program})`);

@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import type { Running } from '../support/shell.ts';
 import type { VirtualLab } from './use-virtual-hosts.ts';
 
-export const LIMITS = '--stall-timeout 4 --lease 8';
+/** TCP gets its turn after a quarter of the time to connect. */
+export const LIMITS = '--stall-timeout 4 --lease 8 --connect-timeout 60';
 /** The lease, a slow machine, and what a host's agent takes to end its programs. */
 const LONGEST_MS = 20_000;
 /** The first run on a host copies the programs there. */
