@@ -213,23 +213,18 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   { short: '-h', long: '--help', help: 'print this help' },
 ];
 
+const WAY_OPTIONS = ['--transport', '--port', '--hostname', '--data'].map(row);
+const CONTROL_OPTIONS = ['--ssh', '-F', '-o', '--agent', '--config', '--help'].map(row);
+
 /** What of these `rdpipe doctor` takes, in its own order; some have another meaning there. */
 export const DOCTOR_OPTION_TABLE: readonly OptionRow[] = [
   { ...row('--verbose'), help: 'log what is done' },
   { ...row('--quiet'), help: 'only what is wrong' },
   { ...row('--json'), help: 'one JSON object on standard output in place of all text' },
-  row('--transport'),
-  row('--port'),
-  row('--hostname'),
-  row('--data'),
+  ...WAY_OPTIONS,
   { ...row('--sudo'), help: 'try sudo there, and run its agent by it' },
   row('--connect-timeout'),
-  row('--ssh'),
-  row('-F'),
-  row('-o'),
-  row('--agent'),
-  row('--config'),
-  row('--help'),
+  ...CONTROL_OPTIONS,
 ];
 
 /** What `rdpipe bench` takes. */
@@ -240,10 +235,7 @@ export const BENCH_OPTION_TABLE: readonly OptionRow[] = [
   { ...row('--verbose'), help: 'log what is done' },
   { ...row('--quiet'), help: 'no progress' },
   { ...row('--json'), help: 'one JSON object on standard output in place of the table' },
-  row('--transport'),
-  row('--port'),
-  row('--hostname'),
-  row('--data'),
+  ...WAY_OPTIONS,
   row('--jobs'),
   row('--numa'),
   row('--buffer'),
@@ -252,12 +244,7 @@ export const BENCH_OPTION_TABLE: readonly OptionRow[] = [
   row('--connect-timeout'),
   row('--stall-timeout'),
   row('--lease'),
-  row('--ssh'),
-  row('-F'),
-  row('-o'),
-  row('--agent'),
-  row('--config'),
-  row('--help'),
+  ...CONTROL_OPTIONS,
 ];
 
 function row(name: string): OptionRow {
