@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connect.h"
 
-#include "candidate.h"
 #include "io.h"
 
 #include <limits.h>
@@ -12,26 +11,10 @@
 #define CONNECTOR_MS 5000 // for the handshake of somebody who came to a listener of ours
 #define PAUSE_MS 100      // of a listener that could not take somebody
 #define TAKEN_AT_ONCE 16u // by a listener: however many come, those who came before have their turn
-#define PEER_WORDS_BYTES 320u
 
 struct listener {
   struct rd_connector *connector; // NULL: none
   int64_t again_at_ms;            // 0: it does not pause
-};
-
-// How somebody came; but for those who came to a listener, their failure is our failure.
-enum way { WAY_LISTENER, WAY_DIAL, WAY_ADOPTED };
-
-// What somebody has shown of the key: nothing, his first word, an address that we were told to dial, all of it.
-enum shown { SHOWN_NOTHING, SHOWN_NAME, SHOWN_OURS, SHOWN_ALL };
-
-// Somebody who is not our peer yet.
-struct knock {
-  struct rd_candidate *candidate;
-  enum way way;
-  bool rdma;
-  char peer[PEER_WORDS_BYTES];
-  struct rd_address address; // that was dialled
 };
 
 struct rd_connect {
@@ -39,14 +22,13 @@ struct rd_connect {
   struct listener listeners[2]; // TCP, RDMA
   struct rd_dials dials;
   bool adopted;
-  struct knock knocks[RD_CANDIDATES_MOST]; // the oldest first
-  size_t knock_count;
+  struct rd_knocks knocks;
   size_t ready;      // the knock to take
   unsigned reported; // bits: kinds of turned-away connectors
 
   // Of the connection that was taken last.
   uint32_t epoch; // 0: there was none
-  enum way way;
+  enum rd_way way;
   struct rd_address address;
   struct rd_window window; // receiver: what it granted
   uint32_t tried_epoch;    // of our last dials
@@ -54,31 +36,24 @@ struct rd_connect {
 
 static void accept_connectors(struct rd_connect *connect, struct listener *listener);
 static void take_dialled(struct rd_connect *connect);
-static struct knock *add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
-                               int64_t until_ms, struct rd_error *error);
+static struct rd_knock *add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+                                  int64_t until_ms, struct rd_error *error);
 static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool dialler,
                        struct rd_hello *hello, struct rd_error *error);
 static uint32_t next_epoch(struct rd_connect *connect, bool dialler);
-static void make_room(struct rd_connect *connect, bool rdma);
-static size_t count_knocks(const struct rd_connect *connect, bool only_rdma);
-static size_t least_knock(const struct rd_connect *connect, bool only_rdma);
-static enum shown key_shown(const struct knock *knock);
 static bool is_rdma(const struct rd_transport *transport);
 static bool wants_sealed(enum rd_encrypt encrypt, const struct rd_transport *transport);
 static bool is_here(const char *peer);
 static bool service_knocks(struct rd_connect *connect);
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error);
-static bool was_the_last(const struct rd_connect *connect, const struct knock *knock, const struct rd_error *error);
-static void note_failure(struct rd_connect *connect, const struct knock *knock, const struct rd_error *error);
+static bool was_the_last(const struct rd_connect *connect, const struct rd_knock *knock, const struct rd_error *error);
+static void note_failure(struct rd_connect *connect, const struct rd_knock *knock, const struct rd_error *error);
 static void turn_away(struct rd_connect *connect, const char *peer, const struct rd_error *error);
-static void drop_knock(struct rd_connect *connect, size_t index);
-static size_t drop_rdma_but(struct rd_connect *connect, size_t index);
 static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_candidate *candidate,
                                              struct rd_error *error);
 static void choose(const struct rd_connect *connect, struct rd_connection *connection);
-static void keep_way(struct rd_connect *connect, const struct knock *knock, const struct rd_connection *connection);
+static void keep_way(struct rd_connect *connect, const struct rd_knock *knock, const struct rd_connection *connection);
 static bool all_dials_failed(const struct rd_connect *connect);
-static bool somebody_authenticated(const struct rd_connect *connect);
 
 struct rd_connect *rd_connect_create(const struct rd_connect_config *config, struct rd_error *error) {
   struct rd_connect *connect = calloc(1, sizeof *connect);
@@ -96,7 +71,7 @@ void rd_connect_destroy(struct rd_connect *connect) {
   if (connect == NULL) return;
   for (size_t i = 0; i < 2; i++) rd_connector_destroy(connect->listeners[i].connector);
   rd_dials_clear(&connect->dials);
-  for (size_t i = 0; i < connect->knock_count; i++) rd_candidate_destroy(connect->knocks[i].candidate);
+  while (connect->knocks.count > 0) rd_knocks_drop(&connect->knocks, connect->knocks.count - 1);
   free(connect);
 }
 
@@ -119,8 +94,9 @@ bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addres
 
 bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
                       struct rd_error *error) {
-  struct knock *knock = add_knock(connect, transport, dialler, rd_now_ms() + connect->config.dials.timeout_ms, error);
-  if (knock != NULL) knock->way = WAY_ADOPTED;
+  struct rd_knock *knock =
+      add_knock(connect, transport, dialler, rd_now_ms() + connect->config.dials.timeout_ms, error);
+  if (knock != NULL) knock->way = RD_WAY_ADOPTED;
   connect->adopted = knock != NULL;
   return connect->adopted;
 }
@@ -138,8 +114,8 @@ int rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
 }
 
 int rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
-  size_t index = drop_rdma_but(connect, connect->ready);
-  struct knock *knock = &connect->knocks[index];
+  size_t index = rd_knocks_drop_rdma_but(&connect->knocks, connect->ready);
+  struct rd_knock *knock = &connect->knocks.each[index];
   *connection = make_connection(connect, knock->candidate, error);
   if (*connection == NULL) {
     // What an rdma device lacks, TCP may not need.
@@ -148,19 +124,19 @@ int rd_connect_take(struct rd_connect *connect, struct rd_connection **connectio
     return is_hopeless ? -1 : 0;
   }
   keep_way(connect, knock, *connection);
-  while (connect->knock_count > 0) drop_knock(connect, connect->knock_count - 1);
+  while (connect->knocks.count > 0) rd_knocks_drop(&connect->knocks, connect->knocks.count - 1);
   return 1;
 }
 
 bool rd_connect_again(struct rd_connect *connect) {
-  if (connect->way == WAY_DIAL && !connect->dials.again) rd_dials_again(&connect->dials, &connect->address);
-  return connect->way != WAY_ADOPTED;
+  if (connect->way == RD_WAY_DIAL && !connect->dials.again) rd_dials_again(&connect->dials, &connect->address);
+  return connect->way != RD_WAY_ADOPTED;
 }
 
 void rd_connect_rest(struct rd_connect *connect) {
   rd_dials_clear(&connect->dials);
-  for (size_t i = connect->knock_count; i-- > 0;)
-    if (connect->knocks[i].way == WAY_DIAL) drop_knock(connect, i);
+  for (size_t i = connect->knocks.count; i-- > 0;)
+    if (connect->knocks.each[i].way == RD_WAY_DIAL) rd_knocks_drop(&connect->knocks, i);
 }
 
 size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) {
@@ -171,7 +147,8 @@ size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) 
       polls[count++] = (struct pollfd){.fd = listener->connector->ops->poll_fd(listener->connector), .events = POLLIN};
   }
   count += rd_dials_polls(&connect->dials, polls + count);
-  for (size_t i = 0; i < connect->knock_count; i++) polls[count++] = rd_candidate_poll(connect->knocks[i].candidate);
+  for (size_t i = 0; i < connect->knocks.count; i++)
+    polls[count++] = rd_candidate_poll(connect->knocks.each[i].candidate);
   return count;
 }
 
@@ -181,11 +158,11 @@ int rd_connect_timeout_ms(const struct rd_connect *connect) {
     int64_t again_at_ms = connect->listeners[i].again_at_ms;
     if (again_at_ms > 0 && again_at_ms < soonest_ms) soonest_ms = again_at_ms;
   }
-  for (size_t i = 0; i < connect->knock_count; i++) {
-    int64_t until_ms = rd_candidate_until_ms(connect->knocks[i].candidate);
+  for (size_t i = 0; i < connect->knocks.count; i++) {
+    int64_t until_ms = rd_candidate_until_ms(connect->knocks.each[i].candidate);
     if (until_ms < soonest_ms) soonest_ms = until_ms;
   }
-  if (connect->config.dials.poll && connect->knock_count > 0) return 0;
+  if (connect->config.dials.poll && connect->knocks.count > 0) return 0;
   if (soonest_ms == INT64_MAX) return -1;
   int64_t left_ms = soonest_ms - rd_now_ms();
   if (left_ms <= 0) return 0;
@@ -202,7 +179,7 @@ static void accept_connectors(struct rd_connect *connect, struct listener *liste
     // Out of descriptors or memory: whoever waits there would wake us again at once.
     if (accepted < 0) listener->again_at_ms = rd_now_ms() + PAUSE_MS;
     if (accepted <= 0) return;
-    char peer[PEER_WORDS_BYTES];
+    char peer[RD_KNOCK_WORDS_BYTES];
     snprintf(peer, sizeof peer, "%s", transport->ops->peer_name(transport));
     // What is short for one connector is no reason to end the listener.
     if (add_knock(connect, transport, false, rd_now_ms() + CONNECTOR_MS, &error) == NULL)
@@ -216,9 +193,9 @@ static void take_dialled(struct rd_connect *connect) {
   const struct rd_address *address;
   while (rd_dials_next(&connect->dials, &transport, &address)) {
     int64_t until_ms = connect->dials.again ? rd_now_ms() + CONNECTOR_MS : connect->dials.until_ms;
-    struct knock *knock = add_knock(connect, transport, true, until_ms, &error);
+    struct rd_knock *knock = add_knock(connect, transport, true, until_ms, &error);
     if (knock != NULL) {
-      knock->way = WAY_DIAL;
+      knock->way = RD_WAY_DIAL;
       knock->address = *address;
     } else if (connect->dials.again) {
       rd_dials_retry(&connect->dials);
@@ -229,8 +206,8 @@ static void take_dialled(struct rd_connect *connect) {
 }
 
 // NULL: it failed, and the transport is gone.
-static struct knock *add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
-                               int64_t until_ms, struct rd_error *error) {
+static struct rd_knock *add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+                                  int64_t until_ms, struct rd_error *error) {
   const struct rd_connect_config *config = &connect->config;
   struct rd_hello mine;
   bool rdma = is_rdma(transport);
@@ -238,16 +215,13 @@ static struct knock *add_knock(struct rd_connect *connect, struct rd_transport *
     rd_transport_destroy(transport);
     return NULL;
   }
-  make_room(connect, rdma);
+  rd_knocks_make_room(&connect->knocks, rdma);
   struct rd_candidate *candidate =
       rd_candidate_create(transport, &config->identity, config->role, dialler, &mine, until_ms, error);
   if (candidate == NULL) return NULL;
   // Connections after the first one have the window of that.
   if (config->role == RD_ROLE_RECEIVER && !dialler && connect->epoch == 0) rd_candidate_adapt_slots(candidate);
-  struct knock *knock = &connect->knocks[connect->knock_count++];
-  *knock = (struct knock){.candidate = candidate, .rdma = rdma};
-  snprintf(knock->peer, sizeof knock->peer, "%s", rd_candidate_peer(candidate));
-  return knock;
+  return rd_knocks_add(&connect->knocks, candidate, rdma);
 }
 
 static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool dialler,
@@ -277,38 +251,6 @@ static uint32_t next_epoch(struct rd_connect *connect, bool dialler) {
   return connect->epoch == 0 ? connect->tried_epoch : ++connect->tried_epoch;
 }
 
-static void make_room(struct rd_connect *connect, bool rdma) {
-  if (rdma && count_knocks(connect, true) >= RD_RDMA_CANDIDATES_MOST) drop_knock(connect, least_knock(connect, true));
-  if (connect->knock_count >= RD_CANDIDATES_MOST) drop_knock(connect, least_knock(connect, false));
-}
-
-static size_t count_knocks(const struct rd_connect *connect, bool only_rdma) {
-  size_t count = 0;
-  for (size_t i = 0; i < connect->knock_count; i++)
-    if (connect->knocks[i].rdma || !only_rdma) count++;
-  return count;
-}
-
-// Of those who have shown least the oldest; when all have shown everything, the newest.
-static size_t least_knock(const struct rd_connect *connect, bool only_rdma) {
-  size_t least = 0;
-  enum shown least_shown = SHOWN_ALL;
-  for (size_t i = 0; i < connect->knock_count; i++) {
-    if (only_rdma && !connect->knocks[i].rdma) continue;
-    enum shown shown = key_shown(&connect->knocks[i]);
-    if (shown > least_shown || (shown == least_shown && shown != SHOWN_ALL)) continue;
-    least = i;
-    least_shown = shown;
-  }
-  return least;
-}
-
-static enum shown key_shown(const struct knock *knock) {
-  if (rd_candidate_authenticated(knock->candidate)) return SHOWN_ALL;
-  if (knock->way != WAY_LISTENER) return SHOWN_OURS;
-  return rd_candidate_named_key(knock->candidate) ? SHOWN_NAME : SHOWN_NOTHING;
-}
-
 static bool is_rdma(const struct rd_transport *transport) {
   return strcmp(transport->ops->name, "rdma") == 0;
 }
@@ -336,9 +278,9 @@ static bool is_here(const char *peer) {
 
 // True: one is ready.
 static bool service_knocks(struct rd_connect *connect) {
-  for (size_t i = 0; i < connect->knock_count;) {
+  for (size_t i = 0; i < connect->knocks.count;) {
     struct rd_error why;
-    int serviced = rd_candidate_service(connect->knocks[i].candidate, &why);
+    int serviced = rd_candidate_service(connect->knocks.each[i].candidate, &why);
     if (serviced < 0) {
       knock_failed(connect, i, &why);
       continue;
@@ -351,34 +293,34 @@ static bool service_knocks(struct rd_connect *connect) {
 }
 
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error) {
-  const struct knock *knock = &connect->knocks[index];
+  const struct rd_knock *knock = &connect->knocks.each[index];
   // The sender closes those it does not choose, at any stage of the handshake.
-  bool not_chosen = rd_code_is_loss(error->code) && connect->knock_count > 1;
+  bool not_chosen = rd_code_is_loss(error->code) && connect->knocks.count > 1;
   bool was_last = was_the_last(connect, knock, error), authenticated = rd_candidate_authenticated(knock->candidate);
   if (was_last && authenticated) { // the sender may have chosen it, and it broke before that was heard
     connect->tried_epoch++;
     rd_dials_again(&connect->dials, &knock->address);
   } else if (was_last && rd_dials_once_more(&connect->dials, &knock->address)) {
     // it may have been one too many for its listener
-  } else if (knock->way == WAY_DIAL && connect->dials.again && error->code != RD_CODE_KEY_REFUSED) {
+  } else if (knock->way == RD_WAY_DIAL && connect->dials.again && error->code != RD_CODE_KEY_REFUSED) {
     rd_dials_retry(&connect->dials);
-  } else if (knock->way != WAY_LISTENER) {
+  } else if (knock->way != RD_WAY_LISTENER) {
     note_failure(connect, knock, error);
     if (knock->rdma) rd_dials_let_tcp_try(&connect->dials);
   } else if (!not_chosen) {
     turn_away(connect, knock->peer, error);
   }
-  drop_knock(connect, index);
+  rd_knocks_drop(&connect->knocks, index);
 }
 
 // Of those that were dialled, for the first connection, and closed without a word.
-static bool was_the_last(const struct rd_connect *connect, const struct knock *knock, const struct rd_error *error) {
-  return knock->way == WAY_DIAL && !connect->dials.again && connect->knock_count == 1 &&
+static bool was_the_last(const struct rd_connect *connect, const struct rd_knock *knock, const struct rd_error *error) {
+  return knock->way == RD_WAY_DIAL && !connect->dials.again && connect->knocks.count == 1 &&
          !rd_dials_under_way(&connect->dials) && rd_code_is_loss(error->code);
 }
 
 // With the name of what failed, where the words have none.
-static void note_failure(struct rd_connect *connect, const struct knock *knock, const struct rd_error *error) {
+static void note_failure(struct rd_connect *connect, const struct rd_knock *knock, const struct rd_error *error) {
   bool is_named = strncmp(error->message, knock->peer, strlen(knock->peer)) == 0;
   struct rd_error named;
   rd_error_set(&named, error->code, "%s%s%s%s", knock->rdma ? "rdma " : "", is_named ? "" : knock->peer,
@@ -391,24 +333,6 @@ static void turn_away(struct rd_connect *connect, const char *peer, const struct
   if (connect->config.turned_away == NULL || (connect->reported & 1u << error->code) != 0) return;
   connect->reported |= 1u << error->code;
   connect->config.turned_away(connect->config.context, peer, error);
-}
-
-static void drop_knock(struct rd_connect *connect, size_t index) {
-  rd_candidate_destroy(connect->knocks[index].candidate);
-  connect->knock_count--;
-  memmove(&connect->knocks[index], &connect->knocks[index + 1],
-          (connect->knock_count - index) * sizeof connect->knocks[0]);
-}
-
-// The locked memory of those beside it is needed now. Returns where it is then.
-static size_t drop_rdma_but(struct rd_connect *connect, size_t index) {
-  if (!connect->knocks[index].rdma) return index;
-  for (size_t i = connect->knock_count; i-- > 0;) {
-    if (i == index || !connect->knocks[i].rdma) continue;
-    drop_knock(connect, i);
-    if (i < index) index--;
-  }
-  return index;
 }
 
 static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_candidate *candidate,
@@ -438,7 +362,7 @@ static void choose(const struct rd_connect *connect, struct rd_connection *conne
 }
 
 // What is not needed for another connection to come the same way is closed.
-static void keep_way(struct rd_connect *connect, const struct knock *knock, const struct rd_connection *connection) {
+static void keep_way(struct rd_connect *connect, const struct rd_knock *knock, const struct rd_connection *connection) {
   const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;
   connect->epoch = connect->tried_epoch = rd_connection_epoch(connection);
   connect->way = knock->way;
@@ -446,7 +370,7 @@ static void keep_way(struct rd_connect *connect, const struct knock *knock, cons
   connect->window = (struct rd_window){.slots = mine->slots, .slot_bytes = mine->slot_bytes};
   rd_dials_clear(&connect->dials);
   for (size_t rdma = 0; rdma < 2; rdma++) {
-    if (knock->way == WAY_LISTENER && (rdma == 1) == knock->rdma) continue;
+    if (knock->way == RD_WAY_LISTENER && (rdma == 1) == knock->rdma) continue;
     rd_connector_destroy(connect->listeners[rdma].connector);
     connect->listeners[rdma] = (struct listener){.connector = NULL};
   }
@@ -455,13 +379,7 @@ static void keep_way(struct rd_connect *connect, const struct knock *knock, cons
 static bool all_dials_failed(const struct rd_connect *connect) {
   if (connect->dials.count == 0 && !connect->adopted) return false;
   if (rd_dials_under_way(&connect->dials)) return false;
-  for (size_t i = 0; i < connect->knock_count; i++)
-    if (connect->knocks[i].way != WAY_LISTENER) return false;
-  return !somebody_authenticated(connect);
-}
-
-static bool somebody_authenticated(const struct rd_connect *connect) {
-  for (size_t i = 0; i < connect->knock_count; i++)
-    if (rd_candidate_authenticated(connect->knocks[i].candidate)) return true;
-  return false;
+  for (size_t i = 0; i < connect->knocks.count; i++)
+    if (connect->knocks.each[i].way != RD_WAY_LISTENER) return false;
+  return !rd_knocks_authenticated(&connect->knocks);
 }

@@ -8,12 +8,9 @@
 
 #include "connection.h"
 #include "dials.h"
+#include "knocks.h"
 #include "window.h"
 
-// Candidates at once, and those of them over RDMA, whose memory is locked; a further one replaces the oldest of
-// those that have shown least of the key.
-#define RD_CANDIDATES_MOST 64u
-#define RD_RDMA_CANDIDATES_MOST 16u
 #define RD_CONNECT_POLLS_MOST (2u + RD_DIALS_MOST + RD_CANDIDATES_MOST)
 
 enum rd_encrypt {
