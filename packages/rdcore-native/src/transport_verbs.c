@@ -2,23 +2,19 @@
 // Messages over a reliable connected queue pair, which rdma_cm sets up and whose end it tells.
 #include "transport_verbs.h"
 
-#include "cleanup.h"
 #include "io.h"
-#include "spin.h"
+#include "verbs_ending.h"
 #include "verbs_memory.h"
 #include "verbs_receive.h"
 #include "verbs_send.h"
+#include "verbs_wait.h"
 
-#include <inttypes.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdint.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
+#include <stdlib.h>
 
 #define COMPLETIONS_AT_ONCE 16
 #define ROUNDS_MOST 16 // however much the peer sends
-#define DESCRIPTORS 3  // in the epoll set
 // What was posted arrives within this time, or the peer is gone: as a socket's close(), the end does not cut it off.
 #define LINGER_MS 200
 
@@ -29,14 +25,10 @@ struct verbs {
   struct rd_flow flow;
   struct rd_send send;
   struct rd_receive receive;
-  int epoll_fd; // of the id, the completions, and wake_fd
-  int wake_fd;  // readable: something that had arrived can be received now
-  bool poll;
+  struct rd_verbs_wait wait;
   bool listened;        // in this go: its descriptors have nothing more to tell
   bool releases_matter; // somebody waits for more to be released
   uint64_t released_at; // than this, which they know of
-  struct rd_spin spin;
-  int64_t armed_at_ns;
   bool established;
   struct rd_error failure; // RD_CODE_OK: none yet
   char local[RD_ENDPOINT_WORDS_BYTES];
@@ -62,19 +54,14 @@ static int64_t verbs_silent_ms(const struct rd_transport *transport);
 static void verbs_disconnect(struct rd_transport *transport);
 static void verbs_destroy(struct rd_transport *transport);
 
-static int processors(void);
 static bool open_all(struct verbs *verbs, struct rd_error *error);
-static bool open_waiting(struct verbs *verbs, struct rd_error *error);
 static void post(struct verbs *verbs);
 static void listen_to_device(struct verbs *verbs);
 static bool look_for_more(struct verbs *verbs);
-static bool woken(struct verbs *verbs);
 static bool wait_is_prepared(struct verbs *verbs);
 static bool take_completions(struct verbs *verbs);
 static bool take_all(struct verbs *verbs, const struct rd_completions *from, struct rd_error *flushed);
-static void wake(const struct verbs *verbs);
 static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error);
-static void explain_completion(const struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error);
 static void take_events(struct verbs *verbs);
 static void take_event(struct verbs *verbs, const struct rd_verbs_event *event);
 static void fail(struct verbs *verbs, const struct rd_error *error);
@@ -114,21 +101,14 @@ struct rd_transport *rd_verbs_transport_create(struct rd_verbs_id *id, bool poll
   }
   verbs->base.ops = &verbs_ops;
   verbs->id = *id;
-  verbs->poll = poll;
   verbs->releases_matter = true;
-  verbs->epoll_fd = verbs->wake_fd = -1;
-  rd_spin_init(&verbs->spin, processors());
+  rd_verbs_wait_init(&verbs->wait, poll);
   rd_flow_init(&verbs->flow);
   rd_verbs_id_local(id, verbs->local);
   rd_verbs_id_peer(id, verbs->peer);
   if (open_all(verbs, error)) return &verbs->base;
   verbs_destroy(&verbs->base);
   return NULL;
-}
-
-static int processors(void) {
-  cpu_set_t allowed;
-  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
 }
 
 struct rd_verbs_id *rd_verbs_transport_id(struct rd_transport *transport) {
@@ -144,20 +124,8 @@ void rd_verbs_transport_established(struct rd_transport *transport) {
 static bool open_all(struct verbs *verbs, struct rd_error *error) {
   return rd_queue_open(&verbs->queue, &verbs->id, error) &&
          rd_receive_open(&verbs->receive, &verbs->queue, &verbs->flow, error) &&
-         rd_send_open(&verbs->send, &verbs->queue, &verbs->flow, error) && open_waiting(verbs, error);
-}
-
-static bool open_waiting(struct verbs *verbs, struct rd_error *error) {
-  verbs->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-  verbs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  const int fds[DESCRIPTORS] = {rd_verbs_id_fd(&verbs->id), rd_queue_fd(&verbs->queue), verbs->wake_fd};
-  bool good = verbs->epoll_fd >= 0;
-  for (int i = 0; good && i < DESCRIPTORS; i++) {
-    struct epoll_event readable = {.events = EPOLLIN, .data.fd = fds[i]};
-    good = epoll_ctl(verbs->epoll_fd, EPOLL_CTL_ADD, fds[i], &readable) == 0;
-  }
-  if (!good) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot wait for an rdma connection");
-  return good;
+         rd_send_open(&verbs->send, &verbs->queue, &verbs->flow, error) &&
+         rd_verbs_wait_open(&verbs->wait, &verbs->queue, &verbs->id, error);
 }
 
 static bool verbs_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error) {
@@ -175,7 +143,7 @@ static bool verbs_enroll(struct rd_transport *transport, const void *memory, siz
 }
 
 static int verbs_poll_fd(const struct rd_transport *transport) {
-  return verbs_of(transport)->epoll_fd;
+  return verbs_of(transport)->wait.epoll_fd;
 }
 
 static short verbs_poll_events(const struct rd_transport *transport) {
@@ -197,7 +165,7 @@ static bool verbs_flush(struct rd_transport *transport, struct rd_error *error) 
     post(verbs);
   } while (!wait_is_prepared(verbs));
   // Whoever asked before it was found out here would wait for it.
-  if (verbs->releases_matter && verbs->send.released > verbs->released_at) wake(verbs);
+  if (verbs->releases_matter && verbs->send.released > verbs->released_at) rd_verbs_wait_wake(&verbs->wait);
   verbs->released_at = verbs->send.released;
   return is_well(verbs, error);
 }
@@ -248,45 +216,23 @@ static int verbs_receive(struct rd_transport *transport, struct rd_message *mess
 
 // Before it asks to be woken.
 static bool look_for_more(struct verbs *verbs) {
-  if (verbs->queue.arrived.armed || verbs->poll || verbs->spin.budget_ns == 0) return false;
-  int64_t until_ns = rd_now_ns() + verbs->spin.budget_ns;
+  if (verbs->queue.arrived.armed || verbs->wait.poll || verbs->wait.spin.budget_ns == 0) return false;
+  int64_t until_ns = rd_now_ns() + verbs->wait.spin.budget_ns;
   do {
     if (take_completions(verbs)) return true;
   } while (rd_now_ns() < until_ns);
-  rd_spin_missed(&verbs->spin);
+  rd_spin_missed(&verbs->wait.spin);
   return false;
 }
 
-// What its descriptors tell. That something completed is by far the most frequent, and what else there is they tell
-// again.
 static void listen_to_device(struct verbs *verbs) {
-  struct epoll_event ready[DESCRIPTORS];
-  if (woken(verbs)) return;
-  int count = epoll_wait(verbs->epoll_fd, ready, DESCRIPTORS, 0);
-  for (int i = 0; i < count; i++) {
-    eventfd_t ignored;
-    if (ready[i].data.fd == verbs->wake_fd) (void)eventfd_read(verbs->wake_fd, &ignored);
-    if (ready[i].data.fd == rd_queue_fd(&verbs->queue)) (void)woken(verbs);
-    if (ready[i].data.fd == rd_verbs_id_fd(&verbs->id)) take_events(verbs);
-  }
-}
-
-static bool woken(struct verbs *verbs) {
-  if (!rd_queue_woken(&verbs->queue)) return false;
-  rd_spin_waited(&verbs->spin, rd_now_ns() - verbs->armed_at_ns);
-  return true;
+  if (rd_verbs_wait_listen(&verbs->wait)) take_events(verbs);
 }
 
 // False: what completed until now must be looked at first.
 static bool wait_is_prepared(struct verbs *verbs) {
-  if (verbs->poll) return true;
   bool sends_matter = verbs->releases_matter || rd_send_is_full(&verbs->send);
-  bool armed = sends_matter && verbs->send.completed < verbs->send.sends && rd_queue_arm(&verbs->queue.sent);
-  if (rd_queue_arm(&verbs->queue.arrived)) {
-    verbs->armed_at_ns = rd_now_ns();
-    armed = true;
-  }
-  return !armed;
+  return rd_verbs_wait_prepare(&verbs->wait, sends_matter && verbs->send.completed < verbs->send.sends);
 }
 
 static void verbs_give_back(struct rd_transport *transport, const struct rd_message *message) {
@@ -294,7 +240,7 @@ static void verbs_give_back(struct rd_transport *transport, const struct rd_mess
   struct rd_error error;
   bool waits;
   if (!rd_receive_give_back(&verbs->receive, message, &waits, &error)) fail(verbs, &error);
-  if (waits) wake(verbs);
+  if (waits) rd_verbs_wait_wake(&verbs->wait);
 }
 
 // True: something arrived. That a buffer or a SEND was flushed tells only that the connection ended: of what completed
@@ -325,18 +271,14 @@ static bool take_all(struct verbs *verbs, const struct rd_completions *from, str
     }
     if (count < COMPLETIONS_AT_ONCE) return round > 0 || count > 0;
   }
-  wake(verbs); // the rest is for the next time
+  rd_verbs_wait_wake(&verbs->wait); // the rest is for the next time
   return true;
-}
-
-static void wake(const struct verbs *verbs) {
-  eventfd_write(verbs->wake_fd, 1);
 }
 
 static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error) {
   bool is_receive = (completion->wr_id & RD_RECEIVE_NAME) != 0;
   if (completion->status != IBV_WC_SUCCESS) {
-    explain_completion(verbs, completion, error);
+    rd_verbs_completion_failed(verbs->id.verbs, completion, verbs->peer, error);
     return false;
   }
   if (is_receive != (completion->opcode == IBV_WC_RECV) || (!is_receive && completion->opcode != IBV_WC_SEND)) {
@@ -350,28 +292,6 @@ static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion
   return true;
 }
 
-static void explain_completion(const struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error) {
-  switch (completion->status) {
-  case IBV_WC_WR_FLUSH_ERR:
-    rd_error_set(error, RD_CODE_PEER_CLOSED, "the connection to %s ended", verbs->peer);
-    break;
-  case IBV_WC_RETRY_EXC_ERR:
-    rd_error_set(error, RD_CODE_PEER_LOST, "%s does not answer any more", verbs->peer);
-    break;
-  case IBV_WC_RNR_RETRY_EXC_ERR: // the credits are there to prevent it
-    rd_error_set(error, RD_CODE_INTERNAL, "%s had no buffer for what it was sent: a fault of rdpipe, please report it",
-                 verbs->peer);
-    break;
-  case IBV_WC_LOC_LEN_ERR:
-  case IBV_WC_REM_INV_REQ_ERR:
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a message on the way from or to %s was too long", verbs->peer);
-    break;
-  default:
-    rd_error_set(error, RD_CODE_PEER_LOST, "the connection to %s failed: %s", verbs->peer,
-                 verbs->id.verbs->ibv_wc_status_str(completion->status));
-  }
-}
-
 static void take_events(struct verbs *verbs) {
   struct rd_verbs_event event;
   while (rd_verbs_id_next(&verbs->id, &event)) take_event(verbs, &event);
@@ -379,25 +299,10 @@ static void take_events(struct verbs *verbs) {
 
 static void take_event(struct verbs *verbs, const struct rd_verbs_event *event) {
   struct rd_error error;
-  switch (event->type) {
-  case RDMA_CM_EVENT_ESTABLISHED:
+  if (event->type == RDMA_CM_EVENT_ESTABLISHED)
     verbs->established = true;
-    return;
-  case RDMA_CM_EVENT_DISCONNECTED:
-    rd_error_set(&error, RD_CODE_PEER_CLOSED, "%s closed the connection", verbs->peer);
-    break;
-  case RDMA_CM_EVENT_DEVICE_REMOVAL:
-    rd_error_set(&error, RD_CODE_PEER_LOST, "the rdma device of the connection to %s was removed", verbs->peer);
-    break;
-  case RDMA_CM_EVENT_CONNECT_ERROR:
-  case RDMA_CM_EVENT_UNREACHABLE:
-  case RDMA_CM_EVENT_REJECTED:
-    rd_error_set(&error, RD_CODE_PEER_LOST, "%s gave the connection up", verbs->peer);
-    break;
-  default: // an address that moves to another port of a bond, the end of the time wait
-    return;
-  }
-  fail(verbs, &error);
+  else if (rd_verbs_event_ends(event, verbs->peer, &error))
+    fail(verbs, &error);
 }
 
 // What the id says is the reason of what the queue pair did.
@@ -450,8 +355,7 @@ static void let_device_go(struct verbs *verbs) {
   rd_receive_let_go(&verbs->receive);
   rd_queue_close_domain(&verbs->queue);
   rd_verbs_id_destroy(&verbs->id);
-  rd_cleanup_fd(&verbs->epoll_fd);
-  rd_cleanup_fd(&verbs->wake_fd);
+  rd_verbs_wait_close(&verbs->wait);
 }
 
 static void linger(struct verbs *verbs) {
@@ -463,7 +367,7 @@ static void linger(struct verbs *verbs) {
     if (verbs->send.completed == verbs->send.sends || verbs->failure.code != RD_CODE_OK || left_ms <= 0) return;
     verbs->releases_matter = true;
     if (!wait_is_prepared(verbs)) continue;
-    rd_wait_fd(verbs->epoll_fd, POLLIN, verbs->poll ? 1 : (int)left_ms);
+    rd_wait_fd(verbs->wait.epoll_fd, POLLIN, verbs->wait.poll ? 1 : (int)left_ms);
     (void)rd_queue_woken(&verbs->queue);
   }
 }
