@@ -73,6 +73,7 @@ static struct rd_hello any_hello(struct fuzz_input *input) {
       .epoch = flags & 16 ? fuzz_u32(input) : 1,
       .slot_bytes = fuzz_u32(input),
       .slots = fuzz_u32(input),
+      .small_slots = flags & 32 ? fuzz_u32(input) : 0,
   };
 }
 
@@ -154,9 +155,10 @@ static void check_agreement(struct rd_handshake *mine, struct rd_handshake *peer
 static void check_hello(const struct rd_hello *taken, enum rd_role role, const struct rd_hello *said) {
   FUZZ_REQUIRE(taken->version == RD_PROTOCOL_VERSION && taken->version == said->version);
   FUZZ_REQUIRE(taken->slots == said->slots && taken->slot_bytes == said->slot_bytes);
+  FUZZ_REQUIRE(taken->small_slots == said->small_slots && taken->small_slots <= 1u << 16);
   FUZZ_REQUIRE(taken->wants_sealed == said->wants_sealed && taken->wants_chacha == said->wants_chacha);
   FUZZ_REQUIRE(taken->compresses == said->compresses);
-  if (role == RD_ROLE_RECEIVER) FUZZ_REQUIRE(taken->slots == 0 && taken->slot_bytes == 0);
+  if (role == RD_ROLE_RECEIVER) FUZZ_REQUIRE(taken->slots + taken->small_slots == 0 && taken->slot_bytes == 0);
   if (role == RD_ROLE_SENDER) FUZZ_REQUIRE(taken->slots > 0 && taken->slot_bytes > 0);
   FUZZ_REQUIRE(taken->slot_bytes <= RD_SLOT_MAX_BYTES && taken->slots <= 1u << 16);
 }

@@ -473,5 +473,6 @@ static void take_data(struct phony_peer *peer, const struct rd_frame *frame, con
   peer->heard_bytes += bytes;
   peer->heard_frames++;
   // No more than was granted.
-  FUZZ_REQUIRE(peer->misbehaved || peer->heard_frames <= peer->agreement.mine.slots + peer->granted_frames);
+  const struct rd_hello *mine = &peer->agreement.mine;
+  FUZZ_REQUIRE(peer->misbehaved || peer->heard_frames <= mine->slots + mine->small_slots + peer->granted_frames);
 }

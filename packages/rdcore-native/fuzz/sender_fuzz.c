@@ -48,6 +48,7 @@ static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input) {
   struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants_sealed = how & 32, .epoch = 1};
   hello.slots = how & 64 ? fuzz_u32(input) : 1u + fuzz_u8(input) % 8;
   hello.slot_bytes = how & 128 ? fuzz_u32(input) : 4096;
+  hello.small_slots = hello.slots / 2;
   return hello;
 }
 

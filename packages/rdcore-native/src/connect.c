@@ -241,6 +241,7 @@ static bool make_hello(struct rd_connect *connect, const struct rd_transport *tr
   bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);
   hello->slots = window.slots;
   hello->slot_bytes = window.slot_bytes;
+  hello->small_slots = transport->ops->is_stream ? RD_SMALL_SLOTS : 0;
   return fits;
 }
 

@@ -5,6 +5,7 @@
 #include "life_signs.h"
 #include "outbound.h"
 #include "pages.h"
+#include "slots.h"
 #include "window.h"
 
 #include <poll.h>
@@ -47,6 +48,7 @@ struct rd_connection {
   unsigned char *scratch; // of its frames
   size_t data_most_bytes;
 
+  struct rd_slots small; // of none, where small DATA stays in the transport's
   // DATA that must be opened or decompressed; NULL: this end receives none.
   struct rd_inbound *inbound;
   // END, which waits for the DATA before it.
@@ -67,6 +69,7 @@ static bool arm(struct rd_connection *connection, struct rd_error *error);
 static bool make_outgoing(struct rd_connection *connection, struct rd_error *error);
 static bool make_outbound(struct rd_connection *connection, const struct rd_connection_settings *settings,
                           struct rd_error *error);
+static bool make_small(struct rd_connection *connection, struct rd_error *error);
 static bool make_inbound(struct rd_connection *connection, unsigned jobs, struct rd_error *error);
 static bool has_room(const struct rd_connection *connection, struct rd_error *error);
 static unsigned char *make_memory(struct rd_connection *connection, size_t bytes, struct rd_error *error);
@@ -82,6 +85,7 @@ static void stage(struct rd_connection *connection, struct outgoing *outgoing, c
 static int take_ready(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error);
 static int take_message(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error);
 static bool open_frame(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error);
+static bool make_small_copy(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error);
 static bool hold_back(struct rd_connection *connection, const struct rd_arrival *arrival, bool *held,
                       struct rd_error *error);
 static bool out_of_place(const struct rd_frame *frame, struct rd_error *error);
@@ -103,7 +107,7 @@ struct rd_connection *rd_connection_create(struct rd_transport *transport, const
   rd_life_signs_start(&connection->life, settings->stall_timeout_ms, rd_now_ms());
   transport->ops->expect_releases(transport, false);
   if (arm(connection, error) && make_outgoing(connection, error) && make_outbound(connection, settings, error) &&
-      make_inbound(connection, settings->jobs, error) && has_room(connection, error))
+      make_small(connection, error) && make_inbound(connection, settings->jobs, error) && has_room(connection, error))
     return connection;
   rd_connection_destroy(connection);
   return NULL;
@@ -119,6 +123,7 @@ void rd_connection_destroy(struct rd_connection *connection) {
   rd_seal_destroy(connection->agreement.incoming);
   free(connection->outgoing);
   free(connection->scratch);
+  rd_slots_free(&connection->small);
   free(connection);
 }
 
@@ -229,7 +234,10 @@ void rd_connection_quiet(struct rd_connection *connection) {
 }
 
 void rd_connection_give_back(struct rd_connection *connection, const struct rd_arrival *arrival) {
-  connection->transport->ops->give_back(connection->transport, &arrival->message);
+  if (arrival->is_small)
+    rd_slots_give(&connection->small, arrival->message.slot);
+  else
+    connection->transport->ops->give_back(connection->transport, &arrival->message);
   if (connection->inbound != NULL) rd_inbound_give_back(connection->inbound, arrival);
 }
 
@@ -385,12 +393,19 @@ static bool make_outbound(struct rd_connection *connection, const struct rd_conn
   return connection->outbound != NULL;
 }
 
+// Any frame may be a small one.
+static bool make_small(struct rd_connection *connection, struct rd_error *error) {
+  const struct rd_hello *mine = &connection->agreement.mine;
+  return mine->small_slots == 0 ||
+         rd_slots_create(&connection->small, mine->slots + mine->small_slots, RD_SMALL_BYTES, error);
+}
+
 static bool make_inbound(struct rd_connection *connection, unsigned jobs, struct rd_error *error) {
   const struct rd_agreement *agreement = &connection->agreement;
   if (agreement->mine.slots == 0) return true;
   struct rd_inbound_config config = {.seal = agreement->sealed ? agreement->incoming : NULL,
                                      .jobs = jobs,
-                                     .frames = agreement->mine.slots + CONTROL_SLOTS,
+                                     .frames = agreement->mine.slots + agreement->mine.small_slots + CONTROL_SLOTS,
                                      .slot_bytes = agreement->mine.slot_bytes};
   connection->inbound = rd_inbound_create(&config, error);
   return connection->inbound != NULL;
@@ -534,6 +549,24 @@ static bool open_frame(struct rd_connection *connection, struct rd_arrival *arri
   connection->wire_bytes += message->bytes;
   arrival->payload = message->data + RD_HEADER_BYTES;
   arrival->bytes = message->bytes - RD_HEADER_BYTES;
+  return connection->small.count == 0 || message->bytes > connection->small.message_bytes ||
+         make_small_copy(connection, arrival, error);
+}
+
+// What is small waits elsewhere, and its slot is free for what comes.
+static bool make_small_copy(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error) {
+  unsigned slot;
+  if (!rd_slots_take(&connection->small, &slot)) {
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender sent more than it was allowed to");
+    return false;
+  }
+  unsigned char *copy = rd_slots_message(&connection->small, slot);
+  memcpy(copy, arrival->message.data, arrival->message.bytes);
+  connection->transport->ops->give_back(connection->transport, &arrival->message);
+  arrival->message.data = copy;
+  arrival->message.slot = slot;
+  arrival->payload = copy + RD_HEADER_BYTES;
+  arrival->is_small = true;
   return true;
 }
 

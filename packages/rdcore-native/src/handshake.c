@@ -331,9 +331,9 @@ static bool check_hello(const struct rd_handshake *handshake, struct rd_error *e
   bool right = BIO_ctrl_pending(handshake->incoming) == 0 && SSL_pending(handshake->tls) == 0;
   if (handshake->role == RD_ROLE_SENDER)
     right = right && peer->slot_bytes > 0 && peer->slot_bytes <= RD_SLOT_MAX_BYTES && peer->slots > 0 &&
-            peer->slots <= SLOTS_MAX;
+            peer->slots <= SLOTS_MAX && peer->small_slots <= SLOTS_MAX;
   else
-    right = right && peer->slot_bytes == 0 && peer->slots == 0;
+    right = right && peer->slot_bytes == 0 && peer->slots == 0 && peer->small_slots == 0;
   // Above the last one, and another one must fit above it.
   if (right && peer->epoch == mine->epoch && peer->epoch > 0 && peer->epoch < UINT32_MAX) return true;
   rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side's HELLO says what it cannot say");

@@ -13,6 +13,7 @@ struct rd_arrival {
   unsigned char *payload; // of the stream's bytes, or of another frame's
   size_t bytes;
   struct rd_message message;
+  bool is_small;  // it is in a small slot, of the connection's own
   unsigned plain; // the piece of memory that it was decompressed into, from 1; 0: it is in the message
 };
 

@@ -166,11 +166,12 @@ static bool begin(struct receiver *receiver, struct rd_error *error) {
 // A new connection.
 static bool greet(struct receiver *receiver, struct rd_error *error) {
   const struct rd_connection *connection = receiver->hop_end.connection;
-  uint32_t slots = rd_connection_agreement(connection)->mine.slots;
+  const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;
   receiver->epoch = rd_connection_epoch(connection);
   receiver->resume_owed = receiver->epoch > 1;
-  rd_credit_init(&receiver->credit, slots);
-  if (receiver->writer == NULL) receiver->writer = rd_writer_create(slots, !receiver->hop_end.sealed, error);
+  rd_credit_init(&receiver->credit, mine->slots, mine->small_slots);
+  if (receiver->writer == NULL)
+    receiver->writer = rd_writer_create(mine->slots + RD_SMALL_SLOTS, !receiver->hop_end.sealed, error);
   return receiver->writer != NULL;
 }
 
@@ -254,6 +255,7 @@ static bool take_data(struct receiver *receiver, const struct rd_arrival *arriva
   bool fits = arrival->bytes <= rd_connection_agreement(receiver->hop_end.connection)->mine.slot_bytes;
   if (!fits || receiver->resume_owed || receiver->end_received || arrival->frame.offset != receiver->received)
     return rd_hop_end_out_of_place(arrival, error);
+  if (!rd_credit_arrive(&receiver->credit, arrival->bytes, error)) return false;
   receiver->received += arrival->bytes;
   receiver->hop_end.moved_bytes = receiver->received;
   if (!rd_writer_put(receiver->writer, arrival, error)) return false;

@@ -138,7 +138,8 @@ static void greet(struct sender *sender) {
   const struct rd_connection *connection = sender->hop_end.connection;
   sender->epoch = rd_connection_epoch(connection);
   sender->resumed = sender->epoch == 1;
-  rd_credit_init(&sender->credit, rd_connection_agreement(connection)->peer.slots);
+  const struct rd_hello *peer = &rd_connection_agreement(connection)->peer;
+  rd_credit_init(&sender->credit, peer->slots, peer->small_slots);
   sender->chunk_bytes = rd_connection_data_most_bytes(connection);
 }
 
@@ -240,7 +241,7 @@ static bool send_data(struct sender *sender, struct rd_error *error) {
     sender->wait = RD_WAIT_WIRE;
     int sent = rd_connection_send(connection, RD_FRAME_DATA, sender->sent, bytes, count, error);
     if (sent <= 0) return sent == 0;
-    rd_credit_spend(&sender->credit);
+    rd_credit_spend(&sender->credit, count);
     rd_limit_spend(&sender->limit, count);
     sender->sent += count;
     sender->hop_end.meter.bytes = sender->sent;

@@ -27,6 +27,8 @@ struct rd_transport {
 // Every operation exists in every backend; what one cannot do it refuses in words.
 struct rd_transport_ops {
   const char *name; // "tcp", "rdma", "mem"
+  // Messages come one after the other through any free slot: a device has a buffer posted for each.
+  bool is_stream;
 
   // Allocates receive memory: `slots` messages of up to RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES. Called once,
   // after authentication, when every message was given back and before receive() is called again; until then a

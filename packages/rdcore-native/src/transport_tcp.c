@@ -88,6 +88,7 @@ static int explain_read(const struct tcp *tcp, ssize_t got, struct rd_error *err
 
 static const struct rd_transport_ops tcp_ops = {
     .name = "tcp",
+    .is_stream = true,
     .arm = tcp_arm,
     .memory_most_bytes = tcp_memory_most_bytes,
     .enroll = tcp_enroll,

@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Beside the slots, where messages come as a stream: frames of RD_SMALL_BYTES at most, so that a line need not wait for
+// a round trip. A line a millisecond fills 90 over 50 ms, until it is acknowledged.
+#define RD_SMALL_SLOTS 256u
+
 struct rd_window {
   uint32_t slots;      // DATA frames
   uint32_t slot_bytes; // the largest payload of one

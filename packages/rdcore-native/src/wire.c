@@ -101,7 +101,7 @@ void rd_hello_encode(const struct rd_hello *hello, unsigned char out[RD_HELLO_BY
   rd_put_u32(out + 16, hello->epoch);
   rd_put_u32(out + 20, hello->slot_bytes);
   rd_put_u32(out + 24, hello->slots);
-  rd_put_u32(out + 28, 0);
+  rd_put_u32(out + 28, hello->small_slots);
 }
 
 bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello *hello, struct rd_error *error) {
@@ -119,6 +119,7 @@ bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello
       .epoch = rd_get_u32(payload + 16),
       .slot_bytes = rd_get_u32(payload + 20),
       .slots = rd_get_u32(payload + 24),
+      .small_slots = rd_get_u32(payload + 28),
   };
   return true;
 }

@@ -13,6 +13,7 @@
 #define RD_TAG_BYTES 16u
 #define RD_HANDSHAKE_MESSAGE_MAX_BYTES 16384u // a whole message before authentication
 #define RD_SLOT_MAX_BYTES (1u << 20)          // largest DATA payload
+#define RD_SMALL_BYTES 2048u                  // of the stream: the largest DATA that a small slot takes
 #define RD_ABORT_WORDS_MAX_BYTES 1024u
 #define RD_DIGEST_BYTES 16u
 #define RD_CONTROL_PAYLOAD_MAX_BYTES (4u + RD_ABORT_WORDS_MAX_BYTES) // of every frame but HANDSHAKE and DATA
@@ -83,6 +84,7 @@ struct rd_hello {
   uint32_t epoch;
   uint32_t slot_bytes;
   uint32_t slots;
+  uint32_t small_slots;
 };
 #define RD_HELLO_BYTES 32u
 void rd_hello_encode(const struct rd_hello *hello, unsigned char out[RD_HELLO_BYTES]);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SLOTS = 16, BLOCK_BYTES = 128 << 10, BLOCKS = 12 };
+enum { SLOTS = 16, SMALL_SLOTS = 40, BLOCK_BYTES = 128 << 10, BLOCKS = 12 };
 static const unsigned char key_and_iv[RD_SEAL_KEY_BYTES + RD_SEAL_IV_BYTES] = "a key for tests";
 static unsigned char stream[BLOCKS * BLOCK_BYTES];
 static struct rd_error error;
@@ -31,6 +31,7 @@ static struct rd_connection *make_end(struct rd_transport *transport, bool sends
                                       unsigned jobs) {
   struct rd_hello sender = {.features = RD_FEATURE_ZSTD, .epoch = 1}, receiver = sender;
   receiver.slots = SLOTS;
+  receiver.small_slots = SMALL_SLOTS;
   receiver.slot_bytes = BLOCK_BYTES;
   struct rd_agreement agreement = {.sealed = sealed,
                                    .cipher_name = "aes-256-gcm",
@@ -153,6 +154,48 @@ static void disconnected_in_work(bool sealed, unsigned jobs) {
   part(&ends);
 }
 
+// Small DATA that nobody gives back leaves the slots to others, and what comes after it is heard.
+static void small_data_keeps_no_slot(bool sealed) {
+  enum { LARGE = SLOTS / 2, ALL = SLOTS + SMALL_SLOTS };
+  struct ends ends = join(sealed, 0, 1);
+  struct rd_arrival kept[ALL];
+  unsigned sent = 0, received = 0;
+  uint64_t said_bytes = 0, heard_bytes = 0;
+  for (int64_t until_ms = rd_now_ms() + 60000; received < ALL && rd_now_ms() < until_ms;) {
+    size_t bytes = sent % 7 == 0 && sent / 7 < LARGE ? BLOCK_BYTES : RD_SMALL_BYTES - sent;
+    if (sent < ALL && rd_connection_send(ends.sender, RD_FRAME_DATA, said_bytes, stream + sent, bytes, &error) > 0) {
+      said_bytes += bytes;
+      sent++;
+    }
+    REQUIRE(rd_connection_flush(ends.sender, &error));
+    int came;
+    while (received < ALL && (came = rd_connection_receive(ends.receiver, &kept[received], &error)) > 0) {
+      CHECK(kept[received].frame.offset == heard_bytes);
+      heard_bytes += kept[received].bytes;
+      received++;
+    }
+    REQUIRE(received == ALL || came == 0);
+  }
+  CHECK(received == ALL);
+  for (unsigned i = 0; i < received; i++) CHECK(memcmp(kept[i].payload, stream + i, kept[i].bytes) == 0);
+  rd_connection_choose(ends.sender);
+  struct rd_arrival arrival;
+  CHECK(rd_connection_receive(ends.receiver, &arrival, &error) == 0 && rd_connection_flush(ends.receiver, &error));
+  CHECK(rd_connection_receive(ends.sender, &arrival, &error) == 0 && rd_connection_rtt_us(ends.sender) > 0);
+  rd_connection_give_back(ends.receiver, &kept[1]);
+  CHECK(!kept[0].is_small && kept[1].is_small);
+  // One for the slot that was given back, and then those that large frames did not use.
+  unsigned more = 0;
+  int came = 1;
+  for (; came >= 0 && more <= ALL; more++) {
+    REQUIRE(rd_connection_send(ends.sender, RD_FRAME_DATA, said_bytes + more, stream, 1, &error) == 1);
+    REQUIRE(rd_connection_flush(ends.sender, &error));
+    came = rd_connection_receive(ends.receiver, &arrival, &error);
+  }
+  CHECK(more == 1 + LARGE + 1 && error.code == RD_CODE_DATA_DAMAGED);
+  part(&ends);
+}
+
 int main(void) {
   fill_stream();
   for (int sealed = 0; sealed < 2; sealed++) {
@@ -163,6 +206,7 @@ int main(void) {
     }
     life_signs_overtake(sealed);
     abort_is_last(sealed);
+    small_data_keeps_no_slot(sealed);
   }
   return test_end("connection");
 }

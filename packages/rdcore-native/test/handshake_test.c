@@ -195,10 +195,16 @@ static void impossible_hellos(void) {
   struct rd_hello hello = sender_hello;
   hello.slots = 1;
   impossible_hello(&hello, &receiver_hello, RD_CODE_DATA_DAMAGED);
+  hello = sender_hello;
+  hello.small_slots = 1;
+  impossible_hello(&hello, &receiver_hello, RD_CODE_DATA_DAMAGED);
   hello = receiver_hello;
   hello.slots = 0;
   impossible_hello(&sender_hello, &hello, RD_CODE_DATA_DAMAGED);
   hello.slots = 1u << 20;
+  impossible_hello(&sender_hello, &hello, RD_CODE_DATA_DAMAGED);
+  hello = receiver_hello;
+  hello.small_slots = 1u << 20;
   impossible_hello(&sender_hello, &hello, RD_CODE_DATA_DAMAGED);
   hello = receiver_hello;
   hello.slot_bytes = RD_SLOT_MAX_BYTES + 1;

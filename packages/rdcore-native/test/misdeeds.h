@@ -4,6 +4,7 @@
 #define RD_MISDEEDS_H
 
 #include "hostile_peer.h"
+#include "window.h"
 
 struct misdeed {
   const char *name;
@@ -232,7 +233,11 @@ static void do_packed_ping(struct hostile *hostile) {
 }
 
 static void do_data_without_credit(struct hostile *hostile) {
-  for (unsigned i = 0; i < 2 * HOSTILE_SLOTS + 4; i++) say_data(hostile, i, 1);
+  for (unsigned i = 0; i < 2 * HOSTILE_SLOTS + 4; i++) say_data(hostile, i * (RD_SMALL_BYTES + 1), RD_SMALL_BYTES + 1);
+}
+
+static void do_small_data_without_credit(struct hostile *hostile) {
+  for (unsigned i = 0; i < RD_SMALL_SLOTS + 2 * HOSTILE_SLOTS + 4; i++) say_data(hostile, i, 1);
 }
 
 static void do_data_after_end(struct hostile *hostile) {
@@ -398,6 +403,7 @@ static const struct misdeed senders_misdeeds[] = {
     {"DATA that begins within what was compressed", do_packed_then_too_early, false},
     {"a compressed PING", do_packed_ping, false},
     {"DATA without credit", do_data_without_credit, true},
+    {"small DATA without credit", do_small_data_without_credit, true},
     {"DATA after END", do_data_after_end, true},
     {"END twice", do_end_twice, true},
     {"END of less", do_end_too_early, false},

@@ -112,6 +112,7 @@ static void check_hellos(void) {
       {.version = 1, .epoch = 1, .slots = 0, .slot_bytes = 4096},
       {.version = 1, .epoch = 1, .slots = (1u << 16) + 1, .slot_bytes = 4096},
       {.version = 1, .epoch = 1, .slots = UINT32_MAX, .slot_bytes = 4096},
+      {.version = 1, .epoch = 1, .slots = 4, .slot_bytes = 4096, .small_slots = (1u << 16) + 1},
       {.version = 1, .epoch = 1, .slots = 4, .slot_bytes = 0},
       {.version = 1, .epoch = 1, .slots = 4, .slot_bytes = RD_SLOT_MAX_BYTES + 1},
       {.version = 1, .epoch = 1, .slots = 4, .slot_bytes = UINT32_MAX},
@@ -123,6 +124,7 @@ static void check_hellos(void) {
   static const struct rd_hello of_senders[] = {
       {.version = 1, .epoch = 1, .slots = 1},
       {.version = 1, .epoch = 1, .slot_bytes = 1},
+      {.version = 1, .epoch = 1, .small_slots = 1},
       {.version = 1, .epoch = 1, .slots = UINT32_MAX, .slot_bytes = UINT32_MAX},
       {.version = 1, .epoch = 0},
       {.version = 0, .epoch = 1},

@@ -146,15 +146,16 @@ static void aborts(void) {
 
 static void hellos(void) {
   struct rd_hello hello = {.version = 1, .wants_sealed = true, .epoch = 1, .slot_bytes = 1 << 20, .slots = 8}, same;
+  hello.small_slots = 256;
   unsigned char bytes[RD_HELLO_BYTES];
   char text[2 * RD_HELLO_BYTES + 1];
   rd_hello_encode(&hello, bytes);
   CHECK(rd_hex_encode(bytes, sizeof bytes, text, sizeof text));
   CHECK(strcmp(text, "52445048010001000000000000000000010000000000100008000000"
-                     "00000000") == 0);
+                     "00010000") == 0);
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error));
   CHECK(same.version == 1 && same.wants_sealed && !same.wants_chacha && same.epoch == 1);
-  CHECK(same.slot_bytes == 1 << 20 && same.slots == 8 && same.features == 0);
+  CHECK(same.slot_bytes == 1 << 20 && same.slots == 8 && same.small_slots == 256 && same.features == 0);
   bytes[6] = 2;
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants_chacha && !same.wants_sealed);
   bytes[6] = 4;
