@@ -73,7 +73,7 @@ static struct rd_hello any_hello(struct fuzz_input *input) {
       .epoch = flags & 16 ? fuzz_u32(input) : 1,
       .slot_bytes = fuzz_u32(input),
       .slots = fuzz_u32(input),
-      .small_slots = flags & 32 ? fuzz_u32(input) : 0,
+      .small_slots = flags & 64 ? fuzz_u32(input) : 0,
   };
 }
 

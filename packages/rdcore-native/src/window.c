@@ -12,7 +12,7 @@
 #define SLOTS_GOOD 8u
 #define FIT_SLOTS_LEAST 2u
 #define PAGE_BYTES 4096u
-// Two for frames other than DATA (connection.c), and two of the transport's own.
+// Two for frames other than DATA (arrivals.c), and two of the transport's own.
 #define SLOTS_BESIDE 4u
 // What lies around a payload: headers, tag, and a transport's own few bytes.
 #define AROUND_BYTES 64u
