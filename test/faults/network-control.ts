@@ -28,7 +28,7 @@ export const CONTROL_CELLS: readonly ControlCell[] = (['openssh', 'ssh2'] as con
 export function describeControlCells(chosen: readonly ControlCell[]): void {
   describe('a run', () => {
     const lab = useCabledLab();
-    afterEach(() => lab.cables.mend());
+    afterEach(() => lab.cables.renew());
     for (const { fault, lasts, ssh } of chosen) {
       const outcome = lasts === 'for 1 s' ? 'goes on' : 'fails everywhere';
       it(`by ${ssh} ${outcome} when ${fault.name} ${lasts}`, async function () {

@@ -41,7 +41,7 @@ function cells(faults: readonly Fault[], lasting: readonly DataCell['lasts'][]):
 export function describeDataCells(chosen: readonly DataCell[]): void {
   describe('a hop', () => {
     const lab = useCabledLab();
-    afterEach(() => lab.cables.mend());
+    afterEach(() => lab.cables.renew());
     for (const cell of chosen.filter(({ lasts }) => lasts !== 'once and for all')) checkCell(lab, cell);
   });
   for (const cell of chosen.filter(({ lasts }) => lasts === 'once and for all')) {

@@ -16,7 +16,7 @@ const LONGEST_MS = 60_000;
 
 describe('a run whose hops break', () => {
   const lab = useCabledLab();
-  afterEach(() => lab.cables.mend());
+  afterEach(() => lab.cables.renew());
 
   it('loses nothing, 4 times each', async function () {
     this.timeout(LONGEST_MS);

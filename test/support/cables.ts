@@ -87,6 +87,15 @@ export class Cables {
     }
   }
 
+  /**
+   * As new, for the next test. Whoever still asks for an address that did not answer while a cable was pulled would tell
+   * the next one who wants it that there is no route.
+   */
+  renew(): void {
+    this.mend();
+    for (const name of this.#everybody) configure(this.#space(name), ['neighbour flush all']);
+  }
+
   /** Every connection of the host to the other's address ends at once: both ends see it. */
   breakConnections(host: string, to: string, wire: Wire): void {
     run(this.#space(host), ['ss', '--kill', '--tcp', '--no-header', 'dst', this.address(to, wire)]);
