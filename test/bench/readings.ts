@@ -114,7 +114,8 @@ function microsecondsIn(text: string): number {
 }
 
 function sentOver(transport: Transport): RegExp {
-  return new RegExp(`^rdsend: sent (\\d+) bytes to \\S+ in ([\\d.]+) s over ${transport}\\b`, 'm');
+  const sent = String.raw`^rdsend: sent (\d+) bytes (?:\([\w. ]+ on the wire\) )?to \S+ in ([\d.]+) s`;
+  return new RegExp(`${sent} over ${transport}\\b`, 'm');
 }
 
 /** As many as the pattern has groups. */
