@@ -43,7 +43,7 @@ describe('a run whose hops break', () => {
     this.timeout(LONGEST_MS);
     const consumer = `h2:'cd ${lab.folder}; head -c 1M > seen; until test -e close; do sleep 0.05; done; touch gone'`;
     const running = start(`h1:'cat /dev/zero' ${consumer}`);
-    await eventually(() => expect(existsSync(`${lab.folder}/seen`)).to.equal(true), BEGIN_MS);
+    await eventually(async () => expect(await lab.read('seen')).to.have.length(MIB), BEGIN_MS);
     lab.cables.setCable('h2', 'data', 'down');
     lab.cables.breakConnections('h1', 'h2', 'data');
     writeFileSync(`${lab.folder}/close`, '');
