@@ -287,6 +287,7 @@ static void end(struct supervisor *supervisor, const char *reason) {
 
 static void on_ended(void *context) {
   struct supervisor *supervisor = context;
+  reap(supervisor); // the last ones may have died since: how each stage ended is told first
   control_tell(supervisor->agent.control, event_plain("ended"));
   supervisor->over = true;
 }
