@@ -40,23 +40,23 @@ export interface HopConnection {
 /** The port on which an end listens, or why it cannot. */
 type Listening = (end: HopEnd, transport: Transport) => Promise<number | Refusal>;
 
+/** A hop whose end for the first way has been told to listen. */
+export interface ListeningHop {
+  readonly hop: HopLink;
+  readonly listening: Listening;
+}
+
 /**
  * Tells the end of every hop that its first way needs to listen. Nothing has to be ready for that on its host: it may be told
  * together with `prepare`, whose round trip it shares.
  */
-export function beginListening(
-  hops: readonly HopLink[],
-  ports: HopPorts,
-  signal: AbortSignal,
-): ReadonlyMap<HopLink, Listening> {
-  const begun = new Map<HopLink, Listening>();
-  for (const hop of hops) {
+export function beginListening(hops: readonly HopLink[], ports: HopPorts, signal: AbortSignal): ListeningHop[] {
+  return hops.map((hop) => {
     const listening = listenOnce(hop, ports, signal);
     const [first] = hop.candidates;
     if (first !== undefined) void listening(listenerOf(first), first.transport);
-    begun.set(hop, listening);
-  }
-  return begun;
+    return { hop, listening };
+  });
 }
 
 /**
@@ -64,20 +64,16 @@ export function beginListening(
  * @throws HopError when a hop's last way is refused, or none has answered within the time.
  */
 export async function connectHops(
-  hops: readonly HopLink[],
+  hops: readonly ListeningHop[],
   ports: HopPorts,
   onConnected: (connection: HopConnection) => void,
   signal: AbortSignal,
-  listening = beginListening(hops, ports, signal),
 ): Promise<void> {
-  const connect = (hop: HopLink) =>
-    connectHop(hop, listening.get(hop) ?? listenOnce(hop, ports, signal), ports, signal);
-  await Promise.all(hops.map(async (hop) => onConnected(await connect(hop))));
+  await Promise.all(hops.map(async (hop) => onConnected(await connectHop(hop, ports, signal))));
 }
 
 async function connectHop(
-  hop: HopLink,
-  listening: Listening,
+  { hop, listening }: ListeningHop,
   ports: HopPorts,
   runSignal: AbortSignal,
 ): Promise<HopConnection> {

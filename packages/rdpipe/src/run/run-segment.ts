@@ -24,10 +24,9 @@ export async function runSegment(segment: Segment, context: SegmentContext, sign
   for (const session of sessions) {
     context.send(session, prepareRequest(segment, session, keys, context.settings));
   }
-  const hops = hopsOf(segment);
-  const listening = beginListening(hops, context, signal);
+  const hops = beginListening(hopsOf(segment), context, signal);
   await prepared;
-  await connectHops(hops, context, (connection) => tell(connection, context), signal, listening);
+  await connectHops(hops, context, (connection) => tell(connection, context), signal);
   const ended = allSay(sessions, isEvent('segment_ended', segment.number), context, signal);
   context.begin(segment);
   for (const session of sessions) context.send(session, { op: 'go', segment: segment.number });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { HopError } from '../../src/model/errors.ts';
 import type { Candidate, HopLink } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentRequest, HopEnd } from '../../src/model/protocol.ts';
-import { connectHops, type HopConnection } from '../../src/run/connect-hops.ts';
+import { beginListening, connectHops, type HopConnection } from '../../src/run/connect-hops.ts';
 import { notesOf, wayOf } from '../../src/run/hop-words.ts';
 import { type Answer, type FakeAgents, fakeAgents } from './fake-agents.ts';
 import { connected, hop } from './sample.ts';
@@ -159,7 +159,9 @@ describe('connectHops', () => {
     const agents = fakeAgents(answers({ dial: 'accept' }));
     const made: number[] = [];
     const hops = [hop(1, 's1', 's2'), hop(2, 's2', 's3')];
-    await connectHops(hops, agents, ({ hop: { number } }) => made.push(number), new AbortController().signal);
+    const { signal } = new AbortController();
+    const listening = beginListening(hops, agents, signal);
+    await connectHops(listening, agents, ({ hop: { number } }) => made.push(number), signal);
     expect(agents.sent.slice(0, 2).map(({ request }) => request.op)).to.deep.equal(['listen', 'listen']);
     expect(made).to.have.members([1, 2]);
   });
@@ -257,7 +259,7 @@ async function connect(
 ): Promise<[HopConnection]> {
   const made: HopConnection[] = [];
   const link: HopLink = { ...hop(1, 's1', 's2'), candidates };
-  await connectHops([link], agents, (connection) => made.push(connection), signal);
+  await connectHops(beginListening([link], agents, signal), agents, (connection) => made.push(connection), signal);
   const [connection] = made;
   if (connection === undefined) throw new Error('no hop was connected');
   return [connection];
