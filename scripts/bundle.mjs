@@ -11,9 +11,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'packages/rdpipe/src');
 const target = join(root, 'build/rdpipe');
 
-/** Read when they are imported: packages, and the module that draws pages, which shares no class with the others. */
-const SEPARATE_PACKAGES = ['ssh2', 'ora', 'log-update'];
-const SEPARATE_MODULE = join(source, 'ui/pages.ts');
+/** Read when they are imported: a package, and modules that share no class with the others. */
+const SEPARATE_PACKAGES = ['ssh2'];
+const SEPARATE_MODULES = ['pages', 'live'];
+
+/** An ES module of a package is bundled with its importer: a file apart would be imported as CommonJS, without its default. */
+const sourceOf = (name) => join(source, `ui/${name}.ts`);
 
 /**
  * `import process from 'node:process'` opens process.stdin and process.stdout before any code of ours runs, and so sets
@@ -34,9 +37,10 @@ const separate = {
     onResolve({ filter: /^[\w-]+$/ }, ({ path, kind }) =>
       kind !== 'entry-point' && SEPARATE_PACKAGES.includes(path) ? elsewhere(path) : undefined,
     );
-    onResolve({ filter: /\/pages\.ts$/ }, ({ path, kind, resolveDir }) =>
-      kind !== 'entry-point' && join(resolveDir, path) === SEPARATE_MODULE ? elsewhere('pages') : undefined,
-    );
+    onResolve({ filter: /\.ts$/ }, ({ path, kind, resolveDir }) => {
+      const name = SEPARATE_MODULES.find((module) => join(resolveDir, path) === sourceOf(module));
+      return kind !== 'entry-point' && name !== undefined ? elsewhere(name) : undefined;
+    });
   },
 };
 
@@ -60,7 +64,7 @@ await build({
   entryPoints: {
     program: join(source, 'cli/main.ts'),
     ...Object.fromEntries(SEPARATE_PACKAGES.map((name) => [name, name])),
-    pages: SEPARATE_MODULE,
+    ...Object.fromEntries(SEPARATE_MODULES.map((name) => [name, sourceOf(name)])),
   },
   absWorkingDir: join(root, 'packages/rdpipe'),
   outdir: target,

@@ -36,6 +36,14 @@ describe('make install', () => {
     });
   });
 
+  it('gives a copy that draws on a terminal with a size', () => {
+    const line = `stty cols 80 rows 24; echo hi | ${join(prefix, 'bin/rdpipe')} -v ':tr a-z A-Z' :rev`;
+    const env = { PATH: process.env.PATH, HOME: staging, TERM: 'xterm-256color' };
+    const run = spawnSync('script', ['-qec', line, '/dev/null'], { input: '', encoding: 'utf8', env });
+    expect(run.status, run.stdout).to.equal(0);
+    expect(run.stdout).to.contain('connecting to this machine').and.to.contain('IH\r\n');
+  });
+
   it('reads what draws only when a page is written', () => {
     const pages = join(prefix, 'lib/rdpipe/build/rdpipe/pages.cjs');
     const page = join(staging, 'run.html');
