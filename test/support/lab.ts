@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an integration test stands on: a workplace that knows real ssh hosts h1, h2, h3 and `behind` (through h1), which are
 // servers on this machine.
+import { appendFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { needsTool } from './needs.ts';
 import { MARK_VARIABLE } from './processes.ts';
 import { type HostSpec, type SshHost, type SshHosts, startSshHosts } from './sshd.ts';
@@ -11,13 +13,15 @@ export interface LabOptions {
   readonly hosts?: readonly HostSpec[];
   /** For one command line, default a minute. */
   readonly longestMs?: number;
+  /** Default: the checkout's. */
+  readonly copy?: 'checkout' | 'installed';
 }
 
 const HOSTS: readonly HostSpec[] = [{ name: 'h1' }, { name: 'h2' }, { name: 'h3' }, { name: 'behind', jump: 'h1' }];
 
 /** Starts the hosts before the tests of the describe() it stands in, and ends them after. */
 export function useLab(options: LabOptions = {}): Lab {
-  const lab = new Lab(options.longestMs ?? 60_000);
+  const lab = new Lab(options.longestMs ?? 60_000, options.copy ?? 'checkout');
   before(async function () {
     needsTool(this, 'sshd', 'ssh', 'ssh-keygen');
     await lab.open([...HOSTS, ...(options.hosts ?? [])]);
@@ -29,19 +33,31 @@ export function useLab(options: LabOptions = {}): Lab {
 }
 
 export class Lab extends Workplace {
+  readonly #copy: LabOptions['copy'];
   #ssh: SshHosts | undefined;
+
+  /** Command lines are killed after `longestMs`. */
+  constructor(longestMs: number, copy: LabOptions['copy'] = 'checkout') {
+    super(longestMs);
+    this.#copy = copy;
+  }
 
   /** Words before a command line make it run elsewhere than this process. */
   async open(specs: readonly HostSpec[], through: readonly string[] = []): Promise<void> {
     this.openFolders(through);
     this.#ssh = await startSshHosts(this.homes, specs, { [MARK_VARIABLE]: this.mark });
-    this.knowHosts(this.#ssh.configFile);
+    this.knowHosts(this.#ssh.configFile, this.#copy === 'installed' ? this.install() : undefined);
   }
 
   host(name: string): SshHost {
     const host = this.#ssh?.hosts.get(name);
     if (host === undefined) throw new Error(`no host ${name} in this lab`);
     return host;
+  }
+
+  /** Lets the owner of a key in on every host. */
+  async authorize(publicKeyFile: string): Promise<void> {
+    await appendFile(join(this.homes, 'authorized_keys'), await readFile(publicKeyFile));
   }
 
   async close(): Promise<void> {

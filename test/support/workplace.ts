@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shell in which `rdpipe` is the built one and knows the hosts of an ssh configuration, a fresh working folder a test, and the
 // proof after each test that nothing of it still runs on this machine.
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,8 +34,18 @@ export class Workplace {
     for (const name of ['homes', 'bin', 'tmp']) mkdirSync(join(this.#base, name));
   }
 
-  protected knowHosts(sshConfigFile: string): void {
-    this.addProgram('rdpipe', `exec '${ROOT}/bin/rdpipe' -F '${sshConfigFile}' "$@"`);
+  /** `prefix`: where the installed copy is that command lines run, if not the checkout. */
+  protected knowHosts(sshConfigFile: string, prefix = ROOT): void {
+    this.addProgram('rdpipe', `exec '${prefix}/bin/rdpipe' -F '${sshConfigFile}' "$@"`);
+  }
+
+  /** An installed copy of its own: its prefix. */
+  protected install(): string {
+    const staged = ['install', `DESTDIR=${this.#base}/staged`, 'PREFIX=/opt/rd'];
+    execFileSync('make', ['-s', ...staged], { cwd: ROOT, stdio: 'pipe' });
+    const prefix = join(this.#base, 'installed');
+    renameSync(join(this.#base, 'staged/opt/rd'), prefix);
+    return prefix;
   }
 
   /** First in the PATH of command lines. */
@@ -66,6 +77,17 @@ export class Workplace {
     return `${MARK_VARIABLE}=${this.mark}`;
   }
 
+  /** Of its command lines. */
+  get environment(): NodeJS.ProcessEnv {
+    return {
+      PATH: `${join(this.#base, 'bin')}:${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`,
+      HOME: this.homes,
+      TMPDIR: join(this.#base, 'tmp'),
+      LANG: 'C.UTF-8',
+      [MARK_VARIABLE]: this.mark,
+    };
+  }
+
   /** Runs a script of bash to its end, standard input empty. */
   sh(script: string, env: NodeJS.ProcessEnv = {}): Promise<Result> {
     return this.start(script, { env }).result;
@@ -75,16 +97,7 @@ export class Workplace {
     script: string,
     options: { readonly stdin?: 'empty' | 'open'; readonly env?: NodeJS.ProcessEnv } = {},
   ): Running {
-    const path = `${join(this.#base, 'bin')}:${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`;
-    const env = {
-      PATH: path,
-      HOME: this.homes,
-      TMPDIR: join(this.#base, 'tmp'),
-      LANG: 'C.UTF-8',
-      [MARK_VARIABLE]: this.mark,
-      ...options.env,
-    };
-    const place = { cwd: this.folder, env, through: this.#through };
+    const place = { cwd: this.folder, env: { ...this.environment, ...options.env }, through: this.#through };
     return startShell(script, { ...place, stdin: options.stdin ?? 'empty', longestMs: this.#longestMs });
   }
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real terminal of a chosen size, with bash in it: tmux keeps the screen, a test types and reads what a person would see.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { eventually } from './eventually.ts';
+import { isRunning } from './processes.ts';
+
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface TerminalPlace {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Of $TERM; default: what tmux itself emulates. */
+  readonly term?: string | undefined;
+}
+
+/** The output of a command line, and its status. */
+export interface Shown {
+  readonly status: number;
+  /** Lines as they are on the screen; one that was wrapped is one line here, and longer than the screen is wide. */
+  readonly lines: readonly string[];
+}
+
+const PROMPT = '$ ';
+/** Behind a command line, so that its end can be seen. */
+const SENTINEL = '; echo "status $?"';
+
+export class Tmux {
+  readonly #socket: string;
+  readonly #server: number;
+
+  private constructor(socket: string, server: number) {
+    this.#socket = socket;
+    this.#server = server;
+  }
+
+  /** The caller closes it. Keys that are typed before the prompt is there wait for it. */
+  static async open({ columns, rows }: TerminalSize, { cwd, env, term }: TerminalPlace): Promise<Tmux> {
+    const socket = `${env.TMPDIR}/tmux`;
+    const size = ['-x', `${columns}`, '-y', `${rows}`];
+    const shell = `PS1='${PROMPT}' TERM=${term ?? '$TERM'} exec bash --norc --noprofile -i`;
+    const options = ['-S', socket, '-f', '/dev/null', 'new-session', '-d', ...size, shell];
+    await once(spawn('tmux', options, { cwd, env, stdio: 'ignore' }), 'close');
+    return new Tmux(socket, Number(await tmux(socket, 'display-message', '-p', '#{pid}')));
+  }
+
+  async close(): Promise<void> {
+    await tmux(this.#socket, 'kill-server');
+    await eventually(() => expect(isRunning(this.#server)).to.equal(false));
+  }
+
+  /** Types a command line and waits for its end. */
+  async run(line: string, withinMs?: number): Promise<Shown> {
+    await this.start(line);
+    return this.ended(withinMs);
+  }
+
+  /** Types a command line; `ended` gives what it showed. */
+  async start(line: string): Promise<void> {
+    await tmux(this.#socket, 'clear-history');
+    await this.type(`clear; ${line}${SENTINEL}`);
+  }
+
+  async ended(withinMs?: number): Promise<Shown> {
+    const screen = await this.shows(/^status \d+$/m, withinMs);
+    const lines = screen.split('\n').map((line) => line.trimEnd());
+    const last = lines.findIndex((line) => /^status \d+$/.test(line));
+    return { status: Number(lines[last]?.slice('status '.length)), lines: lines.slice(0, last) };
+  }
+
+  /** Types a line, Enter included. */
+  async type(text: string): Promise<void> {
+    await tmux(this.#socket, 'send-keys', '-l', '--', text);
+    await this.press('Enter');
+  }
+
+  /** A key by its name for tmux, such as `C-c`. */
+  async press(key: string): Promise<void> {
+    await tmux(this.#socket, 'send-keys', key);
+  }
+
+  async resize({ columns, rows }: TerminalSize): Promise<void> {
+    await tmux(this.#socket, 'resize-window', '-x', `${columns}`, '-y', `${rows}`);
+  }
+
+  /** The text of the screen and of what was scrolled off it. */
+  screen(): Promise<string> {
+    return tmux(this.#socket, 'capture-pane', '-p', '-J', '-S', '-');
+  }
+
+  /** The same with the escape sequences of colors. */
+  coloredScreen(): Promise<string> {
+    return tmux(this.#socket, 'capture-pane', '-p', '-e', '-J', '-S', '-');
+  }
+
+  async cursorIsVisible(): Promise<boolean> {
+    return (await tmux(this.#socket, 'display-message', '-p', '#{cursor_flag}')).trim() === '1';
+  }
+
+  /** Keeps every byte that goes to the terminal from now on in a file. */
+  async record(file: string): Promise<void> {
+    await tmux(this.#socket, 'pipe-pane', `cat >'${file}'`);
+  }
+
+  /** Resolves with the screen when it matches. */
+  async shows(pattern: RegExp, withinMs?: number): Promise<string> {
+    let screen = '';
+    await eventually(async () => {
+      screen = await this.screen();
+      expect(screen).to.match(pattern);
+    }, withinMs);
+    return screen;
+  }
+}
+
+async function tmux(socket: string, ...words: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('tmux', ['-S', socket, ...words]);
+  return stdout;
+}

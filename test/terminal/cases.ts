@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person sees on a terminal of a given size, typed at bash, with the built bundle or an installed copy of it.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { useLab } from '../support/lab.ts';
+import { needsTool } from '../support/needs.ts';
+import { type Shown, type TerminalSize, Tmux } from '../support/tmux.ts';
+
+const LONG_WITHIN_MS = 60_000;
+
+export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalSize): void {
+  describe(`the ${copy === 'installed' ? 'installed' : 'built'} rdpipe at ${size.columns}x${size.rows}`, function () {
+    this.timeout(90_000);
+    before(function () {
+      needsTool(this, 'tmux', 'less');
+    });
+    const lab = useLab({ copy });
+
+    async function onTerminal(use: (terminal: Tmux) => Promise<void>, term?: string): Promise<void> {
+      const terminal = await Tmux.open(size, { cwd: lab.folder, env: lab.environment, term });
+      try {
+        await use(terminal);
+      } finally {
+        await terminal.close();
+      }
+    }
+
+    /** The command of a stage that prints lines until `letGo`. */
+    const flowing = () => `cd ${lab.folder}; until test -e open; do echo body; done`;
+    const sinkHere = () => `h2:'> ${lab.folder}/out'`;
+    const letGo = () => lab.write('open', Buffer.alloc(0));
+
+    /** The rows of hops that stay on the screen: none of them wrapped. */
+    function rowsOf({ lines }: Shown): string[] {
+      const rows = lines.filter((line) => /^\S+→/.test(line));
+      for (const row of rows) expect([...row].length, row).to.be.below(size.columns);
+      return rows.map((row) => row.slice(0, 'h1→h2'.length));
+    }
+
+    it('runs the main job and leaves only its output on the screen', () =>
+      onTerminal(async (terminal) => {
+        const shown = await terminal.run("echo hi | rdpipe h1:'tr a-z A-Z' h2:rev");
+        expect(shown).to.deep.equal({ status: 0, lines: ['IH'] });
+        expect(await terminal.cursorIsVisible()).to.equal(true);
+      }));
+
+    it('shows a row a hop while a stream flows, and leaves the last ones', () =>
+      onTerminal(async (terminal) => {
+        await terminal.start(`rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.folder}/out'`);
+        await terminal.shows(/^h1→h2 .*[kM]B[\s\S]*^h2→h3 .*[kM]B/m, LONG_WITHIN_MS);
+        await letGo();
+        const shown = await terminal.ended();
+        expect(shown.status).to.equal(0);
+        expect(rowsOf(shown)).to.deep.equal(['h1→h2', 'h2→h3']);
+        expect(shown.lines).to.have.length(2);
+      }));
+
+    it('sums up with -v', () =>
+      onTerminal(async (terminal) => {
+        const shown = await terminal.run("rdpipe -v h1:'head -c 64M /dev/zero' h2:'wc -c'");
+        expect(shown.status).to.equal(0);
+        expect(shown.lines).to.include('67108864');
+        expect(shown.lines.join('\n'))
+          .to.match(/^Bandwidth [\d.]+ [MG]B\/s/m)
+          .and.to.match(/^stage 2 +h2 +succeeded/m);
+      }));
+
+    it('shows the plan with -n, and starts nothing', () =>
+      onTerminal(async (terminal) => {
+        const shown = await terminal.run(`rdpipe -n h1:'touch ${lab.folder}/started' h2:cat`);
+        expect(shown.status).to.equal(0);
+        expect(shown.lines.join('\n')).to.match(/h1→h2 tcp/);
+        expect(await lab.list()).not.to.include('started');
+      }));
+
+    it('says why a run failed, last on the screen', () =>
+      onTerminal(async (terminal) => {
+        const shown = await terminal.run("rdpipe h1:'echo part; exit 3' h2:'cat >/dev/null'");
+        expect(shown.status).to.equal(3);
+        expect(shown.lines.join(' ')).to.match(/rdpipe: stage 1 \(h1: echo part; exit 3\) exited 3/);
+      }));
+
+    it('runs the demo', () =>
+      onTerminal(async (terminal) => {
+        const shown = await terminal.run('rdpipe demo', LONG_WITHIN_MS);
+        expect(shown.status).to.equal(0);
+        expect(shown.lines).to.include('IH');
+        expect(shown.lines.join('\n')).to.match(/^Bandwidth [\d.]+ [MG]B\/s/m);
+      }));
+
+    it('examines hosts with doctor', () =>
+      onTerminal(async (terminal) => {
+        const shown = await terminal.run('rdpipe doctor h1 h2', LONG_WITHIN_MS);
+        expect(shown.status, shown.lines.join('\n')).to.be.oneOf([0, 1]);
+        expect(shown.lines.join('\n')).to.match(/h1/).and.to.match(/h2/);
+        expect(shown.lines.join('\n')).not.to.match(/internal error|connecting/);
+      }));
+
+    it('measures with bench', () =>
+      onTerminal(async (terminal) => {
+        const shown = await terminal.run('rdpipe bench --rounds 1 --size 4M h1 h2', LONG_WITHIN_MS);
+        expect(shown.status).to.equal(0);
+        expect(shown.lines.join('\n')).to.match(/MB\/s/);
+      }));
+
+    it('asks for a host key and for a passphrase, of which nothing is shown', () =>
+      onTerminal(async (terminal) => {
+        const key = join(lab.folder, 'locked');
+        execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret word', '-f', key]);
+        const known = `-o UserKnownHostsFile=${lab.folder}/known -o StrictHostKeyChecking=ask`;
+        await lab.authorize(`${key}.pub`);
+        await terminal.start(`echo hi | rdpipe ${known} -o IdentityFile=${key} h1:'tr a-z A-Z'`);
+        await terminal.shows(/^h1: [\s\S]*yes\/no[\s\S]*\? *$/m);
+        await terminal.type('yes');
+        await terminal.shows(/passphrase/);
+        await terminal.type('secret word');
+        const shown = await terminal.ended();
+        expect(shown.status).to.equal(0);
+        expect(shown.lines.at(-1)).to.equal('HI');
+        expect(shown.lines.join('\n')).not.to.match(/secret word/);
+      }));
+
+    it('ends on Ctrl-C and leaves the terminal as it was', () =>
+      onTerminal(async (terminal) => {
+        await terminal.run('stty -g >before');
+        await terminal.start(`rdpipe h1:'${flowing()}' ${sinkHere()}`);
+        await terminal.shows(/^h1→h2 .*[kM]B/m);
+        await terminal.press('C-c');
+        await terminal.shows(/^\$ $/m);
+        const shown = await terminal.run('stty -g | cmp - before && rdpipe :true');
+        expect(shown).to.deep.equal({ status: 0, lines: [] });
+        expect(await terminal.cursorIsVisible()).to.equal(true);
+        expect(await lab.list()).not.to.include('out');
+      }));
+
+    it('stops on Ctrl-Z and goes on by fg', () =>
+      onTerminal(async (terminal) => {
+        await terminal.start(`rdpipe h1:'${flowing()}' ${sinkHere()}`);
+        await terminal.shows(/^h1→h2 .*[kM]B/m);
+        await terminal.press('C-z');
+        await terminal.shows(/Stopped[\s\S]*^\$ $/m);
+        await terminal.start('fg');
+        await terminal.shows(/^h1→h2 .*[kM]B/m);
+        await letGo();
+        const shown = await terminal.ended();
+        expect(shown.status).to.equal(0);
+        expect(rowsOf(shown)).to.deep.equal(['h1→h2']);
+      }));
+
+    it('goes into a pager', () =>
+      onTerminal(async (terminal) => {
+        await terminal.start("rdpipe h1:'seq 1000' h2:cat | less");
+        const screen = await terminal.shows(new RegExp(`^1\\n2\\n[\\s\\S]*^${size.rows - 1}\\n:`, 'm'));
+        expect(screen).not.to.match(/→|rdpipe/);
+        await terminal.type('G');
+        await terminal.shows(/^1000$/m);
+        await terminal.press('q');
+        expect((await terminal.ended()).status).to.equal(0);
+      }));
+
+    it('is done when `head` has enough', () =>
+      onTerminal(async (terminal) => {
+        const shown = await terminal.run('rdpipe h1:yes h2:cat | head -2');
+        expect(shown).to.deep.equal({ status: 0, lines: ['y', 'y'] });
+      }));
+
+    it('uses colors, and none with NO_COLOR', () =>
+      onTerminal(async (terminal) => {
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+        const color = /\u001b\[3\dm/;
+        await terminal.run('rdpipe :false');
+        expect(await terminal.coloredScreen()).to.match(color);
+        await terminal.run('NO_COLOR=1 rdpipe :false');
+        expect(await terminal.coloredScreen()).not.to.match(color);
+      }));
+
+    it('sends no escape sequence to a dumb terminal', () =>
+      onTerminal(async (terminal) => {
+        await terminal.record(join(lab.folder, 'bytes'));
+        await terminal.type(`rdpipe -v h1:'seq 100000' ${sinkHere()}; echo done`);
+        await terminal.shows(/^done$/m);
+        await eventually(async () => expect((await lab.read('bytes')).toString()).to.match(/^done\r$/m));
+        const typed = (await lab.read('bytes')).toString().replaceAll('\u001b[?2004', '');
+        expect(typed)
+          .to.match(/^Bandwidth /m)
+          .and.not.to.contain('\u001b');
+      }, 'dumb'));
+  });
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describeTerminal } from './cases.ts';
+
+describeTerminal('checkout', { columns: 200, rows: 50 });
+describeTerminal('installed', { columns: 200, rows: 50 });

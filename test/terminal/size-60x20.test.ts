@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describeTerminal } from './cases.ts';
+
+describeTerminal('checkout', { columns: 60, rows: 20 });
+describeTerminal('installed', { columns: 60, rows: 20 });

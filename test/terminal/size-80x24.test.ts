@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describeTerminal } from './cases.ts';
+
+describeTerminal('checkout', { columns: 80, rows: 24 });
+describeTerminal('installed', { columns: 80, rows: 24 });
