@@ -85,7 +85,7 @@ export interface PlannedStage {
   readonly out: number | undefined;
 }
 
-/** Stages that run at the same time. A `<` or a stage after `>` in mid-pipeline begins a new one. */
+/** Stages that run at the same time. A `<` in mid-pipeline begins a new one. */
 export interface Segment {
   /** From 1. */
   readonly number: number;

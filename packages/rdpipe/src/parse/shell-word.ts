@@ -15,6 +15,11 @@ export function endOfWord(text: string, start: number): number | undefined {
   return at === start ? undefined : at;
 }
 
+/** The same of what a redirection leads to, which in bash may be a process: `<(cmd)`. */
+export function endOfTarget(text: string, start: number): number | undefined {
+  return /^[<>]\(/.test(text.slice(start, start + 2)) ? afterGroup(text, start + 2, ')') : endOfWord(text, start);
+}
+
 const ENDS_WORD = /[ \t\n|&;<>()]/;
 
 /** The index after the character, quotation or expansion at `at`. */

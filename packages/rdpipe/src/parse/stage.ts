@@ -5,8 +5,9 @@ import { forHost, type Settings } from '../model/settings.ts';
 import { shorten } from '../model/text.ts';
 import { bytesOf, forMessage } from './binary.ts';
 import { endOfHost, hostKey, parseHostRef } from './host-ref.ts';
+import { type Opening, readOpening } from './opening.ts';
 import { picture } from './picture.ts';
-import { endOfWord } from './shell-word.ts';
+import { quoteWord } from './quote.ts';
 
 export interface StageOptions {
   /** The words before the first stage, for pictures of the command line. */
@@ -22,6 +23,7 @@ export function parseStages(words: readonly string[], options: StageOptions): Pi
   const [first, ...rest] = words.map((_, index) => parseStage(words, index, options));
   if (first === undefined) throw new UsageError('no stage given (write host:command; rdpipe --help shows more)');
   const stages: Pipeline['stages'] = [first, ...rest];
+  checkSinks(stages, words, options);
   checkStageNumbers(stages, options.settings);
   checkNamedHosts(stages, options.settings);
   return { stages };
@@ -36,12 +38,18 @@ function parseStage(words: readonly string[], index: number, options: StageOptio
     const { host, command } = splitStage(word, index + 1);
     return makeStage(index + 1, host, command, options.settings);
   } catch (error) {
-    if (!(error instanceof StageProblem)) throw error;
-    throw new UsageError(
-      error.message,
-      picture([...options.optionWords, ...words], options.optionWords.length + index, error.hint),
-    );
+    throw error instanceof StageProblem ? usageError(error, words, index, options) : error;
   }
+}
+
+/** The problem with the picture of its place. */
+function usageError(
+  { message, hint }: StageProblem,
+  words: readonly string[],
+  index: number,
+  { optionWords }: StageOptions,
+): UsageError {
+  return new UsageError(message, picture([...optionWords, ...words], optionWords.length + index, hint));
 }
 
 /** What is wrong with one word, before it is known where in the command line it stands. */
@@ -94,14 +102,34 @@ function readHost(text: string, number: number): HostRef {
 
 function makeStage(number: number, host: HostRef, command: string, settings: StageOptions['settings']): Stage {
   const base = { number, host, text: shown(trimBlanks(command)) };
-  const file = fileOperation(command);
-  if (file === undefined)
+  const opening = readOpening(command);
+  if (opening.kind === 'loss') throw lossOfData(opening, base, command);
+  if (opening.kind === 'command')
     return { ...base, kind: 'command', command: bytesOf(command), ...howToRun(number, host, settings) };
-  const word = bytesOf(file.word);
-  if (file.operator === '<') return { ...base, kind: 'source', word };
-  return { ...base, kind: 'sink', word, append: file.operator === '>>' };
+  const { operator, word } = opening.file;
+  if (operator === '<') return { ...base, kind: 'source', word: bytesOf(word) };
+  return { ...base, kind: 'sink', word: bytesOf(word), append: operator === '>>' };
 }
 
+type Named = Pick<Stage, 'number' | 'host' | 'text'>;
+type Loss = Extract<Opening, { kind: 'loss' }>;
+
+function lossOfData(loss: Loss, stage: Named, command: string): StageProblem {
+  const what = `${nameOf(stage)} begins with ${loss.operator} and would lose data`;
+  return new StageProblem(`${what} (a leading :; runs it all the same)`, remedy(loss, stage.host, trimBlanks(command)));
+}
+
+function remedy({ operator, word, file, command }: Loss, host: HostRef, text: string): string {
+  if (word === '') return 'write one word, the file, behind it';
+  if (file === undefined) return `write a command: ${asStage(host, `cat ${text}`)}`;
+  if (command === undefined) return `make it a stage of its own: ${asStage(host, `${file.operator} ${file.word}`)}`;
+  const name = trimBlanks(text.replace(operator, ''));
+  const quoted = PLAIN_WORDS.test(name) ? `: ${asStage(host, `${file.operator} '${name}'`)}` : '';
+  return `quote the name${quoted}; or write the command first`;
+}
+
+/** Nothing in it means something to a shell. */
+const PLAIN_WORDS = /^[\w @%+=:,./\x80-\xff-]+$/;
 function howToRun(
   number: number,
   host: HostRef,
@@ -111,14 +139,28 @@ function howToRun(
   return { shell: forHost(shell, host), ok: [...allowed].sort((a, b) => a - b) };
 }
 
-/** One operator and exactly one word; undefined for every other command. */
-function fileOperation(command: string): { readonly operator: string; readonly word: string } | undefined {
-  const operator = /^[ \t\n]*(<|>>|>)[ \t]*/.exec(command);
-  if (operator === null) return undefined;
-  const start = operator[0].length;
-  const end = endOfWord(command, start);
-  if (end === undefined || trimBlanks(command.slice(end)) !== '') return undefined;
-  return { operator: operator[1] ?? '', word: command.slice(start, end) };
+/** Nothing comes out of a sink: what stands behind it would take an empty stream for its input. A source does not. */
+function checkSinks(stages: Pipeline['stages'], words: readonly string[], options: StageOptions): void {
+  stages.forEach((stage, index) => {
+    const next = stages[index + 1];
+    if (stage.kind !== 'sink' || next === undefined || next.kind === 'source') return;
+    const word = Buffer.from(stage.word).toString('latin1');
+    const tee = asStage(stage.host, `tee ${stage.append ? '-a ' : ''}${word}`);
+    const what = `${nameOf(stage)} is a sink: it hands nothing to stage ${next.number}`;
+    throw usageError(new StageProblem(what, `make it a command: ${tee}`), words, index, options);
+  });
+}
+
+function nameOf({ number, host, text }: Named): string {
+  return `stage ${number} (${host.label}: ${text})`;
+}
+
+/** A stage as a user would type it. */
+function asStage(host: HostRef, command: string): string {
+  return shorten(
+    quoteWord(`${host.name === '' ? '' : Buffer.from(host.label).toString('latin1')}:${command}`),
+    TEXT_LIMIT,
+  );
 }
 
 function checkStageNumbers(stages: readonly Stage[], { ok }: StageOptions['settings']): void {
@@ -126,7 +168,7 @@ function checkStageNumbers(stages: readonly Stage[], { ok }: StageOptions['setti
     const stage = stages[number - 1];
     if (stage === undefined) throw new UsageError(`--ok ${number}=…: ${onlySoMany(stages.length)}`);
     if (stage.kind !== 'command') {
-      throw new UsageError(`--ok ${number}=…: stage ${number} (${stage.host.label}: ${stage.text}) is no command`);
+      throw new UsageError(`--ok ${number}=…: ${nameOf(stage)} is no command`);
     }
   }
 }

@@ -11,7 +11,7 @@ export interface SegmentShape {
   readonly after: 'stdout' | 'null' | undefined;
 }
 
-/** A source begins a segment, and so does whatever follows a sink. */
+/** A source begins a segment; nothing else stands behind a sink. */
 export function splitSegments(pipeline: Pipeline, ends: Pick<PlanInput, 'stdin' | 'stdout'>): readonly SegmentShape[] {
   const groups = groupStages(pipeline.stages);
   return groups.map((stages, index) => ({
@@ -30,7 +30,7 @@ function groupStages(stages: readonly Stage[]): readonly (readonly Stage[])[] {
   const groups: Stage[][] = [];
   for (const stage of stages) {
     const current = groups.at(-1);
-    if (current === undefined || stage.kind === 'source' || current.at(-1)?.kind === 'sink') groups.push([stage]);
+    if (current === undefined || stage.kind === 'source') groups.push([stage]);
     else current.push(stage);
   }
   return groups;

@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { UsageError } from '../../src/model/errors.ts';
@@ -6,6 +10,7 @@ import { parseArgv } from '../../src/parse/argv.ts';
 import { bytesOf } from '../../src/parse/binary.ts';
 import { hostKey, parseHostRef } from '../../src/parse/host-ref.ts';
 import { parseHosts } from '../../src/parse/hosts.ts';
+import { readOpening } from '../../src/parse/opening.ts';
 import { OPTION_TABLE } from '../../src/parse/options.ts';
 import { picture } from '../../src/parse/picture.ts';
 import { lastWords } from '../../src/parse/raw-argv.ts';
@@ -145,6 +150,66 @@ describe('whatever the user writes', () => {
         for (const line of lines) expect(printable(line)).to.equal(line);
       }),
     );
+  });
+
+  const pieces = fc.constantFrom(
+    ...['<', '>', '>>', '<<', '>&', '2>', '0<', '&>', '>|', '<(', '|', '&&', ';', '&', '(', ')', '#', '\n', ' ', ' '],
+    ...['f', 'sort', 'A=1', "'a b'", '"$x"', '\\', "'", '"', '$(', '2'],
+  );
+  const redirected = fc
+    .tuple(fc.constantFrom('<', '>', '>>', ' < ', '> '), fc.array(pieces, { maxLength: 8 }))
+    .map(([operator, rest]) => operator + rest.join(''));
+
+  it('is a file only where it is one operator and one word', () => {
+    fc.assert(
+      fc.property(redirected, (command) => {
+        const opening = readOpening(command);
+        if (opening.kind !== 'file') return;
+        const { operator, word } = opening.file;
+        const [, before, behind] = command.split(/^([ \t\n]*[<>]+[ \t]*)/);
+        expect(before?.trim()).to.equal(operator);
+        expect(behind?.slice(0, word.length)).to.equal(word);
+        expect(behind?.slice(word.length)).to.match(/^[ \t\n]*$/);
+        expect(endOfWord(word, 0)).to.equal(word.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('never lets a shell run redirections that stand before no command', () => {
+    const ends = fc.constantFrom('|', '&&', '||', ';', '&', '\n', ')', '#');
+    const file = fc.constantFrom('f', "'a b'", '"$x/y"', '$(date)', 'a\\ b');
+    const more = fc.array(fc.constantFrom(' 2>/dev/null', ' >&2', ' A=1', ' <g', '>h'), { maxLength: 3 });
+    const operator = fc.constantFrom('<', '< ', '>', '> ', '>>', '>| ', '0<', '1>');
+    fc.assert(
+      fc.property(operator, file, more, ends, anyWord, (begin, name, others, end, tail) => {
+        // A newline may be the last of a command that is one operator and one word; a comment begins a word.
+        const command = `${begin}${name}${others.join('')} ${end} x${tail}`;
+        expect(readOpening(command).kind).to.equal('loss');
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('loses nothing by redirections in sh that are taken for a command', () => {
+    const redirection = fc.constantFrom('<f', '< g', '>f', '>> g', '2>err', '2>&1');
+    const before = fc.array(redirection, { minLength: 1, maxLength: 3 });
+    const behind = fc.constantFrom('', ' cat', ' | cat', ' && cat', '; cat', ' A=1 cat', ' A=1 | cat');
+    const folder = mkdtempSync(join(tmpdir(), 'rdpipe-opening-'));
+    try {
+      fc.assert(
+        fc.property(before, behind, (redirections, rest) => {
+          const command = redirections.join(' ') + rest;
+          if (readOpening(command).kind !== 'command') return;
+          for (const name of ['f', 'g']) writeFileSync(join(folder, name), 'data');
+          const { stdout, status } = spawnSync('sh', ['-c', command], { cwd: folder, input: 'data', encoding: 'utf8' });
+          expect({ stdout, status }, command).to.deep.equal({ stdout: 'data', status: 0 });
+        }),
+        { numRuns: 150 },
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('has words that end within it', () => {

@@ -41,29 +41,82 @@ describe('stage', () => {
     ['> $(date +%F).img', 'sink $(date +%F).img'],
     ['< 2', 'source 2'],
     ['<in grep x', 'command'],
-    ['<< EOF', 'command'],
-    ['<<< text', 'command'],
+    ['< in sort -u | uniq -c', 'command'],
+    ['< in LC_ALL=C sort', 'command'],
+    ['< <(cmd) sort', 'command'],
+    ['<>both cat', 'command'],
+    ['<< EOF cat\nx\nEOF', 'command'],
+    ['<<< text rev', 'command'],
     ['<(cmd)', 'command'],
-    ['< <(cmd)', 'command'],
-    ['>&2', 'command'],
-    ['>| out', 'command'],
-    ['<> both', 'command'],
-    ['> a b', 'command'],
-    ['> a; rm b', 'command'],
-    ['> a &', 'command'],
-    ['>', 'command'],
-    ['<', 'command'],
-    ['> "open', 'command'],
-    ['< #x', 'command'],
-    ['2> err', 'command'],
+    ['>&2 cmd', 'command'],
+    ['2>/dev/null sort', 'command'],
     ['cat < in', 'command'],
-    ['>\nout', 'command'],
+    [':; < f1 | gzip', 'command'],
   ];
   for (const [command, meaning] of OPERATIONS) {
     it(`takes ${JSON.stringify(command)} for ${meaning}`, () => {
       expect(meaningOf(parse([`h1:${command}`]).stages[0])).to.equal(meaning);
     });
   }
+
+  const LOSSES: readonly (readonly [string, string, string])[] = [
+    ['< f1 | gzip', '<', "make it a stage of its own: h1:'< f1'"],
+    ['< f 2>/dev/null', '<', "make it a stage of its own: h1:'< f'"],
+    ['< f\nsort', '<', "make it a stage of its own: h1:'< f'"],
+    ['< f A=1', '<', "make it a stage of its own: h1:'< f'"],
+    ['< f # all of it', '<', "make it a stage of its own: h1:'< f'"],
+    ['0<f', '0<', "make it a stage of its own: h1:'< f'"],
+    ['> f2 && sync', '>', "make it a stage of its own: h1:'> f2'"],
+    ['> a; rm b', '>', "make it a stage of its own: h1:'> a'"],
+    ['>> a &', '>>', "make it a stage of its own: h1:'>> a'"],
+    ['>| out', '>|', "make it a stage of its own: h1:'> out'"],
+    ['> dump of monday', '>', `quote the name: h1:"> 'dump of monday'"; or write the command first`],
+    ['>> à b', '>>', `quote the name: h1:">> 'à b'"; or write the command first`],
+    ['> log tr "a" b', '>', 'quote the name; or write the command first'],
+    ['< in > out sort', '<', 'quote the name; or write the command first'],
+    ['>', '>', 'write one word, the file, behind it'],
+    ['<', '<', 'write one word, the file, behind it'],
+    ['> "open', '>', 'write one word, the file, behind it'],
+    ['< #x', '<', 'write one word, the file, behind it'],
+    ['>\nout', '>', 'write one word, the file, behind it'],
+    ['>&2', '>&', "write a command: h1:'cat >&2'"],
+    ['2> err', '2>', "write a command: h1:'cat 2> err'"],
+    ['<< EOF', '<<', "write a command: h1:'cat << EOF'"],
+    ['<<< text', '<<<', "write a command: h1:'cat <<< text'"],
+    ['< <(cmd)', '<', "write a command: h1:'cat < <(cmd)'"],
+  ];
+  for (const [command, operator, hint] of LOSSES) {
+    it(`refuses ${JSON.stringify(command)}, which would lose data`, () => {
+      const { message, detail = '' } = usageErrorOf(() => parse(['h1:true', `h1:${command}`]));
+      expect(message).to.match(/^stage 2 \(h1: .*\) begins with /);
+      expect(message).to.contain(`begins with ${operator} and would lose data (a leading :; runs it all the same)`);
+      expect(detail.split('\n')[1]?.replace(/^ +\^+ /, '')).to.equal(hint);
+    });
+  }
+
+  const SINKS: readonly (readonly [readonly string[], string, string])[] = [
+    [
+      ['h2:> a', 'wall:> a'],
+      'stage 1 (h2: > a) is a sink: it hands nothing to stage 2',
+      "  rdpipe h2:'> a' wall:'> a'\n         ^^^^^^^^ make it a command: h2:'tee a'",
+    ],
+    [
+      ['h1:a', ':>> "b c"', 'h1:cat'],
+      'stage 2 (this machine: >> "b c") is a sink: it hands nothing to stage 3',
+      `  rdpipe h1:a :'>> "b c"' h1:cat\n              ^^^^^^^^^^^ make it a command: :'tee -a "b c"'`,
+    ],
+  ];
+  for (const [words, message, detail] of SINKS) {
+    it(`refuses ${JSON.stringify(words)}, where a sink stands before what would read it`, () => {
+      const error = usageErrorOf(() => parse(words));
+      expect(error.message).to.equal(message);
+      expect(error.detail).to.equal(detail);
+    });
+  }
+
+  it('takes a source behind a sink', () => {
+    expect(parse(['h2:> a', 'h3:< b']).stages.map(meaningOf)).to.deep.equal(['sink a', 'source b']);
+  });
 
   it('keeps every byte of a command and shows it readably', () => {
     const command = Array.from({ length: 255 }, (_, index) => String.fromCharCode(index + 1)).join('');

@@ -48,15 +48,7 @@ describe('plan', () => {
         ['2 local 1.stage→stage', '3 null 1'],
       ],
     ],
-    [
-      ['h1:a', 'h2:> f', 'h1:b'],
-      NONE,
-      [
-        ['0 null 1', '1 hop 1.stage→2.stage'],
-        ['2 null 1', '3 null 1'],
-      ],
-    ],
-    [['h1:> f', 'h2:> g'], NONE, [['0 local 1.null→stage'], ['1 local 2.null→stage']]],
+    [['h1:a', 'h2:> f', 'h1:< g'], NONE, [['0 null 1', '1 hop 1.stage→2.stage'], ['3 local 1.stage→null']]],
     [['h1:> f', 'h2:< g', 'h2:c'], NONE, [['0 local 1.null→stage'], ['2 local 2.stage→stage', '3 null 2']]],
   ];
   for (const [words, ends, links] of CASES) {
@@ -71,7 +63,7 @@ describe('plan', () => {
       { id: '2', label: 'h2' },
       { id: '1', label: 'h1' },
     ]);
-    expect(makePlan(inputFor(['h1:> f', 'h2:> g'])).sessions.map(({ id }) => id)).to.deep.equal(['1', '2']);
+    expect(makePlan(inputFor(['h1:> f', 'h2:< g'])).sessions.map(({ id }) => id)).to.deep.equal(['1', '2']);
   });
 
   it('gives hops what the settings say', () => {
@@ -109,7 +101,11 @@ describe('plan', () => {
     const stdout = fc.constantFrom('arrive' as const, 'drop' as const);
     fc.assert(
       fc.property(words, stdin, stdout, (stages, input, output) => {
-        const written = stages.map(([name, text]) => `${name}:${text}`);
+        // Only a source stands behind a sink.
+        const written = stages.flatMap(([name, text], index) => {
+          const isBehindSink = stages[index - 1]?.[1].startsWith('>') && text !== '< f';
+          return [...(isBehindSink ? [`${name}:< f`] : []), `${name}:${text}`];
+        });
         const plan = makePlan(inputFor(written, { stdin: input, stdout: output }));
         const planned = plan.segments.flatMap((segment) => segment.stages);
         expect(planned.map(({ stage }) => stage.number)).to.deep.equal(written.map((_, index) => index + 1));

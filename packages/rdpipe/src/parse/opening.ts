@@ -1,0 +1,97 @@
+/** What a command is that begins with a redirection: a file to read or to write, a command, or a loss of data. */
+import { endOfTarget, endOfWord } from './shell-word.ts';
+
+export interface FileOperation {
+  readonly operator: '<' | '>' | '>>';
+  readonly word: string;
+}
+
+export type Opening =
+  | { readonly kind: 'command' }
+  /** Exactly one operator and one word. */
+  | { readonly kind: 'file'; readonly file: FileOperation }
+  /** What a shell would run with status 0 or nearly so, while the bytes of the pipe or the file go nowhere. */
+  | {
+      readonly kind: 'loss';
+      readonly operator: string;
+      /** What it leads to; empty where that is no word. */
+      readonly word: string;
+      /** The first file among the redirections. */
+      readonly file: FileOperation | undefined;
+      /** What follows the redirections where that is a command. */
+      readonly command: string | undefined;
+    };
+
+/**
+ * Reads the redirections that a command, a binary string, begins with. Those that fill or divert what a command behind
+ * them has are that command's own affair: `< in sort`, `<< EOF cat`, `>&2 cmd`. With no command behind them they lose
+ * data (`< in | gzip`, `> out && sync`), and so does a file whose name is two words (`> two words`).
+ */
+export function readOpening(command: string): Opening {
+  const { redirections, end } = leadingRedirections(command);
+  const [first] = redirections;
+  if (first === undefined) return { kind: 'command' };
+  const rest = command.slice(end);
+  const hasCommand = !NO_COMMAND.test(rest);
+  const files = redirections.flatMap(fileOf);
+  if (hasCommand && files.every(({ operator }) => operator === '<')) return { kind: 'command' };
+  const [file] = files;
+  const isAlone = first.operator === file?.operator && /^[ \t\n]*$/.test(command.slice(first.end));
+  if (file !== undefined && isAlone) return { kind: 'file', file };
+  return { kind: 'loss', operator: first.operator, word: first.word, file, command: hasCommand ? rest : undefined };
+}
+
+/** After redirections: the end, a comment, or what ends or begins a list of commands. */
+const NO_COMMAND = /^(?:[\n;&|()#]|$)/;
+
+interface Redirection {
+  /** With the number of its descriptor. */
+  readonly operator: string;
+  /** Empty where there is none, or one that does not end. */
+  readonly word: string;
+  /** The index after the word. */
+  readonly end: number;
+}
+
+/** Assignments may stand between them: `< in LC_ALL=C sort`. */
+function leadingRedirections(command: string): { readonly redirections: readonly Redirection[]; readonly end: number } {
+  const redirections: Redirection[] = [];
+  let at = after(/[ \t\n]*/y, command, 0);
+  for (;;) {
+    const begin = after(OPERATOR, command, at);
+    const isAssignment = begin === at && redirections.length > 0 && after(ASSIGNMENT, command, at) > at;
+    if (begin === at && !isAssignment) return { redirections, end: at };
+    const start = isAssignment ? at : after(BLANKS, command, begin);
+    const end = (isAssignment ? endOfWord(command, start) : endOfTarget(command, start)) ?? start;
+    if (!isAssignment) redirections.push({ operator: command.slice(at, begin), word: command.slice(start, end), end });
+    if (end === start) return { redirections, end: command.length };
+    at = after(BLANKS, command, end);
+  }
+}
+
+/** Of sh and bash; `<(` and `>(` begin words of bash. */
+const OPERATOR = /\d*(?:<<<|<<-?|<&|<>|<(?!\()|>>|>&|>\||>(?!\())|&>>?/y;
+const ASSIGNMENT = /[A-Za-z_]\w*\+?=/y;
+const BLANKS = /[ \t]*/y;
+
+/** The index after what `sticky` matches at `at`; `at` where it does not. */
+function after(sticky: RegExp, text: string, at: number): number {
+  sticky.lastIndex = at;
+  return sticky.test(text) ? sticky.lastIndex : at;
+}
+
+/** Standard input from a file, or standard output to one; a process is none. */
+function fileOf({ operator, word }: Redirection): readonly FileOperation[] {
+  const file = FILE_OPERATORS.get(operator.replace(/^(?:0(?=<)|1(?=>))/, ''));
+  return file === undefined || /^(?:$|[<>])/.test(word) ? [] : [{ operator: file, word }];
+}
+
+const FILE_OPERATORS: ReadonlyMap<string, FileOperation['operator']> = new Map([
+  ['<', '<'],
+  ['<>', '<'],
+  ['>', '>'],
+  ['>|', '>'],
+  ['&>', '>'],
+  ['>>', '>>'],
+  ['&>>', '>>'],
+]);
