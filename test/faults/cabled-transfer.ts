@@ -11,7 +11,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 /** More than pipes and windows hold: what is sent beyond it shows that the stream moves. */
 const HELD_BYTES = 4 * MIB;
-const WINDOW = '--buffer 1M';
+const WINDOW = '--buffer 1MiB';
 export const LIMITS = limits(3, 4);
 const BEGIN_MS = 20_000;
 /** The lease, and what a loaded machine takes to end everything. */

@@ -18,14 +18,14 @@ describe('a limit over RDMA', () => {
   for (const [what, limitMib, options, source] of [
     ['in clear, from a pipe', 2, '', "'head -c SIZE /dev/zero'"],
     ['encrypted, from a pipe', 1, '--encrypt always', "'head -c SIZE /dev/zero'"],
-    ['in clear, from a file', 2, '--buffer 256K', "'< /tmp/source'"],
+    ['in clear, from a file', 2, '--buffer 256KiB', "'< /tmp/source'"],
   ] as const)
     it(`of a stream ${what} is kept, and reached`, async () => {
       const size = limitMib * SECONDS * MIB;
       await lab.on('h1', `truncate -s ${size} /tmp/source`);
       try {
         await reaches(
-          `${options} --limit ${limitMib}M h1:${source.replace('SIZE', `${size}`)} h2:'> /dev/null'`,
+          `${options} --limit ${limitMib}MiB/s h1:${source.replace('SIZE', `${size}`)} h2:'> /dev/null'`,
           limitMib,
         );
       } finally {

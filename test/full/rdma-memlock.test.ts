@@ -12,7 +12,7 @@ describe('a user whose memory is limited', () => {
   const lab = useVirtualHosts();
 
   it('has a smaller buffer and is told so', async () => {
-    const result = await lab.sh("rdpipe --json --buffer 32M ann1:'head -c 1M /dev/zero' ann2:'wc -c'");
+    const result = await lab.sh("rdpipe --json --buffer 32MiB ann1:'head -c 1M /dev/zero' ann2:'wc -c'");
     const { hops } = succeededOver(result, '1048576\n', ['rdma', 'tcp']);
     expect(hops[0]?.warnings.join())
       .to.match(/ann1: buffer .*memlock/)

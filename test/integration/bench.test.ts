@@ -16,7 +16,7 @@ const KNOWING: HostSpec = {
 };
 /** Lets users in, and runs nothing of theirs. */
 const REFUSING: HostSpec = { name: 'refusing', server: ['ForceCommand exit 3'] };
-const SMALL = '--rounds 2 --size 32M';
+const SMALL = '--rounds 2 --size 32MiB';
 
 describe('rdpipe bench', function () {
   this.timeout(90_000);
@@ -64,13 +64,13 @@ describe('rdpipe bench', function () {
     writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec /usr/bin/ssh -F '${config}' "$@"\n`, { mode: 0o755 });
     const direct = benchmarkOf(await lab.sh(`rdpipe bench ${SMALL} --json --transport tcp knowing h2`), 0);
     expect(direct.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh of knowing' });
-    const here = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 32M --json --transport tcp h2 :'), 0);
+    const here = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 32MiB --json --transport tcp h2 :'), 0);
     expect(here.ways.at(-1)).to.include({ way: 'ssh', carrier: 'ssh of this machine' });
   });
 
   it('is a failure where a way that was asked for cannot be gone', async () => {
     const { ways, missing } = benchmarkOf(
-      await lab.sh('rdpipe bench --rounds 1 --size 32M --json --transport rdma h1 h2'),
+      await lab.sh('rdpipe bench --rounds 1 --size 32MiB --json --transport rdma h1 h2'),
       125,
     );
     expect(ways.map(({ way }) => way)).to.deep.equal(['ssh']);
@@ -78,7 +78,7 @@ describe('rdpipe bench', function () {
   });
 
   it('is a failure where rdpipe cannot start what measures', async () => {
-    const { ways, missing } = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 32M --json h1 refusing'), 125);
+    const { ways, missing } = benchmarkOf(await lab.sh('rdpipe bench --rounds 1 --size 32MiB --json h1 refusing'), 125);
     expect(ways).to.deep.equal([]);
     expect(missing.map(({ way, failed }) => [way, failed])).to.deep.equal([
       ['rdma', true],

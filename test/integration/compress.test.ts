@@ -27,7 +27,7 @@ describe('--compress and --jobs', () => {
 
   it('nothing that shrinks', () => pass(noise, '--compress zstd:3 --encrypt always'));
 
-  it('a window of little', () => pass(mixed, '--compress zstd --encrypt always --buffer 64K'));
+  it('a window of little', () => pass(mixed, '--compress zstd --encrypt always --buffer 64KiB'));
 
   it('nothing, and a byte', async () => {
     await pass(Buffer.alloc(0), '--compress zstd --encrypt always');

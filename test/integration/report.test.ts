@@ -106,6 +106,17 @@ describe('--dry-run', () => {
     expect(text).to.match(/^h1→h2 tcp.*, compressed \(zstd, level 3\), at most 2\.000 MB\/s$/m);
   });
 
+  for (const [limit, rate] of [
+    ['200M', '200.0 MB/s'],
+    ['200MB/s', '200.0 MB/s'],
+    ['200MiB', '209.7 MB/s'],
+    ['10Mbit', '1.250 MB/s'],
+  ])
+    it(`takes a limit of ${limit} for ${rate}`, async () => {
+      const { text } = await lab.sh(`rdpipe -n --limit ${limit} h1:'echo hi' h2:cat`);
+      expect(text.match(/at most (.*)$/m)?.[1]).to.equal(rate);
+    });
+
   it('prints the plan, no secret, and starts nothing', async () => {
     const { text, stderr, status } = await lab.sh('rdpipe -n h1:"touch $PWD/ran" h2:cat behind:"> $PWD/ran"');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });

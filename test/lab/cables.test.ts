@@ -32,7 +32,7 @@ describe('an RDMA hop whose cable is pulled', () => {
   it('goes on when it comes back, and loses nothing', async () => {
     const source = `while test ! -e /tmp/stop; do head -c 1M /dev/urandom; sleep 0.1; done | tee /tmp/source`;
     const running = lab.start(
-      `exec rdpipe --json --buffer 1M ${TIME_TO_MEND} h1:'${source}' h2:'cat > /tmp/target' > /dev/null`,
+      `exec rdpipe --json --buffer 1MiB ${TIME_TO_MEND} h1:'${source}' h2:'cat > /tmp/target' > /dev/null`,
     );
     try {
       await moves(0);

@@ -10,7 +10,7 @@ describe('a limit over RDMA', () => {
   const lab = useVirtualHosts();
 
   it('is never exceeded', async () => {
-    const words = `--connect-timeout 30 --limit 1M h1:'head -c ${2 * MIB} /dev/zero' h2:'> /dev/null'`;
+    const words = `--connect-timeout 30 --limit 1MiB h1:'head -c ${2 * MIB} /dev/zero' h2:'> /dev/null'`;
     const { hops } = succeededOver(await lab.sh(`rdpipe --transport rdma --json ${words} < /dev/null`), '', ['rdma']);
     expect(hops[0]).to.include({ bytes: 2 * MIB, bottleneck: 'limit' });
     expect(hops[0]?.bytesPerSecond).to.be.at.most(MIB);

@@ -106,7 +106,7 @@ describe('rdsend and rdrecv', () => {
 
   it('failure 9: more buffers than any list holds arrive, and the source stays', async () => {
     writeFileSync(bench.path('in'), numbers(72 * MIB)); // 1,152 buffers
-    const { sent, received } = await transfer(['--buffer', '64K', bench.path('in')], ['--buffer', '64K', target]);
+    const { sent, received } = await transfer(['--buffer', '64KiB', bench.path('in')], ['--buffer', '64KiB', target]);
     expect([sent.status, received.status]).to.deep.equal([0, 0]);
     expect(await digestOf(target)).to.equal(await digestOf(bench.path('in')));
   });

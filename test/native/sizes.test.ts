@@ -15,7 +15,7 @@ describe('rdsend and rdrecv carry every size', () => {
 
   it('300 MiB through pipes', () => copyThroughPipes(300 * MIB, [])).timeout(60_000);
   it('300 MiB encrypted', () => copyThroughPipes(300 * MIB, ['--encrypt', 'always'])).timeout(60_000);
-  it('20 MiB through the smallest window', () => copyThroughPipes(20 * MIB, ['--buffer', '64K']));
+  it('20 MiB through the smallest window', () => copyThroughPipes(20 * MIB, ['--buffer', '64KiB']));
   it('20 MiB without ever sleeping', () => copyThroughPipes(20 * MIB, ['--poll']));
   it('20 MiB encrypted through a window of odd size', () =>
     copyThroughPipes(20 * MIB, ['--buffer', '777777', '--encrypt', 'always']));

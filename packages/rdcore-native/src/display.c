@@ -136,12 +136,12 @@ static void progress(struct rd_display *display, const struct rd_event *event) {
   if (!live && passed_ms < PLAIN_EVERY_MS) return;
   char done[RD_SIZE_WORDS_BYTES], rate[RD_SIZE_WORDS_BYTES], wire[WIRE_WORDS_BYTES], share[16] = "";
   rd_size_words((double)event->bytes, done, sizeof done);
-  rd_size_words((double)(event->bytes - display->shown_bytes) * 1000 / (double)passed_ms, rate, sizeof rate);
+  rd_rate_words((double)(event->bytes - display->shown_bytes) * 1000 / (double)passed_ms, rate, sizeof rate);
   on_the_wire(display, event, wire, sizeof wire);
   if (display->size_bytes > 0)
     snprintf(share, sizeof share, " %3.0f %%", 100.0 * (double)event->bytes / (double)display->size_bytes);
   char row[BAR_MOST];
-  snprintf(row, sizeof row, live ? "\r\033[K%s: %s%s %s/s%s" : "%s: %s%s %s/s%s\n", display->program, done, wire, rate,
+  snprintf(row, sizeof row, live ? "\r\033[K%s: %s%s %s%s" : "%s: %s%s %s%s\n", display->program, done, wire, rate,
            share);
   print(row);
   display->row_shown = live;

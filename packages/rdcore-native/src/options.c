@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
+#include "size_words.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define CONNECT_TIMEOUT_MS 10000 // of a dial, and of a listener by hand
 #define STALL_TIMEOUT_MS 60000
@@ -29,7 +29,7 @@
   "      --jobs N             threads that compress and encrypt (default 0: as\n"                                      \
   "                           many as there are processors, at most 8)\n"                                              \
   "      --numa WHEN          auto (over RDMA, be where the device is) or off\n"                                       \
-  "      --buffer SIZE        the window: 64K to 1G (default 8M)\n"                                                    \
+  "      --buffer SIZE        the window: 64KiB to 1GiB (default 8MiB)\n"                                              \
   "      --stall-timeout S    end when the peer was silent for S seconds (60)\n"                                       \
   "      --key-fd N           read the key from descriptor N; KEY must be -\n"                                         \
   "      --agent-fd N         commanded by rdstage over the socket N\n"                                                \
@@ -99,7 +99,6 @@ static bool parse_jobs(struct rd_options *options, const char *text, struct rd_e
 static bool parse_limit(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_numa(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_buffer(struct rd_options *options, const char *text, struct rd_error *error);
-static bool read_size(const char *text, double *bytes);
 static bool read_number(const char *text, long least, long most, long *out);
 static bool parse_connect_timeout(struct rd_options *options, const char *text, struct rd_error *error);
 static bool parse_seconds(const char *name, const char *text, int64_t least_ms, int64_t *out_ms,
@@ -139,7 +138,7 @@ const char *rd_options_help(enum rd_role role) {
            "\n"
            "      --connect-timeout S  try for S seconds while nobody listens (10)\n"
            "      --compress WHAT      zstd[:LEVEL] (1 to 19; 1) or none (default)\n"
-           "      --limit RATE         bytes of the stream a second: 200M, 1.5G; or none\n" OPTIONS_HELP;
+           "      --limit RATE         of the stream: 200M, 200MiB, 1Gbit/s; or none\n" OPTIONS_HELP;
   return "usage: rdrecv [options] PORT KEY [FILE | -- COMMAND...]\n"
          "Receives what rdsend sends, to standard output, FILE, or COMMAND's input.\n"
          "PORT 0 is a free port, which is printed on standard error.\n"
@@ -312,11 +311,11 @@ static bool parse_jobs(struct rd_options *options, const char *text, struct rd_e
 static bool parse_limit(struct rd_options *options, const char *text, struct rd_error *error) {
   double bytes = 0;
   bool none = strcmp(text, "none") == 0;
-  if (none || (read_size(text, &bytes) && bytes >= 1 && bytes <= (double)RD_LIMIT_MOST_BYTES_PER_S)) {
+  if (none || (rd_read_rate(text, &bytes) && bytes >= 1 && bytes <= (double)RD_LIMIT_MOST_BYTES_PER_S)) {
     options->settings.limit_bytes_per_s = (int64_t)bytes;
     return true;
   }
-  rd_error_set(error, RD_CODE_USAGE, "--limit is a rate from 1 to 1024T bytes a second, or none, not %s", text);
+  rd_error_set(error, RD_CODE_USAGE, "--limit is a rate from 1 B/s to 1 PiB/s, or none, not %s", text);
   return false;
 }
 
@@ -330,26 +329,12 @@ static bool parse_numa(struct rd_options *options, const char *text, struct rd_e
 
 static bool parse_buffer(struct rd_options *options, const char *text, struct rd_error *error) {
   double bytes;
-  if (read_size(text, &bytes) && bytes >= RD_BUFFER_LEAST_BYTES && bytes <= RD_BUFFER_MOST_BYTES) {
+  if (rd_read_size(text, &bytes) && bytes >= RD_BUFFER_LEAST_BYTES && bytes <= RD_BUFFER_MOST_BYTES) {
     options->settings.buffer_bytes = (size_t)bytes;
     return true;
   }
-  rd_error_set(error, RD_CODE_USAGE, "--buffer is a size from 64K to 1G, not %s", text);
+  rd_error_set(error, RD_CODE_USAGE, "--buffer is a size from 64KiB to 1GiB, not %s", text);
   return false;
-}
-
-// As rdpipe reads it: K, M, G and T are powers of 1024, also with iB behind them; with B alone, of 1000.
-static bool read_size(const char *text, double *bytes) {
-  static const char letters[] = "KMGTkmgt";
-  char *end;
-  *bytes = strtod(text, &end);
-  if (end == text || strcasecmp(end, "B") == 0) return end != text;
-  if (*end == '\0') return true;
-  const char *letter = strchr(letters, *end);
-  if (letter == NULL) return false;
-  double base = strcasecmp(end + 1, "B") == 0 ? 1000 : 1024;
-  for (ptrdiff_t power = (letter - letters) % 4; power >= 0; power--) *bytes *= base;
-  return end[1] == '\0' || strcasecmp(end + 1, "B") == 0 || strcasecmp(end + 1, "iB") == 0;
 }
 
 static bool read_number(const char *text, long least, long most, long *out) {

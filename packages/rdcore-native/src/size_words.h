@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes as people read them: "5.5 MiB".
+// Sizes and rates as people read and write them: "5.5 MiB", "5.8 MB/s".
 #ifndef RD_SIZE_WORDS_H
 #define RD_SIZE_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define RD_SIZE_WORDS_BYTES 32u
 
 void rd_size_words(double bytes, char *out, size_t out_bytes);
+void rd_rate_words(double bytes_per_s, char *out, size_t out_bytes);
+
+// k, M, G, T and P are powers of 1000, Ki to Pi of 1024, B may follow: "8M", "8MiB". Whole bytes, nearest.
+bool rd_read_size(const char *text, double *bytes);
+
+// The same, and bits; "/s" may follow: "200MB/s", "10Mbit".
+bool rd_read_rate(const char *text, double *bytes_per_s);
 
 #endif

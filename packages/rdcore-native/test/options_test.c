@@ -2,6 +2,8 @@
 // The command lines of rdsend and rdrecv.
 #include "options.h"
 
+#include "size_cases.h"
+#include "size_words.h"
 #include "test.h"
 
 #include <stdarg.h>
@@ -51,7 +53,7 @@ static void test_key_is_wiped(void) {
 }
 
 static void test_values(void) {
-  CHECK(SEND("--buffer", "1.5M", "h", "1", "k") && options.settings.buffer_bytes == 3u << 19);
+  CHECK(SEND("--buffer", "1.5MiB", "h", "1", "k") && options.settings.buffer_bytes == 3u << 19);
   CHECK(SEND("--buffer", "64KiB", "h", "1", "k") && options.settings.buffer_bytes == 64u << 10);
   CHECK(SEND("--buffer", "100000", "h", "1", "k") && options.settings.buffer_bytes == 100000);
   CHECK(SEND("--buffer", "1MB", "h", "1", "k") && options.settings.buffer_bytes == 1000000);
@@ -61,11 +63,10 @@ static void test_values(void) {
   CHECK(SEND("--compress", "zstd:19", "--jobs", "64", "h", "1", "k") && options.settings.compress_level == 19);
   CHECK(options.settings.jobs == 64);
   CHECK(SEND("--compress", "zstd", "--compress", "none", "h", "1", "k") && options.settings.compress_level == 0);
-  CHECK(SEND("--limit", "1.5G", "h", "1", "k") && options.settings.limit_bytes_per_s == 3 << 29);
-  CHECK(SEND("--limit", "1024T", "h", "1", "k"));
+  CHECK(SEND("--limit", "1.5Gbit/s", "h", "1", "k") && options.settings.limit_bytes_per_s == 187500000);
+  CHECK(SEND("--limit", "1PiB", "h", "1", "k"));
   CHECK(options.settings.limit_bytes_per_s == RD_LIMIT_MOST_BYTES_PER_S);
-  CHECK(SEND("--limit", "2t", "h", "1", "k") && options.settings.limit_bytes_per_s == INT64_C(1) << 41);
-  CHECK(SEND("--limit", "1b", "h", "1", "k") && options.settings.limit_bytes_per_s == 1);
+  CHECK(SEND("--limit", "2T", "h", "1", "k") && options.settings.limit_bytes_per_s == INT64_C(2000000000000));
   CHECK(SEND("--limit", "1", "--limit", "none", "h", "1", "k") && options.settings.limit_bytes_per_s == 0);
   CHECK(RECV("--jobs", "1", "--numa", "off", "1", "k") && options.settings.jobs == 1 && !options.settings.numa);
   CHECK(RECV("--numa", "auto", "1", "k") && options.settings.numa);
@@ -82,6 +83,26 @@ static void test_values(void) {
   CHECK(SEND("--key-fd", "5", "h", "1", "-") && options.key_fd == 5);
 }
 
+static void test_sizes_and_rates(void) {
+  for (size_t i = 0; i < sizeof size_cases / sizeof size_cases[0]; i++) {
+    double size = -1, rate = -1;
+    if (!rd_read_size(size_cases[i].text, &size)) size = -1;
+    if (!rd_read_rate(size_cases[i].text, &rate)) rate = -1;
+    CHECK(size == size_cases[i].size);
+    CHECK(rate == size_cases[i].rate);
+  }
+}
+
+static void test_words_of_sizes_and_rates(void) {
+  char words[RD_SIZE_WORDS_BYTES];
+  rd_size_words(1536 * 1024, words, sizeof words);
+  CHECK(strcmp(words, "1.5 MiB") == 0);
+  rd_rate_words(1500000, words, sizeof words);
+  CHECK(strcmp(words, "1.5 MB/s") == 0);
+  rd_rate_words(999, words, sizeof words);
+  CHECK(strcmp(words, "999 B/s") == 0);
+}
+
 static void test_modes(void) {
   CHECK(SEND("--agent-fd", "3") && options.mode == RD_MODE_AGENT && options.agent_fd == 3);
   CHECK(SEND("-h") && options.mode == RD_MODE_HELP);
@@ -92,7 +113,7 @@ static void test_modes(void) {
 
 static void test_mistakes(void) {
   static const char *const values[][2] = {
-      {"--buffer", "63K"},        {"--buffer", "2G"},
+      {"--buffer", "65k"},        {"--buffer", "1025MiB"},
       {"--buffer", "8X"},         {"--buffer", ""},
       {"--buffer", "nan"},        {"--encrypt", "sometimes"},
       {"--progress", "fast"},     {"--transport", ""},
@@ -103,8 +124,7 @@ static void test_mistakes(void) {
       {"--bogus", "--verbose"},   {"--jobs", "65"},
       {"--jobs", "-1"},           {"--jobs", ""},
       {"--numa", "on"},           {"--compress", "zstd"},
-      {"--limit", "1M"},          {"--buffer", "1MBB"},
-      {"--buffer", "1M "},        {"--buffer", "65536 "},
+      {"--limit", "1M"},          {"--buffer", "1Mbit"},
   };
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
     CHECK(!RECV(values[i][0], values[i][1], "1", "k"));
@@ -112,7 +132,7 @@ static void test_mistakes(void) {
   }
   static const char *const of_sender[][2] = {
       {"--compress", "zstd:0"}, {"--compress", "zstd:20"}, {"--compress", "zstd:"}, {"--compress", "lz4"},
-      {"--limit", "0"},         {"--limit", "0.9"},        {"--limit", "1025T"},    {"--limit", "-1"},
+      {"--limit", "0"},         {"--limit", "0.4"},        {"--limit", "1.1PiB"},   {"--limit", "-1"},
       {"--limit", "nan"},       {"--limit", "fast"},       {"--limit", ""},
   };
   for (size_t i = 0; i < sizeof of_sender / sizeof of_sender[0]; i++) {
@@ -145,6 +165,8 @@ int main(void) {
   test_words();
   test_key_is_wiped();
   test_values();
+  test_sizes_and_rates();
+  test_words_of_sizes_and_rates();
   test_modes();
   test_mistakes();
   test_help_fits();

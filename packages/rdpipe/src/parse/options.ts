@@ -141,8 +141,13 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     help: "threads of a hop's end that compress and encrypt (default: 0, a processor each, at most 8)",
     read: readJobs,
   },
-  { long: '--limit', value: 'RATE|none', help: 'bytes a second of every hop: 200M, 1.5G', read: readLimit },
-  { long: '--buffer', value: 'SIZE', help: "a hop's window, 64K to 1G (default: 8M)", read: readBuffer },
+  {
+    long: '--limit',
+    value: 'RATE|none',
+    help: 'of every hop: 200M (bytes a second), 200MiB/s, 1Gbit/s',
+    read: readLimit,
+  },
+  { long: '--buffer', value: 'SIZE', help: "a hop's window, 64KiB to 1GiB (default: 8MiB)", read: readBuffer },
   { long: '--poll', help: 'hops spin instead of sleeping: less delay, a busy CPU at each end' },
   {
     long: '--numa',

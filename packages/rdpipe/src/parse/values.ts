@@ -1,19 +1,25 @@
 /** Reads the values of options and of the config file. Each throws a UsageError that says what would be right, without naming the option. */
 import { UsageError } from '../model/errors.ts';
 
-const SIZE = /^(\d+(?:\.\d+)?)\s*(?:([KMGTP])(iB|B)?|B)?$/i;
-const POWERS = ['K', 'M', 'G', 'T', 'P'];
-
-/** Bytes: `4096`, `8M`, `1.5G`, `8MiB` (powers of 1024), `8MB` (powers of 1000). */
+/** Bytes: `4096`, `8M`, `1.5G`, `8MB` (powers of 1000), `8Mi`, `8MiB` (powers of 1024). */
 export function readSize(text: string): number {
-  const match = SIZE.exec(text);
-  if (match === null) throw new UsageError(`'${text}' is not a size (write 8M, 1.5G or a number of bytes)`);
-  const [, number, letter, unit] = match;
-  const base = unit?.toUpperCase() === 'B' ? 1000 : 1024;
-  const power = letter === undefined ? 0 : POWERS.indexOf(letter.toUpperCase()) + 1;
-  const bytes = Math.round(Number(number) * base ** power);
+  const bytes = readUnits(SIZE, text);
+  if (bytes === undefined) throw new UsageError(`'${text}' is not a size (write 8M, 8MiB or a number of bytes)`);
   if (!Number.isSafeInteger(bytes)) throw new UsageError(`'${text}' is too large a size`);
   return bytes;
+}
+
+/** The by-hand programs read them alike: packages/rdcore-native/src/size_words.c. A small b would mean bits to some. */
+const SIZE = /^(\d+(?:\.\d+)?)(?: (?=.))?(?:([KMGTPkmgtp])(i?))?B?$/;
+const RATE = /^(\d+(?:\.\d+)?)(?: (?=.))?(?:([KMGTPkmgtp])(i?))?(?:B|(bit))?(?:\/s)?$/;
+const POWERS = 'KMGTP';
+
+/** Whole bytes; undefined for what is none. */
+function readUnits(units: RegExp, text: string): number | undefined {
+  const [match, number, letter = '', i, bit] = units.exec(text) ?? [];
+  if (match === undefined) return undefined;
+  const power = letter === '' ? 0 : POWERS.indexOf(letter.toUpperCase()) + 1;
+  return Math.round((Number(number) * (i === 'i' ? 1024 : 1000) ** power) / (bit === undefined ? 1 : 8));
 }
 
 /** The smallest window that holds a frame or two, and the largest that a hop may lock in memory. */
@@ -23,7 +29,7 @@ const BUFFER_MAX_BYTES = 1024 * 1024 * 1024;
 export function readBuffer(text: string): number {
   const bytes = readSize(text);
   if (bytes < BUFFER_MIN_BYTES || bytes > BUFFER_MAX_BYTES) {
-    throw new UsageError(`'${text}' is not a usable buffer (64K to 1G)`);
+    throw new UsageError(`'${text}' is not a usable buffer (64KiB to 1GiB)`);
   }
   return bytes;
 }
@@ -64,12 +70,13 @@ export function readRounds(text: string): number {
 /** What the programs take as a rate. */
 const LIMIT_MAX_BYTES_PER_S = 1024 ** 5;
 
-/** Bytes a second, written as a size; 0 for `none`. */
+/** Bytes a second: what a size may be, with `/s` or without, and bits: `200MB/s`, `10Mbit`; 0 for `none`. */
 export function readLimit(text: string): number {
   if (text === 'none') return 0;
-  const bytes = readSize(text);
+  const bytes = readUnits(RATE, text);
+  if (bytes === undefined) throw new UsageError(`'${text}' is not a rate (write 200M, 200MiB/s, 1Gbit/s, or none)`);
   if (bytes < 1 || bytes > LIMIT_MAX_BYTES_PER_S) {
-    throw new UsageError(`'${text}' is not a usable rate (1 to 1P bytes a second, or none)`);
+    throw new UsageError(`'${text}' is not a usable rate (1 B/s to 1 PiB/s, or none)`);
   }
   return bytes;
 }

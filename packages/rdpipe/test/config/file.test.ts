@@ -18,7 +18,7 @@ describe('config file', () => {
     const text = `
       [defaults]
       port = "7000-7010"
-      buffer = "16M"
+      buffer = "16MiB"
       stall-timeout = 20
       lease = "90.5"
       encrypt = "always"
@@ -74,7 +74,7 @@ describe('config file', () => {
     ['[defaults]\ntransport = "udp"', "c.toml: defaults.transport: 'udp' is none of auto, rdma, tcp"],
     ['[defaults]\ncompress = "gzip"', "c.toml: defaults.compress: 'gzip' is neither none nor zstd[:LEVEL] (1 to 19)"],
     ['[defaults]\njobs = -1', "c.toml: defaults.jobs: '-1' is not a number of threads (0 to 64)"],
-    ['[defaults]\nlimit = "0"', "c.toml: defaults.limit: '0' is not a usable rate (1 to 1P bytes a second, or none)"],
+    ['[defaults]\nlimit = "0"', "c.toml: defaults.limit: '0' is not a usable rate (1 B/s to 1 PiB/s, or none)"],
     ['[defaults]\nnuma = "on"', "c.toml: defaults.numa: 'on' is none of auto, off"],
     ['[defaults]\nreport = ""', 'c.toml: defaults.report: the file name is empty'],
     ['[defaults]\nlenient = "yes"', 'c.toml: defaults.lenient: is neither true nor false'],

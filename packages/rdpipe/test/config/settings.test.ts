@@ -60,11 +60,11 @@ describe('settings', () => {
     [defaults]
     encrypt = "never"
     compress = "zstd:7"
-    limit = "1M"
+    limit = "1MiB/s"
     jobs = 2
     numa = "off"
     report = "a.html"
-    buffer = "1M"
+    buffer = "1MiB"
     shell = "dash"
     hostname = "10.0.0.8"
     stall-timeout = 5
@@ -98,7 +98,7 @@ describe('settings', () => {
 
   it('takes flags over the config file', () => {
     const flags =
-      '--encrypt auto --buffer 2M --shell zsh --shell h2=fish --stall-timeout 7 --data h1=10.0.0.2 -H 10.0.0.9 --agent /flag';
+      '--encrypt auto --buffer 2MiB --shell zsh --shell h2=fish --stall-timeout 7 --data h1=10.0.0.2 -H 10.0.0.9 --agent /flag';
     const settings = settingsFrom(`${flags} --compress none --limit none --jobs 0 --numa auto --report b`, FILE);
     expect(settings).to.deep.include({
       encrypt: 'auto',

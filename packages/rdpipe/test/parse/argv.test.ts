@@ -48,11 +48,8 @@ describe('argv', () => {
     ],
     [['--transport', 'rdma', '--encrypt', 'never', '--poll'], { transport: 'rdma', encrypt: 'never', poll: true }],
     [['--compress', 'zstd:19', '--jobs', '4'], { compress: 19, jobs: 4 }],
-    [
-      ['--limit=1.5G', '--numa', 'off', '--report', 'r.html'],
-      { limit: 1.5 * 1024 ** 3, numa: 'off', report: 'r.html' },
-    ],
-    [['--buffer', '16M', '--size', '1.5G'], { buffer: 16 * 1024 ** 2, size: 1.5 * 1024 ** 3 }],
+    [['--limit=1.5G', '--numa', 'off', '--report', 'r.html'], { limit: 1.5e9, numa: 'off', report: 'r.html' }],
+    [['--buffer', '16MiB', '--size', '1.5G'], { buffer: 16 * 1024 ** 2, size: 1.5e9 }],
     [
       ['--ok', '1,2', '--ok', '3=4'],
       {
@@ -98,7 +95,7 @@ describe('argv', () => {
     [['--jsno', 'h1:a'], "unknown option '--jsno' (Did you mean --json?) (rdpipe --help shows the options)"],
     [['--compress', 'lz4', 'h1:a'], "--compress: 'lz4' is neither none nor zstd[:LEVEL] (1 to 19)"],
     [['--jobs', '65', 'h1:a'], "--jobs: '65' is not a number of threads (0 to 64)"],
-    [['--limit', 'fast', 'h1:a'], "--limit: 'fast' is not a size (write 8M, 1.5G or a number of bytes)"],
+    [['--limit', 'fast', 'h1:a'], "--limit: 'fast' is not a rate (write 200M, 200MiB/s, 1Gbit/s, or none)"],
     [['--numa', '0', 'h1:a'], "--numa: '0' is none of auto, off"],
     [['--report', '', 'h1:a'], '--report: the file name is empty'],
     [['-p'], "option '-p, --port <value>' argument missing (rdpipe --help shows the options)"],
@@ -156,7 +153,7 @@ describe('argv', () => {
   }
 
   it('reads what is measured between two hosts', () => {
-    const words = ['bench', '--size', '1G', 'h1', '--rounds', '3', ':'];
+    const words = ['bench', '--size', '1GiB', 'h1', '--rounds', '3', ':'];
     const options = { size: 1024 ** 3, rounds: 3 };
     expect(parseArgv(words)).to.deep.equal({ kind: 'bench', options, hostWords: ['h1', ':'] });
     for (const rounds of ['0', '1001', '-1', '2.5', 'x'])

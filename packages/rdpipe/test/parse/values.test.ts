@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { UsageError } from '../../src/model/errors.ts';
 import {
   readAddress,
   readBuffer,
@@ -17,21 +20,11 @@ import {
 import { usageErrorOf } from './helpers.ts';
 
 describe('values', () => {
-  const SIZES: readonly (readonly [string, number])[] = [
-    ['0', 0],
-    ['4096', 4096],
-    ['4096B', 4096],
-    ['8M', 8 * 1024 ** 2],
-    ['8m', 8 * 1024 ** 2],
-    ['8MiB', 8 * 1024 ** 2],
-    ['8MB', 8_000_000],
-    ['1.5G', 1.5 * 1024 ** 3],
-    ['2 T', 2 * 1024 ** 4],
-    ['64K', 65536],
-  ];
-  for (const [text, bytes] of SIZES) {
-    it(`reads ${text} as ${bytes} bytes`, () => {
-      expect(readSize(text)).to.equal(bytes);
+  for (const [text, size, rate] of sizeCases()) {
+    it(`reads ${JSON.stringify(text)} as ${size} bytes, ${rate} bytes a second, as the programs in C do`, () => {
+      expect(unlessRefused(() => readSize(text))).to.equal(size);
+      const limit = unlessRefused(() => readLimit(text));
+      expect(limit).to.equal(rate === 0 ? -1 : rate); // a limit of nothing is none
     });
   }
 
@@ -40,21 +33,21 @@ describe('values', () => {
   });
 
   const REFUSED: readonly (readonly [string, (text: string) => unknown, string, string])[] = [
-    ['size', readSize, '', "'' is not a size (write 8M, 1.5G or a number of bytes)"],
-    ['size', readSize, '12X', "'12X' is not a size (write 8M, 1.5G or a number of bytes)"],
-    ['size', readSize, '-1', "'-1' is not a size (write 8M, 1.5G or a number of bytes)"],
+    ['size', readSize, '', "'' is not a size (write 8M, 8MiB or a number of bytes)"],
+    ['size', readSize, '12X', "'12X' is not a size (write 8M, 8MiB or a number of bytes)"],
+    ['size', readSize, '-1', "'-1' is not a size (write 8M, 8MiB or a number of bytes)"],
     ['size', readSize, '99999999P', "'99999999P' is too large a size"],
-    ['buffer', readBuffer, '63K', "'63K' is not a usable buffer (64K to 1G)"],
-    ['buffer', readBuffer, '2G', "'2G' is not a usable buffer (64K to 1G)"],
+    ['buffer', readBuffer, '64K', "'64K' is not a usable buffer (64KiB to 1GiB)"],
+    ['buffer', readBuffer, '2G', "'2G' is not a usable buffer (64KiB to 1GiB)"],
     ['compression', readCompress, 'zstd:', "'zstd:' is neither none nor zstd[:LEVEL] (1 to 19)"],
     ['compression', readCompress, 'zstd:0', "'zstd:0' is neither none nor zstd[:LEVEL] (1 to 19)"],
     ['compression', readCompress, 'zstd:20', "'zstd:20' is neither none nor zstd[:LEVEL] (1 to 19)"],
     ['compression', readCompress, '3', "'3' is neither none nor zstd[:LEVEL] (1 to 19)"],
     ['jobs', readJobs, '', "'' is not a number of threads (0 to 64)"],
     ['jobs', readJobs, '1.5', "'1.5' is not a number of threads (0 to 64)"],
-    ['limit', readLimit, '0', "'0' is not a usable rate (1 to 1P bytes a second, or none)"],
-    ['limit', readLimit, '1025T', "'1025T' is not a usable rate (1 to 1P bytes a second, or none)"],
-    ['limit', readLimit, '1/s', "'1/s' is not a size (write 8M, 1.5G or a number of bytes)"],
+    ['limit', readLimit, '0', "'0' is not a usable rate (1 B/s to 1 PiB/s, or none)"],
+    ['limit', readLimit, '1.2P', "'1.2P' is not a usable rate (1 B/s to 1 PiB/s, or none)"],
+    ['limit', readLimit, '10Mb', "'10Mb' is not a rate (write 200M, 200MiB/s, 1Gbit/s, or none)"],
     ['seconds', readSeconds, '0', "'0' is not a number of seconds (more than 0, at most 2000000)"],
     ['seconds', readSeconds, '1e3', "'1e3' is not a number of seconds (more than 0, at most 2000000)"],
     ['seconds', readSeconds, '2000001', "'2000001' is not a number of seconds (more than 0, at most 2000000)"],
@@ -78,10 +71,10 @@ describe('values', () => {
   }
 
   it('reads the rest', () => {
-    expect(readBuffer('64K')).to.equal(65536);
+    expect(readBuffer('64KiB')).to.equal(65536);
     expect(['none', 'zstd', 'zstd:1', 'zstd:19'].map(readCompress)).to.deep.equal([0, 1, 1, 19]);
     expect(['0', '8', '64'].map(readJobs)).to.deep.equal([0, 8, 64]);
-    expect(['none', '1', '200M', '1P'].map(readLimit)).to.deep.equal([0, 1, 200 * 1024 ** 2, 1024 ** 5]);
+    expect(['none', '1', '200M', '1PiB'].map(readLimit)).to.deep.equal([0, 1, 200e6, 1024 ** 5]);
     expect(readSeconds('0.5')).to.equal(500);
     expect(readSeconds('10')).to.equal(10_000);
     expect(readStallTimeout('2')).to.equal(2000);
@@ -92,3 +85,21 @@ describe('values', () => {
     expect(readAddress('ib-h1.example')).to.equal('ib-h1.example');
   });
 });
+
+/** What the suite in C checks, too: text, bytes, bytes a second; -1: refused. */
+function sizeCases(): readonly (readonly [string, number, number])[] {
+  const file = join(import.meta.dirname, '../../../rdcore-native/test/size_cases.h');
+  const rows = readFileSync(file, 'utf8').matchAll(/^ {4}\{"(.*)", (-?\d+), (-?\d+)\},/gm);
+  const cases = [...rows].map(([, text = '', size, rate]) => [text, Number(size), Number(rate)] as const);
+  if (cases.length < 50) throw new Error(`only ${cases.length} cases in ${file}`);
+  return cases;
+}
+
+function unlessRefused(read: () => number): number {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UsageError) return -1;
+    throw error;
+  }
+}
