@@ -26,8 +26,20 @@ const ROWS: readonly Row[] = [
     'stage',
     /^stage 1 \(h1: kill .*\) was killed by SIGSEGV; stage 2/,
   ],
-  ['a command that is not there', 'h1:no-such-command', 127, 'stage', /^stage 1 .* exited 127 \(command not found\)$/],
-  ['a command that cannot run', 'h1:/etc/passwd', 126, 'stage', /^stage 1 .* exited 126 \(not executable\)$/],
+  [
+    'a command that is not there',
+    'h1:no-such-command',
+    127,
+    'stage',
+    /^stage 1 .* exited 127 \(command not found; if it is a file, .*\)$/,
+  ],
+  [
+    'a command that cannot run',
+    'h1:/etc/passwd',
+    126,
+    'stage',
+    /^stage 1 .* exited 126 \(not executable; if it is a file, .*\)$/,
+  ],
   ['words that do not fit', 'h1:true rev', 2, 'usage', /^stage 2 has no host: rev$/],
   [
     'the time limit',

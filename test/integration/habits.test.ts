@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
-import { type Result, succeeded } from '../support/shell.ts';
+import { failed, type Result, succeeded } from '../support/shell.ts';
 
 /** Status 2, no output, and both of these on standard error. */
 function refused({ status, text, stderr }: Result, message: string, hint: string): void {
@@ -77,5 +77,65 @@ describe('a sink before another stage', () => {
   it('works as it is mended', async () => {
     succeeded(await lab.sh(`echo hi | rdpipe h2:'tee ~/a' h3:'> ~/a'`), '');
     for (const host of ['h2', 'h3']) expect(readFileSync(join(lab.host(host).home, 'a'), 'utf8')).to.equal('hi\n');
+  });
+});
+
+describe('habits of ssh and scp', () => {
+  const lab = useLab({ hosts: [{ name: 'refused', client: ['Port 1'] }] });
+
+  it('files without an operator: the failure names < and >', async () => {
+    const first = await lab.sh(`rdpipe --stderr off h1:one.txt h2:cat`);
+    failed(first, 127, /\(command not found; if it is a file, h1:'< one\.txt' reads it\); stage 2 was stopped/);
+    const last = await lab.sh(`rdpipe --stderr off h1:true h2:./copy.txt`);
+    failed(last, 127, /\(command not found; if it is a file, h2:'> \.\/copy\.txt' writes it\)$/m);
+    const both = await lab.sh(`mkdir data; rdpipe --stderr off h1:true h2:$PWD/data h3:cat`);
+    failed(both, 126, /\(not executable; if it is a file, h2:'< \/.*\/data' reads it, h2:'> \/.*\/data' writes it\)/);
+  });
+
+  it('the same with a file that is there', async () => {
+    const result = await lab.sh(`echo hi > one.txt; rdpipe --stderr off :./one.txt h2:cat`);
+    failed(result, 126, /\(not executable; if it is a file, :'< \.\/one\.txt' reads it\)/);
+  });
+
+  it('as it is mended', async () =>
+    succeeded(await lab.sh(`echo hi > one.txt; rdpipe :'< ./one.txt' h2:"> $PWD/copy.txt"; cat copy.txt`), 'hi\n'));
+
+  for (const ssh of ['openssh', 'ssh2'])
+    it(`-p for ssh's port (${ssh})`, async () => {
+      const hint = /connection refused on port 1; -p is for data, ssh's port is -o Port=2222 \(ssh /;
+      failed(await lab.sh(`rdpipe --ssh ${ssh} -p 2222 h1:true refused:cat`), 125, hint);
+      const without = await lab.sh(`rdpipe --ssh ${ssh} -p 2222-2230 h1:true refused:cat`);
+      failed(without, 125, /connection refused on port 1 \(ssh /);
+    });
+
+  it('a port behind the host', async () =>
+    refused(
+      await lab.sh('rdpipe h1:2222:uptime'),
+      'stage 1 has a port where its command begins: h1:2222:uptime',
+      'write -o Port=NUMBER before the stages, or Port in ~/.ssh/config for one host',
+    ));
+
+  for (const [words, hint] of [
+    ['-l ann', 'write user@host:command'],
+    ['-i ~/.ssh/id', 'write -o IdentityFile=FILE'],
+    ['-J gw', 'write -o ProxyJump=HOST'],
+    ['-4', 'write -o AddressFamily=inet'],
+    ['-6', 'write -o AddressFamily=inet6'],
+    ['-P 2222', "ssh's port is -o Port=PORT"],
+  ] as const)
+    it(`${words}`, async () => {
+      const result = await lab.sh(`rdpipe ${words} h1:true`);
+      failed(result, 2, /^rdpipe: unknown option '-\w' \(.*; rdpipe --help shows the options\)$/m);
+      expect(result.stderr).to.contain(`(${hint};`);
+    });
+
+  it('a loop that reads its list: --stdin none leaves it alone, -n starts nothing and says so', async () => {
+    const loop = (option: string) =>
+      `printf '%s\\n' a b c | while read -r x; do rdpipe ${option} h1:"echo $x; cat"; done`;
+    succeeded(await lab.sh(loop('--stdin none')), 'a\nb\nc\n');
+    const dry = await lab.sh(loop('-n'));
+    expect(dry.stderr.trimEnd().split('\n')).to.deep.equal(
+      Array(3).fill("rdpipe: a dry run: nothing was started (ssh's -n is --stdin none)"),
+    );
   });
 });

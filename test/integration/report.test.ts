@@ -117,9 +117,16 @@ describe('--dry-run', () => {
       expect(text.match(/at most (.*)$/m)?.[1]).to.equal(rate);
     });
 
+  it('is quiet with -q', async () => {
+    const { text, stderr, status } = await lab.sh('rdpipe -nq h1:true');
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(text).to.match(/h1/);
+  });
+
   it('prints the plan, no secret, and starts nothing', async () => {
     const { text, stderr, status } = await lab.sh('rdpipe -n h1:"touch $PWD/ran" h2:cat behind:"> $PWD/ran"');
-    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    const told = "rdpipe: a dry run: nothing was started (ssh's -n is --stdin none)\n";
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: told });
     expect(text).to.match(/h1/).and.to.match(/h2/).and.to.match(/tcp/);
     expect(text).not.to.match(/[0-9a-f]{32}/i);
     expect(await lab.list()).not.to.include('ran');

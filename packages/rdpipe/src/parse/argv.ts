@@ -3,7 +3,8 @@ import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
 import { VERSION } from '../model/version.ts';
 import { decode, forMessage } from './binary.ts';
-import { benchHelpText, doctorHelpText, helpText } from './help.ts';
+import { adviceFor } from './habits.ts';
+import { helpText } from './help.ts';
 import { BENCH_OPTION_TABLE, DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow, type Options } from './options.ts';
 
 export type { Options } from './options.ts';
@@ -30,16 +31,22 @@ export function parseArgv(words: readonly string[]): Invocation {
   const optionWords = words.slice(0, words.length - rest.length);
   if (options.version === true && options.help !== true) return { kind: 'version', text: `rdpipe ${VERSION}\n` };
   if (rest[0] === 'doctor' || rest[0] === 'bench') return parseOnHosts(rest[0], [...optionWords, ...rest.slice(1)]);
-  if (options.help === true) return { kind: 'help', text: helpText() };
-  if (rest[0] === 'demo') return { kind: 'demo', words: rest.slice(1) };
+  if (rest[0] === 'demo') return parseDemo(rest.slice(1), options);
+  if (rest[0] === 'help') return { kind: 'help', text: helpText(rest.slice(1)) };
+  if (options.help === true) return { kind: 'help', text: helpText([]) };
   checkTogether(options);
   return { kind: 'run', options, optionWords, stageWords: rest };
+}
+
+function parseDemo(words: readonly string[], { help }: Options): Invocation {
+  const wantsHelp = help === true || words.some((word) => word === '-h' || word === '--help');
+  return wantsHelp ? { kind: 'help', text: helpText(['demo']) } : { kind: 'demo', words };
 }
 
 /** Here options may also stand behind hosts. */
 function parseOnHosts(kind: 'doctor' | 'bench', words: readonly string[]): Invocation {
   const { options, rest } = parseOptions(words, kind === 'doctor' ? DOCTOR : BENCH);
-  if (options.help === true) return { kind: 'help', text: kind === 'doctor' ? doctorHelpText() : benchHelpText() };
+  if (options.help === true) return { kind: 'help', text: helpText([kind]) };
   checkTogether(options);
   return { kind, options, hostWords: rest };
 }
@@ -66,8 +73,14 @@ function parseOptions(words: readonly string[], grammar: Grammar): Parsed {
   try {
     command.parse(words, { from: 'user' });
   } catch (error) {
-    throw error instanceof CommanderError ? new UsageError(inWords(error, grammar)) : error;
+    throw error instanceof CommanderError
+      ? new UsageError(inWords(error.message.replace(/^error: /, ''), grammar))
+      : error;
   }
+  const [first = ''] = command.args;
+  // To commander a number that is negative is a word.
+  if (/^-\d/.test(first) && words[words.length - command.args.length - 1] !== '--')
+    throw new UsageError(inWords(`unknown option '${first}'`, grammar));
   return { options: command.opts<Options>(), rest: command.args };
 }
 
@@ -103,9 +116,11 @@ function readNamed(name: string, read: NonNullable<OptionRow['read']>, text: str
   }
 }
 
-function inWords(error: CommanderError, { name }: Grammar): string {
-  const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ');
-  return `${forMessage(message)} (${name} --help shows the options)`;
+function inWords(said: string, { name }: Grammar): string {
+  const message = said.replace(/\n/g, ' ');
+  const [, option = ''] = /^unknown option '(-[^-].*)'/.exec(message) ?? [];
+  const advice = adviceFor(option);
+  return `${forMessage(message)} (${advice === undefined ? '' : `${advice}; `}${name} --help shows the options)`;
 }
 
 function checkTogether(options: Options): void {

@@ -1,25 +1,41 @@
 /** The texts of --help, from the tables of options. At most 80 columns. */
+import { UsageError } from '../model/errors.ts';
+import { forMessage } from './binary.ts';
 import { BENCH_OPTION_TABLE, DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow } from './options.ts';
 
 const WIDTH = 80;
 const INDENT = 27;
 
-export function helpText(): string {
-  return [HEAD, 'Options:', ...OPTION_TABLE.flatMap(optionLines), '', TAIL].join('\n');
+/**
+ * The help for a topic; without one that of rdpipe itself.
+ * @throws UsageError
+ */
+export function helpText(words: readonly string[]): string {
+  const [topic = '', ...more] = words;
+  const text = TOPICS.get(topic);
+  if (text === undefined || more.length > 0) {
+    const names = [...TOPICS.keys()].filter((name) => name !== '').join(', ');
+    throw new UsageError(`there is no help for '${forMessage(words.join(' '))}' (rdpipe help, or one of: ${names})`);
+  }
+  return text();
 }
 
-export function doctorHelpText(): string {
-  return [DOCTOR_HEAD, 'Options:', ...DOCTOR_OPTION_TABLE.flatMap(optionLines), '', DOCTOR_TAIL].join('\n');
-}
+const TOPICS: ReadonlyMap<string, () => string> = new Map([
+  ['', () => withOptions(HEAD, OPTION_TABLE, TAIL)],
+  ['doctor', () => withOptions(DOCTOR_HEAD, DOCTOR_OPTION_TABLE, DOCTOR_TAIL)],
+  ['bench', () => withOptions(BENCH_HEAD, BENCH_OPTION_TABLE, BENCH_TAIL)],
+  ['demo', () => DEMO],
+]);
 
-export function benchHelpText(): string {
-  return [BENCH_HEAD, 'Options:', ...BENCH_OPTION_TABLE.flatMap(optionLines), '', BENCH_TAIL].join('\n');
+function withOptions(head: string, table: readonly OptionRow[], tail: string): string {
+  return [head, 'Options:', ...table.flatMap(optionLines), '', tail].join('\n');
 }
 
 const HEAD = `Usage: rdpipe [options] STAGE...
        rdpipe doctor [options] HOST...
        rdpipe bench [options] HOST HOST
        rdpipe demo
+       rdpipe help [doctor|bench|demo]
 
 Runs commands on hosts and joins them by pipes that lead from host to host.
 SSH carries control only; the data goes directly between the hosts.
@@ -62,6 +78,14 @@ HOST is [user@]host; : is this machine.
 
 const BENCH_TAIL = `Exit status: 0 success; 2 usage; 125 a way that should work does not, or rdpipe
 itself; 129, 130, 143 signals.
+`;
+
+const DEMO = `Usage: rdpipe demo
+
+Starts two throwaway hosts in this process, h1 and h2, and runs two pipelines
+between them: it prints IH, and moves 2 GiB. Leaves nothing behind.
+
+Exit status: 0 success; that of the first pipeline that failed; 2 usage.
 `;
 
 function optionLines(row: OptionRow): readonly string[] {

@@ -73,6 +73,7 @@ function splitStage(word: string, number: number): { readonly host: HostRef; rea
     );
   }
   const colon = endOfHost(word);
+  if (/^[ \t\n]*\d+:/.test(word.slice(colon + 1)) && colon >= 0) throw portInStage(word, number);
   if (colon < 0) throw missingHost(word, number);
   const command = word.slice(colon + 1);
   const host = readHost(word.slice(0, colon), number);
@@ -89,6 +90,14 @@ function missingHost(word: string, number: number): StageProblem {
     );
   }
   return new StageProblem(`stage ${number} has no host: ${shown(word)}`, HINT_HOST);
+}
+
+/** As in `scp://`, and in addresses of services; no command is called `2222:`. */
+function portInStage(word: string, number: number): StageProblem {
+  return new StageProblem(
+    `stage ${number} has a port where its command begins: ${shown(word)}`,
+    'write -o Port=NUMBER before the stages, or Port in ~/.ssh/config for one host',
+  );
 }
 
 function readHost(text: string, number: number): HostRef {

@@ -34,16 +34,36 @@ function describeAlone(state: RunState, failure: Failure): string {
 
 function describeStage(state: RunState, failure: Of<'stage'>): string {
   const { stage: number, code, signal } = failure;
-  const ended = code === null ? `was killed by ${signalName(signal)}` : `exited ${code}${wellKnown(code)}`;
+  const ended =
+    code === null ? `was killed by ${signalName(signal)}` : `exited ${code}${notStarted(state, number, code)}`;
   const stopped = stoppedStages(state);
   return `${stageName(state, number)} ${ended}${afterBytes(state, number)}${consequence(number, code, stopped)}`;
 }
 
 /** What the shell says by these statuses, and 1 does not. */
-function wellKnown(code: number): string {
-  if (code === 127) return ' (command not found)';
-  return code === 126 ? ' (not executable)' : '';
+function notStarted(state: RunState, number: number, code: number): string {
+  if (code !== NOT_FOUND && code !== NOT_EXECUTABLE) return '';
+  return ` (${code === NOT_FOUND ? 'command not found' : 'not executable'}${fileHint(state, number)})`;
 }
+
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+/** As scp takes them: `h1:one.txt h2:copy.txt`. */
+function fileHint(state: RunState, number: number): string {
+  const stage = state.stages.get(number)?.planned.stage;
+  if (stage === undefined || !PLAIN_WORD.test(stage.text)) return '';
+  const { host, text } = stage;
+  const at = host.name === '' ? '' : host.label;
+  const isFirst = number === 1;
+  const isLast = number === state.stages.size;
+  const reads = isLast && !isFirst ? [] : [`${at}:'< ${text}' reads it`];
+  const writes = isFirst && !isLast ? [] : [`${at}:'> ${text}' writes it`];
+  return `; if it is a file, ${[...reads, ...writes].join(', ')}`;
+}
+
+/** One word that means itself to a shell. */
+const PLAIN_WORD = /^[^\s'"`$\\;&|<>(){}*?[\]#!]+$/;
 
 function afterBytes(state: RunState, number: number): string {
   const planned = state.stages.get(number)?.planned;
@@ -59,7 +79,8 @@ function consequence(failed: number, code: number | null, stopped: readonly numb
   const onlyReaders = stopped.every((stage) => stage > failed);
   if (!onlyReaders) return `; ${were}`;
   const saw = `${stopped.length === 1 ? 'it' : 'they'} saw end of file`;
-  const hint = code === null ? '' : ` (--ok ${failed}=${code} if ${code} is expected)`;
+  const mayBeExpected = code !== null && code !== NOT_FOUND && code !== NOT_EXECUTABLE;
+  const hint = !mayBeExpected ? '' : ` (--ok ${failed}=${code} if ${code} is expected)`;
   return `; ${were} before ${saw}${hint}`;
 }
 

@@ -72,10 +72,15 @@ export function sessionSettings(settings: Settings): Omit<SessionSettings, keyof
     client: settings.ssh,
     configFile: settings.sshConfigFile,
     options: settings.sshOptions,
+    dataPort: onePort(settings.ports),
     connectTimeoutMs: settings.connectTimeoutMs,
     // The lease is the judge of a silent connection, also of one that TCP takes up again at the last moment.
     silenceMs: 2 * settings.leaseMs,
   };
+}
+
+function onePort([first, last]: Settings['ports']): number | undefined {
+  return first > 0 && first === last ? first : undefined;
 }
 
 /** Starts an agent on every one of the hosts, whose sessions are open. */

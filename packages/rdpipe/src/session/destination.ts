@@ -10,12 +10,11 @@ export interface Destination {
   readonly configFile: string | undefined;
   /** Values of -o. */
   readonly options: readonly string[];
+  /** The one port of the user's -p, which is for data and may have been meant for ssh. */
+  readonly dataPort?: number | undefined;
 }
 
-interface SshChoice {
-  readonly configFile: string | undefined;
-  readonly options: readonly string[];
-}
+type SshChoice = Pick<Destination, 'configFile' | 'options' | 'dataPort'>;
 
 export function destinationOf(host: HostRef, choice: SshChoice): Destination {
   return {
@@ -25,6 +24,7 @@ export function destinationOf(host: HostRef, choice: SshChoice): Destination {
     port: undefined,
     configFile: choice.configFile,
     options: choice.options,
+    dataPort: choice.dataPort,
   };
 }
 

@@ -32,7 +32,15 @@ const DROPPED_WORDS = 'it closed the connection before the login, as servers do 
 /** `cannot reach h2: connection refused on port 22 (ssh h2 true to check)`. */
 export function sessionError(destination: Destination, code: SessionErrorCode, reason: string): SessionError {
   const { label } = destination;
-  return new SessionError(code, label, `cannot reach ${label}: ${reason} (${checkCommand(destination)} to check)`);
+  const why = reason + portHint(destination, reason);
+  return new SessionError(code, label, `cannot reach ${label}: ${why} (${checkCommand(destination)} to check)`);
+}
+
+/** With ssh, -p is the port that it connects to. */
+function portHint({ dataPort }: Destination, reason: string): string {
+  const refused = /^connection refused on port (\d+)$/.exec(reason)?.[1];
+  if (dataPort === undefined || refused === undefined || refused === `${dataPort}`) return '';
+  return `; -p is for data, ssh's port is -o Port=${dataPort}`;
 }
 
 /**

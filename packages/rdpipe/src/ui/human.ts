@@ -86,10 +86,14 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
   };
 }
 
-function lastLines(report: Report, { verbosity, dryRun }: HumanSettings, paint: Paint): readonly string[] {
+function lastLines(report: Report, { verbosity, quiet, dryRun }: HumanSettings, paint: Paint): readonly string[] {
   const summary = verbosity >= 1 && !dryRun ? summaryLines(report).map((line) => `${line}\n`) : [];
-  return report.message === null ? summary : [...summary, messageLine(report.message, paint.failure)];
+  if (report.message !== null) return [...summary, messageLine(report.message, paint.failure)];
+  return dryRun && !quiet ? [messageLine(DRY_RUN, paint.speaker)] : summary;
 }
+
+/** As -n of ssh is another, and has another name here. */
+const DRY_RUN = "a dry run: nothing was started (ssh's -n is --stdin none)";
 
 /** The hosts that are still waited for, as one line. */
 function createWaiting(display: Display) {

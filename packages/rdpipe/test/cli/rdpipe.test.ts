@@ -13,6 +13,14 @@ describe('rdpipe', () => {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).to.be.at.most(80);
   });
 
+  it('prints the help of rdpipe demo, and makes no demo', () => {
+    const [asked, named] = [runCli(['demo', '--help']), runCli(['help', 'demo'])];
+    expect(asked).to.deep.equal(named);
+    expect(asked).to.include({ status: 0, stderr: '' });
+    expect(asked.stdout).to.match(/^Usage: rdpipe demo\n/);
+    expect(runCli(['help']).stdout).to.equal(runCli(['--help']).stdout);
+  });
+
   describe('bad input', () => {
     const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
       ['no stage', [], /^rdpipe: no stage given .*\n$/],

@@ -93,6 +93,26 @@ describe('argv', () => {
   const WRONG: readonly (readonly [readonly string[], string])[] = [
     [['--bogus', 'h1:a'], "unknown option '--bogus' (rdpipe --help shows the options)"],
     [['--jsno', 'h1:a'], "unknown option '--jsno' (Did you mean --json?) (rdpipe --help shows the options)"],
+    ...Object.entries({
+      '-l': 'write user@host:command',
+      '-lann': 'write user@host:command',
+      '-i': 'write -o IdentityFile=FILE',
+      '-J': 'write -o ProxyJump=HOST',
+      '-4': 'write -o AddressFamily=inet',
+      '-6': 'write -o AddressFamily=inet6',
+      '-A': 'write -o ForwardAgent=yes',
+      '-P': "ssh's port is -o Port=PORT",
+      '-C': 'write --compress zstd',
+      '-r': "write h1:'tar c FOLDER' h2:'tar x'",
+      '-t': 'commands of a pipeline have no terminal',
+    }).map(
+      ([option, advice]) =>
+        [[option, 'h1:a'], `unknown option '${option}' (${advice}; rdpipe --help shows the options)`] as const,
+    ),
+    [
+      ['doctor', '-l', 'ann', 'h1'],
+      "unknown option '-l' (write user@host:command; rdpipe doctor --help shows the options)",
+    ],
     [['--compress', 'lz4', 'h1:a'], "--compress: 'lz4' is neither none nor zstd[:LEVEL] (1 to 19)"],
     [['--jobs', '65', 'h1:a'], "--jobs: '65' is not a number of threads (0 to 64)"],
     [['--limit', 'fast', 'h1:a'], "--limit: 'fast' is not a rate (write 200M, 200MiB/s, 1Gbit/s, or none)"],
@@ -112,6 +132,8 @@ describe('argv', () => {
     [['--config', '\xff', 'h1:a'], "--config: '\ufffd' is not valid UTF-8"],
     [['doctor', '--lenient', 'h1'], "unknown option '--lenient' (rdpipe doctor --help shows the options)"],
     [['--lenient', 'doctor', 'h1'], "unknown option '--lenient' (rdpipe doctor --help shows the options)"],
+    [['help', 'rdcp'], "there is no help for 'rdcp' (rdpipe help, or one of: doctor, bench, demo)"],
+    [['help', 'demo', 'x'], "there is no help for 'demo x' (rdpipe help, or one of: doctor, bench, demo)"],
     [['doctor', '-qv', 'h1'], '--quiet and --verbose exclude each other'],
     [['-q', '-v', 'h1:a'], '--quiet and --verbose exclude each other'],
   ];
@@ -126,6 +148,12 @@ describe('argv', () => {
     [['doctor', '--help'], DOCTOR_OPTION_TABLE],
     [['-h', 'doctor', 'h1'], DOCTOR_OPTION_TABLE],
     [['bench', '-h'], BENCH_OPTION_TABLE],
+    [['help'], OPTION_TABLE],
+    [['help', 'doctor'], DOCTOR_OPTION_TABLE],
+    [['help', 'bench'], BENCH_OPTION_TABLE],
+    [['demo', '--help'], []],
+    [['-h', 'demo'], []],
+    [['help', 'demo'], []],
   ];
   for (const [words, table] of HELPS) {
     it(`gives help for ${words.join(' ')} within 80 columns that shows every option`, () => {

@@ -170,6 +170,11 @@ describe('stage', () => {
       '  rdpipe ssh://h1:22/x\n         ^^^^^^^^^^^^^ write host:command; for the port -o Port=NUMBER',
     ],
     [
+      ['h1:2222:uptime'],
+      'stage 1 has a port where its command begins: h1:2222:uptime',
+      '  rdpipe h1:2222:uptime\n         ^^^^^^^^^^^^^^ write -o Port=NUMBER before the stages, or Port in ~/.ssh/config for one host',
+    ],
+    [
       ['h1:a', 'echo hi: there', ':b'],
       "stage 2: host 'echo hi' contains white space",
       "  rdpipe h1:a 'echo hi: there' :b\n              ^^^^^^^^^^^^^^^^ write host:command, or :command for this machine",

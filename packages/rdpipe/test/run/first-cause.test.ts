@@ -156,7 +156,26 @@ describe('firstCause', () => {
         'a command that is not there',
         PLAN,
         [['s1', exited(1, { code: 127 })]],
-        'stage 1 (h1: produce) exited 127 (command not found)',
+        "stage 1 (h1: produce) exited 127 (command not found; if it is a file, h1:'< produce' reads it)",
+      ],
+      [
+        'a command that is not there, and who waited for it',
+        PLAN,
+        [['s1', exited(1, { code: 126 })], stopped(2)],
+        "stage 1 (h1: produce) exited 126 (not executable; if it is a file, h1:'< produce' reads it); " +
+          'stage 2 was stopped before it saw end of file',
+      ],
+      [
+        'a last command that is not there',
+        PLAN,
+        [['s3', exited(3, { code: 127 })]],
+        "stage 3 (h3: consume) exited 127 (command not found; if it is a file, h3:'> consume' writes it)",
+      ],
+      [
+        'a command of several words that is not there',
+        PLAN,
+        [['s2', exited(2, { code: 127 })]],
+        'stage 2 (h2: filter --x) exited 127 (command not found)',
       ],
       [
         'what a first stage had written',

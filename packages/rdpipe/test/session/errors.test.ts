@@ -56,6 +56,16 @@ describe('what ssh prints', () => {
     });
   }
 
+  it('hints at the port of ssh, where -p named another', () => {
+    const refused = 'ssh: connect to host h2 port 22: Connection refused\r\n';
+    const message = (dataPort: number) => connectError({ ...H2, dataPort }, refused).message;
+    expect(message(2222)).to.equal(
+      "cannot reach h2: connection refused on port 22; -p is for data, ssh's port is -o Port=2222 (ssh h2 true to check)",
+    );
+    expect(message(22)).to.equal('cannot reach h2: connection refused on port 22 (ssh h2 true to check)');
+    expect(connectError({ ...H2, dataPort: 2222 }, 'Host key verification failed.\r\n').message).not.to.contain('-p');
+  });
+
   it('is kept to its last line when a connection is lost', () => {
     const log = 'Warning: something\r\nConnection to h2 closed by remote host.\r\n\r\n';
     expect(lostError('h2', log).message).to.equal('lost the connection to h2: Connection to h2 closed by remote host.');

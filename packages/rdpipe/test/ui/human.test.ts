@@ -113,7 +113,14 @@ describe('human', () => {
   it('says nothing about success', () => {
     const finished: RunEvent = { kind: 'finished', report: report() };
     expect(show(NORMAL, [finished]).calls).to.deep.equal(['[stop]']);
-    expect(show({ ...LOUD, dryRun: true }, [finished]).calls).to.deep.equal(['[stop]']);
+    expect(show({ ...QUIET, dryRun: true }, [finished]).calls).to.deep.equal(['[stop]']);
+  });
+
+  it('says that a dry run started nothing, and no summary', () => {
+    const finished: RunEvent = { kind: 'finished', report: report() };
+    const line = "rdpipe: a dry run: nothing was started (ssh's -n is --stdin none)\n";
+    for (const settings of [NORMAL, LOUD])
+      expect(show({ ...settings, dryRun: true }, [finished]).calls).to.deep.equal(['[stop]', line]);
   });
 
   it('shows a failure before the run', () => {
