@@ -31,6 +31,15 @@ describe('a usage error', () => {
     await lab.write('bad.toml', Buffer.from('[defaults\n'));
     usage(await lab.sh(`rdpipe --config bad.toml ${touch()}`), /bad\.toml/);
   });
+  it('a key that the configuration file has none of', async () => {
+    await lab.write('key.toml', Buffer.from('[defaults]\nbufer = "8MiB"\n'));
+    const result = await lab.sh(`rdpipe --config key.toml ${touch()}`);
+    usage(result, /^rdpipe: key\.toml: unknown key bufer in \[defaults\] \(its keys: .*\bbuffer\b.*\)$/m);
+  });
+  it('a key outside of its section', async () => {
+    await lab.write('key.toml', Buffer.from('limit = "8M"\n'));
+    usage(await lab.sh(`rdpipe --config key.toml ${touch()}`), /key\.toml: limit .*: put it under \[defaults\]$/m);
+  });
   it('a configuration file that is not there', async () =>
     usage(await lab.sh(`rdpipe --config none.toml ${touch()}`), /none\.toml/));
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
 import { UsageError } from '../model/errors.ts';
+import { printable } from '../model/text.ts';
 import {
   ENCRYPT_MODES,
   hostKeyOf,
@@ -12,6 +13,7 @@ import {
   PROGRESS_MODES,
   SSH_MODES,
   STDERR_MODES,
+  STDIN_MODES,
   TRANSPORT_MODES,
 } from '../parse/options.ts';
 import {
@@ -49,6 +51,8 @@ export function parseConfig(text: string, path: string): ConfigFile {
   const result = v.safeParse(FILE, parseToml(text, path));
   if (!result.success) throw new UsageError(`${path}: ${inWords(result.issues[0])}`);
   const { defaults = {}, host = {} } = result.output;
+  if (defaults.quiet === true && (defaults.verbose ?? 0) > 0)
+    throw new UsageError(`${path}: [defaults] quiet and verbose exclude each other`);
   const hosts = new Map(Object.entries(host).map(([name, values]) => [hostNamed(name, path), values]));
   return { defaults, hosts };
 }
@@ -87,9 +91,22 @@ function hostNamed(name: string, path: string): string {
 }
 
 function inWords(issue: v.BaseIssue<unknown>): string {
-  const key = v.getDotPath(issue) ?? 'file';
-  if (issue.type === 'strict_object' && issue.expected === 'never') return `unknown key ${key}`;
-  return `${key}: ${issue.message}`;
+  const path = (issue.path ?? []).map(({ key }) => printable(String(key)));
+  const key = path.at(-1) ?? 'file';
+  const section = path.slice(0, -1).join('.');
+  if (issue.type === 'strict_object' && issue.expected === 'never') return unknownKey(key, section);
+  return section === '' ? `${key}: ${issue.message}` : `[${section}] ${key}: ${issue.message}`;
+}
+
+function unknownKey(key: string, section: string): string {
+  const { defaults, host } = CONFIG_KEYS;
+  if (section === '') {
+    if (defaults.includes(key)) return `${key} stands outside of a section: put it under [defaults]`;
+    return `unknown section or key ${key} (the sections are [defaults] and [host.NAME])`;
+  }
+  const isOfHosts = section === 'defaults' && host.includes(key);
+  const keys = `its keys: ${(section === 'defaults' ? defaults : host).join(', ')}`;
+  return `unknown key ${key} in [${section}] (${isOfHosts ? `${key} is one of [host.NAME]` : keys})`;
 }
 
 /** A string (or number) that one of the option readers understands; its message is the reader's. */
@@ -110,8 +127,16 @@ function readBy<Value>(read: (text: string) => Value) {
 
 const BOOLEAN = v.boolean('is neither true nor false');
 
+/** How often the switch would be given. */
+const COUNT = v.pipe(
+  v.union([v.boolean(), v.picklist([0, 1, 2])], 'is none of true, false, 1, 2'),
+  v.transform((value) => Number(value)),
+);
+
 const DEFAULTS = v.strictObject(
   {
+    verbose: v.optional(COUNT),
+    quiet: v.optional(BOOLEAN),
     port: v.optional(readBy(readPorts)),
     hostname: v.optional(readBy(readAddress)),
     transport: v.optional(readBy((text) => readChoice(TRANSPORT_MODES, text))),
@@ -124,6 +149,7 @@ const DEFAULTS = v.strictObject(
     poll: v.optional(BOOLEAN),
     lenient: v.optional(BOOLEAN),
     shell: v.optional(readBy((text) => readPlain('shell', text))),
+    stdin: v.optional(readBy((text) => readChoice(STDIN_MODES, text))),
     stderr: v.optional(readBy((text) => readChoice(STDERR_MODES, text))),
     progress: v.optional(readBy((text) => readChoice(PROGRESS_MODES, text))),
     report: v.optional(readBy((text) => readPlain('file name', text))),
@@ -151,3 +177,9 @@ const FILE = v.strictObject({
   defaults: v.optional(DEFAULTS),
   host: v.optional(v.record(v.string(), HOST, 'is not a table of hosts')),
 });
+
+/** What may stand in `[defaults]`, and in `[host.NAME]`. */
+export const CONFIG_KEYS: Readonly<Record<'defaults' | 'host', readonly string[]>> = {
+  defaults: Object.keys(DEFAULTS.entries),
+  host: Object.keys(HOST.entries),
+};

@@ -31,8 +31,7 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
   const leaseMs = options.lease ?? defaults.lease ?? stallTimeoutMs + LEASE_MARGIN_MS;
   if (leaseMs <= stallTimeoutMs) throw new UsageError('--lease must be longer than --stall-timeout');
   return {
-    verbosity: verbosityOf(options.verbose ?? 0),
-    quiet: options.quiet ?? false,
+    ...loudness(options, file),
     json: options.json ?? false,
     dryRun: options.dryRun ?? false,
     ports: options.port ?? defaults.port ?? [0, 0],
@@ -54,7 +53,7 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
     progress: options.progress ?? defaults.progress ?? 'auto',
     reportFile: options.report ?? defaults.report,
     sizeBytes: options.size,
-    stdin: options.stdin ?? 'auto',
+    stdin: options.stdin ?? defaults.stdin ?? 'auto',
     connectTimeoutMs: options.connectTimeout ?? defaults['connect-timeout'] ?? 10_000,
     stallTimeoutMs,
     leaseMs,
@@ -64,6 +63,13 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
     sshOptions: options.o ?? [],
     namedHosts: namedHosts(options),
   };
+}
+
+/** A flag wins over both keys of the config file: the two exclude each other. */
+function loudness(options: Options, { defaults }: ConfigFile): Pick<Settings, 'verbosity' | 'quiet'> {
+  const isSaid = options.verbose !== undefined || options.quiet === true;
+  const { verbose = 0, quiet = false } = isSaid ? options : defaults;
+  return { verbosity: verbosityOf(verbose), quiet };
 }
 
 function verbosityOf(count: number): Settings['verbosity'] {

@@ -90,7 +90,7 @@ export const NUMA_MODES = ['auto', 'off'] as const;
 export const STDERR_MODES = ['prefix', 'raw', 'off'] as const;
 export const PROGRESS_MODES = ['auto', 'live', 'plain', 'none'] as const;
 export const SSH_MODES = ['auto', 'openssh', 'ssh2'] as const;
-const STDIN_MODES = ['auto', 'none'] as const;
+export const STDIN_MODES = ['auto', 'none'] as const;
 
 /** In the order in which help shows them. */
 export const OPTION_TABLE: readonly OptionRow[] = [

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseConfig, readConfigFile } from '../../src/config/file.ts';
+import { CONFIG_KEYS, parseConfig, readConfigFile } from '../../src/config/file.ts';
 import { UsageError } from '../../src/model/errors.ts';
+import { OPTION_TABLE } from '../../src/parse/options.ts';
 import { usageErrorOf } from '../parse/helpers.ts';
 
 describe('config file', () => {
@@ -30,6 +31,8 @@ describe('config file', () => {
       numa = "off"
       report = "run.html"
       lenient = true
+      verbose = 2
+      stdin = "none"
 
       [host.h1]
       data = "10.0.0.1"
@@ -55,6 +58,8 @@ describe('config file', () => {
       numa: 'off',
       report: 'run.html',
       lenient: true,
+      verbose: 2,
+      stdin: 'none',
     });
     expect([...hosts]).to.deep.equal([
       ['h1', { data: '10.0.0.1', sudo: true, shell: 'bash', agent: '/opt/rdstage' }],
@@ -67,19 +72,30 @@ describe('config file', () => {
   });
 
   const WRONG: readonly (readonly [string, string])[] = [
-    ['[defaults]\nbufer = "8M"', 'c.toml: unknown key defaults.bufer'],
-    ['[default]', 'c.toml: unknown key default'],
-    ['[host.h1]\ndate = "x"', 'c.toml: unknown key host.h1.date'],
-    ['[defaults]\nport = "x"', "c.toml: defaults.port: 'x' is not a port or a range of ports (1 to 65535, 7000-7010)"],
-    ['[defaults]\ntransport = "udp"', "c.toml: defaults.transport: 'udp' is none of auto, rdma, tcp"],
-    ['[defaults]\ncompress = "gzip"', "c.toml: defaults.compress: 'gzip' is neither none nor zstd[:LEVEL] (1 to 19)"],
-    ['[defaults]\njobs = -1', "c.toml: defaults.jobs: '-1' is not a number of threads (0 to 64)"],
-    ['[defaults]\nlimit = "0"', "c.toml: defaults.limit: '0' is not a usable rate (1 B/s to 1 PiB/s, or none)"],
-    ['[defaults]\nnuma = "on"', "c.toml: defaults.numa: 'on' is none of auto, off"],
-    ['[defaults]\nreport = ""', 'c.toml: defaults.report: the file name is empty'],
-    ['[defaults]\nlenient = "yes"', 'c.toml: defaults.lenient: is neither true nor false'],
-    ['[defaults]\nbuffer = true', 'c.toml: defaults.buffer: is neither text nor a number'],
-    ['[host.h1]\ndata = "a b"', "c.toml: host.h1.data: 'a b' is not an address or host name"],
+    [
+      '[defaults]\nbufer = "8M"',
+      `c.toml: unknown key bufer in [defaults] (its keys: ${CONFIG_KEYS.defaults.join(', ')})`,
+    ],
+    ['buffer = "8M"', 'c.toml: buffer stands outside of a section: put it under [defaults]'],
+    ['[defaults]\nsudo = true', 'c.toml: unknown key sudo in [defaults] (sudo is one of [host.NAME])'],
+    ['[host]\nh1 = 3', 'c.toml: [host] h1: is not a table'],
+    ['[default]', 'c.toml: unknown section or key default (the sections are [defaults] and [host.NAME])'],
+    ['[defaults]\nverbose = 3', 'c.toml: [defaults] verbose: is none of true, false, 1, 2'],
+    ['[defaults]\nverbose = true\nquiet = true', 'c.toml: [defaults] quiet and verbose exclude each other'],
+    ['[host.h1]\ndate = "x"', 'c.toml: unknown key date in [host.h1] (its keys: data, sudo, shell, agent)'],
+    [
+      '[defaults]\nport = "x"',
+      "c.toml: [defaults] port: 'x' is not a port or a range of ports (1 to 65535, 7000-7010)",
+    ],
+    ['[defaults]\ntransport = "udp"', "c.toml: [defaults] transport: 'udp' is none of auto, rdma, tcp"],
+    ['[defaults]\ncompress = "gzip"', "c.toml: [defaults] compress: 'gzip' is neither none nor zstd[:LEVEL] (1 to 19)"],
+    ['[defaults]\njobs = -1', "c.toml: [defaults] jobs: '-1' is not a number of threads (0 to 64)"],
+    ['[defaults]\nlimit = "0"', "c.toml: [defaults] limit: '0' is not a usable rate (1 B/s to 1 PiB/s, or none)"],
+    ['[defaults]\nnuma = "on"', "c.toml: [defaults] numa: 'on' is none of auto, off"],
+    ['[defaults]\nreport = ""', 'c.toml: [defaults] report: the file name is empty'],
+    ['[defaults]\nlenient = "yes"', 'c.toml: [defaults] lenient: is neither true nor false'],
+    ['[defaults]\nbuffer = true', 'c.toml: [defaults] buffer: is neither text nor a number'],
+    ['[host.h1]\ndata = "a b"', "c.toml: [host.h1] data: 'a b' is not an address or host name"],
     ['[host."-x"]\nsudo = true', "c.toml: [host.-x]: host -x begins with '-'"],
     ['host = 3', 'c.toml: host: is not a table of hosts'],
     ['defaults = 3', 'c.toml: defaults: is not a table'],
@@ -89,6 +105,24 @@ describe('config file', () => {
       expect(usageErrorOf(() => parseConfig(text, 'c.toml')).message).to.equal(message);
     });
   }
+
+  /** Options that are no keys, and why. */
+  const NO_KEYS: Readonly<Record<string, string>> = {
+    'dry-run': 'it is what one call is for',
+    json: 'its reader is the program that makes the call, and no flag takes it back',
+    ok: 'which statuses are success is a matter of the commands of one pipeline',
+    size: 'it is the size of one stream',
+    config: 'it names this file',
+    version: 'it is what one call is for',
+    help: 'it is what one call is for',
+  };
+
+  it('knows every long option that is not of one call alone, and nothing else', () => {
+    const options = OPTION_TABLE.flatMap(({ long }) => (long === undefined ? [] : [long.replace(/^--/, '')]));
+    const keys = [...CONFIG_KEYS.defaults, ...CONFIG_KEYS.host];
+    expect(keys.filter((key) => !options.includes(key))).to.deep.equal([]);
+    expect(options.filter((option) => !keys.includes(option))).to.have.members(Object.keys(NO_KEYS));
+  });
 
   it('names the line of what is no TOML', () => {
     expect(usageErrorOf(() => parseConfig('\n[defaults', 'c.toml')).message).to.match(/^c\.toml:2: [^\n]+$/);

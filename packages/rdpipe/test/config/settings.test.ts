@@ -142,6 +142,24 @@ describe('settings', () => {
     ]);
   });
 
+  it('takes loudness from the config file, unless a flag says another', () => {
+    const loud = (flags: string, file: string) => {
+      const { verbosity, quiet } = settingsFrom(flags, `[defaults]\n${file}`);
+      return [verbosity, quiet];
+    };
+    expect(loud('', 'verbose = true')).to.deep.equal([1, false]);
+    expect(loud('', 'verbose = 2')).to.deep.equal([2, false]);
+    expect(loud('-v', 'verbose = 2')).to.deep.equal([1, false]);
+    expect(loud('-q', 'verbose = 2')).to.deep.equal([0, true]);
+    expect(loud('', 'quiet = true')).to.deep.equal([0, true]);
+    expect(loud('-vv', 'quiet = true')).to.deep.equal([2, false]);
+  });
+
+  it('takes standard input from the config file, unless a flag says another', () => {
+    expect(settingsFrom('', '[defaults]\nstdin = "none"').stdin).to.equal('none');
+    expect(settingsFrom('--stdin auto', '[defaults]\nstdin = "none"').stdin).to.equal('auto');
+  });
+
   it('counts -v up to two', () => {
     expect(['', '-v', '-vv', '-vvv'].map((flags) => settingsFrom(flags).verbosity)).to.deep.equal([0, 1, 2, 2]);
   });
