@@ -5,31 +5,31 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import type { Report } from '../../packages/rdpipe/src/model/report.ts';
 import { useLab } from '../support/lab.ts';
+import { makeNamespace, ownNamespaces, removeNamespace } from '../support/namespaces.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
 
 const HOSTS = ['h1', 'h2'] as const;
 
 describe('hosts on networks that ssh does not use', () => {
   const lab = useLab();
-  const spaces = `rdpipe-test-${process.pid}`;
+  const spaces = ownNamespaces('networks');
   const between = `${spaces}-switch`;
   const spaceOf = (host: string) => `${spaces}-${host}`;
 
   before(function () {
     needsRoot(this);
     needsTool(this, 'ip');
-    ip('netns', 'add', between);
+    makeNamespace(between);
     ip('-n', between, 'link', 'add', 'switch', 'up', 'type', 'bridge');
     for (const [index, host] of HOSTS.entries()) {
-      ip('netns', 'add', spaceOf(host));
+      makeNamespace(spaceOf(host));
       plugIn(host, 'decoy', `10.9.0.${index + 1}/24`);
       plugIn(host, 'joined', `10.9.1.${index + 1}/24`);
       ip('-n', between, 'link', 'set', `joined-${host}`, 'master', 'switch');
     }
   });
   after(() => {
-    const known = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' });
-    for (const name of [between, ...HOSTS.map(spaceOf)]) if (known.includes(name)) ip('netns', 'del', name);
+    for (const name of [between, ...HOSTS.map(spaceOf)]) removeNamespace(name);
   });
 
   it('are joined by the one that leads from one to the other, and the report tells of the other', async () => {
@@ -56,7 +56,7 @@ describe('hosts on networks that ssh does not use', () => {
     ip('-n', between, 'link', 'add', far, 'type', 'veth', 'peer', 'name', name, 'netns', space);
     ip('-n', between, 'link', 'set', far, 'up');
     ip('-n', space, 'address', 'add', address, 'dev', name);
-    for (const device of ['lo', name]) ip('-n', space, 'link', 'set', device, 'up');
+    ip('-n', space, 'link', 'set', name, 'up');
   }
 
   /** ssh's %n is the alias, after which the host's space and its server's configuration are named. */

@@ -27,7 +27,7 @@ export const DEFAULT_OPTIONS: LabOptions = { hosts: 3, cpus: 1, nodes: 1, memory
 /** Returns when every host takes ssh connections, after some 7 s; the first time it downloads a kernel. */
 export async function startLab(name: string, options: LabOptions, say: (line: string) => void): Promise<RunningLab> {
   const place = placeOf(name);
-  removeOrphans();
+  removeOrphans(name);
   if (namespaces().includes(place.namespace)) throw new Error(`the lab "${name}" is up already`);
   const kernel = theKernel(say);
   rmSync(place.folder, { recursive: true, force: true });
@@ -65,8 +65,9 @@ export function nameOfOwnLab(): string {
   return `pid-${process.pid}`;
 }
 
-/** What is left of labs whose processes were killed. */
-function removeOrphans(): void {
+/** What is left of labs whose processes were killed; one of them may have had this process's number, and so the wanted name. */
+function removeOrphans(wanted: string): void {
+  if (wanted === nameOfOwnLab()) stopLab(wanted);
   if (!existsSync(RUNNING)) return;
   for (const name of readdirSync(RUNNING)) {
     const owner = /^pid-(\d+)$/.exec(name)?.[1];

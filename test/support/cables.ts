@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network of cables: hosts and the user's machine in network namespaces of their own, each with one cable to a switch for
 // control (ssh) and another to one for data. The switches are in a namespace too, where packets can be dropped.
-import { configure, endProcessesInside, inside, makeNamespace, namespaces, removeNamespace } from './namespaces.ts';
-import { isRunning } from './processes.ts';
+import { configure, endProcessesInside, inside, makeNamespace, ownNamespaces, removeNamespace } from './namespaces.ts';
 import { output } from './shell-out.ts';
 
 export type Wire = 'control' | 'data';
@@ -12,20 +11,18 @@ const SUBNETS = { control: '10.66.0', data: '10.66.1' } as const;
 /** Where rdpipe runs. */
 export const USER = 'user';
 const USER_NUMBER = 254;
-const PREFIX = 'rdpipe-cables';
 /** nft's table. */
 const RULES = 'faults';
 
 let made = 0;
 
 export class Cables {
-  readonly #name = `${PREFIX}-${process.pid}-${made++}`;
+  readonly #name = `${ownNamespaces('cables')}-${made++}`;
   readonly #hosts: readonly string[];
 
-  /** Hosts of these names; also removes what processes that were killed have left. */
+  /** Hosts of these names. */
   constructor(hosts: readonly string[]) {
     this.#hosts = hosts;
-    removeOrphans();
     makeNamespace(this.#switch);
     configure(
       this.#switch,
@@ -168,11 +165,4 @@ function nft(namespace: string, words: string): void {
 function run(namespace: string, words: readonly string[]): string {
   const [program = '', ...rest] = [...inside(namespace), ...words];
   return output(program, rest).toString();
-}
-
-function removeOrphans(): void {
-  for (const name of namespaces()) {
-    const owner = new RegExp(`^${PREFIX}-(\\d+)-`).exec(name)?.[1];
-    if (owner !== undefined && !isRunning(Number(owner))) removeNamespace(name);
-  }
 }

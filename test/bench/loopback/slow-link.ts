@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { configure, inside, makeNamespace, removeNamespace } from '../../support/namespaces.ts';
+import { configure, inside, makeNamespace, ownNamespaces, removeNamespace } from '../../support/namespaces.ts';
 import { succeeds } from '../../support/shell-out.ts';
 import { program } from '../programs/programs.ts';
 
@@ -24,7 +24,7 @@ export class SlowLink {
   }
 
   static async open(): Promise<SlowLink> {
-    const name = `rdpipe-bench-${process.pid}`;
+    const name = ownNamespaces('bench');
     const namespaces = [`${name}-a`, `${name}-b`] as const;
     for (const namespace of namespaces) makeNamespace(namespace);
     const delayUs = String((ROUND_TRIP_MS * 1000) / 2);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// A test run that is killed leaves its networks behind. The next one removes them, but not those of one that still runs.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { Cables } from '../support/cables.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeNamespace, namespaces, ownNamespaces, processesInside, removeNamespace } from '../support/namespaces.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
+import { isRunning } from '../support/processes.ts';
+
+const KINDS = ['cables', 'networks', 'bench', 'lab'] as const;
+
+describe('network namespaces of the tests', () => {
+  let made: string[];
+
+  before(function () {
+    needsRoot(this);
+    needsTool(this, 'ip', 'nft');
+  });
+  beforeEach(() => {
+    made = [];
+  });
+  afterEach(() => {
+    for (const name of made) removeNamespace(name);
+  });
+
+  for (const kind of KINDS) {
+    it(`are removed at the next start when their owner was killed: ${kind}`, async () => {
+      const stale = add(`rdpipe-${kind}-pid-${pidOfTheDead()}-x`);
+      const left = await startInside(stale);
+      withCables(() => expect(namespaces()).not.to.contain(stale));
+      await eventually(() => expect(isRunning(left)).to.equal(false));
+    });
+  }
+
+  it('are removed when their dead owner had the number of the process that starts', () => {
+    const name = add(`${ownNamespaces('networks')}-x`);
+    ip('-n', name, 'link', 'add', 'old', 'type', 'bridge');
+    makeNamespace(name);
+    expect(spawnSync('ip', ['-n', name, 'link', 'show', 'old']).status).to.equal(1);
+  });
+
+  it('stay when their owner lives, and this process keeps its own', async () => {
+    const owner = spawn('sleep', ['60']);
+    await once(owner, 'spawn');
+    try {
+      const others = add(`rdpipe-networks-pid-${owner.pid}-x`);
+      const own = add(`${ownNamespaces('networks')}-x`);
+      withCables(() => expect(namespaces()).to.include.members([others, own]));
+    } finally {
+      await end(owner);
+    }
+  });
+
+  it('are not taken for those of a lab that lasts', () => {
+    const lasting = add(`rdpipe-lab-checkout-${pidOfTheDead()}`);
+    withCables(() => expect(namespaces()).to.contain(lasting));
+  });
+
+  function add(name: string): string {
+    made.push(name);
+    ip('netns', 'add', name);
+    return name;
+  }
+});
+
+function withCables(check: () => void): void {
+  const cables = new Cables(['h1']);
+  try {
+    check();
+  } finally {
+    cables.remove();
+  }
+}
+
+/** Pid of a process that runs inside, whoever started it. */
+async function startInside(namespace: string): Promise<number> {
+  spawn('ip', ['netns', 'exec', namespace, 'sleep', '60'], { stdio: 'ignore' }).unref();
+  return eventually(() => {
+    const [pid] = processesInside(namespace);
+    if (pid === undefined) throw new Error(`nothing runs inside ${namespace} yet`);
+    return pid;
+  });
+}
+
+function pidOfTheDead(): number {
+  const { pid } = spawnSync('true');
+  return pid;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  child.kill();
+  await once(child, 'exit');
+}
+
+function ip(...words: readonly string[]): void {
+  const { status, stderr } = spawnSync('ip', words, { encoding: 'utf8' });
+  expect(status, stderr).to.equal(0);
+}
