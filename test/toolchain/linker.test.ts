@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The static build hides the linker's warnings of what libcrypto has and no program calls, and no others.
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ROOT } from '../support/root.ts';
+
+describe('the static build', () => {
+  let out: string;
+
+  /** Objects that are up to date, beside no program. */
+  before(() => {
+    out = mkdtempSync(join(ROOT, 'build/linker-'));
+    cpSync(join(ROOT, 'build/static'), out, { recursive: true, preserveTimestamps: true });
+    rmSync(join(out, 'rdsend'));
+  });
+  after(() => rmSync(out, { recursive: true }));
+
+  it('prints no warning that does not apply', () => {
+    expect(link()).to.deep.equal({ status: 0, stderr: '' });
+  });
+
+  it('prints what the linker says of a function that is called', () => {
+    const stderr = linkWith(
+      '#include <pwd.h>\nstruct passwd *of_users(void); struct passwd *of_users(void) { return getpwuid(0); }',
+    );
+    expect(stderr)
+      .to.match(/in function `of_users'/)
+      .and.to.match(/warning: Using 'getpwuid' in statically linked/);
+    expect(stderr).not.to.contain('libcrypto');
+  });
+
+  it('fails, and says why, where a function is missing', () => {
+    expect(linkWith('void missing(void); void calls(void); void calls(void) { missing(); }')).to.contain('undefined');
+  });
+
+  /** What the linker prints about a program with one more object. */
+  function linkWith(source: string): string {
+    const [file, object] = [join(out, 'more.c'), join(out, 'more.o')];
+    writeFileSync(file, source);
+    expect(spawnSync('cc', ['-c', '-o', object, file]).status).to.equal(0);
+    rmSync(join(out, 'rdsend'), { force: true });
+    return link(`LDFLAGS=${object}`).stderr;
+  }
+
+  function link(...words: string[]) {
+    const line = ['-s', 'STATIC=1', `OUT=${out}`, ...words, join(out, 'rdsend')];
+    const { status, stderr } = spawnSync('make', line, { cwd: ROOT, encoding: 'utf8' });
+    return { status, stderr };
+  }
+});
