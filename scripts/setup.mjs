@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]]`. Plain node: nothing is
-// installed yet. With everything in place it only looks. `--bench` also asks for the peers of the benchmark, `--test` for
+// installed yet. With everything in place it only builds. `--bench` also asks for the peers of the benchmark, `--test` for
 // these and what the test suites use, `--full` for what only the full ones do.
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+// It prints a line for each step. What the steps print is shown if they fail; of the build, the warnings always.
+import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, fstatSync, openSync, readFileSync, readSync, unlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -22,9 +25,12 @@ const BUILD_PACKAGES = [
   'librdmacm-dev',
   'openssh-client',
 ];
+/** By the names that pkg-config knows; where packages are named otherwise they are looked for. */
+const BUILD_LIBRARIES = ['libssl', 'libcrypto', 'libxxhash', 'libzstd', 'jansson'];
 const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server', 'socat', 'zstd'];
 const TEST_PACKAGES = [
   ...BENCH_PACKAGES,
+  'bsdutils',
   'busybox-static',
   'chromium',
   'clang-format',
@@ -55,9 +61,9 @@ const TEST_PACKAGES = [
   'zsh',
 ];
 
-const FULL_PACKAGES = ['clang', 'clang-tidy', 'libclang-rt-dev', 'valgrind'];
+const FULL_PACKAGES = ['clang', 'clang-tidy', 'debootstrap', 'libclang-rt-dev', 'valgrind'];
 
-setUp(wantedPackages(process.argv));
+await setUp(wantedPackages(process.argv));
 
 function wantedPackages(words) {
   const bench = words.includes('--bench') ? BENCH_PACKAGES : [];
@@ -66,12 +72,15 @@ function wantedPackages(words) {
   return [...BUILD_PACKAGES, ...bench, ...test, ...full];
 }
 
-function setUp(packages) {
+async function setUp(packages) {
+  const started = Date.now();
   checkNode();
-  installPackages(packages);
-  installPnpm();
-  installDependencies();
-  must('npm', ['run', '--silent', 'build']);
+  await installPackages(packages);
+  await installPnpm();
+  await installDependencies();
+  await build('native programs', 'build:native');
+  await build('the program', 'build:bundle');
+  say(`done in ${Math.round((Date.now() - started) / 1000)} s`);
 }
 
 function checkNode() {
@@ -80,25 +89,26 @@ function checkNode() {
   fail(`node ${NODE_LEAST.join('.')} or later is needed, this is ${process.versions.node}`);
 }
 
-function installPackages(wanted) {
-  if (!existsSync('/usr/bin/apt-get')) return warnOfOtherSystem(wanted);
+async function installPackages(wanted) {
+  if (!existsSync('/usr/bin/apt-get')) return lookForTools(wanted);
   const missing = missingPackages(wanted);
   if (missing.length === 0) return;
+  const names = missing.join(' ');
   const asRoot = process.getuid() === 0 ? [] : ['sudo', '-n'];
-  console.log(`setup: installing ${missing.join(' ')}`);
-  const installed =
-    succeeds([...asRoot, 'apt-get', '-qq', 'update']) &&
-    succeeds([...asRoot, ...aptInstall(missing)]) &&
-    missingPackages(wanted).length === 0;
-  if (!installed)
-    fail(`system packages are missing; install them, then try again:\n  sudo apt-get install ${missing.join(' ')}`);
+  if (!succeeds([...asRoot, 'true']))
+    fail(`system packages are missing; install them, then try again: sudo apt-get install ${names}`);
+  say(`installing system packages: ${names}`);
+  await must([...asRoot, 'apt-get', '-qq', 'update']);
+  await must([...asRoot, ...aptInstall(missing)]);
 }
 
-/** Other systems name their packages otherwise: the build says what it lacks. */
-function warnOfOtherSystem(wanted) {
+/** Other systems name their packages otherwise. */
+function lookForTools(packages) {
   const tools = ['cc', 'make', 'pkg-config', 'ssh'].filter((tool) => !onPath(tool));
-  if (tools.length === 0) return;
-  fail(`no apt-get here, and ${tools.join(', ')} missing; on Debian these packages are used: ${wanted.join(' ')}`);
+  const libraries = BUILD_LIBRARIES.filter((library) => !succeeds(['pkg-config', '--exists', library]));
+  const missing = [...tools, ...libraries];
+  if (missing.length === 0) return;
+  fail(`no apt-get here, and ${missing.join(', ')} missing; on Debian these packages are used: ${packages.join(' ')}`);
 }
 
 function missingPackages(wanted) {
@@ -120,9 +130,10 @@ function aptInstall(packages) {
   return [...quiet, 'install', '--no-install-recommends', ...packages];
 }
 
-function installPnpm() {
+async function installPnpm() {
   if (pnpmVersion() === PNPM_VERSION) return;
-  must('npm', ['install', '--silent', '--no-fund', '--no-audit', '--prefix', '.tools', `pnpm@${PNPM_VERSION}`]);
+  say(`installing pnpm ${PNPM_VERSION} in .tools`);
+  await must(['npm', 'install', '--no-fund', '--no-audit', '--prefix', '.tools', `pnpm@${PNPM_VERSION}`]);
 }
 
 function pnpmVersion() {
@@ -131,11 +142,18 @@ function pnpmVersion() {
 }
 
 /** pnpm keeps a copy of the lock file that it installed from. */
-function installDependencies() {
+async function installDependencies() {
   const installed = join(root, 'node_modules/.pnpm/lock.yaml');
   const wanted = readFileSync(join(root, 'pnpm-lock.yaml'));
   if (existsSync(installed) && readFileSync(installed).equals(wanted)) return;
-  must(PNPM, ['install', '--frozen-lockfile', '--prod=false', '--config.confirm-modules-purge=false']);
+  say('installing dependencies in node_modules');
+  await must([PNPM, 'install', '--frozen-lockfile', '--prod=false', '--config.confirm-modules-purge=false']);
+}
+
+/** Of its two outputs the first only has names of files. */
+async function build(what, script) {
+  say(`building ${what}`);
+  process.stderr.write(await must(['npm', 'run', '--silent', script], 'ignore'));
 }
 
 function onPath(tool) {
@@ -143,14 +161,58 @@ function onPath(tool) {
 }
 
 function succeeds([command, ...args]) {
-  return spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }
 
-function must(command, args) {
-  if (!succeeds([command, ...args])) fail(`${[command, ...args].join(' ')} failed`);
+/**
+ * Returns what it printed. On a terminal the seconds are shown meanwhile. The log is a file: a server that a package starts may
+ * keep it open.
+ */
+async function must([command, ...args], stdout = undefined) {
+  const log = openLog();
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', stdout ?? log, log] });
+  const stopClock = startClock();
+  const status = await new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ?? code));
+  });
+  stopClock();
+  if (status === 0) return textOf(log);
+  process.stderr.write(textOf(log));
+  fail(`${[command, ...args].join(' ')} failed (${status}): see above, mend that, and try again`);
+}
+
+/** It has no name, so that none is left behind. */
+function openLog() {
+  const path = join(tmpdir(), `rdpipe-setup-${randomUUID()}`);
+  const log = openSync(path, 'ax+', 0o600);
+  unlinkSync(path);
+  return log;
+}
+
+function textOf(log) {
+  const text = Buffer.alloc(fstatSync(log).size);
+  readSync(log, text, 0, text.length, 0);
+  return text;
+}
+
+function startClock() {
+  if (!process.stderr.isTTY) return () => {};
+  const started = Date.now();
+  const timer = setInterval(() => {
+    process.stderr.write(`\r  ${Math.round((Date.now() - started) / 1000)} s`);
+  }, 1000);
+  return () => {
+    clearInterval(timer);
+    process.stderr.write('\r\x1b[K');
+  };
+}
+
+function say(line) {
+  console.error(`setup: ${line}`);
 }
 
 function fail(message) {
-  console.error(`setup: ${message}`);
+  say(message);
   process.exit(1);
 }
