@@ -5,7 +5,8 @@
 #   make test       builds and runs the C suites        make headers   every header compiles alone
 #   make fuzz-programs   the fuzz targets: with FUZZ=1 for libFuzzer (it takes clang), else to replay their corpora
 #   make analyze    without findings: clang's warnings, gcc's -fanalyzer, clang-tidy        make valgrind   the C suites
-#   make install    PREFIX (/usr/local), DESTDIR; after `npm run build`        make clean     removes build/
+#   make install    PREFIX (/usr/local), DESTDIR; after `npm run build`        make uninstall  the same variables
+#   make clean      removes build/
 PREFIX ?= /usr/local
 # What the suites run is built to be tested: half the compiler's time, and sanitizers see more before it is optimized away.
 CFLAGS ?= $(if $(filter asan tsan,$(VARIANT)),-O1 -g1,-O2 -g)
@@ -62,7 +63,7 @@ FUZZ_TARGETS := $(patsubst packages/%.c,$(OUT)/%,$(wildcard packages/*-native/fu
 
 objects_of = $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard packages/$(1)-native/src/*.c))
 
-.PHONY: all test-programs fuzz-programs test headers analyze valgrind install clean
+.PHONY: all test-programs fuzz-programs test headers analyze valgrind install uninstall clean
 .SECONDARY:
 all: $(PROGRAMS:%=$(OUT)/%) $(if $(SAN),,$(OUT)/deploy/sha256sums)
 
@@ -150,21 +151,33 @@ valgrind:
 	@for suite in $(filter-out $(IN_TIME),$(TEST_SOURCES:packages/%.c=build/valgrind/%)); do \
 	  RD_BIN=$(abspath build/valgrind) $(VALGRIND) $$suite || exit 1; done
 
-# An installed copy is laid out as a checkout is, below lib/rdpipe; bin/ leads into it.
-LIB := $(DESTDIR)$(PREFIX)/lib/rdpipe
+# An installed copy is laid out as a checkout is, below lib/rdpipe; bin/ leads into it. The file `installed` there has the names of all
+# that was put below PREFIX, so that whatever checkout removes it removes that and nothing else. root builds nothing here.
+TARGET := $(DESTDIR)$(PREFIX)
+COPY := lib/rdpipe
 BUNDLE := build/rdpipe
+COPY_FOLDERS := bin $(BUNDLE) build/static build/release
+IN_COPY = $(wildcard bin/* $(BUNDLE)/*) $(foreach kind,static release,$(addprefix build/$(kind)/,$(PROGRAMS) sha256sums))
+INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,rdpipe $(PROGRAMS)) \
+  $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1)))
 
-install: all
-	@test -e $(BUNDLE)/rdpipe.cjs && test -e build/static/deploy/rdstage || { echo "run 'npm run build' first" >&2; exit 1; }
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(LIB)/bin $(LIB)/$(BUNDLE) $(LIB)/build/static $(LIB)/build/release
-	install -m 755 $(wildcard bin/*) $(LIB)/bin
-	install -m 644 $(wildcard $(BUNDLE)/*.?js $(BUNDLE)/*.cache) $(LIB)/$(BUNDLE)
-	install -m 755 $(PROGRAMS:%=build/static/deploy/%) $(LIB)/build/static
-	install -m 755 $(PROGRAMS:%=$(OUT)/deploy/%) $(LIB)/build/release
-	install -m 644 build/static/deploy/sha256sums $(LIB)/build/static
-	install -m 644 $(OUT)/deploy/sha256sums $(LIB)/build/release
-	for program in rdpipe $(PROGRAMS); do ln -sf ../lib/rdpipe/bin/$$program $(DESTDIR)$(PREFIX)/bin/$$program || exit 1; done
-	install -m 644 $(wildcard packages/*/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
+install:
+	@test -e $(BUNDLE)/rdpipe.cjs && $(MAKE) -qs all && $(MAKE) -qs STATIC=1 all || { echo "run 'npm run build' first" >&2; exit 1; }
+	@if test -e $(TARGET)/$(COPY)/installed; then $(MAKE) --no-print-directory uninstall; fi
+	install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(COPY_FOLDERS:%=$(TARGET)/$(COPY)/%)
+	install -m 755 $(wildcard bin/*) $(TARGET)/$(COPY)/bin
+	install -m 644 $(wildcard $(BUNDLE)/*) $(TARGET)/$(COPY)/$(BUNDLE)
+	for kind in static release; do \
+	  install -m 755 $(PROGRAMS:%=build/$$kind/deploy/%) $(TARGET)/$(COPY)/build/$$kind && \
+	  install -m 644 build/$$kind/deploy/sha256sums $(TARGET)/$(COPY)/build/$$kind || exit 1; done
+	for program in rdpipe $(PROGRAMS); do ln -sf ../$(COPY)/bin/$$program $(TARGET)/bin/$$program || exit 1; done
+	install -m 644 $(wildcard packages/*/man/*.1) $(TARGET)/share/man/man1
+	printf '%s\n' $(INSTALLED) $(COPY)/installed >$(TARGET)/$(COPY)/installed
+
+uninstall:
+	@test -e $(TARGET)/$(COPY)/installed || { echo "no rdpipe is installed below $(TARGET)" >&2; exit 1; }
+	cd $(TARGET) && xargs rm -f <$(COPY)/installed
+	cd $(TARGET)/lib && rmdir --ignore-fail-on-non-empty --parents $(COPY_FOLDERS:%=rdpipe/%)
 
 clean:
 	rm -rf build

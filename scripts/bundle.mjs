@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles the TypeScript into build/rdpipe: rdpipe.cjs, which runs program.cjs by its compiled code in program.cache; what few runs
-// need, in files of its own; and, for ssh's questions, rdpipe-askpass.mjs.
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+// need, in files of its own; for ssh's questions, rdpipe-askpass.mjs; and node-path, where bin/rdpipe finds node if it is not in PATH.
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -90,4 +90,5 @@ await build({
   outExtension: { '.js': '.mjs' },
   format: 'esm',
 });
+writeFileSync(join(target, 'node-path'), `${process.execPath}\n`);
 keepCompiledCode(root);

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// An installed copy runs from where it was put, without the checkout.
+// An installed copy runs from where it was put, without the checkout, and goes without a trace.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-
-const ROOT = join(import.meta.dirname, '../..');
+import { ROOT } from '../support/root.ts';
 
 describe('make install', () => {
   let staging: string;
@@ -14,7 +24,7 @@ describe('make install', () => {
 
   before(() => {
     staging = mkdtempSync(join(tmpdir(), 'rdpipe-test-install-'));
-    execFileSync('make', ['install', `DESTDIR=${staging}/staged`, 'PREFIX=/opt/rd'], { cwd: ROOT, stdio: 'pipe' });
+    make('install', `DESTDIR=${staging}/staged`, 'PREFIX=/opt/rd');
     prefix = join(staging, 'moved');
     renameSync(join(staging, 'staged/opt/rd'), prefix);
   });
@@ -66,4 +76,130 @@ describe('make install', () => {
       expect(run.stdout).to.match(/\d+\.\d+\.\d+/);
     });
   }
+
+  describe("with cron's environment", () => {
+    let bare: string;
+
+    /** As /usr/bin:/bin are where node was installed elsewhere. */
+    before(() => {
+      bare = join(staging, 'usr-bin');
+      mkdirSync(bare);
+      for (const name of readdirSync('/usr/bin')) {
+        if (!/^(node|nodejs)$/.test(name)) symlinkSync(join('/usr/bin', name), join(bare, name));
+      }
+    });
+
+    it("finds node where it was at the build, and starts as README's example says", () => {
+      const run = byCron(`${programOfCronExample()} -q ':echo hi' ':tr a-z A-Z'`);
+      expect({ status: run.status, text: run.stdout, stderr: run.stderr }).to.deep.equal({
+        status: 0,
+        text: 'HI\n',
+        stderr: '',
+      });
+    });
+
+    it('answers the questions of ssh there too', () => {
+      const run = byCron(`${prefix}/lib/rdpipe/bin/rdpipe-askpass 'Password: '`);
+      expect(run.stderr).to.equal('rdpipe-askpass: is run by ssh for rdpipe, not by hand\n');
+    });
+
+    it('says in one line that there is no node', () => {
+      const path = join(prefix, 'lib/rdpipe/build/rdpipe/node-path');
+      renameSync(path, `${path}.away`);
+      const run = byCron(`${prefix}/bin/rdpipe :true`);
+      renameSync(`${path}.away`, path);
+      expect(run.stderr).to.match(/^rdpipe: node is not in PATH .*install Node 20\.19 or later\n$/);
+      expect(run.status).to.equal(125);
+    });
+
+    function byCron(line: string) {
+      return spawnSync('/bin/sh', ['-c', line], { encoding: 'utf8', env: { PATH: bare, HOME: staging } });
+    }
+
+    /** README's is installed below /usr/local. */
+    function programOfCronExample(): string {
+      const [, program = ''] = /^15 2 \* \* \* +(\S+) -q /m.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+      expect(program).to.equal('/usr/local/bin/rdpipe');
+      return program.replace('/usr/local', prefix);
+    }
+  });
 });
+
+describe('make uninstall', () => {
+  let target: string;
+  let where: readonly string[];
+
+  beforeEach(() => {
+    target = mkdtempSync(join(tmpdir(), 'rdpipe-test-uninstall-'));
+    where = [`DESTDIR=${target}`, 'PREFIX=/opt/rd'];
+  });
+  afterEach(() => rmSync(target, { recursive: true }));
+
+  it('removes what was installed and nothing else', () => {
+    const others = ['bin/rdpipe-other', 'share/man/man1/rdpipe-other.1', 'lib/other'];
+    for (const folder of ['bin', 'share/man/man1', 'lib'])
+      mkdirSync(join(target, 'opt/rd', folder), { recursive: true });
+    for (const name of others) writeFileSync(join(target, 'opt/rd', name), '');
+    const before = everythingIn(target);
+    make('install', ...where);
+    expect(everythingIn(target)).to.include.members(['opt/rd/bin/rdpipe', 'opt/rd/lib/rdpipe/bin/rdsend']);
+    make('uninstall', ...where);
+    expect(everythingIn(target)).to.deep.equal(before);
+  });
+
+  it('leaves a file of somebody else below lib/rdpipe, with its folder', () => {
+    make('install', ...where);
+    writeFileSync(join(target, 'opt/rd/lib/rdpipe/build/other'), '');
+    make('uninstall', ...where);
+    const copy = everythingIn(join(target, 'opt/rd/lib'));
+    expect(copy).to.deep.equal(['rdpipe', 'rdpipe/build', 'rdpipe/build/other']);
+  });
+
+  it('removes what another version installed, also before this one is', () => {
+    make('install', ...where);
+    const list = join(target, 'opt/rd/lib/rdpipe/installed');
+    writeFileSync(list, `${readFileSync(list, 'utf8')}bin/rdpipe-of-old\n`);
+    writeFileSync(join(target, 'opt/rd/bin/rdpipe-of-old'), '');
+    make('install', ...where);
+    expect(readdirSync(join(target, 'opt/rd/bin')).sort()).to.deep.equal(['rdpipe', 'rdrecv', 'rdsend', 'rdstage']);
+  });
+
+  it('says that nothing is there', () => {
+    const { status, stderr } = spawnSync('make', ['uninstall', ...where], { cwd: ROOT, encoding: 'utf8' });
+    expect(stderr).to.match(/^no rdpipe is installed below .*\/opt\/rd\n/);
+    expect(status).to.equal(2);
+  });
+});
+
+describe('make install without a build', () => {
+  it('names the command that builds, and compiles nothing', () => {
+    const target = join(tmpdir(), 'rdpipe-test-never');
+    const words = ['install', 'OUT=build/never', `DESTDIR=${target}`];
+    const { status, stderr } = spawnSync('make', words, { cwd: ROOT, encoding: 'utf8' });
+    expect(stderr).to.contain("run 'npm run build' first\n");
+    expect(status).to.equal(2);
+    expect([join(ROOT, 'build/never'), target].filter(existsSync)).to.deep.equal([]);
+  });
+});
+
+describe('the package for npm', () => {
+  const folder = join(ROOT, 'packages/rdpipe');
+
+  it('is not made: it would be without its programs', () => {
+    const { status, stderr } = spawnSync('npm', ['pack', '--dry-run'], { cwd: folder, encoding: 'utf8' });
+    expect(stderr).to.contain('no package for npm is made: it would be without its programs');
+    expect(status).to.equal(1);
+  });
+
+  it('is private, so that npm publishes none', () => {
+    expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).private).to.equal(true);
+  });
+});
+
+function make(...words: string[]): void {
+  execFileSync('make', words, { cwd: ROOT, stdio: 'pipe' });
+}
+
+function everythingIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+}
