@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// README's "Try it" and "Install", line by line as they are printed there, on a machine that has what README asks for and no more:
+// as root, as a user with sudo, and as a user without.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { BareDebian, type Typed } from '../support/bare-debian.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
+import { ROOT } from '../support/root.ts';
+
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const LONGEST_MS = 600_000;
+/** Of which the first, the names of packages, takes more than a row of the screen. */
+const MOST_LINES_OF_SETUP = 8;
+
+describe('README in a bare Debian', function () {
+  this.timeout(LONGEST_MS);
+  let system: BareDebian;
+  let roots: BareDebian;
+
+  before(async function () {
+    needsRoot(this);
+    needsTool(this, 'debootstrap', 'git', 'npm', 'unshare');
+    system = await BareDebian.make();
+    roots = system.copy();
+    roots.addUser('root', false);
+    system.addUser('ann', false);
+    system.addUser('bob', true);
+  });
+  after(() => {
+    system?.remove();
+    roots?.remove();
+  });
+
+  for (const script of ['demo', 'build']) {
+    it(`names what is missing in one line, for a user without sudo: npm run ${script}`, async () => {
+      const { status, screen } = await system.type('ann', 'cd rdpipe', `npm run ${script}`);
+      expect(status, screen).to.equal(1);
+      expect(linesOfSetup(screen), screen).to.have.length(1);
+      expect(screen).to.match(/^setup: .* missing; .*: sudo apt-get install build-essential .*$/m);
+    });
+  }
+
+  it('is tried by a user with sudo', async () => {
+    expectDemo(await system.type('bob', 'cd rdpipe', tryIt()));
+  });
+
+  it('is installed by a user with sudo', async () => {
+    const [build = '', install = ''] = linesOfBlock('## Install', 0);
+    expect(install).to.match(/^sudo make install/);
+    expectDemo(await system.type('bob', 'cd rdpipe', build, install, 'cd /', 'rdpipe demo'));
+    const { screen } = await system.type('bob', 'find rdpipe -user root');
+    expect(screen).to.equal('');
+  });
+
+  it('starts from cron as its example says, where node is not in PATH', async () => {
+    const [, command = ''] = /^15 2 \* \* \* +(.*)$/m.exec(README) ?? [];
+    const cron = 'env -i HOME=/home/bob LOGNAME=bob SHELL=/bin/sh PATH=/usr/bin:/bin sh -c';
+    const { status, screen } = await system.type('bob', `${cron} "$(cat <<'END'\n${command}\nEND\n)"`);
+    expect(screen).to.match(/^rdpipe: cannot reach (?:root@)?h[12]: .*\n$/);
+    expect(status).to.equal(125);
+  });
+
+  it('is taken away again by make uninstall', async () => {
+    const { status, screen } = await system.type('bob', 'cd rdpipe', 'sudo make uninstall');
+    expect(status, screen).to.equal(0);
+    expect(readdirSync(system.path('usr/local/bin')).sort()).to.deep.equal(['node', 'npm']);
+    expect(existsSync(system.path('usr/local/lib/rdpipe'))).to.equal(false);
+    expect(readdirSync(system.path('usr/local/share/man/man1'))).to.deep.equal([]);
+  });
+
+  it('is installed by a user without sudo, in the home', async () => {
+    const [build = ''] = linesOfBlock('## Install', 0);
+    const [install = ''] = linesOfBlock('## Install', 1);
+    const installed = await system.type('ann', 'cd rdpipe', build, install);
+    expect(installed.status, installed.screen).to.equal(0);
+    expectDemo(await system.type('ann', 'rdpipe demo'));
+    expect(readdirSync(system.path('home/ann/.local/share/man/man1'))).to.contain('rdpipe.1');
+  });
+
+  it('is tried and installed by root', async () => {
+    expectDemo(await roots.type('root', 'cd rdpipe', tryIt()));
+    expectDemo(await roots.type('root', 'cd rdpipe', ...linesOfBlock('## Install', 0), 'cd /', 'rdpipe demo'));
+  });
+});
+
+/** The first line of "Try it"; the second, npm test, is what runs this. */
+function tryIt(): string {
+  const [demo = '', test = ''] = linesOfBlock('## Try it', 0);
+  expect(demo).to.match(/^npm run demo/);
+  expect(test).to.match(/^npm test/);
+  return demo;
+}
+
+/** Of the shell, in one of a section's blocks. */
+function linesOfBlock(heading: string, number: number): string[] {
+  const section = README.split(`\n${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const block = [...section.matchAll(/^```sh\n(.*?)^```/gms)][number]?.[1] ?? '';
+  return block.trimEnd().split('\n');
+}
+
+function expectDemo({ status, screen }: Typed): void {
+  expect(status, screen).to.equal(0);
+  expect(screen)
+    .to.contain('\nIH\n')
+    .and.to.contain('h2: 2147483648\n')
+    .and.to.match(/^Bandwidth \d/m);
+  expect(linesOfSetup(screen).length, screen).to.be.at.most(MOST_LINES_OF_SETUP);
+}
+
+/** Without what npm has to say of itself. */
+function linesOfSetup(screen: string): string[] {
+  const from = screen.indexOf('setup: ');
+  const until = /^(?:two throwaway hosts|install -d|make: )/m.exec(screen)?.index;
+  const rows = from < 0 ? [] : screen.slice(from, until).trimEnd().split('\n');
+  return rows.filter((row) => !row.startsWith('npm notice'));
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine as a new user has it: Debian 12 with git, sudo, node and npm, and nothing else, in a folder. Each command line has the
+// mounts that a system needs, and its processes, in namespaces of its own: both are gone when it ends.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { ROOT } from './root.ts';
+import { lines, output } from './shell-out.ts';
+
+export interface Typed {
+  readonly status: number | null;
+  /** The lines as they stood at last, each with a line feed. */
+  readonly screen: string;
+}
+
+const RELEASE = 'bookworm';
+const MIRROR = 'http://deb.debian.org/debian';
+const PACKAGES = 'ca-certificates,git,sudo';
+/** The whole of a machine's certificates, under one name there. */
+const CERTIFICATES = '/etc/ssl/certs/of-the-tests.pem';
+const MOUNTS = `mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && mount -t sysfs sysfs "$0/sys"`;
+
+export class BareDebian {
+  readonly #folder: string;
+
+  private constructor() {
+    this.#folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-debian-'));
+    chmodSync(this.#folder, 0o755);
+  }
+
+  /** Takes a minute or so, and 600 MB. */
+  static async make(): Promise<BareDebian> {
+    const system = new BareDebian();
+    try {
+      const words = ['--variant=minbase', `--include=${PACKAGES}`, RELEASE, system.#folder, mirror()];
+      const { status, text } = await ended(inNamespaces('exec debootstrap "$@"', 'debootstrap', ...words));
+      if (status !== 0) throw new Error(`debootstrap: ${text.slice(-1000)}`);
+      system.#installNode();
+      system.#copyNetworkSettings();
+      return system;
+    } catch (error) {
+      system.remove();
+      throw error;
+    }
+  }
+
+  /** Another machine, as this one is now. */
+  copy(): BareDebian {
+    const other = new BareDebian();
+    output('cp', ['--archive', '--reflink=auto', `${this.#folder}/.`, other.#folder]);
+    return other;
+  }
+
+  /** With a checkout in the folder `rdpipe` of the user's home: this one's files, and nothing that was built. */
+  addUser(name: string, mayUseSudo: boolean): void {
+    if (name !== 'root') output('chroot', [this.#folder, 'useradd', '--create-home', '--shell', '/bin/bash', name]);
+    if (mayUseSudo) writeFileSync(this.path('etc/sudoers.d', name), `${name} ALL=(ALL) NOPASSWD: ALL\n`);
+    const checkout = this.path(homeOf(name), 'rdpipe');
+    mkdirSync(checkout);
+    const files = output('git', ['-C', ROOT, 'ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+    const archive = output('tar', ['-C', ROOT, '--null', '--files-from=-', '-c'], files);
+    output('tar', ['-C', checkout, '--no-same-owner', '-x'], archive);
+    output('chroot', [this.#folder, 'chown', '-R', `${name}:`, join('/', homeOf(name), 'rdpipe')]);
+  }
+
+  /** Runs lines of bash as they are typed after a login, at a terminal of 80 columns and 24 rows; the first that fails is the last. */
+  async type(user: string, ...typed: readonly string[]): Promise<Typed> {
+    const environment = existsSync(this.path(CERTIFICATES)) ? [`export NODE_EXTRA_CA_CERTS=${CERTIFICATES}`] : [];
+    writeFileSync(this.path('tmp/typed'), ['stty cols 80 rows 24', ...environment, ...typed, ''].join('\n'));
+    const terminal = 'exec script --quiet --return --flush --command "bash -e /tmp/typed" /dev/null';
+    const inside = `${MOUNTS} && exec chroot "$0" su - "$1" -c "$2"`;
+    const { status, text } = await ended(inNamespaces(inside, this.#folder, user, terminal));
+    return { status, screen: screenOf(text) };
+  }
+
+  path(...names: readonly string[]): string {
+    return join(this.#folder, ...names);
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** In /usr/local, as from nodejs.org: not in the PATH of cron. */
+  #installNode(): void {
+    const npm = dirname(dirname(realpathSync(lines('sh', ['-c', 'command -v npm'])[0] ?? '')));
+    const modules = this.path('usr/local/lib/node_modules');
+    cpSync(process.execPath, this.path('usr/local/bin/node'));
+    cpSync(npm, join(modules, 'npm'), { recursive: true });
+    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', this.path('usr/local/bin/npm'));
+  }
+
+  /** How this machine finds names, and which certificates it believes. */
+  #copyNetworkSettings(): void {
+    for (const file of ['/etc/resolv.conf', '/etc/hosts'])
+      writeFileSync(this.path(file), existsSync(file) ? readFileSync(file) : '');
+    const certificates = process.env.NODE_EXTRA_CA_CERTS;
+    if (certificates) cpSync(realpathSync(certificates), this.path(CERTIFICATES));
+  }
+}
+
+/** A carriage return, or the sequence for the first column, begins a line again. */
+function screenOf(text: string): string {
+  const plain = stripVTControlCharacters(text.replaceAll('\u001b[1G', '\r').replaceAll('\r\n', '\n'));
+  return plain.replaceAll(/^.*\r/gm, '');
+}
+
+/** Where this machine's own packages come from, if it is such a Debian. */
+function mirror(): string {
+  const own = lines('apt-get', ['indextargets', '--format', '$(CODENAME) $(REPO_URI)', 'Created-By: Packages']);
+  return own.find((line) => line.startsWith(`${RELEASE} `))?.split(' ')[1] ?? MIRROR;
+}
+
+/** A script of sh, with its $0, $1 … */
+function inNamespaces(script: string, ...words: readonly string[]): ChildProcess {
+  const unshare = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', script, ...words];
+  return spawn('unshare', unshare, { stdio: ['pipe', 'pipe', 'pipe'] });
+}
+
+async function ended(child: ChildProcess): Promise<{ readonly status: number | null; readonly text: string }> {
+  const chunks: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const [status] = await once(child, 'close');
+  return { status, text: Buffer.concat(chunks).toString() };
+}
+
+function homeOf(user: string): string {
+  return user === 'root' ? 'root' : join('home', user);
+}
