@@ -40,6 +40,19 @@ describe('files', () => {
     expect(readFileSync(join(lab.host('h1').home, 'a b'), 'utf8')).to.equal('hi\n');
   });
 
+  for (const [operator, before] of [
+    ['>', ''],
+    ['>>', 'head'],
+  ] as const)
+    it(`keeps the holes of a disk image, written by ${operator}`, async () => {
+      const result = await lab.sh(`
+        rm -f image out; truncate -s 200M image; mkfs.ext4 -q image; printf '${before}' | tee out > expected
+        rdpipe h1:"< $PWD/image" h2:"${operator} $PWD/out"; cat image >> expected; cmp out expected; stat -c %b image out`);
+      expect(result.stderr).to.equal('');
+      const [image = 0, out = Infinity] = result.text.trim().split('\n').map(Number);
+      expect(out).to.be.at.most(image);
+    });
+
   it('follows a symbolic link to its target', async () => {
     const result = await lab.sh(`
       mkdir -p there; echo old > there/target; ln -sf there/target link

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { needsRoot } from '../support/needs.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
 import { digestOf, type Ended, KEY, useBench } from '../support/programs.ts';
 
 /** Nothing of the file stays in memory. */
@@ -88,6 +88,28 @@ describe('rdsend and rdrecv read and write files', () => {
       expect(await digestOf(target)).to.equal(await digestOf(bench.path('in')));
     });
 
+  for (const mode of [[], ['--encrypt', 'always'], ['--compress', 'zstd'], ['--buffer', '64K']])
+    it(`a file with holes arrives with holes${mode.map((word) => ` ${word}`).join('')}`, async () => {
+      await bench.bash(
+        'rm in; truncate -s 100M in; for at in 0 30 31 99; do echo $at | dd of=in bs=1M seek=$at conv=notrunc; done',
+      ).ended;
+      const { sent, received } = await transfer('in', target, mode);
+      expect([sent.status, received.status, sent.stderr]).to.deep.equal([0, 0, '']);
+      expect((await bench.bash('cmp in d/target').ended).status).to.equal(0);
+      expect(statSync(target).blocks).to.be.at.most(statSync(bench.path('in')).blocks);
+    });
+
+  it('what a device holds already is overwritten, with zeros too', async function () {
+    needsRoot(this);
+    needsTool(this, 'losetup');
+    const script = `head -c 2M /dev/zero | tr '\\0' x > disk; truncate -s 2M in
+      device=$(losetup --find --show disk) || exit; trap 'losetup --detach $device' EXIT
+      rdrecv 0 $1 $device 2> port & until port=$(grep -oE '[0-9]+$' port); do sleep 0.01; done
+      rdsend 127.0.0.1 $port $1 in && wait $! && cmp in $device && cmp in disk`;
+    const { status, stderr } = await bench.bash(script, KEY).ended;
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+  });
+
   for (const offset of [0, 5, 2_097_152])
     it(`a large file as standard input is read from where it stands, at ${offset}`, async () => {
       await bench.bash(`head -c 9438291 /dev/urandom > in; ${FORGET}`).ended;
@@ -130,9 +152,13 @@ describe('rdsend and rdrecv read and write files', () => {
     expect(readFileSync(sink, 'utf8')).to.equal(text);
   }
 
-  async function transfer(source: string, sink: string): Promise<{ readonly sent: Ended; readonly received: Ended }> {
+  async function transfer(
+    source: string,
+    sink: string,
+    mode: readonly string[] = [],
+  ): Promise<{ readonly sent: Ended; readonly received: Ended }> {
     const receiver = bench.rdrecv(['0', KEY, sink]);
-    const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY, source]);
+    const sender = bench.rdsend([...mode, '127.0.0.1', `${await receiver.port()}`, KEY, source]);
     const [sent, received] = await Promise.all([sender.ended, receiver.ended]);
     return { sent, received };
   }

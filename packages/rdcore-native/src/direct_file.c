@@ -61,6 +61,10 @@ bool rd_direct_file_finish(struct rd_direct_file *direct) {
   return true;
 }
 
+void rd_direct_file_skip(struct rd_direct_file *direct, off_t bytes) {
+  direct->written += bytes;
+}
+
 // Some of it, or all.
 static bool write_kept(struct rd_direct_file *direct) {
   ssize_t written = write_some(direct, direct->kept, direct->kept_bytes);

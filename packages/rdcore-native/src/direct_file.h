@@ -18,5 +18,7 @@ void rd_direct_file_destroy(struct rd_direct_file *direct); // NULL-safe
 ssize_t rd_direct_file_write(struct rd_direct_file *direct, const unsigned char *bytes, size_t count);
 // Writes what was kept. False, with errno, where it cannot be written.
 bool rd_direct_file_finish(struct rd_direct_file *direct);
+// After that the descriptor's offset was moved on, over a hole of so many bytes.
+void rd_direct_file_skip(struct rd_direct_file *direct, off_t bytes);
 
 #endif

@@ -2,9 +2,9 @@
 #include "sink.h"
 
 #include "cleanup.h"
-#include "direct_file.h"
 #include "io.h"
 #include "replacement.h"
+#include "sparse_file.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -21,7 +21,7 @@ struct rd_sink {
   int now_fd; // of the same pipe, and writes without waiting, or of /dev/null; -1: there is none
   bool is_file;
   struct rd_replacement *replacement;
-  struct rd_direct_file *direct; // NULL: it is written through the cache
+  struct rd_sparse_file *sparse; // NULL: each byte is written
   bool appending;
   bool created; // by us, to append to
   off_t length_before;
@@ -67,7 +67,7 @@ struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *err
 void rd_sink_destroy(struct rd_sink *sink) {
   if (sink == NULL) return;
   rd_sink_abandon(sink);
-  rd_direct_file_destroy(sink->direct);
+  rd_sparse_file_destroy(sink->sparse);
   rd_replacement_destroy(sink->replacement);
   if (sink->path != NULL && sink->replacement == NULL) rd_cleanup_fd(&sink->fd);
   rd_cleanup_fd(&sink->now_fd);
@@ -110,7 +110,7 @@ ssize_t rd_sink_write_now(struct rd_sink *sink, const unsigned char *bytes, size
 }
 
 bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error) {
-  if (sink->direct != NULL && !rd_direct_file_finish(sink->direct)) return unwritable(sink, error);
+  if (sink->sparse != NULL && !rd_sparse_file_finish(sink->sparse)) return unwritable(sink, error);
   sink->settled = true;
   rd_cleanup_fd(&sink->now_fd); // whoever reads waits for the last of those who write to be gone
   if (sink->replacement != NULL) return rd_replacement_commit(sink->replacement, error);
@@ -141,9 +141,10 @@ int rd_sink_watch_fd(const struct rd_sink *sink) {
 }
 
 static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count) {
-  if (sink->direct != NULL) return rd_direct_file_write(sink->direct, bytes, count);
-  ssize_t written = write(sink->fd, bytes, count);
+  ssize_t written =
+      sink->sparse != NULL ? rd_sparse_file_write(sink->sparse, bytes, count) : write(sink->fd, bytes, count);
   if (!sink->is_file || written < 0) return written;
+  if (sink->appending) rd_sparse_file_punch(sink->fd, bytes, (size_t)written);
   sink->unsent_bytes += (size_t)written;
   if (sink->unsent_bytes < WRITE_BACK_BYTES) return written;
   sync_file_range(sink->fd, 0, 0, SYNC_FILE_RANGE_WRITE); // whatever is wrong fsync() will tell
@@ -181,7 +182,7 @@ static bool open_replacement(struct rd_sink *sink, struct rd_error *error) {
   if (sink->replacement == NULL) return false;
   sink->fd = rd_replacement_fd(sink->replacement);
   sink->is_file = true;
-  sink->direct = rd_direct_file_create(sink->fd);
+  sink->sparse = rd_sparse_file_create(sink->fd);
   return true;
 }
 

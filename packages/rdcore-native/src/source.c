@@ -12,15 +12,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
+// A shorter hole is read as what is about it is.
+#define HOLE_LEAST_BYTES (64 << 10)
+
 struct rd_source {
   int fd;     // -1: a fifo that is not open yet
   char *path; // NULL: an inherited descriptor
   int64_t size_bytes;
   int now_fd;                // of the same pipe, and reads without waiting; -1: there is none
   struct rd_cold_file *cold; // NULL: it is always read through the cache
+  bool tells_holes;          // a file whose offset is ours alone
+  off_t no_hole_before;      // no long one, as far as was asked
 };
 
 static ssize_t read_once(struct rd_source *source, void *bytes, size_t most);
+static size_t pass_hole(struct rd_source *source, size_t most);
 static bool open_path(struct rd_source *source, struct rd_error *error);
 static bool open_fifo(struct rd_source *source, const atomic_bool *stop, struct rd_error *error);
 static void measure(struct rd_source *source);
@@ -96,8 +102,32 @@ ssize_t rd_source_read_now(struct rd_source *source, void *bytes, size_t most, s
 }
 
 static ssize_t read_once(struct rd_source *source, void *bytes, size_t most) {
+  size_t zeros = source->tells_holes ? pass_hole(source, most) : 0;
+  if (zeros > 0) {
+    memset(bytes, 0, zeros);
+    return (ssize_t)zeros;
+  }
   ssize_t got = source->cold != NULL ? rd_cold_file_read(source->cold, bytes, most) : 0;
   return got > 0 ? got : read(source->fd, bytes, most);
+}
+
+// So much of a hole at the offset, which moves on. To read it through the cache would fill the cache with zeros: 3 s a
+// GiB. 0: there is none, or the file system does not tell.
+static size_t pass_hole(struct rd_source *source, size_t most) {
+  off_t at = lseek(source->fd, 0, SEEK_CUR);
+  if (at < 0 || at < source->no_hole_before) return 0;
+  struct stat status;
+  off_t data = lseek(source->fd, at, SEEK_DATA);
+  if (data < 0 && errno == ENXIO && fstat(source->fd, &status) == 0) data = status.st_size; // to the end
+  off_t hole_bytes = data - at;
+  if (hole_bytes >= HOLE_LEAST_BYTES) {
+    size_t passed = hole_bytes < (off_t)most ? (size_t)hole_bytes : most;
+    if (lseek(source->fd, at + (off_t)passed, SEEK_SET) >= 0) return passed;
+  }
+  off_t hole = data >= at ? lseek(source->fd, data, SEEK_HOLE) : -1;
+  source->tells_holes = data >= 0 && lseek(source->fd, at, SEEK_SET) == at;
+  source->no_hole_before = hole > at + (off_t)most ? hole : at + (off_t)most;
+  return 0;
 }
 
 static bool open_path(struct rd_source *source, struct rd_error *error) {
@@ -135,6 +165,7 @@ static void measure(struct rd_source *source) {
   off_t at = lseek(source->fd, 0, SEEK_CUR); // where an inherited descriptor stands; it stays there
   if (at >= 0 && at <= status.st_size) source->size_bytes = status.st_size - at;
   source->cold = rd_cold_file_open(source->fd);
+  source->tells_holes = source->path != NULL;
 }
 
 static ssize_t unreadable(const struct rd_source *source, struct rd_error *error) {

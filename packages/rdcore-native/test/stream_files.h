@@ -14,11 +14,15 @@
 
 static char folder[64], source_path[80], sink_path[80];
 
-static inline void make_stream_files(const char *suite) {
-  snprintf(folder, sizeof folder, "/tmp/rd-%s-XXXXXX", suite);
+static inline void make_stream_files_in(const char *where, const char *suite) {
+  snprintf(folder, sizeof folder, "%s/rd-%s-XXXXXX", where, suite);
   REQUIRE(mkdtemp(folder) != NULL);
   snprintf(source_path, sizeof source_path, "%s/source", folder);
   snprintf(sink_path, sizeof sink_path, "%s/sink", folder);
+}
+
+static inline void make_stream_files(const char *suite) {
+  make_stream_files_in("/tmp", suite);
 }
 
 // Nothing else may be left in the folder.
