@@ -164,18 +164,27 @@ describe("a stage's standard error", () => {
     expect(agent.stderrOf(1)).to.equal(agents.read('seen'));
   });
 
-  it('stops at 64 KiB that nobody has acknowledged, and goes on after', async () => {
+  it('stops at 128 KiB that nobody has acknowledged, and goes on after', async () => {
+    const most = 128 * 1024;
     const agent = await agents.start({ acknowledge: false });
-    await agent.run(pipeline('seq 1 100000 >&2; echo done > seen'));
-    await eventually(() => expect(agent.stderrOf(1)).to.have.length(65536));
+    await agent.run(pipeline('seq 1 1000000 >&2; echo done > seen'));
+    await eventually(() => expect(agent.stderrOf(1)).to.have.length(most));
     agent.send({ op: 'ping' });
     agent.send({ op: 'stderr_ack', stage: 1, bytes: 1000 });
-    await eventually(() => expect(agent.stderrOf(1)).to.have.length(66536));
+    await eventually(() => expect(agent.stderrOf(1)).to.have.length(most + 1000));
     expect(agents.has('seen')).to.equal(false);
-    agent.send({ op: 'stderr_ack', stage: 1, bytes: 66536 });
-    await eventually(() => expect(agent.stderrOf(1)).to.have.length(132072));
+    agent.send({ op: 'stderr_ack', stage: 1, bytes: most + 1000 });
+    await eventually(() => expect(agent.stderrOf(1)).to.have.length(2 * most + 1000));
     await agent.abort();
     expect(agents.has('seen')).to.equal(false);
+  });
+
+  it('makes few messages of many lines that are written one by one', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline('i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); echo $i >&2; done'));
+    await agent.finish();
+    expect(agent.stderrOf(1).trimEnd().split('\n')).to.have.length(50000);
+    expect(agent.events.filter(({ event }) => event === 'stderr').length).to.be.below(1000);
   });
 
   it('comes before the end of its stage', async () => {

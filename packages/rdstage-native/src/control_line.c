@@ -12,7 +12,7 @@
 
 #define IDLE_BYTES (64u << 10)
 // More than every stage's unacknowledged stderr: who lets that wait reads nothing at all.
-#define QUEUE_MAX_BYTES (64u << 20)
+#define QUEUE_MAX_BYTES (96u << 20)
 
 struct control {
   struct loop *loop;

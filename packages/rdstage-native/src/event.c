@@ -5,7 +5,8 @@
 #include "json_made.h"
 #include "memory.h"
 
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 static json_t *with_usage(json_t *event, const struct rd_usage *usage);
@@ -22,13 +23,15 @@ json_t *event_started(unsigned stage, pid_t pid) {
   return json_made(json_pack("{s:s,s:I,s:i}", "event", "started", "stage", (json_int_t)stage, "pid", (int)pid));
 }
 
-json_t *event_stderr(unsigned stage, const unsigned char *bytes, size_t count) {
-  size_t text_bytes = 2 * count + 1;
-  char *text = memory_new(text_bytes, 1);
-  rd_hex_encode(bytes, count, text, text_bytes);
-  json_t *event = json_pack("{s:s,s:I,s:s}", "event", "stderr", "stage", (json_int_t)stage, "data", text);
-  free(text);
-  return json_made(event);
+char *event_stderr_line(unsigned stage, const unsigned char *bytes, size_t count) {
+  char begin[64];
+  size_t begin_bytes = (size_t)snprintf(begin, sizeof begin, "{\"event\":\"stderr\",\"stage\":%u,\"data\":\"", stage);
+  size_t digits_bytes = 2 * count + 1;
+  char *line = memory_new(begin_bytes + digits_bytes + sizeof "\"}", 1);
+  memcpy(line, begin, begin_bytes);
+  rd_hex_encode(bytes, count, line + begin_bytes, digits_bytes);
+  memcpy(line + begin_bytes + 2 * count, "\"}", sizeof "\"}");
+  return line;
 }
 
 json_t *event_failed(unsigned stage, enum rd_code code, const char *message) {

@@ -13,7 +13,8 @@
 json_t *event_plain(const char *name); // {"event": name}
 json_t *event_segment(const char *name, unsigned segment);
 json_t *event_started(unsigned stage, pid_t pid);
-json_t *event_stderr(unsigned stage, const unsigned char *bytes, size_t count);
+// A whole line, which the caller frees: to make it of JSON values took ten times as long, and stages may say much.
+char *event_stderr_line(unsigned stage, const unsigned char *bytes, size_t count);
 // `stage` 0: none.
 json_t *event_failed(unsigned stage, enum rd_code code, const char *message);
 json_t *event_left_behind(pid_t pid, const char *command);

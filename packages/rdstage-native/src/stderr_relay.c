@@ -11,21 +11,27 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#define CHUNK_BYTES 16384u
+#define CHUNK_BYTES (32u << 10)
+// Between two messages of a stage, so that one that writes line by line does not make a message of each: each takes
+// rdpipe as long as a hundred lines. No person sees it.
+#define PAUSE_MS 4
 
 struct stderr_relay {
   struct agent *agent;
   unsigned stage;
   int fd;
   struct watch *watch; // NULL: ended
+  struct timer pause;  // running: it is not read now
   uint64_t sent_bytes, acknowledged_bytes;
   void (*ended)(void *context);
   void *context;
 };
 
-enum pass { PASSED, NOTHING_NOW, ENDED };
+enum pass { PASSED_MUCH, PASSED_LITTLE, NOTHING_NOW, ENDED };
 
 static void on_readable(void *context, short ready);
+static void on_pause_over(void *context);
+static void listen(struct stderr_relay *relay);
 static enum pass pass_on(struct stderr_relay *relay);
 static size_t allowance(const struct stderr_relay *relay);
 
@@ -36,6 +42,8 @@ struct stderr_relay *stderr_relay_create(struct agent *agent, unsigned stage, in
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
     return NULL;
   }
+  // What a stage says in a pause finds room; where the system refuses, it waits.
+  (void)fcntl(ends[0], F_SETPIPE_SZ, (int)STDERR_UNACKNOWLEDGED_MAX_BYTES);
   struct stderr_relay *relay = memory_new(1, sizeof *relay);
   *relay = (struct stderr_relay){.agent = agent, .stage = stage, .fd = ends[0], .ended = ended, .context = context};
   *write_fd = ends[1];
@@ -46,6 +54,7 @@ struct stderr_relay *stderr_relay_create(struct agent *agent, unsigned stage, in
 
 void stderr_relay_destroy(struct stderr_relay *relay) {
   if (!relay) return;
+  loop_timer_stop(relay->agent->loop, &relay->pause);
   watch_end(&relay->watch);
   rd_cleanup_fd(&relay->fd);
   free(relay);
@@ -54,7 +63,7 @@ void stderr_relay_destroy(struct stderr_relay *relay) {
 void stderr_relay_acknowledge(struct stderr_relay *relay, uint64_t bytes) {
   if (bytes > relay->sent_bytes) bytes = relay->sent_bytes; // more than was sent cannot have been taken
   if (bytes > relay->acknowledged_bytes) relay->acknowledged_bytes = bytes;
-  if (relay->watch && allowance(relay)) watch_change(relay->watch, POLLIN);
+  listen(relay);
 }
 
 bool stderr_relay_has_ended(const struct stderr_relay *relay) {
@@ -67,7 +76,9 @@ bool stderr_relay_is_idle(const struct stderr_relay *relay) {
 }
 
 void stderr_relay_take(struct stderr_relay *relay) {
-  while (relay->watch && pass_on(relay) == PASSED) continue;
+  while (relay->watch && pass_on(relay) <= PASSED_LITTLE) continue;
+  loop_timer_stop(relay->agent->loop, &relay->pause);
+  listen(relay);
 }
 
 void stderr_relay_close(struct stderr_relay *relay) {
@@ -79,9 +90,28 @@ void stderr_relay_close(struct stderr_relay *relay) {
 static void on_readable(void *context, short ready) {
   (void)ready;
   struct stderr_relay *relay = context;
-  if (pass_on(relay) != ENDED) return;
-  watch_end(&relay->watch);
-  relay->ended(relay->context);
+  switch (pass_on(relay)) {
+  case PASSED_MUCH:
+  case NOTHING_NOW:
+    break;
+  case PASSED_LITTLE:
+    watch_change(relay->watch, WATCH_NOTHING);
+    loop_timer(relay->agent->loop, &relay->pause, PAUSE_MS, on_pause_over, relay);
+    break;
+  case ENDED:
+    watch_end(&relay->watch);
+    relay->ended(relay->context);
+    break;
+  }
+}
+
+static void on_pause_over(void *context) {
+  listen(context);
+}
+
+// Unless something has to be acknowledged first, or it pauses.
+static void listen(struct stderr_relay *relay) {
+  if (relay->watch && !relay->pause.function && allowance(relay)) watch_change(relay->watch, POLLIN);
 }
 
 static enum pass pass_on(struct stderr_relay *relay) {
@@ -95,8 +125,9 @@ static enum pass pass_on(struct stderr_relay *relay) {
   if (got < 0) return errno == EAGAIN ? NOTHING_NOW : ENDED;
   if (got == 0) return ENDED;
   relay->sent_bytes += (size_t)got;
-  control_tell(relay->agent->control, event_stderr(relay->stage, bytes, (size_t)got));
-  return PASSED;
+  RD_AUTO_FREE char *line = event_stderr_line(relay->stage, bytes, (size_t)got);
+  control_tell_line(relay->agent->control, line);
+  return (size_t)got == sizeof bytes ? PASSED_MUCH : PASSED_LITTLE;
 }
 
 static size_t allowance(const struct stderr_relay *relay) {

@@ -5,7 +5,7 @@
 
 #include "agent.h"
 
-#define STDERR_UNACKNOWLEDGED_MAX_BYTES 65536u
+#define STDERR_UNACKNOWLEDGED_MAX_BYTES (128u << 10)
 
 struct stderr_relay;
 // `write_fd` becomes the end that the stage writes to: the caller closes it. `ended` is called once, when nobody writes

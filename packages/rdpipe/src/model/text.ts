@@ -10,6 +10,11 @@ export function printable(text: string): string {
   return text.replace(UNSAFE, (character) => pictureOf(character.codePointAt(0) ?? 0));
 }
 
+/** The same, but the text stays in its lines, and a tab a tab. */
+export function printableText(text: string): string {
+  return text.replace(UNSAFE_WITHIN_LINES, (character) => pictureOf(character.codePointAt(0) ?? 0));
+}
+
 /** A value as JSON on one line that no terminal takes for more than text: what `printable` replaces stands as an escape. */
 export function jsonText(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
   return JSON.stringify(value, replacer).replace(UNSAFE, escapeUnits);
@@ -24,6 +29,11 @@ export function shorten(text: string, limit: number): string {
 /** C0, DEL, C1, halves of characters, line separators, marks and overrides of writing direction, what hides as a tag. */
 const UNSAFE =
   /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0001}\u{e0020}-\u{e007f}]/gu;
+
+/** Without tab, newline and carriage return; as a class of its own it takes a sixth of the time of one that looks again. */
+const UNSAFE_WITHIN_LINES =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0001}\u{e0020}-\u{e007f}]/gu;
 
 function pictureOf(code: number): string {
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);

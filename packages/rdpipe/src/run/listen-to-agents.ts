@@ -36,7 +36,7 @@ async function listen(session: SessionId, agent: Agent, record: RunRecord, inbox
 }
 
 /** A quarter of what may be unacknowledged: an agent that keeps to it never waits, and gets few messages. */
-const ACKNOWLEDGED_AT_A_TIME_BYTES = 16 * 1024;
+const ACKNOWLEDGED_AT_A_TIME_BYTES = 32 * 1024;
 
 function createAcknowledging(agent: Agent): (stage: number, count: number) => void {
   const shown = new Map<number, number>();

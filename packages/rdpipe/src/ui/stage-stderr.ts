@@ -2,7 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Plan } from '../model/plan.ts';
 import type { Settings } from '../model/settings.ts';
-import { printable } from '../model/text.ts';
+import { printableText } from '../model/text.ts';
 
 export interface StageStderr {
   data(stage: number, bytes: Uint8Array): void;
@@ -37,7 +37,7 @@ export function createStageStderr(
     case 'text':
       return asText(write);
     case 'prefix':
-      return prefixed(stagePrefixes(plan), (prefix, line) => write(`${paint(prefix)}${line}\n`));
+      return prefixed(prefixesOf(plan, paint), write);
   }
 }
 
@@ -51,6 +51,11 @@ export function stagePrefixes(plan: Plan): ReadonlyMap<number, string> {
   );
 }
 
+function prefixesOf(plan: Plan, paint: (prefix: string) => string): (stage: number) => string {
+  const prefixes = stagePrefixes(plan);
+  return (stage) => paint(prefixes.get(stage) ?? `stage ${stage}: `);
+}
+
 function stagesOf(plan: Plan): Plan['segments'][number]['stages'] {
   return plan.segments.flatMap(({ stages }) => stages);
 }
@@ -58,17 +63,10 @@ function stagesOf(plan: Plan): Plan['segments'][number]['stages'] {
 /** At once, so that a question without a newline is seen. */
 function asText(write: (text: string) => void): StageStderr {
   const decoder = new StringDecoder('utf8');
-  const show = (text: string) => write(text.split(LINE_ENDS).map(neutralBetween).join(''));
   return {
-    data: (_, bytes) => show(decoder.write(Buffer.from(bytes))),
-    end: () => show(decoder.end()),
+    data: (_, bytes) => write(printableText(decoder.write(Buffer.from(bytes)))),
+    end: () => write(printableText(decoder.end())),
   };
-}
-
-const LINE_ENDS = /([\r\n])/;
-
-function neutralBetween(text: string): string {
-  return LINE_ENDS.test(text) ? text : neutral(text);
 }
 
 /** A longer line is shown in pieces, so that a stage without newlines cannot fill the memory. */
@@ -81,43 +79,52 @@ interface OpenLine {
   afterReturn: boolean;
 }
 
-function prefixed(prefixes: ReadonlyMap<number, string>, write: (prefix: string, line: string) => void): StageStderr {
+/** All lines of a message are one text, and one write: a stage may say millions of them. */
+function prefixed(prefixOf: (stage: number) => string, write: (text: string) => void): StageStderr {
   const open = new Map<number, OpenLine>();
-  const show = (stage: number, line: string) => write(prefixes.get(stage) ?? `stage ${stage}: `, neutral(line));
+  const show = (stage: number, lines: string) => {
+    const prefix = prefixOf(stage);
+    if (lines !== '') write(`${prefix}${lines.slice(0, -1).replace(/\n/g, `\n${prefix.replaceAll('$', '$$$$')}`)}\n`);
+  };
   return {
     data(stage, bytes) {
       const line = open.get(stage) ?? { decoder: new StringDecoder('utf8'), text: '', afterReturn: false };
       open.set(stage, line);
-      for (const whole of takeLines(line, line.decoder.write(Buffer.from(bytes)))) show(stage, whole);
+      show(stage, takeLines(line, line.decoder.write(Buffer.from(bytes))));
     },
     end() {
       for (const [stage, line] of open) {
-        const rest = line.text + line.decoder.end();
-        if (rest !== '') show(stage, rest);
+        const rest = line.text + printableText(line.decoder.end());
+        if (rest !== '') show(stage, `${rest}\n`);
       }
       open.clear();
     },
   };
 }
 
-/** The lines that `text` completes. A carriage return ends a line too: that is how programs redraw their progress. */
-function takeLines(line: OpenLine, text: string): readonly string[] {
-  if (text === '') return [];
+/** The lines that `text` completes, with their newlines. A carriage return ends one too: that is how programs redraw their progress. */
+function takeLines(line: OpenLine, text: string): string {
+  if (text === '') return '';
   const fresh = line.afterReturn && text.startsWith('\n') ? text.slice(1) : text;
   line.afterReturn = text.endsWith('\r');
-  const lines = (line.text + fresh).split(/\r\n|\r|\n/);
-  const last = inPieces(lines.pop() ?? '');
-  line.text = last.at(-1) ?? '';
-  return [...lines.flatMap(inPieces), ...last.slice(0, -1)];
+  const shown = inPieces(line.text + printableText(fresh).replace(/\r\n?/g, '\n'));
+  const end = shown.lastIndexOf('\n') + 1;
+  line.text = shown.slice(end);
+  return shown.slice(0, end);
 }
 
-function inPieces(line: string): readonly string[] {
-  const pieces = [];
-  for (let start = 0; start < line.length; start += LINE_LIMIT) pieces.push(line.slice(start, start + LINE_LIMIT));
-  return pieces.length === 0 ? [''] : pieces;
-}
-
-/** Control characters and escape sequences cannot act on the terminal, but are seen; a tab is harmless. */
-function neutral(line: string): string {
-  return line.split('\t').map(printable).join('\t');
+/** The text with a newline where a line is longer than the limit. */
+function inPieces(text: string): string {
+  let pieces = '';
+  let taken = 0;
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline;
+    for (start += LINE_LIMIT; start < end; start += LINE_LIMIT) {
+      pieces += `${text.slice(taken, start)}\n`;
+      taken = start;
+    }
+    start = end + 1;
+  }
+  return pieces + text.slice(taken);
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { jsonText, printable, printableBytes, shorten } from '../../src/model/text.ts';
+import { jsonText, printable, printableBytes, printableText, shorten } from '../../src/model/text.ts';
 
 describe('text', () => {
   it('shows control characters as pictures', () => {
@@ -23,6 +23,19 @@ describe('text', () => {
         expect(JSON.parse(jsonText(text))).to.equal(text);
       }),
     );
+  });
+
+  it('leaves lines and tabs in a text, and is the same otherwise', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const parts = text.split(/([\t\n\r])/);
+        const expected = parts.map((part) => (/^[\t\n\r]$/.test(part) ? part : printable(part)));
+        expect(printableText(text)).to.equal(expected.join(''));
+      }),
+    );
+    const all = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code));
+    for (const character of all.filter((one) => !/[\t\n\r]/.test(one)))
+      expect(printableText(character)).to.equal(printable(character));
   });
 
   it('leaves what is harmless', () => {

@@ -24,14 +24,14 @@ describe('listenToAgents', () => {
     const stderr = (stage: number, bytes: number): AgentEvent => ({ event: 'stderr', stage, data: '61'.repeat(bytes) });
     const plan = { ...PLAN, segments: PLAN.segments.map(onOneHost) };
     const run = await listen(
-      { s1: [stderr(1, 16_384), stderr(2, 16_383), stderr(1, 16_384), stderr(2, 2)] },
+      { s1: [stderr(1, 32_768), stderr(2, 32_767), stderr(1, 32_768), stderr(2, 2)] },
       true,
       plan,
     );
     expect(run.sent).to.deep.equal([
-      { op: 'stderr_ack', stage: 1, bytes: 16_384 },
       { op: 'stderr_ack', stage: 1, bytes: 32_768 },
-      { op: 'stderr_ack', stage: 2, bytes: 16_385 },
+      { op: 'stderr_ack', stage: 1, bytes: 65_536 },
+      { op: 'stderr_ack', stage: 2, bytes: 32_769 },
     ]);
     expect(run.shown[3]).to.deep.equal({ kind: 'stderr', stage: 2, host: 'h1', data: Buffer.from('aa') });
   });

@@ -104,6 +104,21 @@ describe('stage-stderr', () => {
     expect(pieces.map((piece) => piece.length)).to.deep.equal([4 + 4096, 4 + 4096, 4 + 1808, 0]);
   });
 
+  it('writes all lines of a message at once', () => {
+    const writes: string[] = [];
+    const stderr = createStageStderr(
+      'prefix',
+      planFor(TWO),
+      (text) => writes.push(`${text}`),
+      (prefix) => `$&${prefix}`,
+    );
+    stderr.data(1, Buffer.from('a\nb\n'.repeat(5000)));
+    stderr.data(1, Buffer.from('c'));
+    expect(writes).to.deep.equal(['$&h1: a\n$&h1: b\n'.repeat(5000)]);
+    stderr.end();
+    expect(writes.slice(1)).to.deep.equal(['$&h1: c\n']);
+  });
+
   it('shows no less than came, however it is cut', () => {
     const pieces = fc.array(fc.string({ unit: fc.constantFrom('a', 'ä', '\n', '\r', '\t') }));
     fc.assert(
