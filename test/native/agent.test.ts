@@ -82,6 +82,58 @@ describe('rdsend and rdrecv under an agent', () => {
     expect((await receiver.program.ended).status).to.equal(9);
   });
 
+  describe('with an output that somebody looks at', () => {
+    it('ask before the first byte of it, once', async () => {
+      const { sender, receiver } = await watched();
+      expect((await receiver.agent.heard('output')).event).to.equal('output');
+      expect(receiver.program.child.stdout?.readableLength).to.equal(0);
+      receiver.agent.tell('show');
+      await once(receiver.program.child.stdout ?? expect.fail(), 'readable');
+      sender.program.child.stdin?.end(' all');
+      sender.agent.tell('commit', { status: 0 });
+      expect((await receiver.program.ended).status).to.equal(0);
+      expect((await receiver.program.ended).stdout.toString()).to.equal('hello all');
+      expect(receiver.agent.names().filter((name) => name === 'output')).to.have.length(1);
+    });
+
+    it('wait a second for the answer, no longer', async () => {
+      const { receiver } = await watched();
+      await receiver.agent.heard('output');
+      const asked = Date.now();
+      const [chunk] = await once(receiver.program.child.stdout ?? expect.fail(), 'data');
+      expect(String(chunk)).to.equal('hello');
+      expect(Date.now() - asked).to.be.within(800, 5000);
+    });
+
+    it('do not lose what came before a bad end', async () => {
+      const { sender, receiver } = await watched();
+      await receiver.agent.heard('output');
+      sender.agent.tell('abort', { reason: 'stage 1 exited 3' });
+      expect(await receiver.agent.heard('finished')).to.include({ result: 'aborted' });
+      receiver.agent.tell('release');
+      expect((await receiver.program.ended).stdout.toString()).to.equal('hello');
+    });
+
+    it('ask nothing where nothing comes', async () => {
+      const { sender, receiver } = await watched('');
+      sender.program.child.stdin?.end();
+      sender.agent.tell('commit', { status: 0 });
+      expect((await receiver.program.ended).status).to.equal(0);
+      expect(receiver.agent.names()).to.not.include('output');
+    });
+
+    /** The receiver was told to ask, and has got some bytes. */
+    async function watched(sent = 'hello'): Promise<{ sender: Commanded; receiver: Commanded }> {
+      const [sender, receiver] = [command('rdsend'), command('rdrecv')];
+      for (const { agent } of [sender, receiver]) agent.tell('open', OPEN);
+      sender.agent.tell('ready');
+      receiver.agent.tell('ready', { ask: true });
+      await connect(sender, receiver);
+      if (sent !== '') sender.program.child.stdin?.write(sent);
+      return { sender, receiver };
+    }
+  });
+
   it('a lost peer: the output stays open until it is released', async () => {
     const { sender, receiver } = await connected();
     sender.program.child.kill('SIGKILL');

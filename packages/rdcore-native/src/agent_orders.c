@@ -39,6 +39,7 @@ static const struct op ops[] = {
     {"dial", RD_ORDER_DIAL, decode_dial},
     {"adopt", RD_ORDER_ADOPT, decode_adopt},
     {"consumer", RD_ORDER_CONSUMER, decode_consumer},
+    {"show", RD_ORDER_SHOW, NULL},
     {"commit", RD_ORDER_COMMIT, decode_commit},
     {"abort", RD_ORDER_ABORT, decode_abort},
     {"release", RD_ORDER_RELEASE, NULL},
@@ -136,8 +137,8 @@ static bool decode_file(json_t *message, struct rd_order *order) {
 
 // Standard input of a sender, standard output of a receiver: the loop that follows knows which it is.
 static bool decode_ready(json_t *message, struct rd_order *order) {
-  (void)message;
   order->fd = -1;
+  order->asks = json_is_true(json_object_get(message, "ask"));
   return true;
 }
 

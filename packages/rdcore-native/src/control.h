@@ -21,11 +21,12 @@
 enum rd_order_type {
   RD_ORDER_OPEN,     // settings; first, once
   RD_ORDER_FILE,     // path, append: the source or sink
-  RD_ORDER_READY,    // fd: the source or sink is this descriptor
+  RD_ORDER_READY,    // fd: the source or sink is this descriptor; asks
   RD_ORDER_LISTEN,   // listen
   RD_ORDER_DIAL,     // addresses
   RD_ORDER_ADOPT,    // transport (handed over), dialler
   RD_ORDER_CONSUMER, // pid: leads the process group that reads our output
+  RD_ORDER_SHOW,     // the answer to RD_EVENT_OUTPUT
   RD_ORDER_COMMIT,   // status: the producer ended well
   RD_ORDER_ABORT,    // code, words
   RD_ORDER_RELEASE,  // the consumer is dead: the output may be closed
@@ -65,6 +66,7 @@ struct rd_order {
   char path[PATH_MAX];
   bool append;
   int fd;
+  bool asks; // before its first byte is written
   struct rd_listen_order listen;
   struct rd_transport *transport;
   bool dialler;
@@ -87,6 +89,7 @@ enum rd_event_type {
   RD_EVENT_RESUMED,       // epoch, bytes: it is there, and the stream goes on from there
   RD_EVENT_SIZE,          // bytes
   RD_EVENT_COUNTERS,      // bytes, wire_bytes, *_ms, rtt_us
+  RD_EVENT_OUTPUT,        // the first byte waits for RD_ORDER_SHOW, not for long
   RD_EVENT_END,           // bytes, status: END was valid and everything is written
   RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes, wire_bytes, usage; the last one
 };

@@ -12,6 +12,7 @@
 
 #define BYE_MS 5000
 #define KILL_MS 10000
+#define HELD_MS 1000
 
 struct receiver {
   struct rd_hop_end hop_end;
@@ -20,6 +21,8 @@ struct receiver {
   struct rd_sink *sink;     // NULL: not told yet
   int output_fd;            // -1: the sink is a file
   int watch_fd;             // -1: a reader that goes away does not show
+  bool held;                // before the first byte it is asked whether that may be written
+  int64_t asked_at_ms;      // 0: not yet
   bool writing;             // the writer has the sink
   struct rd_writer *writer; // from here on: once there is a connection
   struct rd_credit credit;
@@ -45,6 +48,8 @@ static bool obey_one(struct receiver *receiver, const struct rd_order *order, st
 static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int output_fd);
 static bool begin(struct receiver *receiver, struct rd_error *error);
 static bool greet(struct receiver *receiver, struct rd_error *error);
+static bool begin_writing(struct receiver *receiver, struct rd_error *error);
+static bool is_held(struct receiver *receiver);
 static void let_go(void *context, struct rd_connection *connection);
 static bool follow_writer(struct receiver *receiver, struct rd_error *error);
 static bool converse(struct receiver *receiver, struct rd_error *error);
@@ -59,6 +64,8 @@ static bool acknowledge(struct receiver *receiver, struct rd_error *error);
 static bool send_done(struct receiver *receiver, struct rd_error *error);
 static void deliver(struct receiver *receiver);
 static void close_output(struct receiver *receiver);
+static void show_held(struct receiver *receiver);
+static void wait_for_show(struct receiver *receiver);
 static enum rd_wait what_for(struct receiver *receiver);
 static int timeout_ms(struct receiver *receiver);
 static void wait(struct receiver *receiver);
@@ -72,6 +79,7 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   rd_hop_end_init(&receiver.hop_end, RD_ROLE_RECEIVER, control, let_go, &receiver);
   do {
     if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
+    show_held(&receiver);
     // Whoever is lost had nothing more to give.
     if (receiver.unwanted && rd_code_is_loss(end.code))
       rd_error_set(&end, RD_CODE_CLOSED, "the consumer wanted no more");
@@ -118,7 +126,11 @@ static bool obey_one(struct receiver *receiver, const struct rd_order *order, st
   case RD_ORDER_FILE:
     return take_sink(receiver, rd_sink_open(order->path, order->append, error), -1);
   case RD_ORDER_READY:
+    receiver->held = order->asks;
     return take_sink(receiver, rd_sink_from_fd(order->fd, error), order->fd);
+  case RD_ORDER_SHOW:
+    receiver->held = false;
+    return true;
   case RD_ORDER_CONSUMER:
     rd_consumer_forget(&receiver->consumer);
     receiver->consumer = rd_consumer_of(order->pid);
@@ -128,6 +140,7 @@ static bool obey_one(struct receiver *receiver, const struct rd_order *order, st
     return true;
   case RD_ORDER_LOST:
     receiver->alone = true;
+    receiver->held = false;
     // Before anything else, and before its input can end. Once it ended well there is nothing to hide from it.
     if (!receiver->delivered) rd_consumer_kill(&receiver->consumer, KILL_MS);
     return rd_hop_end_obey(&receiver->hop_end, order, error);
@@ -151,16 +164,10 @@ static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int outpu
   return true;
 }
 
-// What arrives before there is a sink waits with the writer.
 static bool begin(struct receiver *receiver, struct rd_error *error) {
   const struct rd_connection *connection = receiver->hop_end.connection;
   bool is_new = connection != NULL && receiver->epoch != rd_connection_epoch(connection);
-  if (is_new && !greet(receiver, error)) return false;
-  if (receiver->writer != NULL && receiver->sink != NULL && !receiver->writing) {
-    receiver->writing = true;
-    return rd_writer_begin(receiver->writer, receiver->sink, error);
-  }
-  return true;
+  return (!is_new || greet(receiver, error)) && begin_writing(receiver, error);
 }
 
 // A new connection.
@@ -173,6 +180,26 @@ static bool greet(struct receiver *receiver, struct rd_error *error) {
   if (receiver->writer == NULL)
     receiver->writer = rd_writer_create(mine->slots + RD_SMALL_SLOTS, !receiver->hop_end.sealed, error);
   return receiver->writer != NULL;
+}
+
+// What arrives before there is a sink, or before it may be written, waits with the writer.
+static bool begin_writing(struct receiver *receiver, struct rd_error *error) {
+  if (receiver->writing || receiver->writer == NULL || receiver->sink == NULL || is_held(receiver)) return true;
+  receiver->writing = true;
+  return rd_writer_begin(receiver->writer, receiver->sink, error);
+}
+
+// Where the output goes stand rows of rdpipe: before its first byte they must go. Nothing waits for that for long.
+static bool is_held(struct receiver *receiver) {
+  if (!receiver->held) return false;
+  int64_t now_ms = rd_now_ms();
+  if (receiver->received > 0 && receiver->asked_at_ms == 0) {
+    receiver->asked_at_ms = now_ms;
+    struct rd_event event = {.type = RD_EVENT_OUTPUT};
+    receiver->hop_end.control->ops->tell(receiver->hop_end.control, &event);
+  }
+  receiver->held = receiver->asked_at_ms > 0 ? now_ms - receiver->asked_at_ms < HELD_MS : !receiver->end_received;
+  return receiver->held;
 }
 
 // What is not begun to be written will come again. What is being written stays where it is: in the memory of the
@@ -258,7 +285,7 @@ static bool take_data(struct receiver *receiver, const struct rd_arrival *arriva
   if (!rd_credit_arrive(&receiver->credit, arrival->bytes, error)) return false;
   receiver->received += arrival->bytes;
   receiver->hop_end.moved_bytes = receiver->received;
-  if (!rd_writer_put(receiver->writer, arrival, error)) return false;
+  if (!rd_writer_put(receiver->writer, arrival, error) || !begin_writing(receiver, error)) return false;
   // What is written at once makes room at once: its slot, which the cache still holds, is the next one to be filled.
   collect(receiver, receiver->hop_end.connection);
   return acknowledge(receiver, error) && rd_connection_flush(receiver->hop_end.connection, error);
@@ -274,7 +301,7 @@ static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival
   receiver->end_received = true;
   receiver->producer_status = end.producer_status;
   rd_writer_finish(receiver->writer, &end);
-  return true;
+  return begin_writing(receiver, error);
 }
 
 static bool speak(struct receiver *receiver, struct rd_error *error) {
@@ -346,6 +373,37 @@ static void close_output(struct receiver *receiver) {
   if (null_fd < 0 || dup3(null_fd, receiver->output_fd, O_CLOEXEC) < 0) close(receiver->output_fd);
 }
 
+// A bad end does not take from the screen what came before it, only because that was held for a moment.
+static void show_held(struct receiver *receiver) {
+  struct rd_error ignored;
+  if (receiver->asked_at_ms == 0 || receiver->consumed > 0) return;
+  if (receiver->held) wait_for_show(receiver);
+  receiver->held = false;
+  if (!begin_writing(receiver, &ignored)) return;
+  int64_t until_ms = rd_now_ms() + HELD_MS;
+  while (rd_writer_pending(receiver->writer) > 0 && rd_writer_state(receiver->writer, &ignored) == RD_WRITER_WRITING &&
+         rd_now_ms() < until_ms) {
+    struct pollfd news = rd_writer_poll(receiver->writer);
+    poll(&news, 1, (int)(until_ms - rd_now_ms()));
+    rd_writer_woken(receiver->writer);
+  }
+}
+
+static void wait_for_show(struct receiver *receiver) {
+  struct rd_control *control = receiver->hop_end.control;
+  struct rd_order order;
+  for (;;) {
+    while (control->ops->next(control, &order)) {
+      if (order.type == RD_ORDER_LOST) receiver->alone = true;
+      if (order.type == RD_ORDER_LOST || order.type == RD_ORDER_SHOW) return;
+    }
+    int64_t left_ms = receiver->asked_at_ms + HELD_MS - rd_now_ms();
+    struct pollfd orders = control->ops->poll(control);
+    if (left_ms <= 0 || poll(&orders, 1, (int)left_ms) == 0) return;
+    control->due = true;
+  }
+}
+
 static enum rd_wait what_for(struct receiver *receiver) {
   if (receiver->writer == NULL || receiver->delivered) return RD_WAIT_NONE;
   unsigned pending = rd_writer_pending(receiver->writer);
@@ -358,6 +416,10 @@ static enum rd_wait what_for(struct receiver *receiver) {
 // For BYE, or until an ACK that may wait is due; -1: no limit.
 static int timeout_ms(struct receiver *receiver) {
   if (receiver->done_at_ms > 0) return BYE_MS;
+  if (receiver->held && receiver->asked_at_ms > 0) {
+    int64_t left_ms = receiver->asked_at_ms + HELD_MS - rd_now_ms();
+    return left_ms > 0 ? (int)left_ms : 0;
+  }
   if (receiver->writer == NULL || rd_writer_pending(receiver->writer) > 0) return -1;
   int left_ms = rd_credit_timeout_ms(&receiver->credit, rd_now_ms());
   return left_ms > 0 ? left_ms : -1; // one that is due was not accepted yet: the wire will tell

@@ -98,6 +98,7 @@ static bool obey_one(struct sender *sender, const struct rd_order *order, struct
     sender->producer_status = order->status;
     return true;
   case RD_ORDER_CONSUMER:
+  case RD_ORDER_SHOW:
   case RD_ORDER_RELEASE:
     return true;
   default:

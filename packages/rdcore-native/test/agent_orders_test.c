@@ -64,7 +64,9 @@ static void test_others(void) {
   CHECK(decode("{\"op\":\"file\",\"path\":\"2f00ff\",\"append\":true}") == false);
   CHECK(decode("{\"op\":\"file\",\"path\":\"2fff0a\",\"append\":true}"));
   CHECK(strcmp(order.path, "/\xff\n") == 0 && order.append);
-  CHECK(decode("{\"op\":\"ready\"}") && order.type == RD_ORDER_READY);
+  CHECK(decode("{\"op\":\"ready\"}") && order.type == RD_ORDER_READY && !order.asks);
+  CHECK(decode("{\"op\":\"ready\",\"ask\":true}") && order.type == RD_ORDER_READY && order.asks);
+  CHECK(decode("{\"op\":\"show\"}") && order.type == RD_ORDER_SHOW);
   CHECK(decode("{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5},{\"unix\":\"/run/x\"}]}"));
   CHECK(order.address_count == 2 && order.addresses[0].port == 5 && order.addresses[1].port == 0);
   CHECK(decode("{\"op\":\"consumer\",\"pid\":77}") && order.pid == 77);

@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static const struct stage_spec *file_of(const struct prepare_spec *prepare, const struct link_spec *link,
                                         enum hop_end end);
 static enum rd_code file_code(const struct hop *hop);
+static bool shows_output(const struct hop *hop);
 static void on_path(void *context, const char *path, const struct rd_error *why);
 static bool start(struct hop *hop, struct rd_error *error);
 static void tell_open(struct hop *hop);
@@ -53,7 +55,7 @@ void hop_open(struct hop *hop, int data_fd, int adopt_fd) {
   hop->adopt_fd = adopt_fd;
   if (!hop->file) {
     if (start(hop, &error))
-      hop_program_tell(hop->program, json_pack("{s:s}", "op", "ready"));
+      hop_program_tell(hop->program, json_pack("{s:s,s:b}", "op", "ready", "ask", (int)shows_output(hop)));
     else
       fail(hop, &error);
     return;
@@ -129,6 +131,11 @@ static const struct stage_spec *file_of(const struct prepare_spec *prepare, cons
 
 static enum rd_code file_code(const struct hop *hop) {
   return hop->end == HOP_SEND ? RD_CODE_SOURCE_UNREADABLE : RD_CODE_SINK_UNWRITABLE;
+}
+
+// Somebody looks at what it writes, and may see rows of rdpipe in the same place.
+static bool shows_output(const struct hop *hop) {
+  return hop->end == HOP_RECV && hop->link->sink == PARTY_USER && isatty(hop->data_fd);
 }
 
 static void on_path(void *context, const char *path, const struct rd_error *why) {

@@ -44,7 +44,7 @@ void hop_destroy(struct hop *hop); // NULL-safe
 // Begins to make it ready; a failure is told, and it is over. The descriptors are borrowed until it is ready or over.
 // `adopt_fd`: a connected socket to the other end; -1: it will listen or dial.
 void hop_open(struct hop *hop, int data_fd, int adopt_fd);
-// Listen or dial, as rdpipe said it; borrowed. Also before it is ready.
+// Listen, dial or show, as rdpipe said it; borrowed. Also before it is ready.
 void hop_connect(struct hop *hop, json_t *order);
 void hop_consumer(struct hop *hop, pid_t pid);       // who reads what rdrecv writes
 void hop_commit(struct hop *hop, int status);        // the producer ended well

@@ -28,6 +28,7 @@ static const struct {
     {"prepare", REQUEST_PREPARE, decode_prepare},
     {"listen", REQUEST_LISTEN, decode_listen},
     {"dial", REQUEST_DIAL, decode_dial},
+    {"show", REQUEST_SHOW, decode_end},
     {"go", REQUEST_GO, decode_go},
     {"stderr_ack", REQUEST_STDERR_ACK, decode_stderr_ack},
     {"suspend", REQUEST_SUSPEND, NULL},
@@ -91,9 +92,9 @@ static bool decode_end(json_t *object, struct request *request, struct rd_error 
   const char *end;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:I,s:s}", "link", &link, "end", &end))
-    return malformed("listen or dial", why.text, error);
+    return malformed("listen, dial or show", why.text, error);
   bool sends = strcmp(end, "send") == 0;
-  if (!sends && strcmp(end, "recv") != 0) return malformed("listen or dial", "end is send or recv", error);
+  if (!sends && strcmp(end, "recv") != 0) return malformed("listen, dial or show", "end is send or recv", error);
   request->link = link;
   request->end = sends ? HOP_SEND : HOP_RECV;
   request->order = json_incref(object);

@@ -11,6 +11,7 @@ enum request_op {
   REQUEST_PREPARE,
   REQUEST_LISTEN,
   REQUEST_DIAL,
+  REQUEST_SHOW,
   REQUEST_GO,
   REQUEST_STDERR_ACK,
   REQUEST_SUSPEND,
@@ -26,9 +27,9 @@ struct request {
   unsigned segment;             // REQUEST_GO
   unsigned stage;               // REQUEST_STDERR_ACK
   uint64_t bytes;               // REQUEST_STDERR_ACK
-  int64_t link;                 // REQUEST_LISTEN, REQUEST_DIAL
-  enum hop_end end;             // REQUEST_LISTEN, REQUEST_DIAL
-  json_t *order;                // REQUEST_LISTEN, REQUEST_DIAL: passed on as it came
+  int64_t link;                 // REQUEST_LISTEN, REQUEST_DIAL, REQUEST_SHOW
+  enum hop_end end;             // of the same
+  json_t *order;                // of the same: passed on as it came
   char reason[256];             // REQUEST_ABORT
 };
 

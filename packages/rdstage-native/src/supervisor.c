@@ -44,6 +44,7 @@ static void reap(struct supervisor *supervisor);
 static void hold_on(struct supervisor *supervisor);
 static void tear_down(struct supervisor *supervisor);
 static void on_request(void *context, struct request *request);
+static bool is_taken_at_the_end(enum request_op op);
 static void obey(struct supervisor *supervisor, struct request *request);
 static bool prepare(struct supervisor *supervisor, struct request *request, struct rd_error *error);
 static bool has_user_descriptors(const struct agent *agent, const struct prepare_spec *prepare);
@@ -144,7 +145,11 @@ static void on_request(void *context, struct request *request) {
   struct supervisor *supervisor = context;
   if (supervisor->over) return;
   lease_renew(&supervisor->lease);
-  if (supervisor->ending.phase == ENDING_NOT || request->op == REQUEST_STDERR_ACK) obey(supervisor, request);
+  if (supervisor->ending.phase == ENDING_NOT || is_taken_at_the_end(request->op)) obey(supervisor, request);
+}
+
+static bool is_taken_at_the_end(enum request_op op) {
+  return op == REQUEST_STDERR_ACK || op == REQUEST_SHOW;
 }
 
 static void obey(struct supervisor *supervisor, struct request *request) {
@@ -156,6 +161,7 @@ static void obey(struct supervisor *supervisor, struct request *request) {
     break;
   case REQUEST_LISTEN:
   case REQUEST_DIAL:
+  case REQUEST_SHOW:
   case REQUEST_GO:
     done = ask_segment(supervisor, request, &error);
     break;
@@ -211,8 +217,8 @@ static bool ask_segment(struct supervisor *supervisor, const struct request *req
     rd_error_set(error, RD_CODE_USAGE, "the agent was given no segment");
     return false;
   }
-  if (request->op == REQUEST_LISTEN || request->op == REQUEST_DIAL) return segment_connect(segment, request, error);
-  return segment_go(segment, request->segment, error);
+  if (request->op == REQUEST_GO) return segment_go(segment, request->segment, error);
+  return segment_connect(segment, request, error);
 }
 
 static bool finish(struct supervisor *supervisor, struct rd_error *error) {

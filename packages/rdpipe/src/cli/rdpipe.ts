@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { loadSettings, type Settings } from '../config/settings.ts';
 import { statusOf } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
@@ -7,13 +8,13 @@ import { type Invocation, parseArgv } from '../parse/argv.ts';
 import { parseStages } from '../parse/stage.ts';
 import { describePlan } from '../plan/describe.ts';
 import type { UserStreams } from '../run/open-hosts.ts';
-import { createRenderer } from '../ui/create-renderer.ts';
+import { createRenderer, type OutputPlace } from '../ui/create-renderer.ts';
 import { failureText } from '../ui/failure.ts';
 import { createJsonRenderer } from '../ui/json.ts';
 import type { Renderer } from '../ui/renderer.ts';
 import { openTerminal, type Terminal, writeAll } from '../ui/terminal.ts';
 import { untilUserSignal } from './user-signals.ts';
-import { userStreams } from './user-streams.ts';
+import { isFile, userStreams } from './user-streams.ts';
 
 /** What `main` has of the outside world. Descriptors 0 and 1 are payload: nobody reads or writes them here. */
 export interface Io {
@@ -72,7 +73,7 @@ async function runInvocation(invocation: RunInvocation, io: Io, terminal: Termin
   let renderer: Renderer | undefined;
   try {
     const wanted = await readInvocation(invocation, io);
-    renderer = await createRenderer(wanted.settings, { terminal, outputArrives: outputArrives(wanted) });
+    renderer = await createRenderer(wanted.settings, { terminal, output: outputPlace(wanted) });
     return await run(wanted, io, renderer);
   } catch (error) {
     const early = invocation.options.json === true ? createJsonRenderer(terminal.write) : undefined;
@@ -91,8 +92,12 @@ async function readInvocation({ options, optionWords, stageWords }: RunInvocatio
   return { settings, pipeline, streams: userStreams(settings), stageWords };
 }
 
-function outputArrives({ pipeline, streams }: Wanted): boolean {
-  return streams.stdout === 'arrive' && pipeline.stages.at(-1)?.kind !== 'sink';
+/** A command on this machine writes to the terminal itself; a pipe may end in a program that does. */
+function outputPlace({ pipeline, streams }: Wanted): OutputPlace {
+  const last = pipeline.stages.at(-1);
+  if (streams.stdout === 'drop' || last?.kind === 'sink' || isFile(1)) return 'elsewhere';
+  const writesItself = last?.kind === 'command' && last.host.name === '';
+  return isatty(1) && !writesItself ? 'announced' : 'untold';
 }
 
 async function run(wanted: Wanted, io: Io, renderer: Renderer): Promise<number> {

@@ -12,6 +12,10 @@ export function userStreams({ stdin }: Pick<Settings, 'stdin'>): UserStreams {
   return { stdin: hasInput ? 'send' : 'null', stdout: isNullDevice(fstatSync(1)) ? 'drop' : 'arrive' };
 }
 
+export function isFile(descriptor: number): boolean {
+  return fstatSync(descriptor).isFile();
+}
+
 /** Character device 1, 3. */
 const NULL_DEVICE = 0x103;
 

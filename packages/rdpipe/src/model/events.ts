@@ -37,6 +37,8 @@ export type RunEvent =
     }
   | { readonly kind: 'size'; readonly link: number; readonly bytes: number }
   | ({ readonly kind: 'counters'; readonly link: number; readonly end: HopEnd } & Counters)
+  /** The pipeline's output comes to the terminal now: whatever is drawn there has to go before this returns. */
+  | { readonly kind: 'output'; readonly link: number }
   | { readonly kind: 'stderr'; readonly stage: number; readonly host: string; readonly data: Uint8Array }
   | {
       readonly kind: 'stage_exited';

@@ -138,6 +138,8 @@ export type AgentRequest =
       readonly bind: string | null;
     }
   | { readonly op: 'dial'; readonly link: number; readonly end: HopEnd; readonly addresses: readonly DialAddress[] }
+  /** The answer to `output`. */
+  | { readonly op: 'show'; readonly link: number; readonly end: 'recv' }
   | { readonly op: 'go'; readonly segment: number }
   | { readonly op: 'stderr_ack'; readonly stage: number; readonly bytes: number }
   | { readonly op: 'suspend' | 'resume' | 'finish' | 'ping' }
@@ -225,6 +227,8 @@ export type AgentEvent =
       /** Shortest round trip of a PING; 0: none yet. */
       readonly rtt_us: number;
     }
+  /** The first byte for the user's terminal waits for `show`, not for long. */
+  | { readonly event: 'output'; readonly link: number; readonly end: 'recv' }
   | { readonly event: 'stderr'; readonly stage: number; readonly data: string }
   | {
       readonly event: 'exited';

@@ -170,6 +170,7 @@ const EventSchema = v.variant('event', [
     output_ms: Count,
     rtt_us: Count,
   }),
+  v.object({ event: v.literal('output'), link: Count, end: v.literal('recv') }),
   v.object({ event: v.literal('stderr'), stage: Count, data: Hex }),
   v.object({
     event: v.literal('exited'),

@@ -52,7 +52,8 @@ function partOf({ segments }: Plan, session: SessionId): Part {
     const segment = `segment ${number}`;
     const own = stages.filter((planned) => planned.session === session).map(({ stage }) => `stage ${stage.number}`);
     const ends = links.flatMap((link) => endsOf(link, session));
-    for (const subject of [...own, ...ends]) subjects.set(subject, segment);
+    const shown = links.flatMap((link) => outputOf(link, session));
+    for (const subject of [...own, ...ends, ...shown]) subjects.set(subject, segment);
     if (links.some((link) => isJoined(link, session)) || own.length > 0) subjects.set(segment, undefined);
     for (const link of links) if (link.kind === 'hop') sealed.set(link.number, SEALED_TRANSPORTS[link.encrypt]);
   }
@@ -70,6 +71,13 @@ function endsOf(link: PlannedLink, session: SessionId): string[] {
   return (['send', 'recv'] as const).filter((end) => ends[end] === session).map((end) => nameOfEnd(link.number, end));
 }
 
+/** The user's standard output, at the machine where it is. */
+function outputOf(link: PlannedLink, session: SessionId): string[] {
+  const at = link.kind === 'hop' ? link.to : link.session;
+  const isUsers = (link.kind === 'hop' || link.kind === 'local') && link.sink === 'stdout';
+  return isUsers && at === session ? [nameOfOutput(link.number)] : [];
+}
+
 function isJoined(link: PlannedLink, session: SessionId): boolean {
   return link.kind === 'hop' ? link.from === session || link.to === session : link.session === session;
 }
@@ -78,9 +86,14 @@ function nameOfEnd(link: number, end: string): string {
   return `link ${link} (${end})`;
 }
 
+function nameOfOutput(link: number): string {
+  return `link ${link} (standard output)`;
+}
+
 /** What of its part a host speaks of. */
 function subjectOf(event: AgentEvent): string | undefined {
   if (event.event === 'size') return nameOfEnd(event.link, 'send');
+  if (event.event === 'output') return nameOfOutput(event.link);
   if ('end' in event) return nameOfEnd(event.link, event.end);
   if ('segment' in event) return `segment ${event.segment}`;
   return 'stage' in event && event.stage !== null ? `stage ${event.stage}` : undefined;
@@ -90,6 +103,7 @@ const ONCE: ReadonlySet<string> = new Set([
   'prepared',
   'connected',
   'started',
+  'output',
   'exited',
   'link_ended',
   'segment_ended',

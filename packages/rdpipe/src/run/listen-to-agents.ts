@@ -32,6 +32,7 @@ async function listen(session: SessionId, agent: Agent, record: RunRecord, inbox
     record.hear(session, event);
     inbox.publish(session, event);
     if (event.event === 'stderr') acknowledge(event.stage, event.data.length / 2);
+    if (event.event === 'output') agent.send({ op: 'show', link: event.link, end: event.end });
   }
 }
 

@@ -32,6 +32,8 @@ export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefine
         end: event.end,
         ...countersOf(event),
       };
+    case 'output':
+      return { kind: 'output', link: event.link };
     case 'stderr':
       return { kind: 'stderr', stage: event.stage, host, data: Buffer.from(event.data, 'hex') };
     case 'exited':

@@ -7,18 +7,24 @@ import { NO_PAINT, type Paint } from './paint.ts';
 import { createPlainDisplay } from './plain.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { Renderer } from './renderer.ts';
-import { progressRows } from './rows.ts';
+import { progressRows, silentRows } from './rows.ts';
 import type { Terminal } from './terminal.ts';
+import { createUntilOutput } from './until-output.ts';
 
 export type RendererSettings = Pick<
   Settings,
   'json' | 'quiet' | 'verbosity' | 'dryRun' | 'stderr' | 'progress' | 'sizeBytes'
 >;
 
+/**
+ * Where the pipeline's output goes. `elsewhere`: rows stand in nobody's way. `announced`: to the terminal, and an event comes before
+ * its first byte. `untold`: to the terminal or to who may write there, and nothing tells when.
+ */
+export type OutputPlace = 'elsewhere' | 'announced' | 'untold';
+
 export interface RendererIo {
   readonly terminal: Terminal;
-  /** The pipeline's output comes to this machine's standard output: rows would stand in its way. */
-  readonly outputArrives: boolean;
+  readonly output: OutputPlace;
 }
 
 /** `protectPayload` comes first: the libraries of the live display look at process.stdout. */
@@ -46,8 +52,12 @@ async function createDisplay(settings: RendererSettings, io: RendererIo, progres
       return createPlainDisplay(write, () => rows(Number.POSITIVE_INFINITY));
     case 'live': {
       if (stream === undefined) return createNoDisplay(write);
-      const { createLiveDisplay } = await import('./live.ts');
-      return createLiveDisplay(stream, write, io.outputArrives ? () => [] : rows);
+      const { createLiveDisplay, NO_ROWS } = await import('./live.ts');
+      if (io.output === 'untold') return createLiveDisplay(stream, write, NO_ROWS);
+      const live = createLiveDisplay(stream, write, { at: rows, stay: io.output === 'elsewhere' });
+      return io.output === 'elsewhere'
+        ? live
+        : createUntilOutput(live, createPlainDisplay(write, silentRows(progress)));
     }
   }
 }
@@ -57,5 +67,5 @@ function modeFor({ quiet, progress }: RendererSettings, io: RendererIo): 'none' 
   const isTerminal = io.terminal.stream !== undefined;
   if (quiet) return 'none';
   if (progress === 'auto') return isTerminal ? 'live' : 'none';
-  return progress === 'live' && (!isTerminal || io.outputArrives) ? 'plain' : progress;
+  return progress === 'live' && (!isTerminal || io.output === 'untold') ? 'plain' : progress;
 }

@@ -7,6 +7,8 @@ export interface Display {
   status(text: string | undefined): void;
   /** Shows the progress of hops from now on. */
   startRows(): void;
+  /** The pipeline's output begins on the same terminal: nothing may be drawn there from now on. */
+  output(): void;
   /** The terminal belongs to somebody else for a while: a prompt, the shell. */
   pause(): void;
   resume(): void;
@@ -17,5 +19,13 @@ export interface Display {
 /** No display at all: text goes straight through. */
 export function createNoDisplay(write: Display['text']): Display {
   const nothing = () => {};
-  return { text: write, status: nothing, startRows: nothing, pause: nothing, resume: nothing, stop: nothing };
+  return {
+    text: write,
+    status: nothing,
+    startRows: nothing,
+    output: nothing,
+    pause: nothing,
+    resume: nothing,
+    stop: nothing,
+  };
 }

@@ -68,6 +68,7 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
     },
     size: progress.sizeKnown,
     counters: progress.counted,
+    output: () => display.output(),
     stderr: ({ stage, data }) => stderr?.data(stage, data),
     stage_exited: ({ stage, host, code, signal }) =>
       log(`${host}: stage ${stage} ended by ${signal === null ? `exit ${code}` : `signal ${signal}`}`),

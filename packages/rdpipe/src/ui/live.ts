@@ -1,19 +1,23 @@
 /**
  * Progress on a terminal: a spinner while connecting, then rows that are redrawn. Load this module only when
- * process.stdout is out of reach: both libraries look at it.
+ * process.stdout is out of reach: the library looks at it.
  */
-import { createLogUpdate } from 'log-update';
 import ora, { type Ora } from 'ora';
+import { shorten } from '../model/text.ts';
 import type { Display } from './display.ts';
 
 const INTERVAL_MS = 100;
 
-/** @param rows the progress of every hop, a line each, for a terminal of so many columns. */
-export function createLiveDisplay(
-  stream: NodeJS.WriteStream,
-  write: Display['text'],
-  rows: (columns: number) => readonly string[],
-): Display {
+export interface Rows {
+  /** The progress of every hop, a line each, for a terminal of so many columns. */
+  readonly at: (columns: number) => readonly string[];
+  /** The last ones stay on the terminal. */
+  readonly stay: boolean;
+}
+
+export const NO_ROWS: Rows = { at: () => [], stay: false };
+
+export function createLiveDisplay(stream: NodeJS.WriteStream, write: Display['text'], rows: Rows): Display {
   const spinner = createSpinner(stream);
   const table = createTable(stream, rows);
   let below: Below | undefined;
@@ -46,6 +50,7 @@ export function createLiveDisplay(
       replaceBy(text === undefined ? undefined : spinner);
     },
     startRows: () => replaceBy(table),
+    output: () => replaceBy(undefined),
     pause() {
       pauses += 1;
       hide();
@@ -75,7 +80,7 @@ function createSpinner(stream: NodeJS.WriteStream): Below & { say(text: string):
   const spinner: Ora = ora({ stream, isEnabled: true, discardStdin: false, hideCursor: false });
   return {
     say: (text) => {
-      spinner.text = text;
+      spinner.text = shorten(text, Math.max(1, stream.columns - SPINNER_COLUMNS));
     },
     show: () => {
       spinner.start();
@@ -89,28 +94,64 @@ function createSpinner(stream: NodeJS.WriteStream): Below & { say(text: string):
   };
 }
 
-function createTable(stream: NodeJS.WriteStream, rows: (columns: number) => readonly string[]): Below {
-  const update = createLogUpdate(stream, { showCursor: true });
-  const draw = () => {
-    const lines = rows(stream.columns - 1);
-    if (lines.length > 0) update(lines.join('\n'));
-  };
+/** With the blank behind it, and one that a terminal may keep for its cursor. */
+const SPINNER_COLUMNS = 3;
+
+/**
+ * The cursor stands at the beginning of the first row. All below it is erased, so nothing is left behind when another width of
+ * the terminal has broken rows in two, or its height has taken some away.
+ */
+function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): Below {
+  let drawn = '';
   let timer: NodeJS.Timeout | undefined;
+  const draw = () => {
+    const lines = fitting(at(stream.columns - 1), stream.rows - 1);
+    const frame = lines.length === 0 ? '' : `${ERASE}${unbroken(lines.join('\r\n'))}${up(lines.length - 1)}\r`;
+    const next = `${stream.columns} ${stream.rows} ${frame}`;
+    if (next === drawn) return;
+    drawn = next;
+    if (frame !== '') stream.write(atOnce(frame));
+  };
+  const erase = () => {
+    clearInterval(timer);
+    if (drawn.includes(ERASE)) stream.write(ERASE);
+    drawn = '';
+  };
   return {
     show() {
       draw();
       timer = setInterval(draw, INTERVAL_MS).unref();
     },
-    hide() {
-      clearInterval(timer);
-      update.clear();
-    },
+    hide: erase,
     finish() {
-      clearInterval(timer);
-      draw();
-      update.done();
+      erase();
+      const lines = stay ? at(stream.columns - 1) : [];
+      if (lines.length > 0) stream.write(`${lines.join('\r\n')}\r\n`);
     },
   };
+}
+
+/** As many as there is room for, the last of which tells how many there are more. */
+function fitting(lines: readonly string[], most: number): readonly string[] {
+  if (lines.length <= most || most < 1) return lines.slice(0, Math.max(0, most));
+  return [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more`];
+}
+
+/** Everything from the beginning of the line to the end of the screen. */
+const ERASE = '\r\u001b[J';
+
+function up(rows: number): string {
+  return rows === 0 ? '' : `\u001b[${rows}A`;
+}
+
+/** A row with wide characters that does not fit is cut by the terminal. */
+function unbroken(text: string): string {
+  return `\u001b[?7l${text}\u001b[?7h`;
+}
+
+/** Terminals that can do so show a frame when it is whole. */
+function atOnce(frame: string): string {
+  return `\u001b[?2026h${frame}\u001b[?2026l`;
 }
 
 function endsLine(text: string | Uint8Array): boolean {

@@ -1,13 +1,44 @@
 /** Progress as text: a row a hop. */
 import { formatBytes } from '../model/bytes.ts';
 import { formatRate } from '../model/rate.ts';
+import { shorten } from '../model/text.ts';
 import { formatTable, formatWholeSeconds } from './format.ts';
-import type { HopProgress } from './progress.ts';
+import type { HopProgress, Progress } from './progress.ts';
 import { hopBytes } from './words.ts';
 
-/** Aligned rows, none longer than `columns`. */
+/** Aligned rows, none longer than `columns`: names of hosts give way first, then what a hop waits for. */
 export function progressRows(hops: readonly HopProgress[], columns: number): readonly string[] {
-  return formatTable(hops.map(cells)).map((row) => [...row].slice(0, columns).join(''));
+  const rows = hops.map(cells);
+  const numbers = formatTable(rows.map((row) => row.slice(1, -1)));
+  const room = Math.max(NAME_LEAST, columns - Math.max(...numbers.map((row) => row.length)) - 2);
+  const fitting = rows.map(([name = '', ...rest]) => [shortName(name, room), ...rest]);
+  return formatTable(fitting).map((row) => [...row].slice(0, columns).join('').trimEnd());
+}
+
+const NAME_LEAST = 9;
+
+/** `storage-0…→backup-02…`: something of both hosts is left. */
+function shortName(name: string, limit: number): string {
+  const [from = '', to] = name.split('→');
+  if (to === undefined || name.length <= limit) return shorten(name, limit);
+  const shortFrom = shorten(from, Math.max(Math.floor((limit - 1) / 2), limit - 1 - to.length));
+  return `${shortFrom}→${shorten(to, limit - 1 - shortFrom.length)}`;
+}
+
+/**
+ * Rows for a terminal to which the last hop brings output: those of a time in which data moved and none of it came out. Output
+ * tells by itself that all is well, and a row would stand in its midst.
+ */
+export function silentRows(progress: Progress): () => readonly string[] {
+  let before: readonly HopProgress[] = [];
+  return () => {
+    const hops = progress.hops();
+    const bytesBefore = (index: number) => before[index]?.bytes ?? 0;
+    const moved = hops.filter(({ bytes }, index) => bytes > bytesBefore(index));
+    const isSilent = moved.length > 0 && moved.at(-1) !== hops.at(-1);
+    before = hops;
+    return isSilent ? progressRows(hops, Number.POSITIVE_INFINITY) : [];
+  };
 }
 
 const WAITING = {

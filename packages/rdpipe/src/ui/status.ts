@@ -62,8 +62,8 @@ export function createJsonStatusView({ write }: Output, nothing: object): Status
 
 async function createDisplay({ quiet }: StatusSettings, { stream, write }: Terminal): Promise<Display> {
   if (quiet || stream === undefined) return createNoDisplay(write);
-  const { createLiveDisplay } = await import('./live.ts');
-  return createLiveDisplay(stream, write, () => []);
+  const { createLiveDisplay, NO_ROWS } = await import('./live.ts');
+  return createLiveDisplay(stream, write, NO_ROWS);
 }
 
 /** What of the runs that measure is shown. Findings say the rest. */

@@ -43,6 +43,7 @@ describe('what a host may say', () => {
     ],
     ['the bytes of the other end', counters(1, 'send')],
     ['the size of what the other end sends', { event: 'size', link: 1, bytes: 1 }],
+    ['output that is not the user’s', { event: 'output', link: 1, end: 'recv' }],
     ['a link without programs', linkEnded(3, 'recv')],
     ['a link that is not there', linkEnded(99, 'recv')],
     ['a stage that is not there', { event: 'stderr', stage: 99, data: '' }],

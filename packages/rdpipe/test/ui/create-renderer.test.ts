@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import type { Settings } from '../../src/model/settings.ts';
-import { createRenderer, type RendererSettings } from '../../src/ui/create-renderer.ts';
+import { createRenderer, type OutputPlace, type RendererSettings } from '../../src/ui/create-renderer.ts';
 import type { Terminal } from '../../src/ui/terminal.ts';
 import { createPage, createScreen, type Page, planFor, report } from './helpers.ts';
 
@@ -17,7 +17,7 @@ const SETTINGS: RendererSettings = {
 
 interface Where {
   readonly isTerminal: boolean;
-  readonly outputArrives: boolean;
+  readonly output: OutputPlace;
   readonly color?: boolean;
 }
 
@@ -27,8 +27,8 @@ async function pageOf(settings: Partial<RendererSettings>, where: Where): Promis
   const stream = where.isTerminal ? createScreen(page) : undefined;
   const { isTerminal } = where;
   const terminal: Terminal = { isTerminal, stream, color: where.color ?? false, write: page.write };
-  const { outputArrives } = where;
-  const renderer = await createRenderer({ ...SETTINGS, ...settings }, { terminal, outputArrives });
+  const { output } = where;
+  const renderer = await createRenderer({ ...SETTINGS, ...settings }, { terminal, output });
   renderer.handle({ kind: 'connecting', hosts: ['h1'] });
   renderer.handle({ kind: 'planned', plan: planFor(['h1:a', 'h2:b']) });
   renderer.handle({ kind: 'segment_started', segment: 1 });
@@ -42,18 +42,21 @@ describe('create-renderer', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setInterval'] }));
   afterEach(() => mock.timers.reset());
 
-  const FILE: Where = { isTerminal: false, outputArrives: false };
-  const SCREEN: Where = { isTerminal: true, outputArrives: false };
-  const PIPED: Where = { isTerminal: true, outputArrives: true };
+  const FILE: Where = { isTerminal: false, output: 'elsewhere' };
+  const SCREEN: Where = { isTerminal: true, output: 'elsewhere' };
+  const SHARED: Where = { isTerminal: true, output: 'announced' };
+  const PIPED: Where = { isTerminal: true, output: 'untold' };
 
   /** Whether the spinner is seen, whether live rows are, whether lines are. */
   const CASES: readonly (readonly [Settings['progress'], Where, string, readonly [boolean, boolean, boolean]])[] = [
     ['auto', FILE, 'a file', [false, false, false]],
     ['auto', SCREEN, 'a terminal', [true, true, false]],
-    ['auto', PIPED, 'a terminal with output', [true, false, false]],
+    ['auto', SHARED, 'a terminal with output that is announced', [true, true, false]],
+    ['auto', PIPED, 'a terminal with output that is not', [true, false, false]],
     ['live', FILE, 'a file', [false, false, true]],
     ['live', SCREEN, 'a terminal', [true, true, false]],
-    ['live', PIPED, 'a terminal with output', [false, false, true]],
+    ['live', SHARED, 'a terminal with output that is announced', [true, true, false]],
+    ['live', PIPED, 'a terminal with output that is not', [false, false, true]],
     ['plain', SCREEN, 'a terminal', [false, false, true]],
     ['plain', FILE, 'a file', [false, false, true]],
     ['none', SCREEN, 'a terminal', [false, false, false]],

@@ -7,18 +7,23 @@ import { createPage, createScreen, type Page } from './helpers.ts';
 /** What the page says once the marks of a terminal are taken away. */
 function visible(page: Page): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return page.text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '');
+  return page.text.replace(/\u001b\[[0-9;?]*[A-Za-z]|\r(?!\n)/g, '').replaceAll('\r\n', '\n');
 }
 
 describe('live', () => {
   let page: Page;
+  let screen: NodeJS.WriteStream;
   let display: Display;
   let rows: readonly string[];
   beforeEach(() => {
     mock.timers.enable({ apis: ['setInterval'] });
     page = createPage();
+    screen = createScreen(page);
     rows = ['h1→h2  1 B'];
-    display = createLiveDisplay(createScreen(page), page.write, (columns) => rows.map((row) => `${row} of ${columns}`));
+    display = createLiveDisplay(screen, page.write, {
+      at: (columns) => rows.map((row) => `${row} of ${columns}`),
+      stay: true,
+    });
   });
   afterEach(() => {
     display.stop();
@@ -41,22 +46,44 @@ describe('live', () => {
   });
 
   it('redraws rows as wide as the terminal', () => {
-    expect(appears(() => display.startRows())).to.equal('h1→h2  1 B of 79\n');
+    expect(appears(() => display.startRows())).to.equal('h1→h2  1 B of 79');
     rows = ['h1→h2  2 B'];
-    expect(appears(() => mock.timers.tick(100))).to.equal('h1→h2  2 B of 79\n');
+    expect(appears(() => mock.timers.tick(100))).to.equal('h1→h2  2 B of 79');
     expect(appears(() => mock.timers.tick(100))).to.equal('');
+    screen.columns = 60;
+    expect(appears(() => mock.timers.tick(100))).to.equal('h1→h2  2 B of 59');
+  });
+
+  it('erases rows from where the first one begins, however the terminal has broken them since', () => {
+    rows = ['h1→h2  1 B', 'h2→h3  1 B'];
+    display.startRows();
+    expect(page.text).to.contain('\r\u001b[J').and.to.contain('h2→h3  1 B of 79\u001b[?7h\u001b[1A\r');
+    page.text = '';
+    display.pause();
+    expect(page.text).to.equal('\r\u001b[J');
+  });
+
+  it('shows as many rows as the terminal has room for, and all of them at the end', () => {
+    screen.rows = 4;
+    rows = ['1', '2', '3', '4', '5'];
+    expect(appears(() => display.startRows())).to.equal('1 of 79\n2 of 79\n… 3 more');
+    screen.rows = 6;
+    expect(appears(() => mock.timers.tick(100))).to.match(/^1 of 79\n.*\n5 of 79$/s);
+    screen.rows = 3;
+    mock.timers.tick(100);
+    expect(appears(() => display.stop())).to.match(/^1 of 79\n.*\n5 of 79\n$/s);
   });
 
   it('writes text above the rows', () => {
     display.startRows();
-    expect(appears(() => display.text('h1: hello\n'))).to.equal('h1: hello\nh1→h2  1 B of 79\n');
+    expect(appears(() => display.text('h1: hello\n'))).to.equal('h1: hello\nh1→h2  1 B of 79');
   });
 
   it('waits with the rows for the end of a line', () => {
     display.startRows();
     expect(appears(() => display.text(Buffer.from('raw')))).to.equal('raw');
     expect(appears(() => mock.timers.tick(1000))).to.equal('');
-    expect(appears(() => display.text(Buffer.from(' end\n')))).to.equal(' end\nh1→h2  1 B of 79\n');
+    expect(appears(() => display.text(Buffer.from(' end\n')))).to.equal(' end\nh1→h2  1 B of 79');
   });
 
   it('leaves the terminal alone while a question is put, several at a time too', () => {
@@ -75,6 +102,13 @@ describe('live', () => {
     expect(appears(() => display.stop())).to.equal('h1→h2  3 B of 79\n');
     expect(appears(() => mock.timers.tick(1000))).to.equal('');
     expect(appears(() => display.stop())).to.equal('');
+  });
+
+  it('leaves no rows that are not to stay', () => {
+    display = createLiveDisplay(screen, page.write, { at: () => rows, stay: false });
+    expect(appears(() => display.startRows())).to.equal('h1→h2  1 B');
+    expect(appears(() => display.stop())).to.equal('');
+    expect(page.text).to.equal('\r\u001b[J');
   });
 
   it('draws nothing without hops', () => {

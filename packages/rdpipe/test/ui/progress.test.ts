@@ -161,5 +161,13 @@ describe('rows', () => {
 
   it('fits the terminal', () => {
     expect(progressRows([{ ...hop, ...unknown }], 10)).to.deep.equal(['h1→h2  1.0']);
+    const long = { ...hop, ...unknown, name: 'storage-01.example.com→backup.example.com', waitsFor: 'wire' } as const;
+    expect(progressRows([long, { ...hop, ...unknown, name: 'within h2' }], 60)).to.deep.equal([
+      'storage-01.example.…→backup.example.com  1.0 KiB  2.000 MB/s',
+      'within h2                                1.0 KiB  2.000 MB/s',
+    ]);
+    expect(progressRows([{ ...long, name: 'within a-name-that-is-long' }], 30)).to.deep.equal([
+      'within a…  1.0 KiB  2.000 MB/s',
+    ]);
   });
 });

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person sees below the command they typed, in real terminals: rows until output comes to the same place, and nothing
+// of them in it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { type Lab, useLab } from '../support/lab.ts';
+import { needsTool } from '../support/needs.ts';
+
+/** The first run copies the programs to the hosts. */
+const BEGUN_WITHIN_MS = 30_000;
+const CTRL_C = 'C-c';
+const CTRL_Z = 'C-z';
+/** A last stage that takes everything and is silent until the file `go` is there. */
+const QUIET = 'cat > /dev/null; until test -e "$go"; do sleep 0.05; done; printf "one\\ntwo\\n"';
+
+describe('rows on the terminal that the output comes to', function () {
+  this.timeout(90_000);
+  const { lab, open } = useScreens();
+
+  it('are there until the first byte of it, and leave nothing', async () => {
+    const screen = await open(80, 24);
+    await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:'go=${lab.folder}/go; ${QUIET}'`);
+    await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→this machine +0 B /m);
+    go();
+    await screen.shows(/^one\ntwo\n\$ $/m);
+    expect(await screen.text()).not.to.contain('→');
+    const raw = screen.raw();
+    // The cursor stands at the beginning of the first row: what is below it goes, then the output comes.
+    expect(raw).to.contain('\r\x1b[Jone\r\ntwo\r\n');
+    expect(raw.slice(raw.indexOf('one\r\n'))).not.to.contain('→');
+  });
+
+  it('leave nothing where no output comes', async () => {
+    const screen = await open(80, 24);
+    await screen.type(
+      `rdpipe h1:'head -c 5M /dev/zero' h2:'cat > /dev/null; until test -e ${lab.folder}/go; do sleep 0.05; done'`,
+    );
+    await screen.shows(/^h1→h2 +5\.0 MiB /m);
+    go();
+    await eventually(async () => expect(await screen.text()).not.to.contain('→'));
+    await screen.shows(/\n\$ $/);
+  });
+
+  it('become lines, ten seconds apart, while data moves and nothing comes out', async () => {
+    const screen = await open(80, 24);
+    await screen.type(`rdpipe h1:'while sleep 0.1; do head -c 100K /dev/zero; done' h2:'echo begun; cat > /dev/null'`);
+    await screen.shows(/^begun$/m);
+    const began = Date.now();
+    await screen.shows(/^begun\nrdpipe: h1→h2 +[\d.]+ MiB .*\nrdpipe: h2→this machine +6 B /m, 20_000);
+    expect(Date.now() - began).to.be.greaterThan(5000);
+    await screen.press(CTRL_C);
+    await screen.shows(/SIGINT/);
+    expect((await screen.text()).match(/rdpipe: h1→h2/g)).to.have.lengthOf(1);
+  });
+
+  it('do not hold back output when rdpipe cannot answer', async () => {
+    const screen = await open(80, 24);
+    await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:'go=${lab.folder}/go; ${QUIET}'`);
+    await screen.shows(/^h1→h2 +5\.0 MiB /m);
+    const [rdpipe] = lab.processes().filter(({ program, command }) => program === 'node' && command.includes('rdpipe'));
+    if (rdpipe === undefined) expect.fail('rdpipe does not run');
+    process.kill(rdpipe.pid, 'SIGSTOP');
+    await screen.shows(/Stopped/);
+    go();
+    await screen.shows(/one\n *two/);
+    await screen.type('fg');
+    await screen.shows(/\ntwo\nfg\n(?:.+\n)+\$ $/);
+  });
+
+  it('are not drawn where a command of this machine writes by itself', async () => {
+    const screen = await open(80, 24);
+    await screen.type(`rdpipe h1:'head -c 5M /dev/zero' :'go=${lab.folder}/go; ${QUIET}'`);
+    await eventually(
+      () => expect(lab.processes('sleep').length + lab.processes('sh').length).to.be.greaterThan(0),
+      BEGUN_WITHIN_MS,
+    );
+    go();
+    await screen.shows(/^one\ntwo\n\$ $/m);
+    expect(screen.raw()).not.to.contain('→');
+  });
+
+  it('stay when the output goes to a file', async () => {
+    const screen = await open(80, 24);
+    await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:cat > out`);
+    await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→this machine +5\.0 MiB .*\n\$ $/m);
+    expect(readFileSync(join(lab.folder, 'out'))).to.have.lengthOf(5 << 20);
+  });
+
+  function go(): void {
+    writeFileSync(join(lab.folder, 'go'), '');
+  }
+});
+
+describe('rows on a terminal', function () {
+  this.timeout(90_000);
+  const { open } = useScreens();
+  /** Moves some data, and then stands still. */
+  const STANDS = `h1:'head -c 5M /dev/zero; exec sleep 600' h2:cat h3:'cat > /dev/null'`;
+
+  it('are as wide as it is, and as many as it has room for', async () => {
+    const screen = await open(60, 20);
+    const stages = Array.from({ length: 24 }, (_, index) => `h${(index % 2) + 1}:cat`).join(' ');
+    await screen.type(`rdpipe h3:'head -c 5M /dev/zero; exec sleep 600' ${stages} > /dev/null`);
+    await screen.shows(/^(?:h\d→h\d .*\n){18}… 6 more$/m);
+    await eventually(async () => expect((await screen.text()).match(/5\.0 MiB/g)).to.have.length(18));
+    expect((await screen.text()).split('\n')).to.have.length(20);
+    await screen.press(CTRL_C);
+    await screen.shows(/SIGINT/);
+  });
+
+  it('stay whole when it is made narrow, wide and low', async () => {
+    const screen = await open(80, 24);
+    await screen.type('seq 40');
+    await screen.type(`rdpipe ${STANDS} > /dev/null`);
+    await screen.shows(/^h1→h2 +5\.0 MiB .*waits.*\nh2→h3 +5\.0 MiB .*$/m);
+    for (const [columns, rows] of [
+      [30, 24],
+      [120, 24],
+      [40, 8],
+      [80, 24],
+    ] as const) {
+      await screen.resize(columns, rows);
+      await eventually(async () => {
+        const lines = (await screen.text()).split('\n');
+        expect(
+          lines.filter((line) => line.includes('→')),
+          lines.join('\n'),
+        ).to.have.length(2);
+        expect(lines.at(-2)).to.match(/^h1→h2 /);
+        expect(lines.at(-1)).to.match(/^h2→h3 /);
+      });
+    }
+    await screen.press(CTRL_C);
+    await screen.shows(/SIGINT/);
+  });
+
+  it('go by Ctrl-Z, and come back by fg', async () => {
+    const screen = await open(80, 24);
+    await screen.type(`rdpipe ${STANDS} > /dev/null`);
+    await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→h3 +5\.0 MiB .*$/m);
+    await screen.press(CTRL_Z);
+    await screen.shows(/Stopped .*(?:\n.+)*\n\$ $/);
+    expect(await screen.text()).not.to.match(/^h\d→h\d/m);
+    await screen.type('fg');
+    await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→h3 +5\.0 MiB .*$/m);
+    expect((await screen.text()).match(/^h1→h2/gm)).to.have.length(1);
+    await screen.press(CTRL_C);
+    await screen.shows(/SIGINT/);
+  });
+});
+
+interface Screens {
+  readonly lab: Lab;
+  open(columns: number, rows: number): Promise<Screen>;
+}
+
+/** One screen a test. */
+function useScreens(): Screens {
+  let screen: Screen | undefined;
+  // Before the lab looks for what is left.
+  afterEach(() => screen?.close());
+  const lab = useLab();
+  before(function () {
+    needsTool(this, 'tmux');
+  });
+  const open = async (columns: number, rows: number) => {
+    screen = await Screen.open(lab, columns, rows);
+    return screen;
+  };
+  return { lab, open };
+}
+
+/** A shell of the lab in a terminal of its own. */
+class Screen {
+  readonly #lab: Lab;
+  readonly #tmux: string;
+
+  private constructor(lab: Lab) {
+    this.#lab = lab;
+    this.#tmux = `tmux -S '${lab.folder}/tmux'`;
+  }
+
+  static async open(lab: Lab, columns: number, rows: number): Promise<Screen> {
+    const screen = new Screen(lab);
+    writeFileSync(
+      join(lab.folder, 'tmux.conf'),
+      'set -g status off\nset -g history-limit 5000\nset -s escape-time 0\n',
+    );
+    await screen.#run(`-f tmux.conf new-session -d -x ${columns} -y ${rows} "env PS1='$ ' bash --norc --noprofile"`);
+    await screen.#run(`pipe-pane -o 'cat >> raw'`);
+    await screen.shows(/^\$ /m);
+    return screen;
+  }
+
+  async type(line: string): Promise<void> {
+    writeFileSync(join(this.#lab.folder, 'typed'), line);
+    await this.#run('load-buffer typed');
+    await this.#run('paste-buffer');
+    await this.press('Enter');
+  }
+
+  async press(key: string): Promise<void> {
+    await this.#run(`send-keys ${key}`);
+  }
+
+  async resize(columns: number, rows: number): Promise<void> {
+    await this.#run(`resize-window -x ${columns} -y ${rows}`);
+  }
+
+  /** What stands on the screen, without the blank rows at its end. */
+  async text(): Promise<string> {
+    const { text } = await this.#run('capture-pane -p');
+    return text.replace(/\n+$/, '');
+  }
+
+  async shows(pattern: RegExp, withinMs = BEGUN_WITHIN_MS): Promise<string> {
+    return eventually(async () => {
+      const text = await this.text();
+      expect(text.endsWith('$') ? `${text} ` : text, text).to.match(pattern);
+      return text;
+    }, withinMs);
+  }
+
+  /** Everything that was written to the terminal. */
+  raw(): string {
+    return readFileSync(join(this.#lab.folder, 'raw'), 'utf8');
+  }
+
+  async close(): Promise<void> {
+    await this.#lab.sh(`${this.#tmux} kill-server`);
+  }
+
+  async #run(words: string): Promise<{ readonly text: string }> {
+    const result = await this.#lab.sh(`${this.#tmux} ${words}`);
+    expect(result.stderr).to.equal('');
+    return result;
+  }
+}
