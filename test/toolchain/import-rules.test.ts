@@ -33,7 +33,6 @@ const FORBIDDEN: readonly Import[] = [
   ['native/deploy.ts', 'node:child_process'],
   ['run/run.ts', 'chalk'],
   ['cli/rdpipe.ts', 'ora'],
-  ['cli/rdpipe.ts', 'log-update'],
   ['run/report.ts', 'echarts/core'],
   ['parse/stage.ts', 'commander'],
 ];
@@ -49,7 +48,7 @@ const ALLOWED: readonly Import[] = [
   ['doctor/examine.ts', '../run/run.ts'],
   ['bench/bench.ts', '../run/run.ts'],
   ['doctor/pair-checks.ts', '../plan/addresses.ts'],
-  ['ui/live.ts', 'log-update'],
+  ['ui/live.ts', 'ora'],
   ['cli/rdpipe.ts', '../run/run.ts'],
   ['cli/doctor.ts', '../doctor/examine.ts'],
 ];
