@@ -22,7 +22,8 @@ describe('rdpipe --report', function () {
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: 'h1: said\n' });
     const text = textOf(page());
     expect(text).to.match(/^rdpipe: succeeded$/m);
-    expect(text).to.contain("rdpipe \\\n    h1:'head -c 64M /dev/zero; echo said >&2' \\\n    h2:'cat >/dev/null'");
+    expect(text).to.match(/^rdpipe -F \S+ --report run\.html \\$/m);
+    expect(text).to.contain(" \\\n    h1:'head -c 64M /dev/zero; echo said >&2' \\\n    h2:'cat >/dev/null'");
     expect(text).to.match(/^h1→h2 tcp, not encrypted \(stays on the machine\)$/m);
     expect(text).to.match(/h1→h2\s+tcp not encrypted\s+delivered\s+64\.0 MiB\s+[\d.]+ [MG]B\/s/);
     expect(text).to.match(/h1→h2\s+rdsend\s+h1\s+[\d.]+ s\s+[\d.]+ s\s+[\d.]+\s+[\d.]+ MiB/);
@@ -41,7 +42,7 @@ describe('rdpipe --report', function () {
       .to.match(/^rdpipe: failed$/m)
       .and.to.match(/exit status\s*3\s/);
     expect(text)
-      .to.match(/first cause\s*stage/)
+      .to.match(/first cause\s*stage 1 \(h1: echo part; exit 3\), failed \(exit 3\)/)
       .and.to.match(/message\s*stage 1 \(h1: echo part; exit 3\) exited 3/);
     expect(text).to.match(/1\s+h1\s+failed \(exit 3\)/);
   });

@@ -81,14 +81,14 @@ describe('--json', () => {
     const { stderr, status } = await lab.sh("rdpipe --json h1:'exit 125' h2:cat");
     const report = jsonLines(stderr).at(-1);
     expect(status).to.equal(125);
-    expect(report).to.include({ status: 125, cause: 'stage' });
+    expect(report).to.include({ status: 125, cause: 'stage', causeStage: 1 });
     expect(report).to.have.nested.property('stages[0].state', 'failed');
     expect(report).to.have.nested.property('stages[1].state', 'stopped');
   });
 
   it("tells rdpipe's own failures", async () => {
     const { stderr } = await lab.sh("rdpipe --json h1:'< /nowhere/file' h2:cat");
-    expect(jsonLines(stderr).at(-1)).to.include({ status: 125, cause: 'rdpipe' });
+    expect(jsonLines(stderr).at(-1)).to.include({ status: 125, cause: 'rdpipe', causeStage: 1 });
   });
 
   it('tells usage errors', async () => {
@@ -130,6 +130,16 @@ describe('--dry-run', () => {
     expect(text).to.match(/h1/).and.to.match(/h2/).and.to.match(/tcp/);
     expect(text).not.to.match(/[0-9a-f]{32}/i);
     expect(await lab.list()).not.to.include('ran');
+  });
+
+  it('is an event and a report with --json, and no other text', async () => {
+    const { status, text, stderr } = await lab.sh('rdpipe -n --json h1:true h2:cat');
+    expect({ status, text }).to.deep.equal({ status: 0, text: '' });
+    const objects = jsonLines(stderr);
+    expect(objects.find(({ kind }) => kind === 'planned')).to.have.nested.property(
+      'plan.segments[0].stages[1].stage.text',
+    );
+    expect(objects.at(-1)).to.include({ kind: 'report', status: 0 });
   });
 
   it('says what it would run where', async () => {

@@ -13,6 +13,7 @@ import { failureText } from '../ui/failure.ts';
 import { createJsonRenderer } from '../ui/json.ts';
 import type { Renderer } from '../ui/renderer.ts';
 import { openTerminal, type Terminal, writeAll } from '../ui/terminal.ts';
+import type { TypedWords } from './report-page.ts';
 import { untilUserSignal } from './user-signals.ts';
 import { isFile, userStreams } from './user-streams.ts';
 
@@ -66,7 +67,7 @@ interface Wanted {
   readonly settings: Settings;
   readonly pipeline: Pipeline;
   readonly streams: UserStreams;
-  readonly stageWords: readonly string[];
+  readonly words: TypedWords;
 }
 
 async function runInvocation(invocation: RunInvocation, io: Io, terminal: Terminal): Promise<number> {
@@ -89,7 +90,7 @@ async function runInvocation(invocation: RunInvocation, io: Io, terminal: Termin
 async function readInvocation({ options, optionWords, stageWords }: RunInvocation, io: Io): Promise<Wanted> {
   const settings = await loadSettings(options, io.environment);
   const pipeline = parseStages(stageWords, { optionWords, settings });
-  return { settings, pipeline, streams: userStreams(settings), stageWords };
+  return { settings, pipeline, streams: userStreams(settings), words: { optionWords, stageWords } };
 }
 
 /** A command on this machine writes to the terminal itself; a pipe may end in a program that does. */
@@ -103,7 +104,8 @@ function outputPlace({ pipeline, streams }: Wanted): OutputPlace {
 async function run(wanted: Wanted, io: Io, renderer: Renderer): Promise<number> {
   const emit: Emit = (event) => {
     renderer.handle(event);
-    if (event.kind !== 'planned' || !wanted.settings.dryRun) return;
+    const { dryRun, json } = wanted.settings;
+    if (event.kind !== 'planned' || !dryRun || json) return;
     writeAll(1, Buffer.from(`${describePlan(event.plan).join('\n')}\n`));
   };
   return untilUserSignal(io.ignoredSignals, async (signal) => {
@@ -122,5 +124,5 @@ async function withPage(wanted: Wanted, emit: Emit, go: (emit: Emit) => Promise<
   const { dryRun, reportFile } = wanted.settings;
   if (reportFile === undefined || dryRun) return go(emit);
   const { runWithPage } = await import('./report-page.ts');
-  return runWithPage(reportFile, wanted.stageWords, emit, go);
+  return runWithPage(reportFile, wanted.words, emit, go);
 }

@@ -8,6 +8,12 @@ import { failureReport } from '../ui/failure.ts';
 import { createHistoryKeeper } from '../ui/history.ts';
 import { writePage } from './write-page.ts';
 
+/** The command line as the user typed it. */
+export interface TypedWords {
+  readonly optionWords: readonly string[];
+  readonly stageWords: readonly string[];
+}
+
 /**
  * Runs, and writes the page before the last event: a run that succeeded has failed when its page could not be written,
  * any other failure has a warning beside it.
@@ -15,7 +21,7 @@ import { writePage } from './write-page.ts';
  */
 export async function runWithPage(
   file: string,
-  stageWords: readonly string[],
+  words: TypedWords,
   emit: Emit,
   run: (emit: Emit) => Promise<Report>,
 ): Promise<Report> {
@@ -24,7 +30,7 @@ export async function runWithPage(
   const keeper = createHistoryKeeper(() => performance.now());
   const write = async (report: Report): Promise<string | undefined> => {
     const history = keeper.history();
-    const command = commandLines(stageWords);
+    const command = commandLines(words);
     return writePage(file, ({ runPage }) =>
       runPage({ command, plan: planLines(history.plan), began, history, report }),
     );
@@ -42,9 +48,10 @@ export async function runWithPage(
   return told;
 }
 
-/** Options are left out: they are seen in the plan, and some hold commands with secrets. */
-function commandLines(stageWords: readonly string[]): readonly string[] {
-  return ['rdpipe', ...stageWords.map((word) => `    ${quoteWord(word)}`)].map((line, index) =>
+/** Options on the first line, then a line each stage. */
+function commandLines({ optionWords, stageWords }: TypedWords): readonly string[] {
+  const first = ['rdpipe', ...optionWords.map(quoteWord)].join(' ');
+  return [first, ...stageWords.map((word) => `    ${quoteWord(word)}`)].map((line, index) =>
     index === stageWords.length ? line : `${line} \\`,
   );
 }

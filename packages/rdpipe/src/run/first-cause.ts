@@ -8,6 +8,8 @@ import type { Failure, RunState } from './state.ts';
 export interface Verdict {
   readonly status: number;
   readonly cause: Cause | null;
+  /** The stage that it lies with. */
+  readonly causeStage: number | null;
   readonly message: string | null;
 }
 
@@ -15,8 +17,8 @@ export interface Verdict {
 export function firstCause(state: RunState, lenient: boolean): Verdict {
   const failure = firstByRank(state.failures, lenient);
   if (failure !== undefined) return { ...statusOf(failure), message: describeFailure(state, failure) };
-  if (state.leftBehind.length === 0) return { status: 0, cause: null, message: null };
-  return { status: 125, cause: 'rdpipe', message: describeLeftBehind(state) };
+  if (state.leftBehind.length === 0) return { status: 0, cause: null, causeStage: null, message: null };
+  return { status: 125, cause: 'rdpipe', causeStage: null, message: describeLeftBehind(state) };
 }
 
 /** True when this failure ends the run at once; with `lenient` a failing stage does not. */
@@ -78,8 +80,15 @@ function isFurtherRight(failure: Failure, than: Failure, lenient: boolean): bool
   return lenient && failure.kind === 'stage' && than.kind === 'stage' && failure.stage > than.stage;
 }
 
-function statusOf(failure: Failure): { status: number; cause: Cause } {
-  if (failure.kind === 'error') return { status: failure.error.status, cause: failure.error.causeKind };
-  if (failure.kind !== 'stage') return { status: 125, cause: 'rdpipe' };
-  return { status: failure.code ?? 128 + (failure.signal ?? 0), cause: 'stage' };
+function statusOf(failure: Failure): Omit<Verdict, 'message'> {
+  switch (failure.kind) {
+    case 'stage':
+      return { status: failure.code ?? 128 + (failure.signal ?? 0), cause: 'stage', causeStage: failure.stage };
+    case 'setup':
+      return { status: 125, cause: 'rdpipe', causeStage: failure.stage };
+    case 'link':
+      return { status: 125, cause: 'rdpipe', causeStage: null };
+    case 'error':
+      return { status: failure.error.status, cause: failure.error.causeKind, causeStage: null };
+  }
 }

@@ -24,6 +24,7 @@ export function failureReport(error: unknown): Report {
     run: '',
     status: statusOf(error),
     cause: known?.causeKind ?? 'rdpipe',
+    causeStage: null,
     message: messageOf(error),
     seconds: 0,
     stages: [],

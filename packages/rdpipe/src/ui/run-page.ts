@@ -1,5 +1,6 @@
 /** The page about a run, whether it succeeded, failed or was interrupted. Pure. */
 import { formatBytes } from '../model/bytes.ts';
+import type { Cause } from '../model/errors.ts';
 import { formatRate } from '../model/rate.ts';
 import type { HopReport, ProgramUsage, Report } from '../model/report.ts';
 import { VERSION } from '../model/version.ts';
@@ -45,7 +46,7 @@ function resultSection(report: Report, began: Date): Html {
   const facts: readonly (readonly [string, string | Html])[] = [
     ['result', report.status === 0 ? html`<span class="good">succeeded</span>` : html`<span class="bad">failed</span>`],
     ['exit status', String(report.status)],
-    ...(report.cause === null ? [] : ([['first cause', report.cause]] as const)),
+    ...(report.cause === null ? [] : ([['first cause', causeWords(report, report.cause)]] as const)),
     ...(report.message === null ? [] : ([['message', report.message]] as const)),
     ['began', began.toISOString()],
     ['took', formatDuration(report.seconds)],
@@ -53,6 +54,14 @@ function resultSection(report: Report, began: Date): Html {
     ...(report.run === '' ? [] : ([['run', report.run]] as const)),
   ];
   return html`<dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
+}
+
+/** `stage 1 (h1: echo part), failed (exit 3)`; what is no stage's doing in one word. */
+function causeWords({ causeStage, stages }: Report, cause: Cause): string {
+  const stage = stages.find(({ stage: number }) => number === causeStage);
+  if (stage === undefined) return cause;
+  const { stage: number, host, command } = stage;
+  return `${cause === 'stage' ? '' : `${cause}: `}stage ${number} (${host}: ${command}), ${stageEnd(stage)}`;
 }
 
 const WAITS = ['waited for input', 'limit', 'workers', 'network', 'output'];

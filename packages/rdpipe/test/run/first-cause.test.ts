@@ -36,7 +36,7 @@ describe('firstCause', () => {
       ['s1', linkEnded(1, 'send')],
       ['s2', exited(2)],
     ];
-    expect(judge(PLAN, heard)).to.deep.equal({ status: 0, cause: null, message: null });
+    expect(judge(PLAN, heard)).to.deep.equal({ status: 0, cause: null, causeStage: null, message: null });
   });
 
   describe('ranks', () => {

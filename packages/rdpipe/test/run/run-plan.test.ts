@@ -46,6 +46,7 @@ describe('runPlan', () => {
     expect(report).to.include({
       status: 3,
       cause: 'stage',
+      causeStage: 2,
       message: 'stage 2 (h2: filter --x) exited 3; stages 1 and 3 were stopped',
     });
   });

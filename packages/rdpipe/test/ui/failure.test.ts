@@ -33,6 +33,7 @@ describe('failure', () => {
       ...empty,
       status: 2,
       cause: 'usage',
+      causeStage: null,
       message: 'wrong',
     });
     expect(failureReport(new SignalError('SIGINT'))).to.deep.include({ status: 130, cause: 'signal' });

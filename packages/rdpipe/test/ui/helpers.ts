@@ -102,6 +102,7 @@ export function report(changes: Partial<Report> = {}): Report {
     run: 'run-1',
     status: 0,
     cause: null,
+    causeStage: null,
     message: null,
     seconds: 2,
     stages: [stageReport(), stageReport({ stage: 2, host: 'h2', command: 'consume' })],

@@ -76,6 +76,7 @@ describe('json', () => {
         run: '',
         status: 2,
         cause: 'usage',
+        causeStage: null,
         message: 'wrong',
         seconds: 0,
         stages: [],

@@ -63,7 +63,10 @@ describe('the page about a run', () => {
   });
 
   it('names the first cause of a failure', () => {
-    const text = page({ report: report({ status: 3, cause: 'stage', message: 'stage 1 (h1: a) exited 3' }) });
+    const stages = [stageReport({ state: 'failed', code: 3 }), stageReport({ stage: 2, host: 'h2' })];
+    const failure = { status: 3, cause: 'stage', causeStage: 1, message: 'stage 1 (h1: a) exited 3' } as const;
+    const text = page({ report: report({ ...failure, stages }) });
+    expect(text).to.contain('<dt>first cause</dt><dd>stage 1 (h1: produce), failed (exit 3)</dd>');
     expect(text).to.contain('<title>rdpipe: failed</title>').and.to.contain('stage 1 (h1: a) exited 3');
   });
 
