@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
 import type { Message } from '../support/agent-socket.ts';
 import { BreakingProxy } from '../support/breaking-proxy.ts';
-import { useBench } from '../support/programs.ts';
+import { KEY, useBench } from '../support/programs.ts';
 
 const MB = 1_000_000;
 const BUFFER = 8 << 20;
@@ -44,6 +44,17 @@ describe('a limit', () => {
         expect(attempt, `held back for ${heldMs} ms of ${dueMs}`).to.be.lessThan(ATTEMPTS);
       }
     }).timeout(60_000);
+
+  it('of a hop by hand shows in the units of rates', async () => {
+    const receiver = bench.rdrecv(['0', KEY, '/dev/null']);
+    const words = ['-v', '--progress', 'live', '--limit', '20MB', '127.0.0.1', `${await receiver.port()}`, KEY];
+    const sender = bench.rdsend(words, ['pipe', 'ignore', 'pipe']);
+    sender.child.stdin?.end(Buffer.alloc(20 * MB));
+    const { status, stderr } = await sender.ended;
+    expect(status).to.equal(0);
+    expect(stderr).to.match(/rdsend: [\d.]+ MiB (?:19|20)\.\d\d MB\/s/);
+    expect(stderr).to.match(/^.*Bandwidth (?:1\d|20)\.\d\d MB\/s$/m);
+  });
 
   it('counts what is sent again', async () => {
     const [bytes, limit, until] = [6 * MB, 4 * MB, 2 * MB];

@@ -161,8 +161,9 @@ static void finished(struct rd_display *display, const struct rd_event *event) {
 
 static void summary(struct rd_display *display, const struct rd_event *event) {
   double seconds = (double)(rd_now_ms() - display->started_at_ms) / 1000;
-  char words[BAR_MOST];
-  snprintf(words, sizeof words, "Bandwidth %.3f GB/s\n", seconds > 0 ? (double)event->bytes / seconds / 1e9 : 0.0);
+  char rate[RD_SIZE_WORDS_BYTES], words[BAR_MOST];
+  rd_rate_words(seconds > 0 ? (double)event->bytes / seconds : 0, rate, sizeof rate);
+  snprintf(words, sizeof words, "Bandwidth %s\n", rate);
   print(words);
   bool sends = display->options->role == RD_ROLE_SENDER;
   const char *device = display->device;

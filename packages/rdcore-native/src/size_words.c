@@ -9,24 +9,27 @@
 
 #define WHOLE_BYTES_MOST 1e18
 
-static void words(double value, double base, const char *const units[6], char *out, size_t out_bytes);
 static bool read_units(const char *text, bool is_rate, double *bytes);
 static const char *skip_number(const char *text);
 
 void rd_size_words(double bytes, char *out, size_t out_bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  words(bytes, 1024, units, out, out_bytes);
-}
-
-void rd_rate_words(double bytes_per_s, char *out, size_t out_bytes) {
-  static const char *const units[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"};
-  words(bytes_per_s, 1000, units, out, out_bytes);
-}
-
-static void words(double value, double base, const char *const units[6], char *out, size_t out_bytes) {
   unsigned unit = 0;
-  while (value >= base && unit < 5) value /= base, unit++;
-  snprintf(out, out_bytes, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  while (bytes >= 1024 && unit < 5) bytes /= 1024, unit++;
+  snprintf(out, out_bytes, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}
+
+// Four digits, but for whole bytes.
+void rd_rate_words(double bytes_per_s, char *out, size_t out_bytes) {
+  static const char *const units[] = {"kB/s", "MB/s", "GB/s", "TB/s"};
+  unsigned unit = 0;
+  if (bytes_per_s < 999.5) {
+    snprintf(out, out_bytes, "%.0f B/s", bytes_per_s);
+    return;
+  }
+  double value = bytes_per_s / 1000;
+  while (value >= 999.95 && unit + 1 < sizeof units / sizeof units[0]) value /= 1000, unit++;
+  snprintf(out, out_bytes, "%.*f %s", value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3, value, units[unit]);
 }
 
 bool rd_read_size(const char *text, double *bytes) {

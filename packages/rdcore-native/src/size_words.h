@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes and rates as people read and write them: "5.5 MiB", "5.8 MB/s".
+// Sizes and rates as people read and write them: "5.5 MiB" in powers of 1024, "2.872 GB/s" in powers of 1000.
 #ifndef RD_SIZE_WORDS_H
 #define RD_SIZE_WORDS_H
 

@@ -1,8 +1,9 @@
-const RATE_UNITS = ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s'] as const;
+const RATE_UNITS = ['kB/s', 'MB/s', 'GB/s', 'TB/s'] as const;
 
-/** A rate in decimal units with four digits: `2.872 GB/s`, `17.00 B/s`. */
+/** A rate in decimal units with four digits, but for whole bytes: `2.872 GB/s`, `17 B/s`. */
 export function formatRate(bytesPerSecond: number): string {
-  let value = bytesPerSecond;
+  if (bytesPerSecond < 999.5) return `${Math.round(bytesPerSecond)} B/s`;
+  let value = bytesPerSecond / 1000;
   let unit = 0;
   while (value >= 999.95 && unit < RATE_UNITS.length - 1) {
     value /= 1000;
@@ -10,6 +11,13 @@ export function formatRate(bytesPerSecond: number): string {
   }
   const decimals = value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
   return `${value.toFixed(decimals)} ${RATE_UNITS[unit]}`;
+}
+
+/** A rate that somebody chose, without zeros that say nothing: `200 MB/s`. */
+export function formatLimit(bytesPerSecond: number): string {
+  return formatRate(bytesPerSecond).replace(/\.(\d*?)0* /, (_, digits: string) =>
+    digits === '' ? ' ' : `.${digits} `,
+  );
 }
 
 /** What a link is made for: `100 Gb/s`, `2.5 Gb/s`, `100 Mb/s`. */

@@ -9,7 +9,7 @@ import type {
   Segment,
   SessionId,
 } from '../model/plan.ts';
-import { formatRate } from '../model/rate.ts';
+import { formatLimit } from '../model/rate.ts';
 
 /** A line for each stage, link and way to connect a hop, in the order in which the data flows. */
 export function describePlan(plan: Plan): readonly string[] {
@@ -66,7 +66,7 @@ function describeLink(link: PlannedLink, nothing: string, labels: Labels): strin
 function streamWords({ compress, limit }: HopLink): readonly string[] {
   return [
     ...(compress === 0 ? [] : [`compressed (zstd, level ${compress})`]),
-    ...(limit === 0 ? [] : [`at most ${formatRate(limit)}`]),
+    ...(limit === 0 ? [] : [`at most ${formatLimit(limit)}`]),
   ];
 }
 

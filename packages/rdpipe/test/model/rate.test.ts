@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { formatMbps, formatRate } from '../../src/model/rate.ts';
+import { formatLimit, formatMbps, formatRate } from '../../src/model/rate.ts';
 
 describe('rate', () => {
   const RATES: readonly (readonly [number, string])[] = [
-    [0, '0.000 B/s'],
-    [17, '17.00 B/s'],
-    [999.9, '999.9 B/s'],
-    [999.96, '1.000 kB/s'],
+    [0, '0 B/s'],
+    [17, '17 B/s'],
+    [999.4, '999 B/s'],
+    [999.6, '1.000 kB/s'],
     [2_872_000_000, '2.872 GB/s'],
     [28_720_000, '28.72 MB/s'],
     [99_996_000, '100.0 MB/s'],
@@ -17,6 +17,12 @@ describe('rate', () => {
       expect(formatRate(rate)).to.equal(text);
     });
   }
+
+  it('writes a limit without zeros that say nothing', () => {
+    expect([200e6, 1.5e9, 500, 1e9, 209_715_200].map(formatLimit)).to.deep.equal([
+      ...['200 MB/s', '1.5 GB/s', '500 B/s', '1 GB/s', '209.7 MB/s'],
+    ]);
+  });
 
   const LINKS: readonly (readonly [number, string])[] = [
     [100, '100 Mb/s'],

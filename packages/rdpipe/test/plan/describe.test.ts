@@ -46,7 +46,7 @@ describe('describe', () => {
     expect(hopLine(settingsWith({ compressLevel: 3 }))).to.equal(`${why}, compressed (zstd, level 3)`);
     expect(hopLine(settingsWith({ limitBytesPerS: 1.5 * 1024 ** 3 }))).to.equal(`${why}, at most 1.611 GB/s`);
     expect(hopLine(settingsWith({ compressLevel: 1, limitBytesPerS: 500 }))).to.equal(
-      `${why}, compressed (zstd, level 1), at most 500.0 B/s`,
+      `${why}, compressed (zstd, level 1), at most 500 B/s`,
     );
   });
 

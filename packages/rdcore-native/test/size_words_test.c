@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes and rates in words, each in its own units.
+#include "size_words.h"
+
+#include "test.h"
+
+#include <string.h>
+
+static void rate(double bytes_per_s, const char *words) {
+  char out[RD_SIZE_WORDS_BYTES];
+  rd_rate_words(bytes_per_s, out, sizeof out);
+  if (!CHECK(strcmp(out, words) == 0)) fprintf(stderr, "  %s, not %s\n", out, words);
+}
+
+static void size(double bytes, const char *words) {
+  char out[RD_SIZE_WORDS_BYTES];
+  rd_size_words(bytes, out, sizeof out);
+  if (!CHECK(strcmp(out, words) == 0)) fprintf(stderr, "  %s, not %s\n", out, words);
+}
+
+int main(void) {
+  rate(0, "0 B/s");
+  rate(999.4, "999 B/s");
+  rate(999.6, "1.000 kB/s");
+  rate(200e6, "200.0 MB/s");
+  rate(99996e3, "100.0 MB/s");
+  rate(2872e6, "2.872 GB/s");
+  rate(5e15, "5000.0 TB/s");
+  size(1023, "1023 B");
+  size(200e6, "190.7 MiB");
+  size(5.5 * 1024 * 1024, "5.5 MiB");
+  return test_end("size_words");
+}
