@@ -138,6 +138,25 @@ describe('rdpipe --report', function () {
       for (const plot of plots) expect(plot).to.match(/<path d="M[\d.]+ [\d.]+L[^"]+" fill="none" stroke="#0072b2"/);
     });
 
+    it('fits a window of 1200 pixels, tables and all, and names no two ticks of an axis alike', async () => {
+      const stages = "h1:'head -c 200M /dev/zero; sleep 1.2' behind:cat h2:'cat >/dev/null'";
+      await lab.sh(`rdpipe --report run.html --encrypt always --compress zstd ${stages} >/dev/null`);
+      await lab.sh('rdpipe bench --rounds 1 --size 10M --report bench.html h1 h2');
+      for (const name of ['run.html', 'bench.html']) {
+        const { dom } = await lookAt(await measuring(name), 1200);
+        expect(/<title>([\s\S]*?)<\/title>/.exec(dom)?.[1], name).to.equal('nothing is cut');
+        const plots = page(name).match(/<svg [\s\S]*?<\/svg>/g) ?? [];
+        expect(plots).to.have.length.of.at.least(3);
+        for (const plot of plots) {
+          const ticks = [...plot.matchAll(/<text[^>]*>([^<]*)<\/text>/g)]
+            .map(([, text]) => text)
+            .filter((text) => /^\d/.test(text ?? ''));
+          expect(ticks).to.have.length.of.at.least(3);
+          expect(new Set(ticks).size, ticks.join()).to.equal(ticks.length);
+        }
+      }
+    });
+
     it('shows what strangers say as text, and reaches nobody for them', async () => {
       const evil = `<img src=${stranger.url}/img><script>fetch("${stranger.url}/js");document.title="owned"</script>`;
       await lab.write('evil', Buffer.from(`${evil}\n\x1b[31mred\u202e\n`));
@@ -169,6 +188,16 @@ describe('rdpipe --report', function () {
       expect((await look('closed.html')).complaints.join()).to.contain('Content Security Policy');
       expect(stranger.asked).to.have.length(asked);
     });
+
+    /** A copy that looks at itself: which boxes hold more than they show. */
+    async function measuring(name: string): Promise<string> {
+      const script = `const boxes = [document.documentElement, ...document.querySelectorAll('.wide, pre, svg')];
+        const cut = boxes.filter((box) => box.scrollWidth > box.clientWidth);
+        document.title = cut.map((box) => box.outerHTML.slice(0, 60)).join() || 'nothing is cut';`;
+      const open = page(name).replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, '');
+      await lab.write(`measuring-${name}`, Buffer.from(open.replace('</body>', `<script>${script}</script></body>`)));
+      return join(lab.folder, `measuring-${name}`);
+    }
 
     async function look(name: string): Promise<Look> {
       const look = await lookAt(join(lab.folder, name));

@@ -27,13 +27,13 @@ export function needsBrowser(test: Context): void {
 }
 
 /** Opens a file, and saves a picture of it beside it: FILE.png. */
-export async function lookAt(file: string): Promise<Look> {
+export async function lookAt(file: string, width = 1000): Promise<Look> {
   const profile = mkdtempSync(join(tmpdir(), 'rdpipe-test-browser-'));
   try {
     const { stdout, stderr } = await browse(profile, [
       '--dump-dom',
       `--screenshot=${file}.png`,
-      '--window-size=1000,2400',
+      `--window-size=${width},2400`,
       pathToFileURL(file).href,
     ]);
     const complaints = stderr.split('\n').filter((line) => line.includes(':CONSOLE'));

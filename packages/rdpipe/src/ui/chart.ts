@@ -45,7 +45,7 @@ export function timeChart({ lines, y, stacked = false, steps = false, marks, ...
   const seconds = Math.max(...lines.map(({ points }) => points.at(-1)?.[0] ?? 0), marks?.at.at(-1) ?? 0);
   const series = lines.map((line, index) => ({ ...lineSeries(line, index, stacked), step: steps ? 'start' : false }));
   const option = {
-    xAxis: { ...axisOption({ title: '', unit: 'time' }), max: seconds || 1, interval: timeInterval(seconds || 1) },
+    xAxis: timeAxis(seconds || 1),
     yAxis: axisOption(y),
     series: [...series, ...(marks === undefined ? [] : [markSeries(marks)])],
   };
@@ -186,6 +186,14 @@ function axisOption({ title, unit, logarithmic = false, whole = false, max }: Ax
     splitLine: { lineStyle: { color: LINE_COLOR } },
     axisLabel: { ...FONT, hideOverlap: true, formatter: (value: number) => formatTick(value, unit) },
   };
+}
+
+/** The library puts a tick at the end, too: next to the last whole one it would be named like that, or be a strange number. */
+function timeAxis(seconds: number) {
+  const { axisLabel, ...axis } = axisOption({ title: '', unit: 'time' });
+  const interval = timeInterval(seconds);
+  const endsWhole = Math.abs(seconds / interval - Math.round(seconds / interval)) < 1e-6;
+  return { ...axis, axisLabel: { ...axisLabel, showMaxLabel: endsWhole }, max: seconds, interval };
 }
 
 /** From the power below the data to the one above. */

@@ -24,12 +24,17 @@ export function preformatted(lines: readonly string[]): Html {
 /** @param head the names of the columns; a row's first cell is a name, too. */
 export function table(head: readonly string[], rows: readonly (readonly Content[])[]): Html {
   const row = ([first = '', ...rest]: readonly Content[]) =>
-    html`<tr><th scope="row">${first}</th>${rest.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
+    html`<tr><th scope="row">${first}</th>${rest.map(tableCell)}</tr>\n`;
   return html`<div class="wide"><table>
 <thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>
 ${rows.map(row)}</tbody>
 </table></div>`;
+}
+
+/** A number stays with its unit on one line, words may be broken. */
+function tableCell(cell: Content): Html {
+  return typeof cell === 'string' && / .* /.test(cell) ? html`<td class="words">${cell}</td>` : html`<td>${cell}</td>`;
 }
 
 /** A whole page that needs nothing else and may load nothing. */
@@ -60,7 +65,7 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; 
 const STYLE = `
 :root { color-scheme: light dark; --line: #d1d9e0; --faint: #59636e; --bad: #b42318; --good: #1a7f37 }
 @media (prefers-color-scheme: dark) { :root { --line: #3d444d; --faint: #9198a1; --bad: #ff7b72; --good: #3fb950 } }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif }
+body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif }
 h1 { font-size: 1.5rem; overflow-wrap: anywhere }
 h2 { font-size: 1.2rem; margin-top: 2rem }
 h3 { font-size: 1rem; overflow-wrap: anywhere }
@@ -71,9 +76,11 @@ dd { margin: 0; overflow-wrap: anywhere }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums }
 th, td { padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
-thead th { color: var(--faint); font-weight: normal; white-space: nowrap }
-th, td { white-space: nowrap }
+thead th { color: var(--faint); font-weight: normal; vertical-align: bottom }
+tbody th, td { white-space: nowrap }
+td.words { white-space: normal; min-width: 6rem }
 td:last-child { white-space: normal; min-width: 6rem; overflow-wrap: anywhere }
+p, ul, dl, pre { max-width: 60rem }
 tbody th { font-weight: normal }
 svg { max-width: 100%; height: auto; margin: .5rem 0 }
 .bad { color: var(--bad) }

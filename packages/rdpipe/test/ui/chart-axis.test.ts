@@ -9,7 +9,9 @@ describe('chart-axis', () => {
     [64, 'B', '64 B'],
     [65_536, 'B', '64 KiB'],
     [1536, 'B', '1.5 KiB'],
+    [1.25 * 1024 ** 3, 'B', '1.25 GiB'],
     [90, 'time', '1:30'],
+    [0.1 + 0.2, 'time', '0.3 s'],
     [0.1 + 0.2, 'ms', '0.3 ms'],
     [40, '%', '40 %'],
     [1.5, '', '1.5'],
@@ -20,7 +22,9 @@ describe('chart-axis', () => {
     });
   }
 
-  it('puts the ticks of a clock at whole seconds, minutes, hours and days', () => {
-    expect([1, 10, 50, 3600, 100_000, 10_000_000].map(timeInterval)).to.deep.equal([1, 2, 10, 600, 14_400, 1_296_000]);
+  it('puts the ticks of a clock at whole seconds, minutes, hours and days, or parts of a few seconds', () => {
+    expect([0.3, 1, 5, 10, 50, 3600, 100_000, 10_000_000].map(timeInterval)).to.deep.equal([
+      0.05, 0.2, 1, 2, 10, 600, 14_400, 1_296_000,
+    ]);
   });
 });

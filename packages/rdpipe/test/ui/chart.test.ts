@@ -39,6 +39,27 @@ describe('chart', () => {
     expect(textsOf(overTime())).to.include.members(['0 B/s', '1 GB/s', '2 GB/s', '0 s', '3 s', 'Rate']);
   });
 
+  it('names no two ticks of a clock alike', () => {
+    for (const seconds of [0.04, 0.3, 0.8, 1.1, 2.4, 4.3, 7.7, 59.9, 61, 4000]) {
+      const chart = timeChart({
+        title: 'x',
+        y: RATE,
+        lines: [
+          {
+            name: 'rate',
+            points: [
+              [0, 1],
+              [seconds, 2],
+            ],
+          },
+        ],
+      });
+      const ticks = textsOf(chart).filter((text) => /^[\d.:]+( s)?$/.test(text));
+      expect(new Set(ticks).size, ticks.join()).to.equal(ticks.length);
+      expect(ticks).to.have.length.within(3, 10);
+    }
+  });
+
   it('changes its colours where the reader prefers dark pages', () => {
     expect(overTime()).to.match(
       /@media \(prefers-color-scheme: dark\) \{[^<]*\[stroke="#0072b2"\] \{ stroke: #4aa8e0 \}/,

@@ -57,7 +57,7 @@ describe('the page about a run', () => {
   it('says what a hop that compresses had on the wire, and draws it', () => {
     const text = page({ report: report({ hops: [hopReport({ compress: 1, wireBytes: 1024 ** 3 })] }) });
     expect(text)
-      .to.contain('<td>3.0 GiB, 1.0 GiB on the wire</td>')
+      .to.contain('<td class="words">3.0 GiB, 1.0 GiB on the wire</td>')
       .and.to.match(/<text[^>]*>on the wire</);
     expect(page()).not.to.contain('on the wire');
   });
