@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a host or this machine does not give: room for the agent, a free port, open files, long files, a steady clock.
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import type { HostSpec } from '../support/sshd.ts';
 
 const FAKE_TIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 const HOUR_S = 3600;
+const TOO_MANY_FILES = /^rdpipe: this machine: too many open files \(ulimit -n raises the limit\): /;
 /** Longer than the lease. */
 const TICKS = 50;
 
@@ -93,9 +94,22 @@ describe('this machine', () => {
     for (const files of [18, 30])
       it(`may open no more than ${files} files: ${ssh}`, async () => {
         const result = await lab.sh(`ulimit -n ${files}; exec rdpipe --ssh ${ssh} h1:'echo hi' h2:cat h3:cat`);
-        failed(result, 125, /^rdpipe: this machine: too many open files \(ulimit -n raises the limit\): /);
+        failed(result, 125, TOO_MANY_FILES);
         expect(result.text).to.equal('');
       });
+
+  for (const ssh of ['openssh', 'ssh2'])
+    it(`keeps nothing in its temporary directory, however few files may be open: ${ssh}`, async function () {
+      this.timeout(120_000);
+      const place = join(lab.folder, 'run');
+      mkdirSync(place, { mode: 0o700 });
+      for (let files = 12; files <= 44; files += 2) {
+        const env = { XDG_RUNTIME_DIR: place, TMPDIR: place };
+        const result = await lab.sh(`ulimit -n ${files}; exec rdpipe --ssh ${ssh} h1:'echo hi'`, env);
+        await eventually(() => expect(readdirSync(place), `ulimit -n ${files}`).to.deep.equal([]));
+        if (result.status !== 0) failed(result, 125, TOO_MANY_FILES);
+      }
+    });
 
   it('may set its clock: nothing is silent for longer, and nothing comes sooner', async function () {
     this.timeout(60_000);

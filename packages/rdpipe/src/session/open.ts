@@ -123,7 +123,10 @@ interface Opening {
 async function beginOpening(settings: SessionSettings, terminal: Terminal | undefined): Promise<Opening> {
   const client = chooseClient(settings.client);
   const dir = makePrivateDir();
-  const prompter = await createPrompter({ ...settings, dir, terminal });
+  const prompter = await createPrompter({ ...settings, dir, terminal }).catch(async (error: unknown) => {
+    await dir.remove();
+    throw error;
+  });
   const limit = createLimit(CONNECTS_AT_A_TIME);
   const connector = createClient(client, { settings, dir, prompter, limit });
   const local = createLocalSession();

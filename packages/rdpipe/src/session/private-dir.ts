@@ -1,4 +1,4 @@
-import { existsSync, type FSWatcher, mkdtempSync, rmSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher, mkdtempSync, rmdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { type ChildChannel, startChild } from './child-channel.ts';
 
@@ -43,16 +43,31 @@ export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Privat
     },
     async remove() {
       watcher?.close();
-      rmSync(path, { recursive: true, force: true });
-      keeper.kill(); // it would start a program to find nothing left
+      if (isRemoved(path)) keeper.kill(); // it would start a program to find nothing left
+      else keeper.stdin.end();
       await keeper.closed;
     },
   };
 }
 
-/** Removes the directory when its standard input ends, as that of a killed process does. */
+/** Removes the directory when its standard input ends, as that of a killed process does. Where it cannot be started there is none. */
 function startKeeper(path: string): ChildChannel {
-  return startChild(['sh', '-c', 'read -r nothing; exec rm -rf -- "$1"', 'sh', path]);
+  try {
+    return startChild(['sh', '-c', 'read -r nothing; exec rm -rf -- "$1"', 'sh', path]);
+  } catch (error) {
+    rmdirSync(path);
+    throw error;
+  }
+}
+
+/** To look into a directory takes a descriptor, which may be lacking. */
+function isRemoved(path: string): boolean {
+  try {
+    rmSync(path, { recursive: true, force: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function tryMake(base: string | undefined): string | undefined {
