@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Examination, Finding } from '../../packages/rdpipe/src/model/examination.ts';
 import { useLab } from '../support/lab.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
-import { failed, type Result } from '../support/shell.ts';
+import { failed, type Result, succeeded } from '../support/shell.ts';
 import type { HostSpec } from '../support/sshd.ts';
 
 /** Finds programs in its home first, and keeps what it has no other place for there. */
@@ -30,7 +30,17 @@ describe('rdpipe doctor', function () {
     for (const way of ['h1→h2', 'h2→h1']) {
       expect(text).to.match(new RegExp(`^  ok +tcp ${way} +[\\d.]+ [MG]B/s.*, round trip \\d+\\.\\d\\d ms`, 'm'));
     }
-    expect(text).to.match(/^all is well, with 2 warnings\n$/m);
+    expect(text).to.match(/^ {2}ok +rdma +no RDMA device: hops use TCP$/m);
+    expect(text).to.match(/^all is well\n$/m);
+  });
+
+  it('is silent with -q where all is well, also on a terminal', async function () {
+    needsTool(this, 'script');
+    succeeded(await lab.sh('rdpipe doctor -q h1 h2'), '');
+    succeeded(await lab.sh("script -qefc 'rdpipe doctor -q h1 h2' /dev/null"), '');
+    const wrong = await lab.sh('rdpipe doctor -q no..such');
+    expect(wrong.text).to.match(/^no\.\.such\n {2}fail {2}ssh /);
+    expect(wrong.stderr).to.equal('');
   });
 
   it('has one JSON object for programs', async () => {

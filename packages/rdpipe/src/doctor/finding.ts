@@ -17,3 +17,8 @@ export function fail(check: string, found: string, fix: string): Finding {
 export function withoutRdma(wanted: Wanted, check: string, found: string, fix: string): Finding {
   return wanted.transport === 'rdma' ? fail(check, found, fix) : warn(check, `${found}: hops use TCP`, fix);
 }
+
+/** A host without such a card is as it was bought. */
+export function withoutRdmaCard(wanted: Wanted, found: string, fix: string): Finding {
+  return wanted.transport === 'rdma' ? fail('rdma', found, fix) : ok('rdma', `${found}: hops use TCP`);
+}

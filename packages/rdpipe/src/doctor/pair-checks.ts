@@ -4,7 +4,7 @@ import type { HostAddress, RdmaPort, Transport } from '../model/protocol.ts';
 import { type AddressPair, commonSubnets, onOneMachine, type Place } from '../plan/addresses.ts';
 import { rdmaCandidates, rdmaLacks } from '../plan/rdma-route.ts';
 import type { Wanted } from './facts.ts';
-import { fail, ok, warn, withoutRdma } from './finding.ts';
+import { fail, ok, warn, withoutRdma, withoutRdmaCard } from './finding.ts';
 
 export function checkPair(from: Place, to: Place, wanted: Wanted): readonly Finding[] {
   if (onOneMachine(from.facts, to.facts)) {
@@ -71,5 +71,6 @@ function checkRdmaWay(from: Place, to: Place, wanted: Wanted): readonly Finding[
   const lacks = rdmaLacks(from, to).join('; ');
   if (wanted.transport === 'auto' && onOneMachine(from.facts, to.facts)) return [];
   const fix = 'see what each host lacks; ports that have all they need also need addresses in one subnet, or a route';
-  return [withoutRdma(wanted, 'rdma', lacks, fix)];
+  const hasCards = [from, to].every(({ facts }) => facts.hello.rdma.length > 0);
+  return [hasCards ? withoutRdma(wanted, 'rdma', lacks, fix) : withoutRdmaCard(wanted, lacks, fix)];
 }

@@ -4,12 +4,12 @@ import type { Finding } from '../model/examination.ts';
 import type { AgentHello, RdmaPort } from '../model/protocol.ts';
 import { formatMbps } from '../model/rate.ts';
 import { type HostFacts, known, type Wanted } from './facts.ts';
-import { fail, ok, warn, withoutRdma } from './finding.ts';
+import { fail, ok, warn, withoutRdma, withoutRdmaCard } from './finding.ts';
 
 export function checkRdma(facts: HostFacts, wanted: Wanted): readonly Finding[] {
   const hello = known(facts.hello);
   if (hello === undefined || wanted.transport === 'tcp') return [];
-  if (hello.rdma.length === 0) return [withoutRdma(wanted, 'rdma', 'no RDMA device', deviceFix(hello))];
+  if (hello.rdma.length === 0) return [withoutRdmaCard(wanted, 'no RDMA device', deviceFix(hello))];
   const ports = hello.rdma.map((port) => checkPort(port, hello, wanted));
   return [...ports, ...checkLibraries(hello), checkMemlock(hello, wanted)];
 }

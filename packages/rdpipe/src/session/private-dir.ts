@@ -43,7 +43,8 @@ export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Privat
     },
     async remove() {
       watcher?.close();
-      if (isRemoved(path)) keeper.kill(); // it would start a program to find nothing left
+      if (isRemoved(path))
+        keeper.kill(); // it would start a program to find nothing left
       else keeper.stdin.end();
       await keeper.closed;
     },
