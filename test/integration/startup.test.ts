@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { reportOf } from '../support/report.ts';
-import { succeeded } from '../support/shell.ts';
+import { failed, succeeded } from '../support/shell.ts';
 
 const MIB = 1024 * 1024;
 /** As docs/benchmarks.md has them. */
@@ -38,6 +38,50 @@ describe('the start of a run', () => {
       expect(calls.filter((call) => kind.test(call))).to.have.lengthOf(2);
     }
   });
+
+  /** Notes how it is called, and calls the ssh that a user would mean. */
+  const STAND_IN = '#!/bin/sh\necho "$*" >>calls\nexec ssh "$@"\n';
+  const expectCallsOfJump = async () => {
+    const calls = await lines('calls');
+    for (const [kind, count] of [
+      [/^-G /, 2],
+      [/^-M -N /, 2],
+      [/^-F none .* -W /, 1],
+      [/^-S .* sh$/, 1],
+    ] as const) {
+      expect(
+        calls.filter((call) => kind.test(call)),
+        calls.join('\n'),
+      ).to.have.lengthOf(count);
+    }
+    expect(calls).to.have.lengthOf(6);
+  };
+
+  it('calls a stand-in in PATH for everything, which may call ssh itself', async () => {
+    succeeded(await lab.sh('rdpipe behind:true'), ''); // copies the programs
+    await lab.write('ssh', Buffer.from(STAND_IN));
+    succeeded(await lab.sh('chmod 755 ssh; PATH=$PWD:$PATH timeout -k 1 20 rdpipe behind:"echo hi"'), 'hi\n');
+    await expectCallsOfJump();
+  });
+
+  it('calls the ssh of --ssh-program, of the flag and of the config file, for everything', async () => {
+    const name = "my 100%h 'ssh";
+    await lab.write(name, Buffer.from(STAND_IN));
+    succeeded(await lab.sh(`chmod 755 "${name}"; rdpipe --ssh-program "${name}" behind:"echo hi"`), 'hi\n');
+    await expectCallsOfJump();
+    await lab.write('c.toml', Buffer.from(`[defaults]\nssh-program = "./${name}"\n`));
+    succeeded(await lab.sh('rm calls; rdpipe --config c.toml behind:"echo hi"'), 'hi\n');
+    await expectCallsOfJump();
+  });
+
+  for (const [path, why] of [
+    ['/nowhere/ssh', /^rdpipe: the ssh program \/nowhere\/ssh cannot be run: ENOENT$/m],
+    ['/etc/passwd', /^rdpipe: the ssh program \/etc\/passwd is not executable$/m],
+    ['/', /^rdpipe: the ssh program \/ is no program$/m],
+  ] as const) {
+    it(`refuses --ssh-program ${path}`, async () =>
+      failed(await lab.sh(`rdpipe --ssh-program ${path} h1:true`), 2, why));
+  }
 
   it('takes five turns of words and answers a host: agent, prepare and listen, dial, go, finish', async () => {
     succeeded(await lab.sh('rdpipe h1:cat h2:cat'), ''); // copies the programs

@@ -15,7 +15,7 @@ export interface SshRoute {
   readonly from: HostRef;
   readonly to: HostRef;
   /** For the ssh of this machine. */
-  readonly settings: Pick<Settings, 'sshConfigFile' | 'sshOptions' | 'connectTimeoutMs'>;
+  readonly settings: Pick<Settings, 'sshProgram' | 'sshConfigFile' | 'sshOptions' | 'connectTimeoutMs'>;
 }
 
 /** Succeeds where every login that the stream takes works without a question. */
@@ -101,7 +101,18 @@ function ssh({ at, settings }: SshRoute, host: HostRef, command: string): string
   const own = at.name === '' ? ownOptions(settings) : [];
   const options = [...OPTIONS, `ConnectTimeout=${Math.ceil(settings.connectTimeoutMs / 1000)}`];
   const name = host.user === undefined ? host.name : `${host.user}@${host.name}`;
-  const words = ['ssh', '-T', '-x', '-a', ...options.flatMap((option) => ['-o', option]), ...own, '--', name, command];
+  const program = (at.name === '' ? settings.sshProgram : undefined) ?? 'ssh';
+  const words = [
+    program,
+    '-T',
+    '-x',
+    '-a',
+    ...options.flatMap((option) => ['-o', option]),
+    ...own,
+    '--',
+    name,
+    command,
+  ];
   return `${words.map(quoteForSh).join(' ')}${command === 'true' ? ' </dev/null' : ''}`;
 }
 

@@ -158,6 +158,7 @@ const DEFAULTS = v.strictObject(
     lease: v.optional(readBy(readSeconds)),
     timeout: v.optional(readBy(readSeconds)),
     ssh: v.optional(readBy((text) => readChoice(SSH_MODES, text))),
+    'ssh-program': v.optional(readBy((text) => readPlain('path', text))),
     agent: v.optional(readBy((text) => readPlain('path', text))),
   },
   'is not a table',

@@ -5,19 +5,22 @@ import { UsageError } from '../model/errors.ts';
 import type { DataAddress, NamedHost, PerHost, Settings } from '../model/settings.ts';
 import type { HostValue, Options } from '../parse/options.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
+import { findProgram } from './program.ts';
 import { checkWritable } from './writable.ts';
 
 export type { Settings } from '../model/settings.ts';
 
 /**
  * Settings from the flags and the config file they name (or the default one): host names of data addresses looked up,
- * the report's file found writable.
+ * the report's file found writable, the ssh program executable.
  * @throws UsageError
  */
 export async function loadSettings(options: Options, environment: NodeJS.ProcessEnv): Promise<Settings> {
   const settings = makeSettings(options, await readConfigFile(options.config, environment));
   if (settings.reportFile !== undefined) await checkWritable(settings.reportFile);
-  return { ...settings, data: await withNumericAddresses(settings.data) };
+  const { sshProgram: named } = settings;
+  const sshProgram = named && (await findProgram('ssh program', named));
+  return { ...settings, sshProgram, data: await withNumericAddresses(settings.data) };
 }
 
 const STALL_TIMEOUT_MS = 60_000;
@@ -59,6 +62,7 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
     leaseMs,
     timeoutMs: options.timeout ?? defaults.timeout,
     ssh: options.ssh ?? defaults.ssh ?? 'auto',
+    sshProgram: options.sshProgram ?? defaults['ssh-program'],
     sshConfigFile: options.F,
     sshOptions: options.o ?? [],
     namedHosts: namedHosts(options),

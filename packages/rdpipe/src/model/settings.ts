@@ -70,6 +70,8 @@ export interface Settings {
   readonly leaseMs: number;
   readonly timeoutMs: number | undefined;
   readonly ssh: SshMode;
+  /** Absolute once `loadSettings` has returned; undefined: the first ssh in PATH. */
+  readonly sshProgram: string | undefined;
   /** ssh's `-F`. */
   readonly sshConfigFile: string | undefined;
   /** ssh's `-o`, in order: `Port=2222`. */

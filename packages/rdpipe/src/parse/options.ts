@@ -51,6 +51,7 @@ export interface Options {
   readonly lease?: number;
   readonly timeout?: number;
   readonly ssh?: SshMode;
+  readonly sshProgram?: string;
   /** ssh's `-F` and `-o`; they have no long form. */
   readonly F?: string;
   readonly o?: readonly string[];
@@ -205,6 +206,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     help: 'the control connection (default: auto)',
     read: choice(SSH_MODES),
   },
+  { long: '--ssh-program', value: 'PATH', help: 'the ssh to run (default: the first in PATH)', read: plain('path') },
   { short: '-F', value: 'FILE', help: "ssh's configuration file, as for ssh(1)", read: plain('file name') },
   { short: '-o', value: 'OPTION=VALUE', help: "an option of ssh's, as for ssh(1)", read: list(plain('ssh option')) },
   { long: '--agent', value: 'PATH', help: 'an agent that is already on the hosts', read: plain('path') },
@@ -219,7 +221,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
 ];
 
 const WAY_OPTIONS = ['--transport', '--port', '--hostname', '--data'].map(row);
-const CONTROL_OPTIONS = ['--ssh', '-F', '-o', '--agent', '--config', '--help'].map(row);
+const CONTROL_OPTIONS = ['--ssh', '--ssh-program', '-F', '-o', '--agent', '--config', '--help'].map(row);
 
 /** What of these `rdpipe doctor` takes, in its own order; some have another meaning there. */
 export const DOCTOR_OPTION_TABLE: readonly OptionRow[] = [

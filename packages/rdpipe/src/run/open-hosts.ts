@@ -8,6 +8,7 @@ import { LOCAL } from '../plan/facts.ts';
 import { needsLocal } from '../plan/segments.ts';
 import { type OnOpen, type Opened, openSessions, type Sessions } from '../session/open.ts';
 import type { SessionSettings } from '../session/settings.ts';
+import { locateSsh } from '../session/ssh-program.ts';
 import { controllingTerminal } from '../session/terminal.ts';
 
 /** What becomes of the user's own standard input and output. */
@@ -70,6 +71,7 @@ function inOrderOf({ all }: Sessions, agents: ReadonlyMap<SessionId, Agent>): Re
 export function sessionSettings(settings: Settings): Omit<SessionSettings, keyof Installation | 'emit' | 'signal'> {
   return {
     client: settings.ssh,
+    ssh: locateSsh(settings.sshProgram),
     configFile: settings.sshConfigFile,
     options: settings.sshOptions,
     dataPort: onePort(settings.ports),

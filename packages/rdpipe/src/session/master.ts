@@ -12,7 +12,7 @@ import type { Route } from './resolve.ts';
 import type { SessionSettings } from './settings.ts';
 import { controlArguments, jumpOption, masterArguments } from './ssh-arguments.ts';
 import { readLog } from './ssh-log.ts';
-import { runSsh } from './ssh-program.ts';
+import { runSsh, type SshProgram } from './ssh-program.ts';
 import { keepTail } from './text-tail.ts';
 
 export interface Master {
@@ -30,6 +30,7 @@ export interface Master {
 
 export interface MasterContext {
   readonly settings: SessionSettings;
+  readonly ssh: SshProgram;
   /** Private to the run. */
   readonly dir: PrivateDir;
   readonly prompter: Prompter;
@@ -47,10 +48,10 @@ export async function connectMaster(route: Route, via: Master | undefined, conte
   return connectPatiently(route.destination.label, connect, context.limit, context.settings);
 }
 
-async function usersMaster(route: Route, { dir, settings }: MasterContext): Promise<Master | undefined> {
+async function usersMaster(route: Route, { dir, settings, ssh }: MasterContext): Promise<Master | undefined> {
   const { controlPath } = route;
   if (controlPath === undefined) return undefined;
-  const check = await runSsh(controlArguments(controlPath, 'check'), settings.signal);
+  const check = await runSsh(ssh, controlArguments(controlPath, 'check'), settings.signal);
   if (check.code !== 0) return undefined;
   settings.emit({ kind: 'log', message: `${route.destination.label}: uses the ssh connection that stands already` });
   return {
@@ -98,13 +99,13 @@ function launch(
   via: Master | undefined,
   controlPath: string,
   asker: Asker,
-  { settings, dir }: MasterContext,
+  { settings, ssh, dir }: MasterContext,
 ): Attempt {
   const logPath = dir.newPath('log');
-  const options = [...asker.options, ...connectOptions(settings), ...(via ? [jumpOption(via.controlPath)] : [])];
-  const command = [...settings.leash, 'ssh', ...masterArguments(route, controlPath, logPath, options)];
+  const options = [...asker.options, ...connectOptions(settings), ...(via ? [jumpOption(ssh, via.controlPath)] : [])];
+  const command = [...settings.leash, ssh.path, ...masterArguments(route, controlPath, logPath, options)];
   const earlier = via?.log().length ?? 0;
-  const child = startChild(command, asker.env);
+  const child = startChild(command, { ...ssh.env, ...asker.env });
   child.stdout.resume();
   const stderr = keepTail(child.stderr);
   return {

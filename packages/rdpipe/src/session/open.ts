@@ -14,10 +14,10 @@ import { connectOpenssh, type OpensshSession } from './openssh.ts';
 import { readPlainConfig } from './plain-config.ts';
 import { makePrivateDir } from './private-dir.ts';
 import { createPrompter } from './prompts.ts';
-import { type Route, resolveRoute } from './resolve.ts';
+import { type ConfigReader, type Route, resolveRoute } from './resolve.ts';
 import type { SessionSettings } from './settings.ts';
 import { readSshConfig } from './ssh-config.ts';
-import { hasSsh } from './ssh-program.ts';
+import type { SshProgram } from './ssh-program.ts';
 import type { Ssh2Session } from './ssh2.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -121,14 +121,14 @@ interface Opening {
 }
 
 async function beginOpening(settings: SessionSettings, terminal: Terminal | undefined): Promise<Opening> {
-  const client = chooseClient(settings.client);
+  const ssh = chooseSsh(settings);
   const dir = makePrivateDir();
   const prompter = await createPrompter({ ...settings, dir, terminal }).catch(async (error: unknown) => {
     await dir.remove();
     throw error;
   });
   const limit = createLimit(CONNECTS_AT_A_TIME);
-  const connector = createClient(client, { settings, dir, prompter, limit });
+  const connector = createClient({ settings, dir, prompter, limit }, ssh);
   const local = createLocalSession();
   const close = async () => {
     prompter.close();
@@ -138,18 +138,18 @@ async function beginOpening(settings: SessionSettings, terminal: Terminal | unde
   return { settings, connector, local, close };
 }
 
-/** The system's ssh where there is one and nothing else is asked for. */
-function chooseClient(wanted: SessionSettings['client']): 'openssh' | 'ssh2' {
-  if (wanted === 'openssh' && !hasSsh()) {
+/** The system's ssh where there is one and nothing else is asked for; undefined: ssh2. */
+function chooseSsh({ client, ssh }: SessionSettings): SshProgram | undefined {
+  if (client === 'openssh' && ssh === undefined) {
     throw new SessionError('unreachable', 'this machine', 'there is no ssh on this machine (--ssh ssh2 does without)');
   }
-  return wanted === 'ssh2' || !hasSsh() ? 'ssh2' : 'openssh';
+  return client === 'ssh2' ? undefined : ssh;
 }
 
 /** ssh2 is loaded only where it is used. */
-function createClient(client: 'openssh' | 'ssh2', context: MasterContext): Connector {
-  if (client === 'openssh') {
-    return createConnector<OpensshSession>((route, via) => connectOpenssh(route, via, context));
+function createClient(context: Omit<MasterContext, 'ssh'>, ssh: SshProgram | undefined): Connector {
+  if (ssh !== undefined) {
+    return createConnector<OpensshSession>((route, via) => connectOpenssh(route, via, { ...context, ssh }));
   }
   return createConnector<Ssh2Session>(async (route, via) => {
     const { connectSsh2 } = await import('./ssh2.ts');
@@ -198,7 +198,9 @@ async function resolveAll(hosts: readonly HostRef[], settings: SessionSettings):
 }
 
 function resolveHost(host: HostRef, settings: SessionSettings): Promise<Route> {
-  const readConfig = hasSsh() ? readSshConfig : readPlainConfig;
+  const { ssh } = settings;
+  const readConfig: ConfigReader =
+    ssh === undefined ? readPlainConfig : (destination, signal) => readSshConfig(ssh, destination, signal);
   return resolveRoute(destinationOf(host, settings), readConfig, settings.signal);
 }
 

@@ -7,7 +7,7 @@ import { connectMaster, type Master, type MasterContext } from './master.ts';
 import type { Route } from './resolve.ts';
 import { controlArguments, shellArguments } from './ssh-arguments.ts';
 import { readLog } from './ssh-log.ts';
-import { runSsh } from './ssh-program.ts';
+import { runSsh, type SshProgram } from './ssh-program.ts';
 
 /** A connection that breaks ends its channels a moment before itself. */
 const MASTER_END_MS = 300;
@@ -23,10 +23,10 @@ export async function connectOpenssh(
   context: MasterContext,
 ): Promise<OpensshSession> {
   const master = await connectMaster(route, via?.master, context);
-  return createSession(route, master);
+  return createSession(route, master, context.ssh);
 }
 
-function createSession(route: Route, master: Master): OpensshSession {
+function createSession(route: Route, master: Master, ssh: SshProgram): OpensshSession {
   const { label } = route.destination;
   const channels = new Set<Channel>();
   let refused = '';
@@ -39,7 +39,7 @@ function createSession(route: Route, master: Master): OpensshSession {
     async openShell(signal) {
       signal.throwIfAborted();
       const logPath = master.newPath('log');
-      const child = startChild(['ssh', ...shellArguments(route, master.controlPath, logPath)]);
+      const child = startChild([ssh.path, ...shellArguments(route, master.controlPath, logPath)], ssh.env);
       const closed = child.closed.then(async (status) => {
         channels.delete(channel);
         // 255: ssh itself failed, or the command ended so. Alone the connection's ssh knows whether that is gone.
@@ -51,7 +51,7 @@ function createSession(route: Route, master: Master): OpensshSession {
       channels.add(channel);
       return channel;
     },
-    forward: (host, port, signal) => forward(master, host, port, signal),
+    forward: (host, port, signal) => forward(ssh, master, host, port, signal),
     failure() {
       if (master.lost()) return lostError(label, `${refused}${master.log()}`);
       return refused === '' ? undefined : lostError(label, refused);
@@ -64,15 +64,21 @@ function createSession(route: Route, master: Master): OpensshSession {
   };
 }
 
-async function forward(master: Master, host: string, port: number, signal: AbortSignal): Promise<Forward | undefined> {
+async function forward(
+  ssh: SshProgram,
+  master: Master,
+  host: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<Forward | undefined> {
   const socketPath = master.newPath('f');
   const way = ['-L', `${socketPath}:${host.includes(':') ? `[${host}]` : host}:${port}`];
-  const opened = await runSsh(controlArguments(master.controlPath, 'forward', way), signal);
+  const opened = await runSsh(ssh, controlArguments(master.controlPath, 'forward', way), signal);
   if (opened.code !== 0) return undefined;
   return {
     socketPath,
     async close() {
-      await runSsh(controlArguments(master.controlPath, 'cancel', way), new AbortController().signal);
+      await runSsh(ssh, controlArguments(master.controlPath, 'cancel', way), new AbortController().signal);
     },
   };
 }

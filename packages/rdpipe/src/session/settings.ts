@@ -1,9 +1,12 @@
 /** What the user chose about the control connections, and what they need from the rest of the program. */
 import type { Emit } from '../model/events.ts';
+import type { SshProgram } from './ssh-program.ts';
 
 export interface SessionSettings {
   /** `auto`: the system's ssh where there is one, else ssh2. */
   readonly client: 'auto' | 'openssh' | 'ssh2';
+  /** Undefined: there is none on this machine. */
+  readonly ssh: SshProgram | undefined;
   /** ssh's -F. */
   readonly configFile: string | undefined;
   /** ssh's -o, in the user's order. */

@@ -1,6 +1,7 @@
 /** What every ssh of ours is told before the user's own words: the first value that ssh sees of an option wins. */
 import { destinationArguments } from './destination.ts';
 import type { Route } from './resolve.ts';
+import type { SshProgram } from './ssh-program.ts';
 
 /** A connection without a channel of its own that others share by its control socket. */
 export function masterArguments(
@@ -39,8 +40,13 @@ export function controlArguments(controlPath: string, command: string, args: rea
 }
 
 /** The ProxyCommand that leads to a target through the jump host of a connection that stands. */
-export function jumpOption(controlPath: string): string {
-  return `ProxyCommand=ssh -F none -S ${controlPath} ${values(NEVER_CONNECTS).join(' ')} -W '[%h]:%p' host`;
+export function jumpOption({ path }: SshProgram, controlPath: string): string {
+  return `ProxyCommand=${shellWord(path)} -F none -S ${controlPath} ${values(NEVER_CONNECTS).join(' ')} -W '[%h]:%p' host`;
+}
+
+/** ssh expands its percent signs, then a shell takes it. */
+function shellWord(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll('%', '%%').replaceAll("'", `'\\''`)}'`;
 }
 
 /** No configuration of the user's may run something else, ask for a terminal, or forward anything. */

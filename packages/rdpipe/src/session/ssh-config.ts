@@ -1,14 +1,15 @@
 import { printable } from '../model/text.ts';
 import { type Destination, destinationArguments } from './destination.ts';
 import { sessionError } from './errors.ts';
-import { runSsh } from './ssh-program.ts';
+import { runSsh, type SshProgram } from './ssh-program.ts';
 
 /** Asks ssh itself what is configured. @throws SessionError when it refuses the configuration. */
 export async function readSshConfig(
+  ssh: SshProgram,
   destination: Destination,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { code, stdout, stderr } = await runSsh(['-G', ...destinationArguments(destination)], signal);
+  const { code, stdout, stderr } = await runSsh(ssh, ['-G', ...destinationArguments(destination)], signal);
   if (code === 0) return parseConfig(stdout);
   const reason = printable(stderr.trim().split('\n')[0] ?? '') || 'ssh refuses its configuration';
   throw sessionError(destination, 'unreachable', reason);

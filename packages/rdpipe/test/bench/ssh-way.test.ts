@@ -9,7 +9,12 @@ const host = (name: string, user?: string): HostRef => ({
   user,
   label: user === undefined ? name : `${user}@${name}`,
 });
-const settings = { sshConfigFile: "/tmp/it's", sshOptions: ['Port=2222'], connectTimeoutMs: 10_000 };
+const settings = {
+  sshProgram: undefined,
+  sshConfigFile: "/tmp/it's",
+  sshOptions: ['Port=2222'],
+  connectTimeoutMs: 10_000,
+};
 const [H1, H2] = [host('h1'), host('h2', 'ann')];
 const DIRECT: SshRoute = { at: H1, from: H1, to: H2, settings };
 const THROUGH: SshRoute = { at: LOCAL, from: H1, to: H2, settings };

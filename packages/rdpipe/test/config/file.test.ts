@@ -27,6 +27,7 @@ describe('config file', () => {
       poll = true
       compress = "zstd"
       jobs = 3
+      ssh-program = "/opt/ssh"
       limit = 1e6
       numa = "off"
       report = "run.html"
@@ -54,6 +55,7 @@ describe('config file', () => {
       poll: true,
       compress: 1,
       jobs: 3,
+      'ssh-program': '/opt/ssh',
       limit: 1e6,
       numa: 'off',
       report: 'run.html',

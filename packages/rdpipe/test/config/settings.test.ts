@@ -50,6 +50,7 @@ describe('settings', () => {
       leaseMs: 90_000,
       timeoutMs: undefined,
       ssh: 'auto',
+      sshProgram: undefined,
       sshConfigFile: undefined,
       sshOptions: [],
       namedHosts: [],

@@ -103,7 +103,7 @@ describe('the connection of the system’s ssh', () => {
     const channel = await session.openShell(NEVER);
     await startScript(channel, 'cat');
     const ours = sessionOf(process.pid);
-    const clients = childrenOf(process.pid).filter((pid) => commandOf(pid).startsWith('ssh '));
+    const clients = childrenOf(process.pid).filter((pid) => /^\S*\bssh /.test(commandOf(pid)));
     expect(clients).to.have.length(1);
     for (const pid of clients) expect(sessionOf(pid)).not.to.equal(ours);
   });
@@ -122,7 +122,7 @@ describe('the connection of the system’s ssh', () => {
       if (previous === undefined) delete process.env.XDG_RUNTIME_DIR;
       else process.env.XDG_RUNTIME_DIR = previous;
     }
-    expect(childrenOf(process.pid).filter((pid) => /^ssh |leash/.test(commandOf(pid)))).to.deep.equal([]);
+    expect(childrenOf(process.pid).filter((pid) => /^\S*ssh |leash/.test(commandOf(pid)))).to.deep.equal([]);
   });
 
   it('ends with rdpipe, even by kill -9, and with it what runs there', async function () {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type HostSpec, type SshHosts, startSshHosts } from '../../../../test/support/sshd.ts';
 import type { HostRef } from '../../src/model/pipeline.ts';
 import type { SessionSettings } from '../../src/session/settings.ts';
+import { locateSsh } from '../../src/session/ssh-program.ts';
 
 export interface TestHosts extends SshHosts {
   readonly folder: string;
@@ -30,6 +31,7 @@ export async function startTestHosts(
 export function settingsFor(hosts: SshHosts, changes: Partial<SessionSettings> = {}): SessionSettings {
   return {
     client: 'openssh',
+    ssh: locateSsh(),
     configFile: hosts.configFile,
     options: [],
     connectTimeoutMs: 15_000,
