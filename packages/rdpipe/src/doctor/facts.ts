@@ -3,6 +3,7 @@ import type { SessionErrorCode } from '../model/errors.ts';
 import type { SessionId } from '../model/plan.ts';
 import type { AgentHello } from '../model/protocol.ts';
 import type { Settings } from '../model/settings.ts';
+import type { HostSession } from '../session/host-session.ts';
 
 /** Something that could not be done, in rdpipe's words. */
 export interface Trouble {
@@ -14,9 +15,11 @@ export interface Trouble {
 export interface HostFacts {
   readonly label: string;
   /** What follows is known only of a host that was reached. */
-  readonly ssh: { readonly client: 'openssh' | 'ssh2' | 'local'; readonly seconds: number } | Trouble;
+  readonly ssh: (Pick<HostSession, 'took'> & { readonly client: HostSession['kind'] }) | Trouble;
   readonly session: SessionId | undefined;
   readonly hello: AgentHello | Trouble | undefined;
+  /** What the agent took from the login shell's start to its hello. */
+  readonly agentStartMs: number | undefined;
   readonly system: SystemFacts | Trouble | undefined;
 }
 

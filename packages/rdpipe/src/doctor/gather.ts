@@ -5,7 +5,7 @@ import type { Agent } from '../native/agent.ts';
 import { startHostAgent } from '../run/open-hosts.ts';
 import type { HostSession } from '../session/host-session.ts';
 import type { Attempt, Sessions } from '../session/open.ts';
-import { type HostFacts, known, type Trouble } from './facts.ts';
+import { type HostFacts, isTrouble, known, type Trouble } from './facts.ts';
 import { askSystem } from './system-script.ts';
 
 export interface GatherContext {
@@ -20,10 +20,9 @@ export interface GatherContext {
  * @throws the signal's reason, nothing else
  */
 export async function gatherFacts(attempt: Attempt, context: GatherContext): Promise<HostFacts> {
-  const { host, seconds, outcome } = attempt;
-  if (outcome instanceof Error) {
-    return { label: host.label, ssh: troubleOf(outcome), session: undefined, hello: undefined, system: undefined };
-  }
+  const { host, outcome } = attempt;
+  const { label } = host;
+  if (outcome instanceof Error) return { ...UNREACHED, label, ssh: troubleOf(outcome) };
   const opened = { id: context.sessions.idOf(host), host, session: outcome };
   const agent = await startHostAgent(opened, context.settings, context.emit, context.signal).catch((error: unknown) =>
     troubleOf(error),
@@ -31,12 +30,20 @@ export async function gatherFacts(attempt: Attempt, context: GatherContext): Pro
   const hello = 'hello' in agent ? agent.hello : agent;
   try {
     context.signal.throwIfAborted();
-    const system = await lookAround(outcome, host, known(hello)?.pid, context);
-    const ssh = { client: outcome.kind, seconds };
-    return { label: host.label, ssh, session: context.sessions.idOf(host), hello, system };
+    const system = isWithoutShell(hello) ? undefined : await lookAround(outcome, host, known(hello)?.pid, context);
+    const ssh = { client: outcome.kind, took: outcome.took };
+    const agentStartMs = 'startMs' in agent ? agent.startMs : undefined;
+    return { label, ssh, session: context.sessions.idOf(host), hello, agentStartMs, system };
   } finally {
     await closeAgent(agent);
   }
+}
+
+const UNREACHED = { session: undefined, hello: undefined, agentStartMs: undefined, system: undefined };
+
+/** Whatever else such a shell were asked, its answer would be the same. */
+function isWithoutShell(hello: HostFacts['hello']): boolean {
+  return isTrouble(hello) && (hello.code === 'slow_shell' || hello.code === 'no_shell');
 }
 
 async function lookAround(

@@ -9,7 +9,12 @@ export function checkSsh({ label, ssh }: HostFacts): readonly Finding[] {
   if (isTrouble(ssh)) return [fail('ssh', ssh.message, sshFix(ssh.code, label))];
   if (ssh.client === 'local') return [];
   const client = ssh.client === 'openssh' ? "the system's ssh" : 'the built-in client, ssh2';
-  return [ok('ssh', `${client}, login in ${ssh.seconds.toFixed(1)} s`)];
+  if (ssh.took === undefined) return [ok('ssh', `${client}, over a connection that stood already`)];
+  return [ok('ssh', `${client}, connected in ${seconds(ssh.took.connectMs)}, login in ${seconds(ssh.took.loginMs)}`)];
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
 function sshFix(code: SessionErrorCode | undefined, label: string): string {
@@ -18,6 +23,8 @@ function sshFix(code: SessionErrorCode | undefined, label: string): string {
       return 'name it in ~/.ssh/config, /etc/hosts or the DNS';
     case 'authentication':
       return `put your key there: ssh-copy-id ${label}`;
+    case 'login_timeout':
+      return `see what its authentication waits for: ssh -v ${label}; on its side the DNS, PAM or a directory server`;
     case 'host_key':
       return `compare its key with the one it should have, then connect once by hand: ssh ${label}`;
     default:
@@ -32,16 +39,25 @@ export function checkSudo({ system }: HostFacts): readonly Finding[] {
   return [fail('sudo', sudo.words, 'let sudo run rdstage without a password: NOPASSWD in a file of /etc/sudoers.d/')];
 }
 
-export function checkAgent({ hello, system }: HostFacts): readonly Finding[] {
+export function checkAgent({ label, hello, agentStartMs, system }: HostFacts): readonly Finding[] {
   if (hello === undefined) return [];
-  if (isTrouble(hello)) {
-    const fix = 'make room or allow programs in ~/.cache, or install rdstage, rdsend and rdrecv and say --agent PATH';
-    return [fail('agent', hello.message, fix)];
-  }
+  if (isTrouble(hello)) return [fail('agent', hello.message, agentFix(hello.code, label))];
   const { agentFolder = null, programs = null } = known(system) ?? {};
   const where = agentFolder === null ? '' : ` in ${withoutDigest(agentFolder)}`;
   const kind = programs === 'dynamic' ? ", with programs that use the host's libraries" : '';
-  return [ok('agent', `${hello.version}${where}, ${hello.os} ${hello.cpu}${kind}`)];
+  const started = agentStartMs === undefined ? '' : `, started in ${seconds(agentStartMs)}`;
+  return [ok('agent', `${hello.version}${where}, ${hello.os} ${hello.cpu}${kind}${started}`)];
+}
+
+function agentFix(code: SessionErrorCode | undefined, label: string): string {
+  switch (code) {
+    case 'slow_shell':
+      return `see what its rc files wait for (~/.bashrc): time ssh ${label} true; --connect-timeout waits longer`;
+    case 'no_shell':
+      return 'let the account run commands: command= in its authorized_keys, ForceCommand or its shell keeps it from that';
+    default:
+      return 'make room or allow programs in ~/.cache, or install rdstage, rdsend and rdrecv and say --agent PATH';
+  }
 }
 
 /** Each version has a folder of its own, named by a digest that tells a person nothing. */

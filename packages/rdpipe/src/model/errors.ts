@@ -42,7 +42,11 @@ export type SessionErrorCode =
   | 'unreachable'
   | 'host_key'
   | 'authentication'
+  | 'login_timeout'
   | 'session_lost'
+  /** Logged in, but the login shell runs nothing of ours: not in time, or not at all. */
+  | 'slow_shell'
+  | 'no_shell'
   | 'no_agent'
   | 'agent_protocol';
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { printable } from '../model/text.ts';
-import { anySignal } from '../session/abort.ts';
+import { anySignal, unlessAborted } from '../session/abort.ts';
 import { startChild } from '../session/child-channel.ts';
 import type { HostSession } from '../session/host-session.ts';
 import type { Agent } from './agent.ts';
@@ -34,26 +34,54 @@ export interface AgentOptions {
  * @throws SessionError `no_agent` or `agent_protocol`, or what broke the session.
  */
 export async function startAgent(session: HostSession, options: AgentOptions): Promise<Agent> {
-  const { conversation, greeting } =
-    session.kind === 'local' ? await hear(startLocally(session, options), options) : await find(session, options);
+  const { conversation, greeting, startMs } =
+    session.kind === 'local'
+      ? await hear(session, () => startLocally(session, options), options)
+      : await find(session, options);
   if (greeting.kind === 'missing') throw missingError(session.label, options, greeting);
-  return createAgent(conversation, greeting.hello, options.leaseMs);
+  return createAgent(conversation, greeting.hello, startMs, options.leaseMs);
 }
 
 interface Heard {
   readonly conversation: Conversation;
   readonly greeting: Greeting;
+  readonly startMs: number;
 }
 
-/** A channel that does not become an agent is closed. */
-async function hear(conversation: Conversation, options: AgentOptions): Promise<Heard> {
+/** The channel has to open and to greet within the time. One that does not become an agent is closed. */
+async function hear(
+  session: HostSession,
+  open: () => Conversation | Promise<Conversation>,
+  { startTimeoutMs, emit, signal }: AgentOptions,
+): Promise<Heard> {
+  const began = performance.now();
+  const late = AbortSignal.timeout(startTimeoutMs);
+  const giveUp = AbortSignal.any([signal, late]);
+  const opening = Promise.resolve().then(open);
   let greeting: Greeting | undefined;
   try {
-    greeting = await greet(conversation, options);
-    return { conversation, greeting };
+    const conversation = await unlessAborted(opening, giveUp);
+    greeting = await greet(conversation, { emit, signal: giveUp });
+    return { conversation, greeting, startMs: performance.now() - began };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw late.aborted ? slowStartError(session, startTimeoutMs) : error;
   } finally {
-    if (greeting?.kind !== 'hello') conversation.channel.kill();
+    if (greeting?.kind !== 'hello') opening.then(({ channel }) => channel.kill()).catch(() => {});
   }
+}
+
+function slowStartError({ label, checkCommand }: HostSession, limitMs: number): SessionError {
+  const what = `cannot start the agent on ${label}`;
+  if (checkCommand === undefined) {
+    return new SessionError('no_agent', label, `${what}: no answer within ${limitMs / 1000} s`);
+  }
+  const reason = `connected and logged in, but its login shell did not start it within ${limitMs / 1000} s`;
+  return new SessionError(
+    'slow_shell',
+    label,
+    `${what}: ${reason} (look at ~/.bashrc there; ${checkCommand} to compare)`,
+  );
 }
 
 /** No shell and no deployment: the programs are beside this one. */
@@ -89,10 +117,13 @@ async function find(session: HostSession, options: AgentOptions): Promise<Heard>
 
 /** Nothing but the script is sent before the agent's first line: a shell may read ahead, and would swallow it. */
 async function runBootstrap(session: HostSession, bundles: Bundles, options: AgentOptions): Promise<Heard> {
-  const conversation = converse(session, await session.openShell(options.signal));
-  const { agentPath, sudo } = options;
-  conversation.channel.stdin.write(bootstrapScript({ nonce: conversation.nonce, bundles, agentPath, sudo }));
-  return hear(conversation, options);
+  const { agentPath, sudo, signal } = options;
+  const open = async () => {
+    const conversation = converse(session, await session.openShell(signal));
+    conversation.channel.stdin.write(bootstrapScript({ nonce: conversation.nonce, bundles, agentPath, sudo }));
+    return conversation;
+  };
+  return hear(session, open, options);
 }
 
 function damagedWords(label: string): string {

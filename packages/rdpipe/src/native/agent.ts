@@ -4,6 +4,8 @@ import type { AgentEvent, AgentHello, AgentRequest } from '../model/protocol.ts'
 export interface Agent {
   readonly label: string;
   readonly hello: AgentHello;
+  /** From the login shell's start to the hello. */
+  readonly startMs: number;
   /** Queues one message; dropped silently after the agent ended. */
   send(request: AgentRequest): void;
   /**

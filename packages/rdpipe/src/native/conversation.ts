@@ -38,12 +38,13 @@ export function newNonce(): string {
 
 /**
  * Why a channel closed that should not have: what its session knows, else the last line that the far end wrote.
- * `what` begins the message: `cannot start the agent on h1`.
+ * `what` begins the message: `cannot start the agent on h1`; `silent` ends it where nothing more is known.
  */
 export async function closedError(
   { session, channel, stderr }: Conversation,
   code: SessionErrorCode,
   what: string,
+  silent = 'it ended without a word',
 ): Promise<Error> {
   await settlesWithin(channel.closed, LAST_WORDS_MS);
   const failure = session.failure();
@@ -52,6 +53,6 @@ export async function closedError(
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  const last = shorten(lines.at(-1) ?? 'it ended without a word', LAST_WORDS_MAX_CHARACTERS);
+  const last = shorten(lines.at(-1) ?? silent, LAST_WORDS_MAX_CHARACTERS);
   return new SessionError(code, session.label, `${what}: ${printable(last)}`);
 }

@@ -1,7 +1,7 @@
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { type AgentHello, PROTOCOL_VERSION } from '../model/protocol.ts';
-import { printableBytes } from '../model/text.ts';
+import { printableBytes, shorten } from '../model/text.ts';
 import { magicOf } from './bootstrap.ts';
 import { type Conversation, closedError, LONGEST_LINE_BYTES } from './conversation.ts';
 import { decodeHello } from './decode.ts';
@@ -14,30 +14,26 @@ export type Greeting =
   | { readonly kind: 'missing'; readonly os: string; readonly cpu: string; readonly isDamaged: boolean };
 
 interface GreetOptions {
-  readonly startTimeoutMs: number;
   readonly emit: Emit;
   readonly signal: AbortSignal;
 }
 
 /**
  * Waits for the line that carries our nonce; what comes before it is noise of the login shell.
- * @throws SessionError when it does not come in time, or is no greeting; the signal's reason.
+ * @throws SessionError when it does not come, or is no greeting; the signal's reason.
  */
-export async function greet(conversation: Conversation, options: GreetOptions): Promise<Greeting> {
+export async function greet(conversation: Conversation, { emit, signal }: GreetOptions): Promise<Greeting> {
   const { channel, session } = conversation;
-  const timeout = AbortSignal.timeout(options.startTimeoutMs);
-  const giveUp = AbortSignal.any([options.signal, timeout]);
   const end = () => channel.kill();
-  giveUp.addEventListener('abort', end, { once: true });
+  signal.addEventListener('abort', end, { once: true });
   try {
-    options.signal.throwIfAborted();
-    return parseGreeting(await findMagicLine(conversation, options.emit), session.label);
+    signal.throwIfAborted();
+    return parseGreeting(await findMagicLine(conversation, emit), session.label);
   } catch (error) {
-    options.signal.throwIfAborted();
-    if (timeout.aborted) throw silentError(session.label, options.startTimeoutMs);
+    signal.throwIfAborted();
     throw error instanceof LineTooLongError ? noisyError(session.label) : error;
   } finally {
-    giveUp.removeEventListener('abort', end);
+    signal.removeEventListener('abort', end);
   }
 }
 
@@ -46,11 +42,13 @@ async function findMagicLine(conversation: Conversation, emit: Emit): Promise<Bu
   const { lines, nonce, session } = conversation;
   const magic = magicOf(nonce);
   let noiseBytes = 0;
+  let firstNoise = '';
   while (noiseBytes <= LONGEST_LINE_BYTES) {
     const { value: line } = await lines.next();
-    if (!line) throw await closedError(conversation, 'no_agent', notStarted(session.label));
+    if (!line) throw await endedError(conversation, firstNoise);
     const start = line.indexOf(magic);
     const noise = line.subarray(0, start < 0 ? line.length : start);
+    firstNoise ||= printableBytes(noise).trim();
     if (noise.length > 0)
       emit({ kind: 'log', message: `${session.label}: before the agent: ${printableBytes(noise)}` });
     if (start >= 0) return line.subarray(start + magic.length);
@@ -58,6 +56,17 @@ async function findMagicLine(conversation: Conversation, emit: Emit): Promise<Bu
   }
   throw noisyError(session.label);
 }
+
+/** Accounts that may not run commands say so in a line of their own: nologin, `command=` of authorized_keys. */
+function endedError(conversation: Conversation, firstNoise: string): Promise<Error> {
+  const { label, checkCommand } = conversation.session;
+  if (firstNoise === '') return closedError(conversation, 'no_agent', notStarted(label));
+  const next = checkCommand === undefined ? '' : ` (${checkCommand} to compare)`;
+  const said = `its login shell printed '${shorten(firstNoise, NOISE_MAX_CHARACTERS)}' and ended${next}`;
+  return closedError(conversation, 'no_shell', notStarted(label), said);
+}
+
+const NOISE_MAX_CHARACTERS = 200;
 
 function parseGreeting(line: Buffer, label: string): Greeting {
   const missing = /^missing (\S{1,64}) (\S{1,64})( damaged)?$/.exec(line.toString('utf8'));
@@ -89,8 +98,4 @@ function notStarted(label: string): string {
 
 function noisyError(label: string): SessionError {
   return new SessionError('no_agent', label, `${notStarted(label)}: its login shell prints without end`);
-}
-
-function silentError(label: string, limitMs: number): SessionError {
-  return new SessionError('no_agent', label, `${notStarted(label)}: no answer within ${limitMs / 1000} s`);
 }

@@ -18,6 +18,7 @@ const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
 export function createAgent(
   conversation: Conversation,
   hello: AgentHello,
+  startMs: number,
   leaseMs: number,
   longestEndMs = LONGEST_END_MS,
 ): Agent {
@@ -34,6 +35,7 @@ export function createAgent(
   return {
     label: session.label,
     hello,
+    startMs,
     send(request) {
       lease.told(request);
       write(request);

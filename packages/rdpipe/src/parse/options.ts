@@ -191,7 +191,12 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   { long: '--size', value: 'BYTES', help: 'expected size of the stream, for percentage and ETA', read: readSize },
   { long: '--json', help: 'events as JSON lines on stderr in place of all text' },
   { long: '--report', value: 'FILE', help: 'write a page of HTML about the run', read: plain('file name') },
-  { long: '--connect-timeout', value: 'S', help: 'seconds to connect (default: 10)', read: readSeconds },
+  {
+    long: '--connect-timeout',
+    value: 'S',
+    help: 'seconds to connect, to log in, to start the agent, each (default: 10)',
+    read: readSeconds,
+  },
   { long: '--stall-timeout', value: 'S', help: 'seconds of a silent peer (default: 60)', read: readStallTimeout },
   {
     long: '--lease',

@@ -5,7 +5,10 @@ export interface Deadline {
   /** Pauses nest: as many resumes as pauses set the clock going again. */
   pause(): void;
   resume(): void;
-  stop(): void;
+  /** Gives the whole time again, for what comes next. Returns the milliseconds that were taken, pauses apart. */
+  restart(): number;
+  /** Returns what `restart` does. */
+  stop(): number;
 }
 
 export function startDeadline(limitMs: number): Deadline {
@@ -19,20 +22,32 @@ export function startDeadline(limitMs: number): Deadline {
     startedMs = performance.now();
     timer = setTimeout(() => controller.abort(), Math.max(0, leftMs));
   };
-  const stop = () => clearTimeout(timer);
+  const hold = () => {
+    clearTimeout(timer);
+    leftMs -= performance.now() - startedMs;
+  };
+  const stop = () => {
+    if (pauses === 0) hold();
+    const takenMs = limitMs - leftMs;
+    leftMs = limitMs;
+    return takenMs;
+  };
   go();
 
   return {
     expired: controller.signal,
     pause() {
       pauses += 1;
-      if (pauses > 1) return;
-      stop();
-      leftMs -= performance.now() - startedMs;
+      if (pauses === 1) hold();
     },
     resume() {
       pauses -= 1;
       if (pauses === 0) go();
+    },
+    restart() {
+      const takenMs = stop();
+      if (pauses === 0) go();
+      return takenMs;
     },
     stop,
   };

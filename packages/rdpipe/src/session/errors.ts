@@ -18,8 +18,16 @@ export function lostError(label: string, log: string): SessionError {
   return new SessionError('session_lost', label, `lost the connection to ${label}${reason ? `: ${reason}` : ''}`);
 }
 
-export function connectTimeoutError(destination: Destination, limitMs: number): SessionError {
-  return sessionError(destination, 'unreachable', `no login within ${limitMs / 1000} s`);
+/** No connection, or one whose far end exchanges no keys. */
+export function connectTimeoutError(destination: Destination, port: number, limitMs: number): SessionError {
+  return sessionError(destination, 'unreachable', `no ssh connection on port ${port} within ${limitMs / 1000} s`);
+}
+
+export function loginTimeoutError(destination: Destination, limitMs: number): SessionError {
+  const { label } = destination;
+  const next = `${checkCommand(destination).replace(/^ssh/, 'ssh -v')} shows where it waits`;
+  const reason = `connected, but its authentication did not end within ${limitMs / 1000} s (${next})`;
+  return new SessionError('login_timeout', label, `cannot log in to ${label}: ${reason}`);
 }
 
 /** A server that drops every connection before its login. */

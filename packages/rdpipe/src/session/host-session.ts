@@ -18,10 +18,21 @@ export interface Forward {
   close(): Promise<void>;
 }
 
+/** What opening a session took, questions to the user apart. */
+export interface OpeningTimes {
+  /** To the end of the key exchange. */
+  readonly connectMs: number;
+  readonly loginMs: number;
+}
+
 export interface HostSession {
   readonly kind: 'openssh' | 'ssh2' | 'local';
   /** The host as the user wrote it. */
   readonly label: string;
+  /** Undefined: nothing had to be opened. */
+  readonly took: OpeningTimes | undefined;
+  /** What a user types to log in by hand; undefined where there is no login. */
+  readonly checkCommand: string | undefined;
   /** Resolves when its connection has ended, whoever ended it; never rejects. */
   readonly ended: Promise<unknown>;
   /**

@@ -7,6 +7,8 @@ export function createLocalSession(): HostSession {
   return {
     kind: 'local',
     label: 'this machine',
+    took: undefined,
+    checkCommand: undefined,
     ended: new Promise(() => {}),
     async openShell(signal) {
       signal.throwIfAborted();

@@ -4,14 +4,15 @@ import { settlesWithin, whenAborted } from './abort.ts';
 import { type ChildChannel, startChild } from './child-channel.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { connectPatiently, DroppedError } from './dropped.ts';
-import { connectError, connectTimeoutError, isDroppedBeforeLogin } from './errors.ts';
+import { connectError, connectTimeoutError, isDroppedBeforeLogin, loginTimeoutError } from './errors.ts';
+import type { OpeningTimes } from './host-session.ts';
 import type { Limit } from './limit.ts';
 import type { PrivateDir } from './private-dir.ts';
 import type { Asker, Prompter } from './prompts.ts';
 import type { Route } from './resolve.ts';
 import type { SessionSettings } from './settings.ts';
 import { controlArguments, jumpOption, masterArguments } from './ssh-arguments.ts';
-import { readLog } from './ssh-log.ts';
+import { hasExchangedKeys, plainLog, readLog } from './ssh-log.ts';
 import { runSsh, type SshProgram } from './ssh-program.ts';
 import { keepTail } from './text-tail.ts';
 
@@ -19,6 +20,8 @@ export interface Master {
   readonly controlPath: string;
   /** A new path in the run's private directory. */
   newPath(kind: string): string;
+  /** Undefined for a connection of the user's. */
+  readonly took: OpeningTimes | undefined;
   /** What its ssh printed so far. */
   log(): string;
   /** Resolves when its ssh has ended; never for a connection of the user's. */
@@ -57,6 +60,7 @@ async function usersMaster(route: Route, { dir, settings, ssh }: MasterContext):
   return {
     controlPath,
     newPath: dir.newPath,
+    took: undefined,
     log: () => '',
     ended: new Promise(() => {}),
     lost: () => !existsSync(controlPath),
@@ -69,6 +73,9 @@ interface Attempt {
   readonly route: Route;
   readonly child: ChildChannel;
   readonly controlPath: string;
+  /** ssh makes its control socket when the login has succeeded. */
+  readonly loggedIn: Promise<unknown>;
+  readonly keysExchanged: Promise<unknown>;
   log(): string;
   /** What the jump host's connection printed since this attempt began. */
   jumpLog(): string;
@@ -78,13 +85,10 @@ async function startMaster(route: Route, via: Master | undefined, context: Maste
   const { settings, prompter } = context;
   const deadline = startDeadline(settings.connectTimeoutMs);
   const asker = prompter.attach(route.destination.label, deadline);
-  const controlPath = context.dir.newPath('c');
-  // ssh makes its control socket when the login has succeeded.
-  const appeared = context.dir.made(controlPath);
-  const attempt = launch(route, via, controlPath, asker, context);
+  const attempt = launch(route, via, asker, context);
   try {
-    await login(attempt, appeared, deadline, settings);
-    return standing(attempt, context.dir);
+    const took = await login(attempt, deadline, settings);
+    return standing(attempt, took, context.dir);
   } catch (error) {
     await endChild(attempt.child);
     throw asker.asked() || !isDroppedBeforeLogin(attempt.log()) ? error : new DroppedError(error);
@@ -94,14 +98,11 @@ async function startMaster(route: Route, via: Master | undefined, context: Maste
   }
 }
 
-function launch(
-  route: Route,
-  via: Master | undefined,
-  controlPath: string,
-  asker: Asker,
-  { settings, ssh, dir }: MasterContext,
-): Attempt {
+function launch(route: Route, via: Master | undefined, asker: Asker, { settings, ssh, dir }: MasterContext): Attempt {
+  const controlPath = dir.newPath('c');
   const logPath = dir.newPath('log');
+  const loggedIn = dir.until(controlPath, () => existsSync(controlPath));
+  const keysExchanged = dir.until(logPath, () => hasExchangedKeys(readLog(logPath)));
   const options = [...asker.options, ...connectOptions(settings), ...(via ? [jumpOption(ssh, via.controlPath)] : [])];
   const command = [...settings.leash, ssh.path, ...masterArguments(route, controlPath, logPath, options)];
   const earlier = via?.log().length ?? 0;
@@ -112,32 +113,36 @@ function launch(
     route,
     child,
     controlPath,
-    log: () => `${readLog(logPath)}${stderr()}`,
+    loggedIn,
+    keysExchanged,
+    log: () => `${plainLog(readLog(logPath))}${stderr()}`,
     jumpLog: () => via?.log().slice(earlier) ?? '',
   };
 }
 
-/** Waits until the connection stands; throws when it does not come to that. */
-async function login(
-  attempt: Attempt,
-  appeared: Promise<unknown>,
-  deadline: Deadline,
-  settings: SessionSettings,
-): Promise<void> {
-  const { child, route } = attempt;
+/** Waits until the connection stands; throws when it does not come to that. Keys and login have the whole time each. */
+async function login(attempt: Attempt, deadline: Deadline, settings: SessionSettings): Promise<OpeningTimes> {
+  const { child, route, keysExchanged, loggedIn } = attempt;
+  let connectMs: number | undefined;
+  void keysExchanged.then(() => {
+    connectMs = deadline.restart();
+  });
   const outcome = await Promise.race([
-    appeared.then(() => 'connected' as const),
+    loggedIn.then(() => 'connected' as const),
     child.closed.then(() => 'ended' as const),
     whenAborted(AbortSignal.any([deadline.expired, settings.signal])),
   ]);
   settings.signal.throwIfAborted();
-  if (outcome === 'aborted') throw connectTimeoutError(route.destination, settings.connectTimeoutMs);
+  if (outcome === 'connected') return { connectMs: connectMs ?? 0, loginMs: deadline.stop() };
   if (outcome === 'ended') {
     throw child.startError() ?? connectError(route.destination, `${attempt.log()}${attempt.jumpLog()}`);
   }
+  throw connectMs === undefined
+    ? connectTimeoutError(route.destination, route.port, settings.connectTimeoutMs)
+    : loginTimeoutError(route.destination, settings.connectTimeoutMs);
 }
 
-function standing({ child, controlPath, log }: Attempt, dir: PrivateDir): Master {
+function standing({ child, controlPath, log }: Attempt, took: OpeningTimes, dir: PrivateDir): Master {
   let closing = false;
   let gone = false;
   void child.closed.then(() => {
@@ -146,6 +151,7 @@ function standing({ child, controlPath, log }: Attempt, dir: PrivateDir): Master
   return {
     controlPath,
     newPath: dir.newPath,
+    took,
     log,
     ended: child.closed,
     lost: () => gone && !closing,
@@ -163,8 +169,9 @@ async function endChild(child: ChildChannel): Promise<void> {
   child.kill();
 }
 
-function connectOptions({ connectTimeoutMs, silenceMs }: SessionSettings): string[] {
+/** The limits are ours: those of ssh end with other words, and do not stand still for questions. */
+function connectOptions({ silenceMs }: SessionSettings): string[] {
   const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
   const silence = silenceMs > 0 ? [`ServerAliveInterval=${seconds(silenceMs / 4)}`, 'ServerAliveCountMax=3'] : [];
-  return [`ConnectTimeout=${seconds(connectTimeoutMs)}`, ...silence];
+  return ['ConnectTimeout=none', ...silence];
 }

@@ -82,8 +82,6 @@ export async function openSessions(
 /** What became of a host whose failure ends no other. */
 export interface Attempt {
   readonly host: HostRef;
-  /** From the first look at its configuration to the end of its login. */
-  readonly seconds: number;
   readonly outcome: HostSession | Error;
 }
 
@@ -226,13 +224,7 @@ interface Tried extends Attempt {
 }
 
 async function tryHost(host: HostRef, { settings, connector, local }: Opening): Promise<Tried> {
-  const startedMs = performance.now();
-  const tried = (outcome: HostSession | Error, identity: string): Tried => ({
-    host,
-    seconds: (performance.now() - startedMs) / 1000,
-    outcome,
-    identity,
-  });
+  const tried = (outcome: HostSession | Error, identity: string): Tried => ({ host, outcome, identity });
   if (host.name === '') return tried(local, LOCAL);
   try {
     const route = await resolveHost(host, settings);

@@ -1,6 +1,7 @@
 /** Sessions by the system's ssh: channels are clients of one master connection. */
 import { settlesWithin } from './abort.ts';
 import { startChild } from './child-channel.ts';
+import { checkCommand } from './destination.ts';
 import { lostError } from './errors.ts';
 import type { Channel, Forward, HostSession } from './host-session.ts';
 import { connectMaster, type Master, type MasterContext } from './master.ts';
@@ -35,6 +36,8 @@ function createSession(route: Route, master: Master, ssh: SshProgram): OpensshSe
     kind: 'openssh',
     label,
     master,
+    took: master.took,
+    checkCommand: checkCommand(route.destination),
     ended: master.ended,
     async openShell(signal) {
       signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import { existsSync, type FSWatcher, mkdtempSync, rmdirSync, rmSync, watch } from 'node:fs';
+import { type FSWatcher, mkdtempSync, rmdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { type ChildChannel, startChild } from './child-channel.ts';
 
@@ -11,8 +11,8 @@ export interface PrivateDir {
   readonly path: string;
   /** A path in it that nobody has yet. */
   newPath(kind: string): string;
-  /** Resolves when somebody has made what is to be at a path of `newPath`. */
-  made(path: string): Promise<void>;
+  /** Resolves when something has happened to a path of `newPath`, and the condition holds. One wait a path. */
+  until(path: string, holds: () => boolean): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -32,14 +32,15 @@ export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Privat
       count += 1;
       return join(path, `${kind}${count}`);
     },
-    made(awaitedPath) {
-      watcher ??= watch(path, (_event, name) => {
-        const changed = join(path, name ?? '');
-        if (!awaited.has(changed) || !existsSync(changed)) return;
-        awaited.get(changed)?.();
-        awaited.delete(changed);
+    until(awaitedPath, holds) {
+      watcher ??= watch(path, (_event, name) => awaited.get(join(path, name ?? ''))?.());
+      return new Promise((resolve) => {
+        awaited.set(awaitedPath, () => {
+          if (!holds()) return;
+          awaited.delete(awaitedPath);
+          resolve();
+        });
       });
-      return new Promise((resolve) => void awaited.set(awaitedPath, resolve));
     },
     async remove() {
       watcher?.close();

@@ -13,7 +13,7 @@ export interface SessionSettings {
   readonly options: readonly string[];
   /** The one port of the user's -p, which may have been meant for ssh. */
   readonly dataPort?: number | undefined;
-  /** For one host, from its connect to the end of its login; stands still while a question is open. */
+  /** For a host's connection and key exchange, and again for its login; stands still while a question is open. */
   readonly connectTimeoutMs: number;
   /** Silence after which ssh gives a connection up; 0 leaves it to the user's configuration. */
   readonly silenceMs: number;

@@ -1,6 +1,7 @@
 /** What every ssh of ours is told before the user's own words: the first value that ssh sees of an option wins. */
 import { destinationArguments } from './destination.ts';
 import type { Route } from './resolve.ts';
+import { keyExchangeOption } from './ssh-log.ts';
 import type { SshProgram } from './ssh-program.ts';
 
 /** A connection without a channel of its own that others share by its control socket. */
@@ -16,7 +17,8 @@ export function masterArguments(
     ...['-S', controlPath],
     ...['-E', logPath],
     '-x',
-    ...values([...NEUTRAL, ...supported(route, ['ForkAfterAuthentication=no', 'StdinNull=no']), ...options]),
+    ...values([keyExchangeOption(route.config), LOG_LEVEL, ...NEUTRAL]),
+    ...values([...supported(route, ['ForkAfterAuthentication=no', 'StdinNull=no']), ...options]),
     ...destinationArguments(route.destination),
   ];
 }
@@ -28,7 +30,7 @@ export function shellArguments(route: Route, controlPath: string, logPath: strin
     ...['-S', controlPath],
     ...['-E', logPath],
     ...['-x', '-T'],
-    ...values([...NEUTRAL, ...NEVER_CONNECTS, ...options]),
+    ...values([LOG_LEVEL, ...NEUTRAL, ...NEVER_CONNECTS, ...options]),
     ...destinationArguments(route.destination),
     'sh',
   ];
@@ -58,9 +60,10 @@ const NEUTRAL = [
   'Tunnel=no',
   'EscapeChar=none',
   'ControlPersist=no',
-  // Failures of the connection are told from what ssh prints at this level.
-  'LogLevel=INFO',
 ];
+
+/** Failures of the connection are told from what ssh prints at this level. */
+const LOG_LEVEL = 'LogLevel=INFO';
 
 /** Should the connection be gone, a client of it must fail rather than connect by itself. */
 const NEVER_CONNECTS = ['ControlMaster=no', 'ProxyCommand=false'];

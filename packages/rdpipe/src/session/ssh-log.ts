@@ -1,5 +1,19 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
+/** What makes an ssh log that its key exchange is done: the one line where it can be asked for (OpenSSH 8.5), else much more. */
+export function keyExchangeOption(config: ReadonlyMap<string, readonly string[]>): string {
+  return config.has('logverbose') ? 'LogVerbose=kex.c:kex_input_newkeys*:*' : 'LogLevel=DEBUG1';
+}
+
+export function hasExchangedKeys(log: string): boolean {
+  return /^debug1: .*SSH2_MSG_NEWKEYS received/m.test(log);
+}
+
+/** What ssh prints by itself at LogLevel=INFO. */
+export function plainLog(log: string): string {
+  return log.replace(/^(?:debug1: |Authenticated to |Transferred: |Bytes per second: ).*\n?/gm, '');
+}
+
 const MOST_BYTES = 64 * 1024;
 
 /** The end of what an ssh with `-E PATH` printed so far, apart from the output of what it runs. */

@@ -4,7 +4,8 @@ import ssh2, { type Client } from 'ssh2';
 import { unlessAborted, whenAborted } from './abort.ts';
 import { startDeadline } from './deadline.ts';
 import { connectPatiently, DroppedError } from './dropped.ts';
-import { connectTimeoutError, droppedError, sessionError } from './errors.ts';
+import { connectTimeoutError, droppedError, loginTimeoutError, sessionError } from './errors.ts';
+import type { OpeningTimes } from './host-session.ts';
 import type { Limit } from './limit.ts';
 import type { Asker, Prompter } from './prompts.ts';
 import type { Route } from './resolve.ts';
@@ -13,6 +14,11 @@ import type { Dial } from './ssh2-dial.ts';
 import { createHostKeyCheck } from './ssh2-host-key.ts';
 import { loginHandler } from './ssh2-login.ts';
 
+export interface Connected {
+  readonly client: Client;
+  readonly took: OpeningTimes;
+}
+
 export interface Ssh2Context {
   readonly settings: SessionSettings;
   readonly prompter: Prompter;
@@ -20,22 +26,31 @@ export interface Ssh2Context {
 }
 
 /** @throws SessionError when the host cannot be reached, is not the one we know, or refuses us. */
-export async function connectClient(route: Route, dial: Dial, context: Ssh2Context): Promise<Client> {
+export async function connectClient(route: Route, dial: Dial, context: Ssh2Context): Promise<Connected> {
   const connect = () => attempt(route, dial, context);
   return connectPatiently(route.destination.label, connect, context.limit, context.settings);
 }
 
-async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Context): Promise<Client> {
+async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Context): Promise<Connected> {
   const { destination } = route;
   const deadline = startDeadline(settings.connectTimeoutMs);
   const asker = prompter.attach(destination.label, deadline);
   const signal = AbortSignal.any([deadline.expired, settings.signal]);
+  const limitMs = settings.connectTimeoutMs;
+  let connectMs: number | undefined;
+  const exchanged = () => {
+    connectMs ??= deadline.restart();
+  };
   try {
     const socket = await unlessAborted(dial(route, signal), signal);
-    return await login(route, socket, asker, settings, signal);
+    const client = await login(route, socket, asker, settings, signal, exchanged);
+    return { client, took: { connectMs: connectMs ?? 0, loginMs: deadline.stop() } };
   } catch (error) {
     settings.signal.throwIfAborted();
-    throw deadline.expired.aborted ? connectTimeoutError(destination, settings.connectTimeoutMs) : error;
+    if (!deadline.expired.aborted) throw error;
+    throw connectMs === undefined
+      ? connectTimeoutError(destination, route.port, limitMs)
+      : loginTimeoutError(destination, limitMs);
   } finally {
     deadline.stop();
     asker.release();
@@ -48,6 +63,7 @@ async function login(
   asker: Asker,
   settings: SessionSettings,
   signal: AbortSignal,
+  exchanged: () => void,
 ): Promise<Client> {
   const hostKey = await createHostKeyCheck(route);
   const client = new ssh2.Client();
@@ -58,6 +74,7 @@ async function login(
     void whenAborted(signal).then(resolve);
   });
   client.on('error', () => {});
+  client.once('handshake', exchanged);
   client.connect({
     sock,
     username: route.user,

@@ -3,11 +3,12 @@ import { type Duplex, PassThrough, type Readable } from 'node:stream';
 import type { Client, ClientChannel } from 'ssh2';
 import type { SessionError } from '../model/errors.ts';
 import { settlesWithin } from './abort.ts';
+import { checkCommand } from './destination.ts';
 import { lostError, sessionError } from './errors.ts';
 import type { Channel, HostSession } from './host-session.ts';
 import type { Route } from './resolve.ts';
 import { sentEnvironment } from './ssh2-config.ts';
-import { connectClient, type Ssh2Context } from './ssh2-connect.ts';
+import { type Connected, connectClient, type Ssh2Context } from './ssh2-connect.ts';
 import { type Dial, dialByCommand, dialDirectly } from './ssh2-dial.ts';
 
 export interface Ssh2Session extends HostSession {
@@ -24,8 +25,7 @@ export async function connectSsh2(
   via: Ssh2Session | undefined,
   context: Ssh2Context,
 ): Promise<Ssh2Session> {
-  const client = await connectClient(route, dialOf(route, via), context);
-  return createSession(route, client);
+  return createSession(route, await connectClient(route, dialOf(route, via), context));
 }
 
 function dialOf(route: Route, via: Ssh2Session | undefined): Dial {
@@ -33,7 +33,7 @@ function dialOf(route: Route, via: Ssh2Session | undefined): Dial {
   return (route.config.get('proxycommand')?.[0] ?? 'none') === 'none' ? dialDirectly : dialByCommand;
 }
 
-function createSession(route: Route, client: Client): Ssh2Session {
+function createSession(route: Route, { client, took }: Connected): Ssh2Session {
   const { label } = route.destination;
   let closing = false;
   let lost: SessionError | undefined;
@@ -50,6 +50,8 @@ function createSession(route: Route, client: Client): Ssh2Session {
   return {
     kind: 'ssh2',
     label,
+    took,
+    checkCommand: checkCommand(route.destination),
     ended,
     async openShell(signal) {
       signal.throwIfAborted();

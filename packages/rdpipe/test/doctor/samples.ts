@@ -25,8 +25,9 @@ export function hostFacts(
 ): HostFacts {
   return {
     label: 'h1',
-    ssh: { client: 'openssh', seconds: 0.25 },
+    ssh: { client: 'openssh', took: { connectMs: 60, loginMs: 250 } },
     session: '1',
+    agentStartMs: 120,
     hello: said === null ? undefined : { ...hello('boot-1', null), addresses: [nic('eth0', '10.0.0.1/24')], ...said },
     system: system === null ? undefined : { ...SYSTEM, ...system },
     ...changes,

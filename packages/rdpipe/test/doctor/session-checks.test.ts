@@ -11,11 +11,16 @@ const CACHE = { folder: '/home/ann/.cache', mountPoint: '/home', freeKib: 1024 *
 const trouble = (code: Trouble['code'], message = 'cannot reach h1: why'): Trouble => ({ code, message });
 const unreached = (code: Trouble['code']) => hostFacts({ ssh: trouble(code), session: undefined }, null, null);
 
+const byLibrary = hostFacts({ ssh: { client: 'ssh2', took: { connectMs: 10, loginMs: 1000 } } });
+const shared = hostFacts({ ssh: { client: 'openssh', took: undefined } });
+
 const ROWS: readonly Row[] = [
-  ['a login', checkSsh, hostFacts(), 'ok', /^the system's ssh, login in 0\.3 s$/],
-  ['a login by ssh2', checkSsh, hostFacts({ ssh: { client: 'ssh2', seconds: 1 } }), 'ok', /ssh2, login in 1\.0 s/],
+  ['a login', checkSsh, hostFacts(), 'ok', /^the system's ssh, connected in 0\.1 s, login in 0\.3 s$/],
+  ['a shared connection', checkSsh, shared, 'ok', /^the system's ssh, over a connection that stood already$/],
+  ['a login by ssh2', checkSsh, byLibrary, 'ok', /ssh2, connected in 0\.0 s, login in 1\.0 s/],
   ['an unknown host', checkSsh, unreached('unknown_host'), 'fail', /^cannot reach h1: why$/, /DNS/],
   ['a refused key', checkSsh, unreached('authentication'), 'fail', /why/, /ssh-copy-id h1/],
+  ['a login that hangs', checkSsh, unreached('login_timeout'), 'fail', /why/, /ssh -v h1.*PAM/],
   ['a strange host key', checkSsh, unreached('host_key'), 'fail', /why/, /ssh h1$/],
   ['a host that is down', checkSsh, unreached('unreachable'), 'fail', /why/, /sshd/],
   ['sudo', checkSudo, hostFacts({}, {}, { sudo: { ok: true, words: '' } }), 'ok', /works/],
@@ -27,9 +32,15 @@ const ROWS: readonly Row[] = [
     /a password is required/,
     /NOPASSWD/,
   ],
-  ['an agent', checkAgent, hostFacts(), 'ok', /^0\.1\.0 in \/home\/ann\/\.cache\/rdpipe, Linux x86_64, with prog/],
-  ['static programs', checkAgent, hostFacts({}, {}, { programs: 'static' }), 'ok', /Linux x86_64$/],
-  ['an agent whose place is not known', checkAgent, hostFacts({}, {}, null), 'ok', /^0\.1\.0, Linux x86_64$/],
+  [
+    'an agent',
+    checkAgent,
+    hostFacts(),
+    'ok',
+    /^0\.1\.0 in \/home\/ann\/\.cache\/rdpipe, Linux x86_64, with prog.*, started in 0\.1 s$/,
+  ],
+  ['static programs', checkAgent, hostFacts({}, {}, { programs: 'static' }), 'ok', /Linux x86_64, started/],
+  ['an agent whose place is not known', checkAgent, hostFacts({}, {}, null), 'ok', /^0\.1\.0, Linux x86_64, st/],
   [
     'no agent',
     checkAgent,
@@ -37,6 +48,22 @@ const ROWS: readonly Row[] = [
     'fail',
     /no build/,
     /--agent PATH/,
+  ],
+  [
+    'a slow shell',
+    checkAgent,
+    { ...hostFacts(), hello: trouble('slow_shell') },
+    'fail',
+    /why/,
+    /bashrc.*time ssh h1 true/,
+  ],
+  [
+    'no shell',
+    checkAgent,
+    { ...hostFacts(), hello: trouble('no_shell') },
+    'fail',
+    /why/,
+    /command= in its authorized_keys/,
   ],
   ['no answer', checkSystem, { ...hostFacts(), system: trouble('no_agent', 'no answer') }, 'fail', /no answer/, /ssh/],
   ['room', checkDisk, hostFacts(), 'ok', /^1\.0 GiB free in \/home\/ann\/\.cache$/],
@@ -68,7 +95,7 @@ describe('checks of a session', () => {
     const nothing = unreached('unreachable');
     expect([checkSudo, checkAgent, checkSystem, checkDisk].flatMap((check) => check(nothing))).to.deep.equal([]);
     expect(checkSudo(hostFacts())).to.deep.equal([]);
-    expect(checkSsh(hostFacts({ ssh: { client: 'local', seconds: 0 } }))).to.deep.equal([]);
+    expect(checkSsh(hostFacts({ ssh: { client: 'local', took: undefined } }))).to.deep.equal([]);
     expect(checkDisk(hostFacts({}, {}, { ...SYSTEM, cache: null }))).to.deep.equal([]);
   });
 });

@@ -100,6 +100,7 @@ function scriptedAgent(id: SessionId, says: readonly (AgentEvent | Error)[], sen
   return {
     label: id.replace('s', 'h'),
     hello: {} as AgentHello,
+    startMs: 0,
     send: (request) => sent.push(request),
     async *events() {
       for (const said of says) {

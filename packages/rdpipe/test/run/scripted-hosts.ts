@@ -39,6 +39,7 @@ function scriptedAgent(label: string, told: (request: AgentRequest) => readonly 
   return {
     label,
     hello: {} as AgentHello,
+    startMs: 0,
     send(request) {
       said.push(...told(request));
       wake();

@@ -28,6 +28,7 @@ function agentThat(sent: AgentRequest[]): Agent {
   return {
     label: 'h1',
     hello: {} as AgentHello,
+    startMs: 0,
     send: (request) => sent.push(request),
     async *events() {},
     close: async () => {},

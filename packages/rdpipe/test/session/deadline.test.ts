@@ -17,6 +17,19 @@ describe('a deadline', () => {
     expect(deadline.expired.aborted).to.equal(false);
   });
 
+  it('gives the whole time again, and tells what was taken of it', async () => {
+    const deadline = startDeadline(300);
+    await delay(200);
+    expect(deadline.restart()).to.be.within(190, 300);
+    deadline.pause();
+    expect(deadline.restart()).to.be.below(100);
+    await delay(200);
+    deadline.resume();
+    await delay(200);
+    expect(deadline.expired.aborted).to.equal(false);
+    expect(deadline.stop()).to.be.within(190, 300);
+  });
+
   it('stands still until as many have gone on as have stopped it, and keeps what is left', async () => {
     const deadline = startDeadline(50);
     deadline.pause();

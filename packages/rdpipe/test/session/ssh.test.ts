@@ -82,7 +82,10 @@ for (const client of ['openssh', 'ssh2'] as const) {
       );
       expect(outcomes).to.deep.equal(['local', 'unknown_host', client, client]);
       expect(all.filter((_, index) => index !== 1).map(sessions.idOf)).to.deep.equal(['local', '1', '2']);
-      expect(sessions.attempts.every(({ seconds }) => seconds >= 0 && seconds < 10)).to.equal(true);
+      const { took, checkCommand } = sessions.all.get('2') as HostSession;
+      expect([took?.connectMs, took?.loginMs].every((ms) => ms !== undefined && ms > 1 && ms < 10_000)).to.equal(true);
+      expect(checkCommand).to.equal(`ssh -F ${hosts.configFile} h1 true`);
+      expect(sessions.all.get('local')?.took).to.equal(undefined);
       expect(await run(sessions.all.get('2') as HostSession, 'echo hi')).to.equal('hi\n');
     });
 
@@ -104,7 +107,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
       const options = [`Port=${portOf(silent)}`, 'HostName=127.0.0.1'];
       const error = await failureOf('h2', { options, connectTimeoutMs: 3000 });
       silent.close();
-      expect(error.message).to.match(/^cannot reach h2: no login within 3 s/);
+      expect(error.message).to.match(/^cannot reach h2: no ssh connection on port \d+ within 3 s/);
     });
 
     it('runs nothing else and forwards nothing, whatever is configured', async () => {
@@ -176,7 +179,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
         connectTimeoutMs: 300,
       });
       silent.close();
-      expect(error.message).to.match(/^cannot reach h1: no login within 0\.3 s/);
+      expect(error.message).to.match(/^cannot reach h1: no ssh connection on port \d+ within 0\.3 s/);
     });
 
     it('tries again where the server drops connections before the login', async () => {
