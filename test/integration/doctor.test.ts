@@ -25,7 +25,9 @@ describe('rdpipe doctor', function () {
   it('says that all is well, and what was moved each way', async () => {
     const { status, text, stderr } = await lab.sh('rdpipe doctor h1 h2');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-    expect(text).to.match(/^h1\n {2}ok {4}ssh +the system's ssh, connected in \d\.\d s, login in \d+\.\d s\n {2}ok {4}agent/m);
+    expect(text).to.match(
+      /^h1\n {2}ok {4}ssh +the system's ssh, connected in \d\.\d s, login in \d+\.\d s\n {2}ok {4}agent/m,
+    );
     expect(text).to.match(/^h1 and h2\n/m);
     for (const way of ['h1→h2', 'h2→h1']) {
       expect(text).to.match(new RegExp(`^  ok +tcp ${way} +[\\d.]+ [MG]B/s.*, round trip \\d+\\.\\d\\d ms`, 'm'));

@@ -149,6 +149,22 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect(rowsOf(shown)).to.deep.equal(['h1→h2']);
       }));
 
+    it('redraws its rows where the terminal is made narrower and wider', () =>
+      onTerminal(async (terminal) => {
+        await terminal.start(`rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.folder}/out'`);
+        await terminal.shows(/^h2→h3 .*[kM]B/m);
+        for (const columns of [40, 120, size.columns]) {
+          await terminal.resize({ columns, rows: size.rows });
+          await eventually(async () => {
+            const rows = (await terminal.screen()).split('\n').filter((line) => line.includes('→'));
+            expect(rows.map((row) => row.slice(0, 5))).to.deep.equal(['h1→h2', 'h2→h3']);
+            for (const row of rows) expect([...row.trimEnd()].length).to.be.below(columns);
+          });
+        }
+        await letGo();
+        expect((await terminal.ended()).status).to.equal(0);
+      }));
+
     it('goes into a pager', () =>
       onTerminal(async (terminal) => {
         await terminal.start("rdpipe h1:'seq 1000' h2:cat | less");
