@@ -95,7 +95,7 @@ describe('rows on the terminal that the output comes to', function () {
 
 describe('rows on a terminal', function () {
   this.timeout(90_000);
-  const { open } = useScreens();
+  const { lab, open } = useScreens();
   /** Moves some data, and then stands still. */
   const STANDS = `h1:'head -c 5M /dev/zero; exec sleep 600' h2:cat h3:'cat > /dev/null'`;
 
@@ -132,6 +132,19 @@ describe('rows on a terminal', function () {
         expect(lines.at(-1)).to.match(/^h2→h3 /);
       });
     }
+    await screen.press(CTRL_C);
+    await screen.shows(/SIGINT/);
+  });
+
+  it('are not drawn in the background, where somebody types', async () => {
+    const screen = await open(80, 24);
+    await screen.type(`rdpipe ${STANDS} > /dev/null &`);
+    await eventually(() => expect(lab.processes('sleep')).to.have.length(1), BEGUN_WITHIN_MS);
+    await screen.type('seq 3');
+    await screen.shows(/^1\n2\n3\n\$ $/m);
+    expect(await screen.text()).not.to.contain('→');
+    await screen.type('fg');
+    await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→h3 +5\.0 MiB .*$/m);
     await screen.press(CTRL_C);
     await screen.shows(/SIGINT/);
   });

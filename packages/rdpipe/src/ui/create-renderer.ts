@@ -8,7 +8,7 @@ import { createPlainDisplay } from './plain.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { Renderer } from './renderer.ts';
 import { progressRows, silentRows } from './rows.ts';
-import type { Terminal } from './terminal.ts';
+import { isInForeground, type Terminal } from './terminal.ts';
 import { createUntilOutput } from './until-output.ts';
 
 export type RendererSettings = Pick<
@@ -54,7 +54,8 @@ async function createDisplay(settings: RendererSettings, io: RendererIo, progres
       if (stream === undefined) return createNoDisplay(write);
       const { createLiveDisplay, NO_ROWS } = await import('./live.ts');
       if (io.output === 'untold') return createLiveDisplay(stream, write, NO_ROWS);
-      const live = createLiveDisplay(stream, write, { at: rows, stay: io.output === 'elsewhere' });
+      const at = (columns: number) => (isInForeground() ? rows(columns) : []);
+      const live = createLiveDisplay(stream, write, { at, stay: io.output === 'elsewhere' });
       return io.output === 'elsewhere'
         ? live
         : createUntilOutput(live, createPlainDisplay(write, silentRows(progress)));

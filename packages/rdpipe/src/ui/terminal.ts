@@ -1,5 +1,5 @@
 /** Standard error as a place to write. Only a terminal is touched through node's stream: any other description is shared. */
-import { writeSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 export interface Terminal {
@@ -22,6 +22,14 @@ export function openTerminal(environment: NodeJS.ProcessEnv): Terminal {
 /** Nothing can be redrawn on a terminal that does not know its size, as some serial lines and pseudo-terminals. */
 function withSize(stream: NodeJS.WriteStream): NodeJS.WriteStream | undefined {
   return stream.columns > 0 && stream.rows > 0 ? stream : undefined;
+}
+
+/** False: the shell put us into the background, and somebody types where rows would be. Without a terminal of our own true. */
+export function isInForeground(): boolean {
+  const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return foreground === '-1' || foreground === group;
 }
 
 /** Longest wait for a reader of a pipe that somebody made non-blocking. */
