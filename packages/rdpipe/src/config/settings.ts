@@ -33,6 +33,10 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
   const stallTimeoutMs = options.stallTimeout ?? defaults['stall-timeout'] ?? STALL_TIMEOUT_MS;
   const leaseMs = options.lease ?? defaults.lease ?? stallTimeoutMs + LEASE_MARGIN_MS;
   if (leaseMs <= stallTimeoutMs) throw new UsageError('--lease must be longer than --stall-timeout');
+  const ssh = options.ssh ?? defaults.ssh ?? 'auto';
+  if (ssh === 'ssh2' && (options.persist ?? 0) > 0) {
+    throw new UsageError("--persist needs the system's ssh: --ssh ssh2 keeps no connections");
+  }
   return {
     ...loudness(options, file),
     json: options.json ?? false,
@@ -61,8 +65,9 @@ export function makeSettings(options: Options, file: ConfigFile): Settings {
     stallTimeoutMs,
     leaseMs,
     timeoutMs: options.timeout ?? defaults.timeout,
-    ssh: options.ssh ?? defaults.ssh ?? 'auto',
+    ssh,
     sshProgram: options.sshProgram ?? defaults['ssh-program'],
+    persistS: options.persist ?? defaults.persist ?? 0,
     sshConfigFile: options.F,
     sshOptions: options.o ?? [],
     namedHosts: namedHosts(options),

@@ -33,7 +33,8 @@ export async function examine(input: DoctorInput, watcher: DoctorWatcher, signal
   const subjects = chooseSubjects(input.hosts, { transport, bufferBytes });
   const hosts = subjects.hosts.map(({ host }) => host);
   watcher.doing(`connecting to ${hosts.map(({ label }) => label).join(', ')}`);
-  const wanted = { ...sessionSettings(settings), ...installation, emit: watcher.emit, signal };
+  // A login that is not made cannot be looked at.
+  const wanted = { ...sessionSettings(settings), persistS: 0, ...installation, emit: watcher.emit, signal };
   const sessions = await trySessions(hosts, wanted, controllingTerminal());
   try {
     return await examineSubjects(subjects, sessions, { sessions, settings, emit: watcher.emit, signal }, watcher);

@@ -72,6 +72,8 @@ export interface Settings {
   readonly ssh: SshMode;
   /** Absolute once `loadSettings` has returned; undefined: the first ssh in PATH. */
   readonly sshProgram: string | undefined;
+  /** How long connections of the system's ssh outlive the last run; 0: they end with theirs. */
+  readonly persistS: number;
   /** ssh's `-F`. */
   readonly sshConfigFile: string | undefined;
   /** ssh's `-o`, in order: `Port=2222`. */

@@ -9,6 +9,7 @@ import {
   readCompress,
   readJobs,
   readLimit,
+  readPersist,
   readPlain,
   readPorts,
   readRounds,
@@ -52,6 +53,7 @@ export interface Options {
   readonly timeout?: number;
   readonly ssh?: SshMode;
   readonly sshProgram?: string;
+  readonly persist?: number;
   /** ssh's `-F` and `-o`; they have no long form. */
   readonly F?: string;
   readonly o?: readonly string[];
@@ -212,6 +214,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     read: choice(SSH_MODES),
   },
   { long: '--ssh-program', value: 'PATH', help: 'the ssh to run (default: the first in PATH)', read: plain('path') },
+  { long: '--persist', value: 'S', help: 'seconds that ssh connections outlive a run (default: 0)', read: readPersist },
   { short: '-F', value: 'FILE', help: "ssh's configuration file, as for ssh(1)", read: plain('file name') },
   { short: '-o', value: 'OPTION=VALUE', help: "an option of ssh's, as for ssh(1)", read: list(plain('ssh option')) },
   { long: '--agent', value: 'PATH', help: 'an agent that is already on the hosts', read: plain('path') },

@@ -93,6 +93,15 @@ export function readSeconds(text: string): number {
   return Math.round(seconds * 1000);
 }
 
+/** Whole seconds, as ssh takes them; 0 for none. */
+export function readPersist(text: string): number {
+  const seconds = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds <= SECONDS_MAX)) {
+    throw new UsageError(`'${text}' is not a whole number of seconds (0 for none, at most ${SECONDS_MAX})`);
+  }
+  return seconds;
+}
+
 /** rdsend and rdrecv take no less: a PING could not be answered in time. */
 const STALL_TIMEOUT_MIN_MS = 2000;
 

@@ -72,6 +72,7 @@ export function sessionSettings(settings: Settings): Omit<SessionSettings, keyof
   return {
     client: settings.ssh,
     ssh: locateSsh(settings.sshProgram),
+    persistS: settings.persistS,
     configFile: settings.sshConfigFile,
     options: settings.sshOptions,
     dataPort: onePort(settings.ports),

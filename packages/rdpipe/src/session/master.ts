@@ -6,14 +6,15 @@ import { type Deadline, startDeadline } from './deadline.ts';
 import { connectPatiently, DroppedError } from './dropped.ts';
 import { connectError, connectTimeoutError, isDroppedBeforeLogin, loginTimeoutError } from './errors.ts';
 import type { OpeningTimes } from './host-session.ts';
+import { keptMaster, keptPathOf, lastingMaster, usersMaster } from './lasting-master.ts';
 import type { Limit } from './limit.ts';
 import type { PrivateDir } from './private-dir.ts';
 import type { Asker, Prompter } from './prompts.ts';
 import type { Route } from './resolve.ts';
 import type { SessionSettings } from './settings.ts';
-import { controlArguments, jumpOption, masterArguments } from './ssh-arguments.ts';
-import { hasExchangedKeys, plainLog, readLog } from './ssh-log.ts';
-import { runSsh, type SshProgram } from './ssh-program.ts';
+import { connectOptions, jumpOption, masterArguments } from './ssh-arguments.ts';
+import { hasExchangedKeys, isSocketTaken, plainLog, readLog } from './ssh-log.ts';
+import type { SshProgram } from './ssh-program.ts';
 import { keepTail } from './text-tail.ts';
 
 export interface Master {
@@ -43,29 +44,15 @@ export interface MasterContext {
 
 const LONGEST_END_MS = 2000;
 
-/** The user's own connection where one stands, else one of ours, through the jump host's. */
+/** The user's own connection where one stands, else one that an earlier run kept, else a new one, through the jump host's. */
 export async function connectMaster(route: Route, via: Master | undefined, context: MasterContext): Promise<Master> {
   const users = await usersMaster(route, context);
   if (users) return users;
-  const connect = () => startMaster(route, via, context);
+  const keptPath = keptPathOf(route, via, context);
+  const kept = keptPath === undefined ? undefined : await keptMaster(route, keptPath, context);
+  if (kept) return kept;
+  const connect = () => startMaster(route, via, keptPath, context);
   return connectPatiently(route.destination.label, connect, context.limit, context.settings);
-}
-
-async function usersMaster(route: Route, { dir, settings, ssh }: MasterContext): Promise<Master | undefined> {
-  const { controlPath } = route;
-  if (controlPath === undefined) return undefined;
-  const check = await runSsh(ssh, controlArguments(controlPath, 'check'), settings.signal);
-  if (check.code !== 0) return undefined;
-  settings.emit({ kind: 'log', message: `${route.destination.label}: uses the ssh connection that stands already` });
-  return {
-    controlPath,
-    newPath: dir.newPath,
-    took: undefined,
-    log: () => '',
-    ended: new Promise(() => {}),
-    lost: () => !existsSync(controlPath),
-    close: async () => {},
-  };
 }
 
 /** An ssh on its way to becoming a master. */
@@ -76,18 +63,32 @@ interface Attempt {
   /** ssh makes its control socket when the login has succeeded. */
   readonly loggedIn: Promise<unknown>;
   readonly keysExchanged: Promise<unknown>;
+  /** Its ssh ended without a login. */
+  readonly failed: Promise<unknown>;
+  /** Another run has just made the connection that this one was to keep. */
+  readonly taken: Promise<unknown>;
   log(): string;
   /** What the jump host's connection printed since this attempt began. */
   jumpLog(): string;
 }
 
-async function startMaster(route: Route, via: Master | undefined, context: MasterContext): Promise<Master> {
+async function startMaster(
+  route: Route,
+  via: Master | undefined,
+  keptPath: string | undefined,
+  context: MasterContext,
+): Promise<Master> {
   const { settings, prompter } = context;
   const deadline = startDeadline(settings.connectTimeoutMs);
   const asker = prompter.attach(route.destination.label, deadline);
-  const attempt = launch(route, via, asker, context);
+  const attempt = launch(route, via, keptPath, asker, context);
   try {
     const took = await login(attempt, deadline, settings);
+    if (took === 'taken') {
+      await endChild(attempt.child);
+      return lastingMaster(attempt.controlPath, context.dir);
+    }
+    if (keptPath !== undefined) return lastingMaster(keptPath, context.dir, took, attempt.log);
     return standing(attempt, took, context.dir);
   } catch (error) {
     await endChild(attempt.child);
@@ -98,42 +99,65 @@ async function startMaster(route: Route, via: Master | undefined, context: Maste
   }
 }
 
-function launch(route: Route, via: Master | undefined, asker: Asker, { settings, ssh, dir }: MasterContext): Attempt {
-  const controlPath = dir.newPath('c');
+function launch(
+  route: Route,
+  via: Master | undefined,
+  keptPath: string | undefined,
+  asker: Asker,
+  { settings, ssh, dir }: MasterContext,
+): Attempt {
+  const controlPath = keptPath ?? dir.newPath('c');
   const logPath = dir.newPath('log');
-  const loggedIn = dir.until(controlPath, () => existsSync(controlPath));
   const keysExchanged = dir.until(logPath, () => hasExchangedKeys(readLog(logPath)));
-  const options = [...asker.options, ...connectOptions(settings), ...(via ? [jumpOption(ssh, via.controlPath)] : [])];
-  const command = [...settings.leash, ssh.path, ...masterArguments(route, controlPath, logPath, options)];
+  const persistS = keptPath === undefined ? 0 : settings.persistS;
+  const options = [
+    ...asker.options,
+    ...connectOptions(settings, persistS),
+    ...(via ? [jumpOption(ssh, via.controlPath)] : []),
+  ];
+  const command = [
+    ...(keptPath === undefined ? settings.leash : LOGIN_LEASH),
+    ssh.path,
+    ...masterArguments(route, controlPath, logPath, options),
+  ];
   const earlier = via?.log().length ?? 0;
   const child = startChild(command, { ...ssh.env, ...asker.env });
   child.stdout.resume();
   const stderr = keepTail(child.stderr);
+  const isKept = child.closed.then(({ code }) => keptPath !== undefined && code === 0);
+  const never = new Promise<never>(() => {});
   return {
     route,
     child,
     controlPath,
-    loggedIn,
+    loggedIn:
+      keptPath === undefined
+        ? dir.until(controlPath, () => existsSync(controlPath))
+        : isKept.then((yes) => (yes ? undefined : never)),
     keysExchanged,
+    failed: isKept.then((yes) => (yes ? never : undefined)),
+    taken: keysExchanged.then(() => dir.until(logPath, () => isSocketTaken(readLog(logPath)))),
     log: () => `${plainLog(readLog(logPath))}${stderr()}`,
     jumpLog: () => via?.log().slice(earlier) ?? '',
   };
 }
 
 /** Waits until the connection stands; throws when it does not come to that. Keys and login have the whole time each. */
-async function login(attempt: Attempt, deadline: Deadline, settings: SessionSettings): Promise<OpeningTimes> {
-  const { child, route, keysExchanged, loggedIn } = attempt;
+async function login(attempt: Attempt, deadline: Deadline, settings: SessionSettings): Promise<OpeningTimes | 'taken'> {
+  const { child, route, keysExchanged, loggedIn, failed, taken } = attempt;
   let connectMs: number | undefined;
   void keysExchanged.then(() => {
     connectMs = deadline.restart();
   });
   const outcome = await Promise.race([
     loggedIn.then(() => 'connected' as const),
-    child.closed.then(() => 'ended' as const),
+    failed.then(() => 'ended' as const),
+    taken.then(() => 'taken' as const),
     whenAborted(AbortSignal.any([deadline.expired, settings.signal])),
   ]);
   settings.signal.throwIfAborted();
   if (outcome === 'connected') return { connectMs: connectMs ?? 0, loginMs: deadline.stop() };
+  if (outcome === 'taken') return outcome;
   if (outcome === 'ended') {
     throw child.startError() ?? connectError(route.destination, `${attempt.log()}${attempt.jumpLog()}`);
   }
@@ -169,9 +193,15 @@ async function endChild(child: ChildChannel): Promise<void> {
   child.kill();
 }
 
-/** The limits are ours: those of ssh end with other words, and do not stand still for questions. */
-function connectOptions({ silenceMs }: SessionSettings): string[] {
-  const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
-  const silence = silenceMs > 0 ? [`ServerAliveInterval=${seconds(silenceMs / 4)}`, 'ServerAliveCountMax=3'] : [];
-  return ['ConnectTimeout=none', ...silence];
-}
+/**
+ * Ends an ssh that logs in, and its ProxyCommand, when its input ends. One that has logged in leaves for the background, and is to be kept. (The
+ * leash proper ends whatever its command leaves behind.)
+ */
+const LOGIN_LEASH = [
+  'sh',
+  '-c',
+  `exec 3<&0; "$@" </dev/null 3<&- & command=$!
+  { read -r nothing <&3; kill -s KILL 0; } >/dev/null 2>&1 & watcher=$!
+  wait "$command"; status=$?; kill "$watcher" 2>/dev/null; exit "$status"`,
+  'sh',
+];

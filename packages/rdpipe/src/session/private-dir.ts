@@ -2,7 +2,8 @@ import { type FSWatcher, mkdtempSync, rmdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { type ChildChannel, startChild } from './child-channel.ts';
 
-/** Socket paths end at 107 bytes, and ssh appends 17 of its own while it binds. */
+/** Socket paths end at 107 bytes (103 on some systems), and ssh appends 17 of its own while it binds. */
+const LONGEST_SOCKET_PATH = 86;
 const LONGEST_BASE = 60;
 /** What ssh, its percent signs and any shell take as it is. */
 const PLAIN_PATH = /^\/[\w./-]*$/;
@@ -11,7 +12,7 @@ export interface PrivateDir {
   readonly path: string;
   /** A path in it that nobody has yet. */
   newPath(kind: string): string;
-  /** Resolves when something has happened to a path of `newPath`, and the condition holds. One wait a path. */
+  /** Resolves when the condition holds, which is looked at now and whenever something happens to a path of `newPath`. One wait a path. */
   until(path: string, holds: () => boolean): Promise<void>;
   remove(): Promise<void>;
 }
@@ -35,6 +36,7 @@ export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Privat
     until(awaitedPath, holds) {
       watcher ??= watch(path, (_event, name) => awaited.get(join(path, name ?? ''))?.());
       return new Promise((resolve) => {
+        if (holds()) resolve();
         awaited.set(awaitedPath, () => {
           if (!holds()) return;
           awaited.delete(awaitedPath);
@@ -70,6 +72,10 @@ function isRemoved(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+export function isPlainSocketPath(path: string): boolean {
+  return path.length <= LONGEST_SOCKET_PATH && PLAIN_PATH.test(path);
 }
 
 function tryMake(base: string | undefined): string | undefined {

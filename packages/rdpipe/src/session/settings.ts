@@ -7,6 +7,8 @@ export interface SessionSettings {
   readonly client: 'auto' | 'openssh' | 'ssh2';
   /** Undefined: there is none on this machine. */
   readonly ssh: SshProgram | undefined;
+  /** How long ssh's connections outlive the last run that used them; 0: they end with theirs. Not those of ssh2. */
+  readonly persistS: number;
   /** ssh's -F. */
   readonly configFile: string | undefined;
   /** ssh's -o, in the user's order. */

@@ -1,6 +1,7 @@
 /** What every ssh of ours is told before the user's own words: the first value that ssh sees of an option wins. */
 import { destinationArguments } from './destination.ts';
 import type { Route } from './resolve.ts';
+import type { SessionSettings } from './settings.ts';
 import { keyExchangeOption } from './ssh-log.ts';
 import type { SshProgram } from './ssh-program.ts';
 
@@ -23,6 +24,13 @@ export function masterArguments(
   ];
 }
 
+/** The limits are ours: those of ssh end with other words, and do not stand still for questions. */
+export function connectOptions({ silenceMs }: SessionSettings, persistS: number): string[] {
+  const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
+  const silence = silenceMs > 0 ? [`ServerAliveInterval=${seconds(silenceMs / 4)}`, 'ServerAliveCountMax=3'] : [];
+  return ['ConnectTimeout=none', `ControlPersist=${persistS > 0 ? persistS : 'no'}`, ...silence];
+}
+
 /** A channel that runs `sh` over a connection that stands. */
 export function shellArguments(route: Route, controlPath: string, logPath: string): string[] {
   const options = supported(route, ['ForkAfterAuthentication=no', 'StdinNull=no', 'SessionType=default']);
@@ -30,7 +38,7 @@ export function shellArguments(route: Route, controlPath: string, logPath: strin
     ...['-S', controlPath],
     ...['-E', logPath],
     ...['-x', '-T'],
-    ...values([LOG_LEVEL, ...NEUTRAL, ...NEVER_CONNECTS, ...options]),
+    ...values([LOG_LEVEL, ...NEUTRAL, 'ControlPersist=no', ...NEVER_CONNECTS, ...options]),
     ...destinationArguments(route.destination),
     'sh',
   ];
@@ -39,6 +47,14 @@ export function shellArguments(route: Route, controlPath: string, logPath: strin
 /** A command to a connection that stands: `-O check` and the like. The user's forwardings must not get into it. */
 export function controlArguments(controlPath: string, command: string, args: readonly string[] = []): string[] {
   return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), '-O', command, ...args, '--', 'host'];
+}
+
+/**
+ * Asks the far end of a connection that stands for a port that nobody has: whatever it answers, it is alive. No program is
+ * started there.
+ */
+export function probeArguments(controlPath: string): string[] {
+  return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), '-W', '127.0.0.1:1', '--', 'host'];
 }
 
 /** The ProxyCommand that leads to a target through the jump host of a connection that stands. */
@@ -59,7 +75,6 @@ const NEUTRAL = [
   'PermitLocalCommand=no',
   'Tunnel=no',
   'EscapeChar=none',
-  'ControlPersist=no',
 ];
 
 /** Failures of the connection are told from what ssh prints at this level. */

@@ -9,6 +9,11 @@ export function hasExchangedKeys(log: string): boolean {
   return /^debug1: .*SSH2_MSG_NEWKEYS received/m.test(log);
 }
 
+/** Another ssh was faster in making the socket. */
+export function isSocketTaken(log: string): boolean {
+  return /^ControlSocket .* already exists/m.test(log);
+}
+
 /** What ssh prints by itself at LogLevel=INFO. */
 export function plainLog(log: string): string {
   return log.replace(/^(?:debug1: |Authenticated to |Transferred: |Bytes per second: ).*\n?/gm, '');

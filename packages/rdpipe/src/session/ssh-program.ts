@@ -58,7 +58,11 @@ export async function runSsh(ssh: SshProgram, args: readonly string[], signal: A
   signal.throwIfAborted();
   const child = startProgram([ssh.path, ...args], ['ignore', 'pipe', 'pipe'], ssh.env);
   const output = [child.stdout, child.stderr].map((stream) => stream && keepTail(stream, MOST_BYTES));
-  const stop = () => killProgram(child);
+  const stop = () => {
+    killProgram(child);
+    // A connection that it was a client of may hold their other ends.
+    for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+  };
   signal.addEventListener('abort', stop);
   const code = await new Promise<number | null>((resolve) => {
     child.once('close', resolve);

@@ -28,6 +28,7 @@ describe('config file', () => {
       compress = "zstd"
       jobs = 3
       ssh-program = "/opt/ssh"
+      persist = 60
       limit = 1e6
       numa = "off"
       report = "run.html"
@@ -56,6 +57,7 @@ describe('config file', () => {
       compress: 1,
       jobs: 3,
       'ssh-program': '/opt/ssh',
+      persist: 60,
       limit: 1e6,
       numa: 'off',
       report: 'run.html',

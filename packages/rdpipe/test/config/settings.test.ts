@@ -51,6 +51,7 @@ describe('settings', () => {
       timeoutMs: undefined,
       ssh: 'auto',
       sshProgram: undefined,
+      persistS: 0,
       sshConfigFile: undefined,
       sshOptions: [],
       namedHosts: [],

@@ -33,6 +33,7 @@ export function settingsFor(hosts: SshHosts, changes: Partial<SessionSettings> =
     client: 'openssh',
     ssh: locateSsh(),
     configFile: hosts.configFile,
+    persistS: 0,
     options: [],
     connectTimeoutMs: 15_000,
     silenceMs: 60_000,

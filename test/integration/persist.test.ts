@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// --persist: connections that outlive a run, and nothing else that does.
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { type Lab, useLab } from '../support/lab.ts';
+import { signalProcess } from '../support/processes.ts';
+import { failed, succeeded } from '../support/shell.ts';
+
+describe('--persist', function () {
+  this.timeout(60_000);
+  const lab = useLab();
+  describe('keeps connections', () => tests(lab));
+});
+
+/** In a describe() of their own, whose hook comes before the lab's look for what was left. */
+function tests(lab: Lab): void {
+  const folder = () => join(lab.homes, '.cache/rdpipe/ssh');
+  const sockets = () => readdirSync(folder());
+  const logins = (name: string) =>
+    readFileSync(join(dirname(lab.host(name).home), `${name}.log`), 'utf8').split('Accepted publickey').length - 1;
+  /** What a command line costs in logins. */
+  const loginsOf = async (name: string, action: () => Promise<unknown>) => {
+    const before = logins(name);
+    await action();
+    return logins(name) - before;
+  };
+  const run = async (words: string) => succeeded(await lab.sh(`rdpipe ${words}`), 'hi\n');
+  const masters = () => lab.processes('ssh').filter(({ command }) => command.includes(' -M '));
+
+  afterEach(async () => {
+    for (const { pid } of masters()) signalProcess(pid, 'SIGTERM');
+    await eventually(() => expect(masters()).to.deep.equal([]));
+    rmSync(join(lab.homes, '.cache'), { recursive: true, force: true });
+  });
+
+  it('makes the next run without a login, through a jump host too', async () => {
+    expect(await loginsOf('behind', () => run('--persist 60 behind:"echo hi"'))).to.equal(1);
+    const [first, second] = [masters(), await loginsOf('h1', () => run('--persist 60 behind:"echo hi"'))];
+    expect(second).to.equal(0);
+    expect(await loginsOf('behind', () => run('--persist 60 behind:"echo hi" h1:cat'))).to.equal(0);
+    expect(masters().map(({ pid }) => pid)).to.have.members(first.map(({ pid }) => pid));
+    expect(sockets()).to.have.lengthOf(2);
+    expect(statSync(folder()).mode & 0o777).to.equal(0o700);
+  });
+
+  it('leaves nothing else of a run, and the connection for the time that was asked for', async () => {
+    await run('--persist 1 h1:"echo hi"');
+    expect(lab.processes().map(({ program }) => program)).to.satisfy((left: string[]) =>
+      left.every((program) => program === 'ssh' || program.startsWith('sshd')),
+    );
+    await eventually(() => expect([masters(), sockets()]).to.deep.equal([[], []]));
+  });
+
+  it('keeps nothing by itself, with 0, and where the config file is overruled', async () => {
+    await lab.write('c.toml', Buffer.from('[defaults]\npersist = 60\n'));
+    for (const words of ['', '--persist 0', '--config c.toml --persist 0']) {
+      await run(`${words} h1:"echo hi"`);
+      expect(masters()).to.deep.equal([]);
+    }
+    await run('--config c.toml h1:"echo hi"');
+    expect(masters()).to.have.lengthOf(1);
+  });
+
+  it('takes no connection that is made with other options, or for another time', async () => {
+    await run('--persist 60 h1:"echo hi"');
+    expect(await loginsOf('h1', () => run('--persist 60 -o ForwardAgent=yes h1:"echo hi"'))).to.equal(1);
+    expect(await loginsOf('h1', () => run('--persist 50 h1:"echo hi"'))).to.equal(1);
+    expect(await loginsOf('h1', () => run('h1:"echo hi"'))).to.equal(1);
+  });
+
+  it('connects again where the connection was killed', async () => {
+    await run('--persist 60 h1:"echo hi"');
+    for (const { pid } of masters()) signalProcess(pid, 'SIGKILL');
+    await eventually(() => expect(masters()).to.deep.equal([]));
+    expect(sockets()).to.have.lengthOf(1);
+    expect(await loginsOf('h1', () => run('--persist 60 h1:"echo hi"'))).to.equal(1);
+    expect(await loginsOf('h1', () => run('--persist 60 h1:"echo hi"'))).to.equal(0);
+  });
+
+  it('connects again where the far end of the connection answers no more', async () => {
+    await run('--persist 60 h1:"echo hi"');
+    const servers = childrenOf(lab.host('h1').pid);
+    expect(servers).to.have.lengthOf.at.least(1);
+    const frozen = servers.flatMap((pid) => [pid, ...childrenOf(pid)]);
+    for (const pid of frozen) signalProcess(pid, 'SIGSTOP');
+    try {
+      expect(await loginsOf('h1', () => run('--persist 60 --connect-timeout 4 h1:"echo hi"'))).to.equal(1);
+    } finally {
+      for (const pid of frozen) signalProcess(pid, 'SIGCONT');
+    }
+  });
+
+  it('is shared by runs that begin at the same time', async () => {
+    const lines = 'for n in 1 2 3 4; do rdpipe --persist 60 h1:"echo hi" & done; wait';
+    succeeded(await lab.sh(lines), 'hi\nhi\nhi\nhi\n');
+    expect(masters()).to.have.lengthOf(1);
+    await run('--persist 60 h1:"echo hi"');
+  });
+
+  it('ends a login that is interrupted', async () => {
+    const running = lab.start('exec rdpipe --persist 60 -o ProxyCommand="sleep 1000" h1:true');
+    await eventually(() => expect(lab.processes('sleep')).to.have.lengthOf(1));
+    running.kill('SIGKILL');
+    await running.result;
+    await eventually(() => expect(lab.processes()).to.deep.equal([]));
+  });
+
+  it('puts no socket where others might reach it, and says so', async () => {
+    mkdirSync(dirname(folder()), { recursive: true, mode: 0o700 });
+    mkdirSync(folder());
+    chmodSync(folder(), 0o750);
+    const expectNone = async () => {
+      const result = await lab.sh('rdpipe --persist 60 h1:"echo hi"');
+      expect(result.text).to.equal('hi\n');
+      expect(result.stderr).to.match(/^rdpipe: .*--persist keeps no connection to h1: there is no private directory/);
+      expect(masters()).to.deep.equal([]);
+    };
+    await expectNone();
+    rmSync(folder(), { recursive: true });
+    mkdirSync(join(lab.folder, 'elsewhere'), { mode: 0o700 });
+    symlinkSync(join(lab.folder, 'elsewhere'), folder());
+    await expectNone();
+    rmSync(folder());
+    mkdirSync(folder(), { mode: 0o700 });
+    chmodSync(dirname(folder()), 0o777);
+    await expectNone();
+  });
+
+  it('needs the system’s ssh', async () => {
+    failed(await lab.sh('rdpipe --ssh ssh2 --persist 60 h1:true'), 2, /--persist needs the system's ssh/);
+    failed(await lab.sh('rdpipe --persist soon h1:true'), 2, /'soon' is not a whole number of seconds/);
+  });
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
