@@ -12,7 +12,7 @@ export interface Lie {
 
 /** Before it has introduced itself. */
 const GREETINGS: readonly Lie[] = [
-  lie('says nothing', /no answer within/, (agent) => agent.gone()),
+  lie('says nothing', /its login shell did not start it within/, (agent) => agent.gone()),
   lie('hangs up at once', /cannot start the agent/, async () => {}),
   lie('prints without end', /prints without end/, (agent) => flood(agent, Buffer.from('welcome\n'.repeat(4096)))),
   lie('prints a line without end', /prints without end/, (agent) => flood(agent, Buffer.alloc(65_536, 'x'))),
