@@ -25,12 +25,13 @@ export type Opening =
 /**
  * Reads the redirections that a command, a binary string, begins with. Those that fill or divert what a command behind
  * them has are that command's own affair: `< in sort`, `<< EOF cat`, `>&2 cmd`. With no command behind them they lose
- * data (`< in | gzip`, `> out && sync`), and so does a file whose name is two words (`> two words`).
+ * data (`< in | gzip`, `> out && sync`), and so does a file whose name is two words (`> two words`). A text in the command
+ * itself (`<< EOF`) is never meant for a file.
  */
 export function readOpening(command: string): Opening {
   const { redirections, end } = leadingRedirections(command);
   const [first] = redirections;
-  if (first === undefined) return { kind: 'command' };
+  if (first === undefined || isHereDocument(first)) return { kind: 'command' };
   const rest = command.slice(end);
   const hasCommand = !NO_COMMAND.test(rest);
   const files = redirections.flatMap(fileOf);
@@ -51,6 +52,10 @@ interface Redirection {
   readonly word: string;
   /** The index after the word. */
   readonly end: number;
+}
+
+function isHereDocument({ operator }: Redirection): boolean {
+  return /^0?<<[<-]?$/.test(operator);
 }
 
 /** Assignments may stand between them: `< in LC_ALL=C sort`. */

@@ -63,8 +63,9 @@ const NOT_DROPPED = /open failed|forwarding (request )?failed|permission denied|
 
 const DROPPED = [
   /connect to host \S+ port \d+: connection reset/i,
-  /kex_exchange_identification: (read: )?connection (closed|reset)/i,
-  /^connection (closed|reset) by .* port \d+/im,
+  /kex_exchange_identification: ((read|write): )?(connection (closed|reset)|broken pipe)/i,
+  // Of a connection that was reset before ssh asked whose it is: `by UNKNOWN port -1`.
+  /^connection (closed|reset) by .* port (\d+|-1)/im,
 ];
 
 interface Pattern {

@@ -47,6 +47,8 @@ describe('stage', () => {
     ['<>both cat', 'command'],
     ['<< EOF cat\nx\nEOF', 'command'],
     ['<<< text rev', 'command'],
+    ['<< EOF', 'command'],
+    ['<<- EOF | rev\nx\nEOF', 'command'],
     ['<(cmd)', 'command'],
     ['>&2 cmd', 'command'],
     ['2>/dev/null sort', 'command'],
@@ -81,8 +83,6 @@ describe('stage', () => {
     ['>\nout', '>', 'write one word, the file, behind it'],
     ['>&2', '>&', "write a command: h1:'cat >&2'"],
     ['2> err', '2>', "write a command: h1:'cat 2> err'"],
-    ['<< EOF', '<<', "write a command: h1:'cat << EOF'"],
-    ['<<< text', '<<<', "write a command: h1:'cat <<< text'"],
     ['< <(cmd)', '<', "write a command: h1:'cat < <(cmd)'"],
   ];
   for (const [command, operator, hint] of LOSSES) {

@@ -75,6 +75,8 @@ describe('what ssh prints', () => {
   for (const log of [
     'kex_exchange_identification: read: Connection reset by peer\r\nConnection reset by 10.0.0.2 port 22\r\n',
     'kex_exchange_identification: Connection closed by remote host\r\nConnection closed by 10.0.0.2 port 22\r\n',
+    'kex_exchange_identification: write: Broken pipe\r\n',
+    'Connection reset by UNKNOWN port -1\r\n',
     'Connection closed by 10.0.0.2 port 22\r\n',
     'ssh: connect to host 10.0.0.2 port 22: Connection reset by peer\r\n',
   ]) {
