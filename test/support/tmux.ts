@@ -26,7 +26,6 @@ export interface Shown {
   readonly lines: readonly string[];
 }
 
-const PROMPT = '$ ';
 /** Behind a command line, so that its end can be seen. */
 const SENTINEL = '; echo "status $?"';
 
@@ -43,7 +42,7 @@ export class Tmux {
   static async open({ columns, rows }: TerminalSize, { cwd, env, term }: TerminalPlace): Promise<Tmux> {
     const socket = `${env.TMPDIR}/tmux`;
     const size = ['-x', `${columns}`, '-y', `${rows}`];
-    const shell = `PS1='${PROMPT}' TERM=${term ?? '$TERM'} exec bash --norc --noprofile -i`;
+    const shell = `PS1='$ ' TERM=${term ?? '$TERM'} exec bash --norc --noprofile -i`;
     const options = ['-S', socket, '-f', '/dev/null', 'new-session', '-d', ...size, shell];
     await once(spawn('tmux', options, { cwd, env, stdio: 'ignore' }), 'close');
     return new Tmux(socket, Number(await tmux(socket, 'display-message', '-p', '#{pid}')));
@@ -67,8 +66,8 @@ export class Tmux {
   }
 
   async ended(withinMs?: number): Promise<Shown> {
-    const screen = await this.shows(/^status \d+$/m, withinMs);
-    const lines = screen.split('\n').map((line) => line.trimEnd());
+    await this.shows(/^status \d+$/m, withinMs);
+    const lines = (await this.history()).split('\n').map((line) => line.trimEnd());
     const last = lines.findIndex((line) => /^status \d+$/.test(line));
     return { status: Number(lines[last]?.slice('status '.length)), lines: lines.slice(0, last) };
   }
@@ -88,13 +87,18 @@ export class Tmux {
     await tmux(this.#socket, 'resize-window', '-x', `${columns}`, '-y', `${rows}`);
   }
 
+  /** What stands on the screen, line by line, without blank rows at its end. */
+  async screen(): Promise<string> {
+    return (await tmux(this.#socket, 'capture-pane', '-p')).trimEnd();
+  }
+
   /** The text of the screen and of what was scrolled off it. */
-  screen(): Promise<string> {
+  history(): Promise<string> {
     return tmux(this.#socket, 'capture-pane', '-p', '-J', '-S', '-');
   }
 
   /** The same with the escape sequences of colors. */
-  coloredScreen(): Promise<string> {
+  coloredHistory(): Promise<string> {
     return tmux(this.#socket, 'capture-pane', '-p', '-e', '-J', '-S', '-');
   }
 
@@ -107,7 +111,7 @@ export class Tmux {
     await tmux(this.#socket, 'pipe-pane', `cat >'${file}'`);
   }
 
-  /** Resolves with the screen when it matches. */
+  /** Resolves with the screen when it matches; the prompt of a shell is `$` there. */
   async shows(pattern: RegExp, withinMs?: number): Promise<string> {
     let screen = '';
     await eventually(async () => {

@@ -128,7 +128,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         await terminal.start(`rdpipe h1:'${flowing()}' ${sinkHere()}`);
         await terminal.shows(/^h1→h2 .*[kM]B/m);
         await terminal.press('C-c');
-        await terminal.shows(/^\$ $/m);
+        await terminal.shows(/^\$$/m);
         const shown = await terminal.run('stty -g | cmp - before && rdpipe :true');
         expect(shown).to.deep.equal({ status: 0, lines: [] });
         expect(await terminal.cursorIsVisible()).to.equal(true);
@@ -140,7 +140,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         await terminal.start(`rdpipe h1:'${flowing()}' ${sinkHere()}`);
         await terminal.shows(/^h1→h2 .*[kM]B/m);
         await terminal.press('C-z');
-        await terminal.shows(/Stopped[\s\S]*^\$ $/m);
+        await terminal.shows(/Stopped[\s\S]*^\$$/m);
         await terminal.start('fg');
         await terminal.shows(/^h1→h2 .*[kM]B/m);
         await letGo();
@@ -151,14 +151,15 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
 
     it('redraws its rows where the terminal is made narrower and wider', () =>
       onTerminal(async (terminal) => {
-        await terminal.start(`rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.folder}/out'`);
+        // On a screen that is not full tmux itself keeps broken rows above the screen, and brings them back.
+        await terminal.start(`seq 60; rdpipe h1:'${flowing()}' h2:cat h3:'> ${lab.folder}/out'`);
         await terminal.shows(/^h2→h3 .*[kM]B/m);
         for (const columns of [40, 120, size.columns]) {
           await terminal.resize({ columns, rows: size.rows });
           await eventually(async () => {
             const rows = (await terminal.screen()).split('\n').filter((line) => line.includes('→'));
             expect(rows.map((row) => row.slice(0, 5))).to.deep.equal(['h1→h2', 'h2→h3']);
-            for (const row of rows) expect([...row.trimEnd()].length).to.be.below(columns);
+            for (const row of rows) expect([...row].length).to.be.below(columns);
           });
         }
         await letGo();
@@ -187,9 +188,9 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
         const color = /\u001b\[3\dm/;
         await terminal.run('rdpipe :false');
-        expect(await terminal.coloredScreen()).to.match(color);
+        expect(await terminal.coloredHistory()).to.match(color);
         await terminal.run('NO_COLOR=1 rdpipe :false');
-        expect(await terminal.coloredScreen()).not.to.match(color);
+        expect(await terminal.coloredHistory()).not.to.match(color);
       }));
 
     it('sends no escape sequence to a dumb terminal', () =>

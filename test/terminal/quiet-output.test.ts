@@ -5,8 +5,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { type Lab, useLab } from '../support/lab.ts';
+import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
+import { Tmux } from '../support/tmux.ts';
 
 /** The first run copies the programs to the hosts. */
 const BEGUN_WITHIN_MS = 30_000;
@@ -17,19 +18,19 @@ const QUIET = 'cat > /dev/null; until test -e "$go"; do sleep 0.05; done; printf
 
 describe('rows on the terminal that the output comes to', function () {
   this.timeout(90_000);
-  const { lab, open } = useScreens();
+  const { lab, open, raw } = useScreens();
 
   it('are there until the first byte of it, and leave nothing', async () => {
     const screen = await open(80, 24);
     await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:'go=${lab.folder}/go; ${QUIET}'`);
     await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→this machine +0 B /m);
     go();
-    await screen.shows(/^one\ntwo\n\$ $/m);
-    expect(await screen.text()).not.to.contain('→');
-    const raw = screen.raw();
+    await screen.shows(/^one\ntwo\n\$$/m);
+    expect(await screen.screen()).not.to.contain('→');
+    const written = raw();
     // The cursor stands at the beginning of the first row: what is below it goes, then the output comes.
-    expect(raw).to.contain('\r\x1b[Jone\r\ntwo\r\n');
-    expect(raw.slice(raw.indexOf('one\r\n'))).not.to.contain('→');
+    expect(written).to.contain('\x1b8one\r\ntwo\r\n');
+    expect(written.slice(written.indexOf('one\r\n'))).not.to.contain('→');
   });
 
   it('leave nothing where no output comes', async () => {
@@ -39,8 +40,8 @@ describe('rows on the terminal that the output comes to', function () {
     );
     await screen.shows(/^h1→h2 +5\.0 MiB /m);
     go();
-    await eventually(async () => expect(await screen.text()).not.to.contain('→'));
-    await screen.shows(/\n\$ $/);
+    await eventually(async () => expect(await screen.screen()).not.to.contain('→'));
+    await screen.shows(/\n\$$/);
   });
 
   it('become lines, ten seconds apart, while data moves and nothing comes out', async () => {
@@ -52,7 +53,7 @@ describe('rows on the terminal that the output comes to', function () {
     expect(Date.now() - began).to.be.greaterThan(5000);
     await screen.press(CTRL_C);
     await screen.shows(/SIGINT/);
-    expect((await screen.text()).match(/rdpipe: h1→h2/g)).to.have.lengthOf(1);
+    expect((await screen.screen()).match(/rdpipe: h1→h2/g)).to.have.lengthOf(1);
   });
 
   it('do not hold back output when rdpipe cannot answer', async () => {
@@ -66,7 +67,7 @@ describe('rows on the terminal that the output comes to', function () {
     go();
     await screen.shows(/one\n *two/);
     await screen.type('fg');
-    await screen.shows(/\ntwo\nfg\n(?:.+\n)+\$ $/);
+    await screen.shows(/\ntwo\nfg\n(?:.+\n)+\$$/);
   });
 
   it('are not drawn where a command of this machine writes by itself', async () => {
@@ -77,14 +78,14 @@ describe('rows on the terminal that the output comes to', function () {
       BEGUN_WITHIN_MS,
     );
     go();
-    await screen.shows(/^one\ntwo\n\$ $/m);
-    expect(screen.raw()).not.to.contain('→');
+    await screen.shows(/^one\ntwo\n\$$/m);
+    expect(raw()).not.to.contain('→');
   });
 
   it('stay when the output goes to a file', async () => {
     const screen = await open(80, 24);
     await screen.type(`rdpipe h1:'head -c 5M /dev/zero' h2:cat > out`);
-    await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→this machine +5\.0 MiB .*\n\$ $/m);
+    await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→this machine +5\.0 MiB .*\n\$$/m);
     expect(readFileSync(join(lab.folder, 'out'))).to.have.lengthOf(5 << 20);
   });
 
@@ -104,8 +105,8 @@ describe('rows on a terminal', function () {
     const stages = Array.from({ length: 24 }, (_, index) => `h${(index % 2) + 1}:cat`).join(' ');
     await screen.type(`rdpipe h3:'head -c 5M /dev/zero; exec sleep 600' ${stages} > /dev/null`);
     await screen.shows(/^(?:h\d→h\d .*\n){18}… 6 more$/m);
-    await eventually(async () => expect((await screen.text()).match(/5\.0 MiB/g)).to.have.length(18));
-    expect((await screen.text()).split('\n')).to.have.length(20);
+    await eventually(async () => expect((await screen.screen()).match(/5\.0 MiB/g)).to.have.length(18));
+    expect((await screen.screen()).split('\n')).to.have.length(20);
     await screen.press(CTRL_C);
     await screen.shows(/SIGINT/);
   });
@@ -121,9 +122,9 @@ describe('rows on a terminal', function () {
       [40, 8],
       [80, 24],
     ] as const) {
-      await screen.resize(columns, rows);
+      await screen.resize({ columns, rows });
       await eventually(async () => {
-        const lines = (await screen.text()).split('\n');
+        const lines = (await screen.screen()).split('\n');
         expect(
           lines.filter((line) => line.includes('→')),
           lines.join('\n'),
@@ -141,8 +142,8 @@ describe('rows on a terminal', function () {
     await screen.type(`rdpipe ${STANDS} > /dev/null &`);
     await eventually(() => expect(lab.processes('sleep')).to.have.length(1), BEGUN_WITHIN_MS);
     await screen.type('seq 3');
-    await screen.shows(/^1\n2\n3\n\$ $/m);
-    expect(await screen.text()).not.to.contain('→');
+    await screen.shows(/^1\n2\n3\n\$$/m);
+    expect(await screen.screen()).not.to.contain('→');
     await screen.type('fg');
     await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→h3 +5\.0 MiB .*$/m);
     await screen.press(CTRL_C);
@@ -154,24 +155,19 @@ describe('rows on a terminal', function () {
     await screen.type(`rdpipe ${STANDS} > /dev/null`);
     await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→h3 +5\.0 MiB .*$/m);
     await screen.press(CTRL_Z);
-    await screen.shows(/Stopped .*(?:\n.+)*\n\$ $/);
-    expect(await screen.text()).not.to.match(/^h\d→h\d/m);
+    await screen.shows(/Stopped .*(?:\n.+)*\n\$$/);
+    expect(await screen.screen()).not.to.match(/^h\d→h\d/m);
     await screen.type('fg');
     await screen.shows(/^h1→h2 +5\.0 MiB .*\nh2→h3 +5\.0 MiB .*$/m);
-    expect((await screen.text()).match(/^h1→h2/gm)).to.have.length(1);
+    expect((await screen.screen()).match(/^h1→h2/gm)).to.have.length(1);
     await screen.press(CTRL_C);
     await screen.shows(/SIGINT/);
   });
 });
 
-interface Screens {
-  readonly lab: Lab;
-  open(columns: number, rows: number): Promise<Screen>;
-}
-
-/** One screen a test. */
-function useScreens(): Screens {
-  let screen: Screen | undefined;
+/** One terminal a test. */
+function useScreens() {
+  let screen: Tmux | undefined;
   // Before the lab looks for what is left.
   afterEach(() => screen?.close());
   const lab = useLab();
@@ -179,75 +175,11 @@ function useScreens(): Screens {
     needsTool(this, 'tmux');
   });
   const open = async (columns: number, rows: number) => {
-    screen = await Screen.open(lab, columns, rows);
+    screen = await Tmux.open({ columns, rows }, { cwd: lab.folder, env: lab.environment });
+    await screen.record(join(lab.folder, 'raw'));
     return screen;
   };
-  return { lab, open };
-}
-
-/** A shell of the lab in a terminal of its own. */
-class Screen {
-  readonly #lab: Lab;
-  readonly #tmux: string;
-
-  private constructor(lab: Lab) {
-    this.#lab = lab;
-    this.#tmux = `tmux -S '${lab.folder}/tmux'`;
-  }
-
-  static async open(lab: Lab, columns: number, rows: number): Promise<Screen> {
-    const screen = new Screen(lab);
-    writeFileSync(
-      join(lab.folder, 'tmux.conf'),
-      'set -g status off\nset -g history-limit 5000\nset -s escape-time 0\n',
-    );
-    await screen.#run(`-f tmux.conf new-session -d -x ${columns} -y ${rows} "env PS1='$ ' bash --norc --noprofile"`);
-    await screen.#run(`pipe-pane -o 'cat >> raw'`);
-    await screen.shows(/^\$ /m);
-    return screen;
-  }
-
-  async type(line: string): Promise<void> {
-    writeFileSync(join(this.#lab.folder, 'typed'), line);
-    await this.#run('load-buffer typed');
-    await this.#run('paste-buffer');
-    await this.press('Enter');
-  }
-
-  async press(key: string): Promise<void> {
-    await this.#run(`send-keys ${key}`);
-  }
-
-  async resize(columns: number, rows: number): Promise<void> {
-    await this.#run(`resize-window -x ${columns} -y ${rows}`);
-  }
-
-  /** What stands on the screen, without the blank rows at its end. */
-  async text(): Promise<string> {
-    const { text } = await this.#run('capture-pane -p');
-    return text.replace(/\n+$/, '');
-  }
-
-  async shows(pattern: RegExp, withinMs = BEGUN_WITHIN_MS): Promise<string> {
-    return eventually(async () => {
-      const text = await this.text();
-      expect(text.endsWith('$') ? `${text} ` : text, text).to.match(pattern);
-      return text;
-    }, withinMs);
-  }
-
   /** Everything that was written to the terminal. */
-  raw(): string {
-    return readFileSync(join(this.#lab.folder, 'raw'), 'utf8');
-  }
-
-  async close(): Promise<void> {
-    await this.#lab.sh(`${this.#tmux} kill-server`);
-  }
-
-  async #run(words: string): Promise<{ readonly text: string }> {
-    const result = await this.#lab.sh(`${this.#tmux} ${words}`);
-    expect(result.stderr).to.equal('');
-    return result;
-  }
+  const raw = () => readFileSync(join(lab.folder, 'raw'), 'utf8');
+  return { lab, open, raw };
 }

@@ -98,15 +98,16 @@ function createSpinner(stream: NodeJS.WriteStream): Below & { say(text: string):
 const SPINNER_COLUMNS = 3;
 
 /**
- * The cursor stands at the beginning of the first row. All below it is erased, so nothing is left behind when another width of
- * the terminal has broken rows in two, or its height has taken some away.
+ * The cursor stands at the beginning of the first row. All below the last one is erased, so nothing is left behind when another
+ * width of the terminal has broken rows in two, or its height has taken some away.
  */
 function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): Below {
   let drawn = '';
   let timer: NodeJS.Timeout | undefined;
   const draw = () => {
     const lines = fitting(at(stream.columns - 1), stream.rows - 1);
-    const frame = lines.length === 0 ? '' : `${ERASE}${unbroken(lines.join('\r\n'))}${up(lines.length - 1)}\r`;
+    const frame =
+      lines.length === 0 ? '' : `\r${unbroken(lines.join(NEXT_ROW))}${ERASE_BELOW}${up(lines.length - 1)}\r`;
     const next = `${stream.columns} ${stream.rows} ${frame}`;
     if (next === drawn) return;
     drawn = next;
@@ -114,7 +115,7 @@ function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): Below {
   };
   const erase = () => {
     clearInterval(timer);
-    if (drawn.includes(ERASE)) stream.write(ERASE);
+    if (drawn.includes(ERASE_BELOW)) stream.write(ERASE);
     drawn = '';
   };
   return {
@@ -137,8 +138,15 @@ function fitting(lines: readonly string[], most: number): readonly string[] {
   return [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more`];
 }
 
-/** Everything from the beginning of the line to the end of the screen. */
-const ERASE = '\r\u001b[J';
+const ERASE_LINE = '\u001b[K';
+const ERASE_BELOW = '\u001b[J';
+const NEXT_ROW = `${ERASE_LINE}\r\n`;
+
+/**
+ * The row of the cursor, then, from the next one on, all others. A terminal that keeps a history (tmux) puts the whole screen
+ * there when all of it is erased at once.
+ */
+const ERASE = `\r${ERASE_LINE}\u001b7\u001b[B${ERASE_BELOW}\u001b8`;
 
 function up(rows: number): string {
   return rows === 0 ? '' : `\u001b[${rows}A`;
