@@ -43,6 +43,7 @@ const TEST_PACKAGES = [
   'ibverbs-utils',
   'iproute2',
   'kmod',
+  'less',
   'libfuse3-dev',
   'man-db',
   'nftables',

@@ -9,7 +9,7 @@ import type { AgentHello, HostAddress } from '../../packages/rdpipe/src/model/pr
 import { decodeHello } from '../../packages/rdpipe/src/native/decode.ts';
 import { AGENT, type DriverOptions } from '../support/agent-driver.ts';
 import { useAgents } from '../support/agent-test.ts';
-import { needsFile, needsRoot, needsTool } from '../support/needs.ts';
+import { needsFile, needsRoot, needsTool, needsUserNamespaces } from '../support/needs.ts';
 
 const NOBODY = 65534;
 const STATIC_RECEIVER = join(import.meta.dirname, '../../build/static/rdrecv');
@@ -126,7 +126,8 @@ describe("the agent's hello", () => {
       ['root who was denied it', 65536, 'exec prlimit --memlock=65536 setpriv --bounding-set=-ipc_lock agent'],
       ['root of a user namespace', 65536, 'exec prlimit --memlock=65536 unshare --user --map-root-user agent'],
     ] as const) {
-      it(`tells the limit of ${who}`, async () => {
+      it(`tells the limit of ${who}`, async function () {
+        if (command.includes('unshare')) needsUserNamespaces(this);
         // The checkout may lie where another user may not go.
         chmodSync(agents.folder, 0o755);
         copyFileSync(AGENT, join(agents.folder, 'rdstage'));

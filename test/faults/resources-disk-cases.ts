@@ -117,7 +117,7 @@ function sinkCase(name: string, disk: DiskCase['disk'], operator: '>' | '>>', ol
       if (old !== null) writeFileSync(join(folder, 'target'), old);
     },
     words: ({ first, last, folder }) =>
-      `${first}:'head -c ${MUCH_BYTES} /dev/zero' ${last}:'${operator} ${folder}/target'`,
+      `${first}:'head -c ${MUCH_BYTES} /dev/urandom' ${last}:'${operator} ${folder}/target'`,
     why: new RegExp(`^rdpipe: stage 2 \\([^:]*: ${operator} .*\\): cannot .*/target: ${reason}`),
     expectAfter({ folder }) {
       expect(readdirSync(folder)).to.deep.equal(old === null ? [] : ['target']);

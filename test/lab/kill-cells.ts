@@ -7,6 +7,7 @@ import { allCells, type Cell, type PHASES } from '../support/kill-matrix/cells.t
 import { checkFailed, type Traces } from '../support/kill-matrix/checks.ts';
 import { hostsOf, type Shape, slowStageOf } from '../support/kill-matrix/shapes.ts';
 import {
+  bodyOf,
   courseOf,
   HEAD,
   LAST,
@@ -70,7 +71,7 @@ function preparation(cell: Cell): string {
   const { bodyBytes } = courseOf(cell);
   const source = sourceWaits(cell)
     ? 'mkfifo source'
-    : `{ printf '${printed(HEAD)}'; head -c ${bodyBytes} /dev/zero; printf '${printed(LAST)}'; } > source`;
+    : `{ printf '${printed(HEAD)}'; ${bodyOf(bodyBytes)}; printf '${printed(LAST)}'; } > source`;
   return `rm -rf ${FOLDER} && mkdir ${FOLDER} && cd ${FOLDER} && mkfifo gate && printf '${printed(OLD_CONTENT)}' > target && ${source}`;
 }
 

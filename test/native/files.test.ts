@@ -88,7 +88,7 @@ describe('rdsend and rdrecv read and write files', () => {
       expect(await digestOf(target)).to.equal(await digestOf(bench.path('in')));
     });
 
-  for (const mode of [[], ['--encrypt', 'always'], ['--compress', 'zstd'], ['--buffer', '64K']])
+  for (const mode of [[], ['--encrypt', 'always'], ['--compress', 'zstd'], ['--buffer', '64KiB']])
     it(`a file with holes arrives with holes${mode.map((word) => ` ${word}`).join('')}`, async () => {
       await bench.bash(
         'rm in; truncate -s 100M in; for at in 0 30 31 99; do echo $at | dd of=in bs=1M seek=$at conv=notrunc; done',

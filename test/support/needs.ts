@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a test needs of the machine. Missing it fails in CI and skips, with the reason, elsewhere.
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Context } from 'mocha';
@@ -15,6 +16,12 @@ export function needsRoot(test: Context): void {
 
 export function needsFile(test: Context, path: string): void {
   if (!isThere(path, constants.F_OK)) lack(test, `no ${path} on this machine`);
+}
+
+/** The kernel makes none in a chroot, and some systems allow none to users. */
+export function needsUserNamespaces(test: Context): void {
+  const { status } = spawnSync('unshare', ['--user', '--map-root-user', 'true']);
+  if (status !== 0) lack(test, 'no user namespace can be made here');
 }
 
 /** Whatever else: undefined is nothing, words say what. */

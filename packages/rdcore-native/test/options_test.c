@@ -98,7 +98,7 @@ static void test_words_of_sizes_and_rates(void) {
   rd_size_words(1536 * 1024, words, sizeof words);
   CHECK(strcmp(words, "1.5 MiB") == 0);
   rd_rate_words(1500000, words, sizeof words);
-  CHECK(strcmp(words, "1.5 MB/s") == 0);
+  CHECK(strcmp(words, "1.500 MB/s") == 0);
   rd_rate_words(999, words, sizeof words);
   CHECK(strcmp(words, "999 B/s") == 0);
 }

@@ -17,6 +17,14 @@ const WINDOW_BYTES = 1792 * 1024;
 /** Of which some can be seen in a file that is being written: less may be gathered in memory. */
 const SEEN_BYTES = 1024 * 1024;
 
+/** Zeros would be a hole in a file, of which nothing is written for a while. */
+const BODY = 'x';
+
+/** The command that prints a body. */
+export function bodyOf(bytes: number): string {
+  return `head -c ${bytes} /dev/zero | tr "\\0" ${BODY}`;
+}
+
 /** All that matters of a cell. */
 type Flow = Pick<Cell, 'phase' | 'shape'>;
 
@@ -54,7 +62,7 @@ function drainingBytes(shape: Shape): number {
 export function sourceBytes(flow: Flow): Buffer {
   const { gateBefore, bodyBytes, gateAfterHead } = courseOf(flow);
   if (gateBefore) return Buffer.alloc(0);
-  const body = Buffer.alloc(bodyBytes);
+  const body = Buffer.alloc(bodyBytes, BODY);
   return Buffer.concat([Buffer.from(HEAD), body, Buffer.from(gateAfterHead ? '' : LAST)]);
 }
 
@@ -98,7 +106,7 @@ function producer(flow: Flow): string {
   return [
     ...(gateBefore ? [GATE] : []),
     'echo first',
-    ...(bodyBytes > 0 ? [`head -c ${bodyBytes} /dev/zero`] : []),
+    ...(bodyBytes > 0 ? [bodyOf(bodyBytes)] : []),
     ...(gateAfterHead ? [GATE] : []),
     ...(flow.phase === 'flowing' ? ['until test -e open; do echo body; done'] : []),
     'echo last',

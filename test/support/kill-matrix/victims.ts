@@ -43,9 +43,9 @@ function ofHost(lab: Lab, processes: readonly MarkedProcess[], role: HostRole, h
     case 'leash':
       return processes.filter(({ command }) => command.includes(' --leash ') && leadsTo(command, host));
     case 'master':
-      return processes.filter(({ command }) => command.startsWith('ssh -M ') && leadsTo(command, host));
+      return processes.filter(({ command }) => /^\S*ssh -M /.test(command) && leadsTo(command, host));
     case 'channel':
-      return processes.filter(({ command }) => command.startsWith('ssh -S ') && command.endsWith(` ${host} sh`));
+      return processes.filter(({ command }) => /^\S*ssh -S /.test(command) && command.endsWith(` ${host} sh`));
     case 'sshd':
       return [];
     default:
