@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AgentLink, AgentStage, LinkSink, LinkSource } from '../../packages/rdpipe/src/model/protocol.ts';
 import { type AgentDriver, command, hex, prepare } from '../support/agent-driver.ts';
-import { useAgents } from '../support/agent-test.ts';
+import { type AgentTest, useAgents } from '../support/agent-test.ts';
 import { eventually } from '../support/eventually.ts';
+import { needsSightOfPrograms } from '../support/needs.ts';
 
 type Prepare = ReturnType<typeof prepare>;
 
@@ -125,7 +126,8 @@ describe('a local link', () => {
     });
   }
 
-  it('kills its consumer when rdrecv or rdsend is killed', async () => {
+  it('kills its consumer when rdrecv or rdsend is killed', async function () {
+    needsSightOfPrograms(this);
     for (const program of ['rdrecv', 'rdsend']) {
       const agent = await agents.start();
       const links = [local(1, 'stage', 'stage'), NULL_OUT];
@@ -134,7 +136,7 @@ describe('a local link', () => {
         prepare([source(1, '/dev/zero'), command(2, `head -c 9 > ${name}; cat; touch committed`)], links),
       );
       await agents.says(name, '\0'.repeat(9));
-      process.kill(pidOf(program), 'SIGKILL');
+      process.kill(pidOf(agents, program), 'SIGKILL');
       const end = program === 'rdrecv' ? 'recv' : 'send';
       const expected = { result: 'failed', code: 'internal', message: `${program} was killed by signal 9` };
       expect(await endOf(agent, 1, end)).to.include(expected);
@@ -144,24 +146,19 @@ describe('a local link', () => {
     }
   });
 
-  it('says that rdrecv was killed, also when it hears of an abort first', async () => {
+  it('says that rdrecv was killed, also when it hears of an abort first', async function () {
+    needsSightOfPrograms(this);
     const agent = await agents.start();
     await agent.run(prepare([source(1, '/dev/zero'), command(2, 'cat')], [local(1, 'stage', 'stage'), NULL_OUT]));
     await agent.event('started');
     process.kill(agent.supervisor, 'SIGSTOP');
-    process.kill(pidOf('rdrecv'), 'SIGKILL');
-    await eventually(() => expect(() => pidOf('rdrecv')).to.throw());
+    process.kill(pidOf(agents, 'rdrecv'), 'SIGKILL');
+    await eventually(() => expect(() => pidOf(agents, 'rdrecv')).to.throw());
     agent.send({ op: 'abort', reason: 'a test' });
     process.kill(agent.supervisor, 'SIGCONT');
     expect(await endOf(agent, 1, 'recv')).to.include({ result: 'failed', message: 'rdrecv was killed by signal 9' });
     await agent.event('ended');
   });
-
-  function pidOf(program: string): number {
-    const found = agents.processes().find((process) => process.program === program);
-    if (found === undefined) throw new Error(`no ${program} runs`);
-    return found.pid;
-  }
 });
 
 describe('a hop', () => {
@@ -226,10 +223,11 @@ describe('a hop', () => {
     expect(agents.read('seen')).to.equal('part\nrest\n');
   });
 
-  it('gives no end of file when its peer is lost, also when the run is lenient', async () => {
+  it('gives no end of file when its peer is lost, also when the run is lenient', async function () {
+    needsSightOfPrograms(this);
     const { from, to } = await connect('echo part; sleep 1000', undefined, { lenient: true });
     await agents.says('seen', 'part\n');
-    process.kill(agents.processes().find(({ program }) => program === 'rdsend')?.pid ?? 0, 'SIGKILL');
+    process.kill(pidOf(agents, 'rdsend'), 'SIGKILL');
     expect(await endOf(to, 1, 'recv')).to.include({ result: 'failed', code: 'peer_lost' });
     expect(await to.event('exited')).to.include({ signal: 9, stopped: true });
     await Promise.all([from.abort(), to.abort()]);
@@ -309,14 +307,17 @@ describe('a hop', () => {
     expect(agents.has('committed')).to.equal(false);
   });
 
-  it('tells of an rdsend that was killed, also when it was told to end before that was seen', async () => {
+  it('tells of an rdsend that was killed, also when it was told to end before that was seen', async function () {
+    needsSightOfPrograms(this);
     const { from, to } = await connect('echo part; exec sleep 1000');
     await agents.says('seen', 'part\n');
-    const processOf = (name: string) => agents.processes().find(({ program }) => program === name);
-    const rdsend = processOf('rdsend')?.pid ?? 0;
+    const rdsend = pidOf(agents, 'rdsend');
     process.kill(rdsend, 'SIGSTOP');
     from.send({ op: 'abort', reason: 'a test' });
-    await eventually(() => expect(processOf('sleep')?.state).to.equal('T'));
+    await eventually(() => {
+      const commands = agents.processes().filter(({ program }) => program === 'sleep');
+      expect(commands.map(({ state }) => state)).to.deep.equal(['T']);
+    });
     process.kill(rdsend, 'SIGKILL');
     const killed = { result: 'failed', code: 'internal', message: 'rdsend was killed by signal 9' };
     const ended = await from.event('link_ended');
@@ -343,7 +344,8 @@ describe('a hop', () => {
     }
   }
 
-  it('keeps its key out of sight', async () => {
+  it('keeps its key out of sight', async function () {
+    needsSightOfPrograms(this);
     const { from, to } = await connect('sleep 1000');
     const seen = agents
       .processes()
@@ -424,4 +426,11 @@ function sink(stage: number, word: string): AgentStage {
 
 function endOf(agent: AgentDriver, link: number, end: 'send' | 'recv') {
   return agent.event('link_ended', (event) => event.link === link && event.end === end);
+}
+
+/** Throws where there is none. */
+function pidOf(agents: AgentTest, program: string): number {
+  const found = agents.processes().find((process) => process.program === program);
+  if (found === undefined) throw new Error(`no ${program} runs`);
+  return found.pid;
 }

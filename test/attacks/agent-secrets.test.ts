@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
-import { needs, needsRoot } from '../support/needs.ts';
+import { needs, needsRoot, needsSightOfPrograms } from '../support/needs.ts';
 import { type MarkedProcess, signalProcess, visibleTexts } from '../support/processes.ts';
 import { BIN } from '../support/programs.ts';
 
@@ -97,6 +97,7 @@ describe("a hop's key", () => {
   });
 
   it('is in no core, since the programs leave none', async function () {
+    needsSightOfPrograms(this);
     const control = await lab.sh("ulimit -c unlimited; cd notes; sh -c 'kill -ABRT $$'; ls; rm -f core*");
     needs(this, control.text.includes('core') ? undefined : 'no core is written to the working directory here');
     const running = start('h1:cat', 'ulimit -c unlimited;');

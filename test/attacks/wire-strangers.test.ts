@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who does not hold the key gets nothing, keeps nobody from anything, and costs little. Some of them; test/full has all.
 import { expect } from 'chai';
+import { needsSightOfPrograms } from '../support/needs.ts';
 import { KEY, useBench } from '../support/programs.ts';
 import { sample } from '../support/sample.ts';
 import { Crowd } from './wire/crowd.ts';
@@ -12,7 +13,11 @@ const SAMPLE = 30;
 describe('a stranger on the wire', () => {
   const bench = useBench();
 
-  for (const encounter of sample(ENCOUNTERS, SAMPLE)) it(encounter.name, () => encounter.check(bench));
+  for (const { name, looksInside, check } of sample(ENCOUNTERS, SAMPLE))
+    it(name, function () {
+      if (looksInside) needsSightOfPrograms(this);
+      return check(bench);
+    });
 
   it('is told of by rdrecv once a kind', async () => {
     const receiver = bench.rdrecv(['0', KEY]);

@@ -5,9 +5,13 @@ import { readlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
+import { needsSightOfPrograms } from '../support/needs.ts';
 import { type MarkedProcess, signalProcess } from '../support/processes.ts';
 
 describe('a run', () => {
+  before(function () {
+    needsSightOfPrograms(this);
+  });
   const lab = useLab();
 
   for (const program of ['rdsend', 'rdrecv', 'rdstage', 'ssh']) {

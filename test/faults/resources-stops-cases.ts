@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type Lab, useLab } from '../support/lab.ts';
+import { needsSightOfPrograms } from '../support/needs.ts';
 import { type MarkedProcess, signalProcess } from '../support/processes.ts';
 import { failed } from '../support/shell.ts';
 
@@ -44,6 +45,9 @@ export const STOP_CELLS: readonly StopCell[] = VICTIMS.flatMap((victim) =>
 
 export function describeStops(cells: readonly StopCell[]): void {
   describe('a run ends while something stands still:', () => {
+    before(function () {
+      needsSightOfPrograms(this);
+    });
     const lab = useLab();
 
     for (const { ssh, victim, last } of cells)

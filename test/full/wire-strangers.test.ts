@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of stranger, with every end: see test/attacks/wire-strangers.test.ts.
 import { ENCOUNTERS } from '../attacks/wire/encounters.ts';
+import { needsSightOfPrograms } from '../support/needs.ts';
 import { useBench } from '../support/programs.ts';
 
 describe('any stranger on the wire', () => {
   const bench = useBench();
 
-  for (const { name, check } of ENCOUNTERS) it(name, () => check(bench));
+  for (const { name, looksInside, check } of ENCOUNTERS)
+    it(name, function () {
+      if (looksInside) needsSightOfPrograms(this);
+      return check(bench);
+    });
 });

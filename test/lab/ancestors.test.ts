@@ -29,7 +29,7 @@ describe('over RDMA', () => {
   const lab = useVirtualHosts();
 
   before(() => lab.on('h1', 'mkfifo /tmp/back'));
-  after(() => lab.on('h1', 'rm -f /tmp/back /tmp/slow-trips'));
+  after(() => lab.restore('h1', 'rm -f /tmp/back /tmp/slow-trips'));
 
   it('failure 11: no wake-up is lost, however seldom a message comes', async () => {
     const stages = `h1:"exec perl -e '$PING_PONG'" h2:cat h1:'exec cat > /tmp/back'`;

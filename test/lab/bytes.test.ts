@@ -23,7 +23,7 @@ describe('bytes over RDMA', () => {
 
   describe('that are many', () => {
     before(() => lab.on('h1', `head -c ${MANY} /dev/urandom > /tmp/source`));
-    after(() => lab.on('h1', 'rm /tmp/source'));
+    after(() => lab.restore('h1', 'rm /tmp/source'));
     afterEach(async () => {
       for (const host of ['h2', 'h3'] as const) await lab.on(host, 'rm -f /tmp/target');
     });

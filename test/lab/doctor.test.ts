@@ -24,7 +24,7 @@ describe('rdpipe doctor on virtual hosts', () => {
 
   describe('of which one has lost its device', () => {
     before(() => lab.on('h2', 'rdma link delete rxe0'));
-    after(() => lab.on('h2', 'rdma link add rxe0 type rxe netdev eth0'));
+    after(() => lab.restore('h2', 'rdma link add rxe0 type rxe netdev eth0'));
 
     it('names the host and how to get one', async () => {
       const examination = await examine(lab, '--transport rdma h1 h2', 1);

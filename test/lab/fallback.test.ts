@@ -9,7 +9,7 @@ import { useVirtualHosts } from './use-virtual-hosts.ts';
 describe('a host without an RDMA device', () => {
   const lab = useVirtualHosts();
   before(() => lab.on('h2', 'rdma link delete rxe0'));
-  after(() => lab.on('h2', 'rdma link add rxe0 type rxe netdev eth0'));
+  after(() => lab.restore('h2', 'rdma link add rxe0 type rxe netdev eth0'));
 
   it('is reached by TCP', async () => {
     succeededOver(await lab.sh("rdpipe --json h1:'echo hi' h2:rev"), 'ih\n', ['tcp', 'tcp']);

@@ -28,7 +28,7 @@ describe('hosts with two RDMA networks', () => {
 
   describe('the first of which one has left', () => {
     before(() => lab.on('h2', 'rdma link delete rxe0'));
-    after(() => lab.on('h2', 'rdma link add rxe0 type rxe netdev eth0'));
+    after(() => lab.restore('h2', 'rdma link add rxe0 type rxe netdev eth0'));
 
     it('are joined by the second', async () => {
       const { hops } = succeededOver(await lab.sh(`rdpipe --json ${PIPELINE}`), 'ih\n', ['rdma', 'tcp']);
@@ -37,7 +37,7 @@ describe('hosts with two RDMA networks', () => {
 
     describe('and the second of which leads nowhere', () => {
       before(() => lab.on('h1', 'ip neigh replace 10.78.0.2 lladdr 02:00:00:00:00:99 dev eth1'));
-      after(() => lab.on('h1', 'ip neigh del 10.78.0.2 dev eth1'));
+      after(() => lab.restore('h1', 'ip neigh del 10.78.0.2 dev eth1'));
 
       it('are joined by TCP, and the report says why', async () => {
         const { hops } = succeededOver(await lab.sh(`rdpipe --json ${PIPELINE}`), 'ih\n', ['tcp', 'tcp']);

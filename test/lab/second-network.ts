@@ -17,6 +17,6 @@ export function useSecondNetwork(lab: VirtualLab): void {
   }
 
   async function remove(host: (typeof HOSTS)[number]): Promise<void> {
-    await lab.on(host, 'rdma link delete rxe1; ip address flush dev eth1; ip link set eth1 down');
+    await lab.restore(host, 'rdma link delete rxe1; ip address flush dev eth1; ip link set eth1 down');
   }
 }

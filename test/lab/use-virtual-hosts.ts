@@ -125,6 +125,11 @@ export class VirtualLab extends Workplace {
     await eventually(async () => expect(await this.processesOn(host), host).to.deep.equal([]), NOTHING_LEFT_MS);
   }
 
+  /** For what is undone after tests, which are skipped where the hosts do not run. */
+  async restore(host: HostName, command: string): Promise<void> {
+    if (this.#lab !== undefined) await this.on(host, command);
+  }
+
   async #ssh(words: readonly string[], withinMs = ANSWER_MS): Promise<{ readonly stdout: string }> {
     const { place } = this.#running;
     const [program = '', ...rest] = [...inside(place.namespace), ...lastingSsh(place), ...words];

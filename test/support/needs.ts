@@ -14,6 +14,11 @@ export function needsRoot(test: Context): void {
   if (process.getuid?.() !== 0) lack(test, 'only root may do this');
 }
 
+/** Of rdsend, rdrecv and rdstage, which are not dumpable, only root sees the environment, the program and the descriptors. */
+export function needsSightOfPrograms(test: Context): void {
+  if (process.getuid?.() !== 0) lack(test, 'only root sees which native programs are of this test');
+}
+
 export function needsFile(test: Context, path: string): void {
   if (!isThere(path, constants.F_OK)) lack(test, `no ${path} on this machine`);
 }

@@ -26,12 +26,10 @@ export interface Shown {
   readonly lines: readonly string[];
 }
 
-/** Behind a command line, so that its end can be seen. */
-const SENTINEL = '; echo "status $?"';
-
 export class Tmux {
   readonly #socket: string;
   readonly #server: number;
+  #runs = 0;
 
   private constructor(socket: string, server: number) {
     this.#socket = socket;
@@ -61,15 +59,24 @@ export class Tmux {
 
   /** Types a command line; `ended` gives what it showed. */
   async start(line: string): Promise<void> {
+    this.#runs += 1;
     await tmux(this.#socket, 'clear-history');
-    await this.type(`clear; ${line}${SENTINEL}`);
+    await this.type(`clear; ${line}${this.#sentinel}`);
+  }
+
+  /** Behind a command line, so that its end can be seen. */
+  get #sentinel(): string {
+    return `; echo "status $? of ${this.#runs}"`;
   }
 
   async ended(withinMs?: number): Promise<Shown> {
-    await this.shows(/^status \d+$/m, withinMs);
+    const end = new RegExp(`^status (\\d+) of ${this.#runs}$`);
+    await this.shows(new RegExp(end, 'm'), withinMs);
     const lines = (await this.history()).split('\n').map((line) => line.trimEnd());
-    const last = lines.findIndex((line) => /^status \d+$/.test(line));
-    return { status: Number(lines[last]?.slice('status '.length)), lines: lines.slice(0, last) };
+    const last = lines.findIndex((line) => end.test(line));
+    // tmux keeps what was on the screen before, the typed line last.
+    const typed = lines.findLastIndex((line) => line.includes(this.#sentinel));
+    return { status: Number(end.exec(lines[last] ?? '')?.[1]), lines: lines.slice(typed + 1, last) };
   }
 
   /** Types a line, Enter included. */

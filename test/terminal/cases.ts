@@ -183,15 +183,17 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect(shown).to.deep.equal({ status: 0, lines: ['y', 'y'] });
       }));
 
-    it('uses colors, and none with NO_COLOR', () =>
-      onTerminal(async (terminal) => {
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-        const color = /\u001b\[3\dm/;
-        await terminal.run('rdpipe :false');
-        expect(await terminal.coloredHistory()).to.match(color);
-        await terminal.run('NO_COLOR=1 rdpipe :false');
-        expect(await terminal.coloredHistory()).not.to.match(color);
-      }));
+    for (const [setting, isColored] of [
+      ['', true],
+      ['NO_COLOR=1 ', false],
+    ] as const) {
+      it(`uses ${isColored ? '' : 'no '}colors with '${setting}'`, () =>
+        onTerminal(async (terminal) => {
+          expect((await terminal.run(`${setting}rdpipe :false`)).status).to.equal(1);
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+          expect(/\u001b\[3\dm/.test(await terminal.coloredHistory())).to.equal(isColored);
+        }));
+    }
 
     it('sends no escape sequence to a dumb terminal', () =>
       onTerminal(async (terminal) => {

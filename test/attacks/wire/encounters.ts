@@ -18,6 +18,8 @@ const LIBRARY_KIB = 6144;
 
 export interface Encounter {
   readonly name: string;
+  /** It counts a program's descriptors. */
+  readonly looksInside: boolean;
   readonly check: (bench: Bench) => Promise<void>;
 }
 
@@ -27,10 +29,12 @@ export const ENCOUNTERS: readonly Encounter[] = STRANGERS.flatMap((stranger) =>
   ROLES.flatMap((role) => [
     {
       name: `${stranger.name}: the ${role} that listens gets its peer amid a crowd of such`,
+      looksInside: true,
       check: (bench: Bench) => checkCrowded(bench, role, stranger),
     },
     {
       name: `${stranger.name}: the ${role} that dials is not deceived by it`,
+      looksInside: false,
       check: (bench: Bench) => checkDeceived(bench, role, stranger),
     },
   ]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A few cells of the kill matrix, for `npm test`; many are in test/full.
 import { useLab } from '../lab.ts';
+import { needsSightOfPrograms } from '../needs.ts';
 import { sample } from '../sample.ts';
 import { allCells, titleOf } from './cells.ts';
 import { CELL_WITHIN_MS, runCell } from './run-cell.ts';
@@ -11,6 +12,9 @@ const CELLS = 6;
 export function describeSample(what: string, wants: (shape: Shape) => boolean): void {
   describe(`a process killed in a pipeline ${what}`, function () {
     this.timeout(CELL_WITHIN_MS);
+    before(function () {
+      needsSightOfPrograms(this);
+    });
     const lab = useLab();
     const cells = allCells().filter(({ shape }) => wants(shape));
     for (const cell of sample(cells, CELLS)) it(titleOf(cell), () => runCell(lab, cell));
