@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { useLab } from '../support/lab.ts';
+import { needsSightOfPrograms } from '../support/needs.ts';
 import { succeeded } from '../support/shell.ts';
 
 describe('rdsend and rdrecv by hand', () => {
@@ -91,7 +92,8 @@ describe('rdsend and rdrecv by hand', () => {
     }
   });
 
-  it('leave no key in their command lines', async () => {
+  it('leave no key in their command lines', async function () {
+    needsSightOfPrograms(this);
     const receiver = lab.start(`exec rdrecv ${port} a-very-secret-key`);
     const commands = () => lab.processes().map((process) => process.command);
     await eventually(() => expect(commands().join('\n')).to.include('rdrecv').and.not.include('a-very-secret-key'));

@@ -2,6 +2,7 @@
 // Exit statuses, and the one line that names the first cause.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
+import { needsSightOfPrograms } from '../support/needs.ts';
 import { failed, succeeded } from '../support/shell.ts';
 
 describe('the exit status', () => {
@@ -49,7 +50,8 @@ describe('the exit status', () => {
       const result = await lab.sh("rdpipe --lenient h1:'echo half; kill -9 $$' h2:'wc -c'");
       expect({ status: result.status, text: result.text }).to.deep.equal({ status: 137, text: '5\n' });
     });
-    it('gives none after a source that could not be read to its end', async () => {
+    it('gives none after a source that could not be read to its end', async function () {
+      needsSightOfPrograms(this);
       const result = await lab.sh(`rdpipe --lenient h1:'< /proc/self/mem' h2:'cat; touch ${lab.folder}/committed'`);
       failed(result, 125, /stage 1 \(h1: < \/proc\/self\/mem\): .*input\/output error/);
       expect(await lab.list()).not.to.include('committed');

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { useFaultyFs } from '../support/faulty-fs.ts';
-import { needsRoot } from '../support/needs.ts';
+import { needsRoot, needsSightOfPrograms } from '../support/needs.ts';
 import { digestOf, type Ended, KEY, type Program, useBench } from '../support/programs.ts';
 
 const OTHER_KEY = 'cd'.repeat(32);
@@ -27,7 +27,8 @@ describe('rdsend and rdrecv', () => {
   describe('on failing disks', () => {
     const faulty = useFaultyFs();
 
-    it('failure 1: a read error on the source is not end of file', async () => {
+    it('failure 1: a read error on the source is not end of file', async function () {
+      needsSightOfPrograms(this);
       // Reading a process's memory at 0 gives EIO.
       const { sent, received } = await transfer(['/proc/self/mem'], [target]);
       expect([sent.status, received.status]).to.deep.equal([6, 9]);

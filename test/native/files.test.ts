@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { needsRoot, needsTool } from '../support/needs.ts';
+import { needsRoot, needsSightOfPrograms, needsTool } from '../support/needs.ts';
 import { digestOf, type Ended, KEY, useBench } from '../support/programs.ts';
 
 /** Nothing of the file stays in memory. */
@@ -134,7 +134,8 @@ describe('rdsend and rdrecv read and write files', () => {
   });
 
   for (const victim of ['sender', 'receiver'] as const)
-    it(`a killed ${victim} leaves the old file, and nothing else`, async () => {
+    it(`a killed ${victim} leaves the old file, and nothing else`, async function () {
+      needsSightOfPrograms(this);
       writeFileSync(target, 'old');
       const receiver = bench.rdrecv(['-v', '0', KEY, target]);
       const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
