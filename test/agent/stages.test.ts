@@ -164,7 +164,7 @@ describe("a stage's standard error", () => {
     expect(agent.stderrOf(1)).to.equal(agents.read('seen'));
   });
 
-  it('stops at 128 KiB that nobody has acknowledged, and goes on after', async () => {
+  it('stops at 128 KiB without an acknowledgement, and goes on after', async () => {
     const most = 128 * 1024;
     const agent = await agents.start({ acknowledge: false });
     await agent.run(pipeline('seq 1 1000000 >&2; echo done > seen'));

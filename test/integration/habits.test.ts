@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people type who think of a shell, of ssh or of scp: it works as they mean it, or says what to type.
+// Command lines of people who think of a shell, of ssh or of scp: they work as meant, or the error names what to type.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person sees on a terminal of a given size, typed at bash, with the built bundle or an installed copy of it.
+// The screen of a terminal of a given size, typed at bash, with the built bundle or an installed copy of it.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person sees below the command they typed, in real terminals: rows until output comes to the same place, and nothing
+// The screen below a command that was typed, in real terminals: rows until output comes to the same place, and nothing
 // of them in it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -74,7 +74,7 @@ function withCables(check: () => void): void {
   }
 }
 
-/** Pid of a process that runs inside, whoever started it. */
+/** Pid of a process that runs inside. */
 async function startInside(namespace: string): Promise<number> {
   spawn('ip', ['netns', 'exec', namespace, 'sleep', '60'], { stdio: 'ignore' }).unref();
   return eventually(() => {

@@ -182,7 +182,7 @@ static bool greet(struct receiver *receiver, struct rd_error *error) {
   return receiver->writer != NULL;
 }
 
-// What arrives before there is a sink, or before it may be written, waits with the writer.
+// Data that arrives before there is a sink, or before it may be written, waits with the writer.
 static bool begin_writing(struct receiver *receiver, struct rd_error *error) {
   if (receiver->writing || receiver->writer == NULL || receiver->sink == NULL || is_held(receiver)) return true;
   receiver->writing = true;

@@ -128,7 +128,7 @@ static void test_appended(const char *before) {
   }
 }
 
-// What somebody else appends at the same time stays.
+// Bytes that another process appends at the same time stay.
 static void test_appended_by_two(void) {
   put_file(sink_path, "old");
   memset(bytes, 0, MIB);
@@ -156,7 +156,7 @@ static void test_abandoned(void) {
   check_file("abandoned", "old", 0);
 }
 
-// What is there is not zero.
+// The bytes that are there are not zero.
 static void test_in_place(void) {
   int fd = open(sink_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   memset(bytes, 'x', 2 * MIB);

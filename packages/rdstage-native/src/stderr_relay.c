@@ -42,7 +42,7 @@ struct stderr_relay *stderr_relay_create(struct agent *agent, unsigned stage, in
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
     return NULL;
   }
-  // What a stage says in a pause finds room; where the system refuses, it waits.
+  // A stage can write on during a pause; where the system refuses the room, it waits.
   (void)fcntl(ends[0], F_SETPIPE_SZ, (int)STDERR_UNACKNOWLEDGED_MAX_BYTES);
   struct stderr_relay *relay = memory_new(1, sizeof *relay);
   *relay = (struct stderr_relay){.agent = agent, .stage = stage, .fd = ends[0], .ended = ended, .context = context};

@@ -16,7 +16,7 @@ export interface KeptConnection {
   readonly via: string | undefined;
 }
 
-/** The same for connections that are made alike; undefined: this machine has no directory that nobody else may enter. */
+/** The same for connections that are made alike; undefined: this machine has no directory that is closed to other users. */
 export function keptSocketPath({ route, ssh, options, via }: KeptConnection): string | undefined {
   const { destination, identity, config } = route;
   const all = JSON.stringify([ssh.path, destination, identity, [...config], options, via]);
@@ -42,7 +42,7 @@ function isMade(path: string): boolean {
   }
 }
 
-/** Ours alone, and below nothing in which others could put another in its place: whoever reaches a socket is logged in. */
+/** Ours alone, and below nothing in which others could put another in its place: who reaches a socket is logged in. */
 function isPrivate(path: string): boolean {
   const own = process.getuid?.();
   const found = lstatSync(path);

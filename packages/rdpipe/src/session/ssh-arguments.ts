@@ -50,7 +50,7 @@ export function controlArguments(controlPath: string, command: string, args: rea
 }
 
 /**
- * Asks the far end of a connection that stands for a port that nobody has: whatever it answers, it is alive. No program is
+ * Asks the far end of a connection that stands for a port that nothing listens on: any answer shows that it is alive. No program is
  * started there.
  */
 export function probeArguments(controlPath: string): string[] {
@@ -77,7 +77,7 @@ const NEUTRAL = [
   'EscapeChar=none',
 ];
 
-/** Failures of the connection are told from what ssh prints at this level. */
+/** rdpipe recognizes failures of the connection by the lines that ssh prints at this level. */
 const LOG_LEVEL = 'LogLevel=INFO';
 
 /** Should the connection be gone, a client of it must fail rather than connect by itself. */

@@ -17,7 +17,7 @@ export type RendererSettings = Pick<
 >;
 
 /**
- * Where the pipeline's output goes. `elsewhere`: rows stand in nobody's way. `announced`: to the terminal, and an event comes before
+ * Where the pipeline's output goes. `elsewhere`: rows disturb nothing. `announced`: to the terminal, and an event comes before
  * its first byte. `untold`: to the terminal or to who may write there, and nothing tells when.
  */
 export type OutputPlace = 'elsewhere' | 'announced' | 'untold';
