@@ -74,10 +74,10 @@ describe('--connect-timeout', function () {
       await prepareSlow();
       const { address, port } = lab.host('slow');
       const listener = await listen((socket) => {
-        setTimeout(() => void socket.pipe(connect(port, address)).pipe(socket), 3000);
+        setTimeout(() => void socket.pipe(connect(port, address)).pipe(socket), 5000);
       });
       const where = `-o HostName=127.0.0.1 -o Port=${listener.port} -o HostKeyAlias=slow`;
-      const result = await lab.sh(`${rdpipe} 6 ${where} slow:'echo in'`);
+      const result = await lab.sh(`${rdpipe} 8 ${where} slow:'echo in'`);
       listener.close();
       succeeded(result, 'in\n');
     });
@@ -122,8 +122,8 @@ describe('--connect-timeout', function () {
     expect(seconds, `${ssh?.found}; ${agent?.found}`).to.have.lengthOf(3);
     const [connecting = 9, login = 0, start = 0] = seconds;
     expect(connecting).to.be.below(3);
-    expect(login).to.be.within(3, 6);
-    expect(start).to.be.within(3, 6);
+    expect(login).to.be.within(3, 8);
+    expect(start).to.be.within(3, 8);
   });
 });
 
