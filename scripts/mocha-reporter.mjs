@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mocha's spec output, and the counts as JSON in the file that $MOCHA_COUNTS names.
+// Mocha's spec output, and the counts, with what failed and why, as JSON in the file that $MOCHA_COUNTS names.
 import { writeFileSync } from 'node:fs';
 import mocha from 'mocha';
+
+const { EVENT_RUN_END, EVENT_TEST_FAIL } = mocha.Runner.constants;
 
 export default class CountingSpec extends mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
-    runner.once(mocha.Runner.constants.EVENT_RUN_END, () => writeCounts(this.stats));
+    const failures = [];
+    runner.on(EVENT_TEST_FAIL, (test, error) => failures.push(`${test.fullTitle()}: ${error.message}`));
+    runner.once(EVENT_RUN_END, () => writeCounts(this.stats, failures));
   }
 }
 
-function writeCounts({ passes, failures, pending }) {
+function writeCounts({ passes, failures, pending }, failed) {
   const file = process.env.MOCHA_COUNTS;
-  if (file) writeFileSync(file, JSON.stringify({ passed: passes, failed: failures, skipped: pending }));
+  if (file) writeFileSync(file, JSON.stringify({ passed: passes, failed: failures, skipped: pending, failures: failed }));
 }

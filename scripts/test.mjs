@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the parts of the test suite one after another: `node scripts/test.mjs [--full] [PART...]`.
-// Each part prints its time; the last line is the sum, `N passed, N failed[, N skipped]`.
+// Each part prints its time. At the end stands what failed, for logs of which only the end is kept; the last line is the sum,
+// `N passed, N failed[, N skipped]`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +29,8 @@ const PARTS = [
   { name: 'full', budgetMinutes: 60, steps: full, long: true },
 ];
 
-const NOTHING = { passed: 0, failed: 0, skipped: 0 };
+const LONGEST_FAILURE = 2000;
+const NOTHING = { passed: 0, failed: 0, skipped: 0, failures: [] };
 process.exitCode = (await runAll(chosenParts(process.argv.slice(2)))) ? 0 : 1;
 
 function chosenParts(words) {
@@ -51,7 +53,8 @@ async function runAll(parts) {
     total = add(total, counts);
     if (part.name === 'setup' && counts.failed > 0) break;
   }
-  console.log(`\n${times.join('\n')}\n\n${inWords(total)}`);
+  const failures = total.failures.map((words) => `FAILED ${words.slice(0, LONGEST_FAILURE)}\n`);
+  console.log(`\n${failures.join('')}\n${times.join('\n')}\n\n${inWords(total)}`);
   return total.failed === 0;
 }
 
@@ -93,7 +96,7 @@ function full() {
 
 /** A step that only succeeds or fails: one test. */
 function command(...argv) {
-  return async (deadline) => ((await run(argv, deadline)) ? one('passed') : one('failed'));
+  return async (deadline) => ((await run(argv, deadline)) ? one('passed') : failed(argv.join(' ')));
 }
 
 /** Every `*.test.ts` below a folder, or several: `a/{b,c}`. A mocha that died without its counts has failed. */
@@ -110,9 +113,9 @@ function mocha(folder, ...options) {
       `${folder}/**/*.test.ts`,
     ];
     const succeeded = await run(argv, deadline, { MOCHA_COUNTS: file });
-    const counts = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : one('failed');
+    const counts = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : failed(argv.join(' '));
     rmSync(scratch, { recursive: true });
-    return !succeeded && counts.failed === 0 ? add(counts, one('failed')) : counts;
+    return !succeeded && counts.failed === 0 ? add(counts, failed(argv.join(' '))) : counts;
   };
 }
 
@@ -173,7 +176,7 @@ function suite({ program, variant, args }) {
   return async (deadline) => {
     const succeeded = await run([program, ...args], deadline, { RD_BIN: join(root, 'build', variant) });
     console.log(`  ${succeeded ? 'ok  ' : 'FAIL'} ${program}`);
-    return one(succeeded ? 'passed' : 'failed');
+    return succeeded ? one('passed') : failed(program);
   };
 }
 
@@ -222,10 +225,15 @@ function one(outcome) {
   return { ...NOTHING, [outcome]: 1 };
 }
 
+function failed(words) {
+  return { ...one('failed'), failures: [words] };
+}
+
 function add(left, right) {
   return {
     passed: left.passed + right.passed,
     failed: left.failed + right.failed,
     skipped: left.skipped + right.skipped,
+    failures: [...left.failures, ...right.failures],
   };
 }

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Asks until `check` passes (does not throw); after `withinMs` its last complaint is thrown. */
-export async function eventually<T>(check: () => T | Promise<T>, withinMs = 10_000): Promise<T> {
+export async function eventually<T>(check: () => T | Promise<T>, withinMs = 20_000): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     try {

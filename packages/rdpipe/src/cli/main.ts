@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { readRawArgv } from '../parse/raw-argv.ts';
 import { failureText } from '../ui/failure.ts';
-import { protectPayload } from '../ui/protect-payload.ts';
+import { leaveTerminalModes, protectPayload } from '../ui/protect-payload.ts';
 import { writeAll } from '../ui/terminal.ts';
 
 /** bin/rdpipe says here which signals were ignored when it began, and what it kept from node alone. */
@@ -10,6 +10,7 @@ const IGNORED_SIGNALS = takeVariable('RDPIPE_IGNORED_SIGNALS');
 const CERTIFICATES = takeVariable('RDPIPE_EXTRA_CA_CERTS');
 
 protectPayload();
+leaveTerminalModes();
 // As many wait for a run's one signal as it has hosts and hops: no leak that node would have to warn of.
 setMaxListeners(0);
 process.on('uncaughtException', (error) => {

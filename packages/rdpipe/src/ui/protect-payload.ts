@@ -3,7 +3,9 @@
  * O_NONBLOCK on a pipe for everybody who shares it, and `import process from 'node:process'`, which many libraries
  * do, opens both. So this comes first, and whatever imports such a library is imported after it, by `import()`.
  */
+import { closeSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
+import { isatty } from 'node:tty';
 
 /** Puts streams in their place that lead nowhere. Idempotent. */
 export function protectPayload(): void {
@@ -11,4 +13,15 @@ export function protectPayload(): void {
     Object.defineProperty(process, name, { value: stream, configurable: true, enumerable: true, writable: false });
   replace('stdin', Readable.from([]));
   replace('stdout', new Writable({ write: (_chunk, _encoding, done) => done() }));
+}
+
+/**
+ * When node ends, it gives each terminal among its descriptors the modes that it had when node began. A pager at the other
+ * end of the pipe has set its own meanwhile: `rdpipe … | less` would need Enter behind each key, or would leave a shell
+ * without echo. A closed descriptor is left out. What is to be written at the end is written before.
+ */
+export function leaveTerminalModes(): void {
+  process.on('exit', () => {
+    for (const descriptor of [0, 1, 2]) if (isatty(descriptor)) closeSync(descriptor);
+  });
 }
