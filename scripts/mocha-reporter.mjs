@@ -16,5 +16,6 @@ export default class CountingSpec extends mocha.reporters.Spec {
 
 function writeCounts({ passes, failures, pending }, failed) {
   const file = process.env.MOCHA_COUNTS;
-  if (file) writeFileSync(file, JSON.stringify({ passed: passes, failed: failures, skipped: pending, failures: failed }));
+  if (file)
+    writeFileSync(file, JSON.stringify({ passed: passes, failed: failures, skipped: pending, failures: failed }));
 }
