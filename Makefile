@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The native programs. `make` builds build/release; see the variables for the other variants.
-#   make [STATIC=1] [SAN=address,undefined | SAN=thread | FUZZ=1] [VERBS=auto|yes|no] [V=1] [CFLAGS=…] [WERROR=1]
+#   make [STATIC=1] [SAN=address,undefined | SAN=thread | FUZZ=1] [VERBS=auto|yes|no] [V=1] [WERROR=1] [CC, CPPFLAGS, CFLAGS, LDFLAGS]
 #   VERBS: RDMA, whose libraries are opened when they are needed; only their headers must be there. auto: if they are
 #   make test       builds and runs the C suites        make headers   every header compiles alone
 #   make fuzz-programs   the fuzz targets: with FUZZ=1 for libFuzzer (it takes clang), else to replay their corpora
@@ -23,11 +23,19 @@ OUT := build/$(VARIANT)
 PROGRAMS := rdsend rdrecv rdstage
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
-ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARNINGS) $(CFLAGS) \
+# What makes a mistake end the program instead of serving an attacker. A compiler has those of the flags that its target knows;
+# _FORTIFY_SOURCE needs an optimizer, and hides from a sanitizer what that would find. The user's own word for it stands.
+PROTECTIONS := -fstack-protector-strong -fstack-clash-protection -fcf-protection
+is_optimized := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
+FORTIFY := $(if $(is_optimized),$(if $(SAN)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
+HARDENING := $(foreach flag,$(PROTECTIONS),$(shell $(CC) -Werror $(flag) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(flag))) \
+  $(FORTIFY) -fPIE
+ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARNINGS) \
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
   $(if $(STATIC),-DRD_STATIC) \
-  -Ipackages/rdcore-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson)
-ALL_LDFLAGS := -pthread $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN)) $(if $(STATIC),-static)
+  -Ipackages/rdcore-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson) \
+  $(HARDENING) $(CPPFLAGS) $(CFLAGS)
+ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 # Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are. (Of xxhash only
 # the header is used.)
 archive_or = $(if $(findstring /,$(shell $(CC) -print-file-name=$(1).a)),-l:$(1).a,$(shell $(PKG_CONFIG) --libs $(2)))

@@ -2,30 +2,36 @@
 // The sources build where the headers of RDMA are missing, and such programs refuse RDMA in words.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '../..');
 const OUT = 'build/plain';
-/** As on a machine without them: `make` looks for them with these flags, and compiles without. */
-const NO_HEADERS = 'CPPFLAGS=-nostdinc';
+/** As on a machine without them: `make` looks for them with these flags, and finds one that cannot be included. */
+const HEADERS = mkdtempSync(join(tmpdir(), 'rdpipe-no-rdma-'));
+const NO_HEADERS = `CPPFLAGS=-I${HEADERS}`;
 const WORDS = 'this program was built without rdma (VERBS=no, or no headers of libibverbs)';
 const BUILD_MS = 120_000;
 
 describe('a build without RDMA', () => {
   before(function () {
     this.timeout(BUILD_MS);
+    mkdirSync(join(HEADERS, 'rdma'));
+    writeFileSync(join(HEADERS, 'rdma/rdma_cma.h'), '#error "there is none"\n');
     const programs = ['rdsend', 'rdrecv'].map((name) => `${OUT}/${name}`);
     const { status, stderr } = make('-j2', 'WERROR=1', 'CFLAGS=-O0', NO_HEADERS, ...programs);
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
   });
 
+  after(() => rmSync(HEADERS, { recursive: true }));
+
   it('is made where its headers are missing, and by VERBS=no', () => {
     const commands = make('-n', 'OUT=build/none', NO_HEADERS).stdout;
     expect(commands)
       .to.contain('verbs_none.c')
-      .and.equal(make('-n', 'OUT=build/none', 'VERBS=no').stdout);
+      .and.equal(make('-n', 'OUT=build/none', NO_HEADERS, 'VERBS=no').stdout);
   });
 
   it('leaves out the headers that need them', () => {
