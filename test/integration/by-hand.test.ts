@@ -50,6 +50,15 @@ describe('rdsend and rdrecv by hand', () => {
     succeeded(result, 'hi\n');
   });
 
+  it('keep the descriptor of the key from their commands', async () => {
+    await lab.write('key', Buffer.from('a-very-secret-key\n'));
+    const command = "3< key -- sh -c 'cat; cat /proc/self/fd/3 2>&1'";
+    const result = await lab.sh(`
+      rdrecv --key-fd 3 ${port} - ${command} > received 2> /dev/null & receiver=$!
+      rdsend --key-fd 3 127.0.0.1 ${port} - ${command} < /dev/null; wait $receiver; cat received`);
+    expect(result.text).to.include('/proc/self/fd/3: No such file').and.not.include('a-very-secret-key');
+  });
+
   it('turn a wrong key away and go on waiting', async () => {
     const receiver = lab.start(`exec rdrecv -q ${port} secret`);
     const refused = await lab.sh(`echo hi | rdsend 127.0.0.1 ${port} guess`);

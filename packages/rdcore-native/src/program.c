@@ -71,6 +71,8 @@ static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES]
     return false;
   }
   if (asked && !rd_key_prompt(options->key_fd, options->key_text, sizeof options->key_text, error)) return false;
+  // A command of ours would inherit it, and could read a file again from its beginning. Standard input has other uses.
+  if (options->key_fd > STDERR_FILENO) close(options->key_fd);
   bool made = rd_key_from_text(options->key_text, key, error);
   explicit_bzero(options->key_text, sizeof options->key_text);
   return made;
