@@ -82,7 +82,12 @@ const CONNECT_PATTERNS: readonly Pattern[] = [
     words: ([, host = '']) => `unknown host ${printable(host)}`,
   },
   {
-    expression: /remote host identification has changed|revoked host key|host key .*revoked/i,
+    expression: /revoked host key|host key .*revoked/i,
+    code: 'host_key',
+    words: () => 'its host key is revoked, or the file of RevokedHostKeys cannot be read',
+  },
+  {
+    expression: /remote host identification has changed/i,
     code: 'host_key',
     words: () =>
       'its host key is not the one in known_hosts: somebody may be listening in, or the host was set up anew',

@@ -56,7 +56,7 @@ function fileSettings(text: string, destination: Destination): Setting[] {
   return text.split('\n').flatMap((line) => {
     if (/^\s*(#|$)/.test(line)) return [];
     const setting = parseSetting(line.trim());
-    if (setting.keyword === 'match' || setting.keyword === 'include') {
+    if (isSshsOwn(setting)) {
       throw sessionError(
         destination,
         'unreachable',
@@ -67,6 +67,12 @@ function fileSettings(text: string, destination: Destination): Setting[] {
     applies = matchesPatterns(destination.name, setting.value.split(/\s+/));
     return [];
   });
+}
+
+/** What only ssh can follow. */
+function isSshsOwn({ keyword, value }: Setting): boolean {
+  if (keyword === 'canonicalizehostname') return !/^(no|false)$/i.test(value);
+  return keyword === 'match' || keyword === 'include';
 }
 
 /** `Keyword value`, `Keyword=value`, `Keyword "value"`. */

@@ -78,7 +78,7 @@ function createAsker(
   let asked = false;
   return {
     env,
-    options: ['BatchMode=no'],
+    options: [], // BatchMode is the user's to set
     interactive: true,
     asked: () => asked,
     async ask(text, echo, withdrawn) {

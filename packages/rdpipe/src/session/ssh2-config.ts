@@ -2,13 +2,28 @@
 import { homedir, userInfo } from 'node:os';
 import type { Route } from './resolve.ts';
 
+/** Whether a keyword is on. ssh prints and takes more than one word for it. */
+export function isOn({ config }: Route, keyword: string, byDefault: boolean): boolean {
+  const value = config.get(keyword)?.[0]?.toLowerCase();
+  return value === undefined ? byDefault : value !== 'no' && value !== 'false';
+}
+
+/** A keyword's number. */
+export function configuredNumber({ config }: Route, keyword: string, byDefault: number): number {
+  const value = config.get(keyword)?.[0] ?? '';
+  return /^\d+$/.test(value) ? Number(value) : byDefault;
+}
+
 /** The files of a keyword, with `~` and ssh's percent signs expanded. */
 export function configuredPaths(route: Route, keyword: string): string[] {
   const values = route.config.get(keyword) ?? [];
   const words = LISTS.has(keyword) ? values.flatMap((value) => value.split(/\s+/)) : values;
-  return words
-    .filter((word) => word !== 'none')
-    .map((word) => expandPercent(word, route).replace(/^~(?=\/)/, homedir()));
+  return words.filter((word) => word !== 'none').map((word) => expandPath(word, route));
+}
+
+/** A path with `~` and ssh's percent signs expanded. */
+export function expandPath(path: string, route: Route): string {
+  return expandPercent(path, route).replace(/^~(?=\/)/, homedir());
 }
 
 /** `%h`, `%p`, `%r` and the like of ssh_config(5). */

@@ -1,6 +1,6 @@
 /** Makes one ssh2 connection: socket, host key, login. */
 import type { Duplex } from 'node:stream';
-import ssh2, { type Client } from 'ssh2';
+import ssh2, { type Algorithms, type AuthHandlerMiddleware, type Client } from 'ssh2';
 import { unlessAborted, whenAborted } from './abort.ts';
 import { startDeadline } from './deadline.ts';
 import { connectPatiently, DroppedError } from './dropped.ts';
@@ -10,9 +10,12 @@ import type { Limit } from './limit.ts';
 import type { Asker, Prompter } from './prompts.ts';
 import type { Route } from './resolve.ts';
 import type { SessionSettings } from './settings.ts';
+import { offeredAlgorithms } from './ssh2-algorithms.ts';
+import { isOn } from './ssh2-config.ts';
 import type { Dial } from './ssh2-dial.ts';
-import { createHostKeyCheck } from './ssh2-host-key.ts';
+import { createHostKeyCheck, type HostKeyCheck } from './ssh2-host-key.ts';
 import { loginHandler } from './ssh2-login.ts';
+import { refuseUnfit } from './ssh2-policy.ts';
 
 export interface Connected {
   readonly client: Client;
@@ -25,8 +28,12 @@ export interface Ssh2Context {
   readonly limit: Limit;
 }
 
-/** @throws SessionError when the host cannot be reached, is not the one we know, or refuses us. */
+/**
+ * @throws SessionError when the host cannot be reached, is not the one we know, or refuses us, or when its configuration
+ * asks for what ssh2 lacks.
+ */
 export async function connectClient(route: Route, dial: Dial, context: Ssh2Context): Promise<Connected> {
+  await refuseUnfit(route, context.settings);
   const connect = () => attempt(route, dial, context);
   return connectPatiently(route.destination.label, connect, context.limit, context.settings);
 }
@@ -34,7 +41,7 @@ export async function connectClient(route: Route, dial: Dial, context: Ssh2Conte
 async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Context): Promise<Connected> {
   const { destination } = route;
   const deadline = startDeadline(settings.connectTimeoutMs);
-  const asker = prompter.attach(destination.label, deadline);
+  const asker = batch(route, prompter.attach(destination.label, deadline));
   const signal = AbortSignal.any([deadline.expired, settings.signal]);
   const limitMs = settings.connectTimeoutMs;
   let connectMs: number | undefined;
@@ -42,8 +49,9 @@ async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Con
     connectMs ??= deadline.restart();
   };
   try {
+    const terms = await makeTerms(route, asker, signal);
     const socket = await unlessAborted(dial(route, signal), signal);
-    const client = await login(route, socket, asker, settings, signal, exchanged);
+    const client = await login(route, terms, socket, asker, settings, signal, exchanged);
     return { client, took: { connectMs: connectMs ?? 0, loginMs: deadline.stop() } };
   } catch (error) {
     settings.signal.throwIfAborted();
@@ -57,15 +65,33 @@ async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Con
   }
 }
 
+/** Where BatchMode is on, there is nobody to ask. */
+function batch(route: Route, asker: Asker): Asker {
+  return isOn(route, 'batchmode', false) ? { ...asker, interactive: false, ask: async () => undefined } : asker;
+}
+
+/** What the configuration says of the connection, known before there is one. */
+interface Terms {
+  readonly hostKey: HostKeyCheck;
+  readonly algorithms: Algorithms;
+  readonly authHandler: AuthHandlerMiddleware;
+}
+
+async function makeTerms(route: Route, asker: Asker, signal: AbortSignal): Promise<Terms> {
+  const hostKey = await createHostKeyCheck(route);
+  const algorithms = offeredAlgorithms(route, hostKey.algorithms);
+  return { hostKey, algorithms, authHandler: loginHandler(route, asker, signal) };
+}
+
 async function login(
   route: Route,
+  { hostKey, algorithms, authHandler }: Terms,
   sock: Duplex,
   asker: Asker,
   settings: SessionSettings,
   signal: AbortSignal,
   exchanged: () => void,
 ): Promise<Client> {
-  const hostKey = await createHostKeyCheck(route);
   const client = new ssh2.Client();
   const outcome = new Promise<unknown>((resolve) => {
     client.once('ready', () => resolve(client));
@@ -81,9 +107,9 @@ async function login(
     readyTimeout: 0,
     keepaliveInterval: settings.silenceMs / 4,
     keepaliveCountMax: 3,
-    algorithms: { serverHostKey: { append: [], prepend: [...hostKey.algorithms], remove: [] } },
+    algorithms,
     hostVerifier: hostKey.verify,
-    authHandler: loginHandler(route, asker, signal),
+    authHandler,
   });
   const result = await outcome;
   if (result === client) return client;
@@ -99,5 +125,17 @@ function loginError(route: Route, error: unknown, asker: Asker): Error {
   }
   const isDropped = message === 'closed' || level === 'client-socket' || /before handshake/i.test(message ?? '');
   if (isDropped && !asker.asked()) return new DroppedError(droppedError(destination));
-  return sessionError(destination, 'unreachable', message ?? 'the connection ended during the login');
+  return sessionError(destination, 'unreachable', withKeyword(message ?? 'the connection ended during the login'));
+}
+
+/** Where both sides' lists have nothing in common, the keyword of ours. */
+function withKeyword(message: string): string {
+  const [, what = ''] = /no matching (?:[CS]->[CS] )?(.*)$/.exec(message) ?? [];
+  const keyword = {
+    'key exchange algorithm': 'KexAlgorithms',
+    'host key format': 'HostKeyAlgorithms',
+    cipher: 'Ciphers',
+    MAC: 'MACs',
+  }[what];
+  return keyword === undefined ? message : `${message} (of ${keyword}, as far as ssh2 has them)`;
 }

@@ -15,11 +15,13 @@ export type Dial = (route: Route, signal: AbortSignal) => Promise<Duplex>;
 /** A socket of our own, without Nagle's delay: control messages are small and must not wait for each other. */
 export async function dialDirectly(route: Route, signal: AbortSignal): Promise<Duplex> {
   const family = { inet: 4, inet6: 6 }[route.config.get('addressfamily')?.[0] ?? ''];
+  const localAddress = route.config.get('bindaddress')?.[0];
   const socket = connect({
     host: route.hostname,
     port: route.port,
     noDelay: true,
     ...(family === undefined ? {} : { family }),
+    ...(localAddress === undefined ? {} : { localAddress }),
   });
   const outcome = await new Promise<unknown>((resolve) => {
     socket.once('connect', () => resolve(undefined));

@@ -1,29 +1,31 @@
 /** Compares the key that a host shows to ssh2 with known_hosts. Nothing is ever taken on trust, nor added. */
 import { readFile } from 'node:fs/promises';
-import type { ServerHostKeyAlgorithm } from 'ssh2';
 import { SessionError } from '../model/errors.ts';
 import { checkHostKey, fingerprint, hostKeyName, knownHostsLine, knownKeyTypes, type Verdict } from './known-hosts.ts';
 import type { Route } from './resolve.ts';
+import { isRevoked } from './revoked-keys.ts';
 import { configuredPaths } from './ssh2-config.ts';
+import { isTooShort, smallestRsaBits } from './ssh2-keys.ts';
 
 export interface HostKeyCheck {
   /** To be asked for first. */
-  readonly algorithms: readonly ServerHostKeyAlgorithm[];
+  readonly algorithms: readonly string[];
   verify(key: Buffer): boolean;
   /** Why `verify` said no. */
   refusal(): SessionError | undefined;
 }
 
+/** @throws SessionError for a file of revoked keys that cannot be read: then no key can be trusted. */
 export async function createHostKeyCheck(route: Route): Promise<HostKeyCheck> {
-  const knownHosts = await readKnownHosts(route);
+  const [knownHosts, revoked] = await Promise.all([readKnownHosts(route), readRevoked(route)]);
   const name = route.config.get('hostkeyalias')?.[0] ?? hostKeyName(route.hostname, route.port);
   let refusal: SessionError | undefined;
   return {
     algorithms: preferredAlgorithms(knownHosts, name),
     verify(key) {
       const verdict = checkHostKey(knownHosts, name, key);
-      if (verdict !== 'known') refusal = hostKeyError(route, verdict, name, key);
-      return verdict === 'known';
+      refusal = verdict === 'known' ? keyRefusal(route, revoked, key) : hostKeyError(route, verdict, name, key);
+      return refusal === undefined;
     },
     refusal: () => refusal,
   };
@@ -35,22 +37,45 @@ async function readKnownHosts(route: Route): Promise<string> {
   return (await Promise.all(texts)).join('\n');
 }
 
-/** A server has several keys: it should show one that can be checked. An RSA key is used with newer digests than its name says. */
-function preferredAlgorithms(knownHosts: string, name: string): ServerHostKeyAlgorithm[] {
-  const algorithms = knownKeyTypes(knownHosts, name).flatMap((type) =>
-    type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [type],
-  );
-  return algorithms.filter((algorithm): algorithm is ServerHostKeyAlgorithm => SUPPORTED.has(algorithm));
+interface KeyFile {
+  readonly path: string;
+  readonly content: Buffer;
 }
 
-const SUPPORTED: ReadonlySet<string> = new Set([
-  'ssh-ed25519',
-  'ecdsa-sha2-nistp256',
-  'ecdsa-sha2-nistp384',
-  'ecdsa-sha2-nistp521',
-  'rsa-sha2-512',
-  'rsa-sha2-256',
-]);
+async function readRevoked(route: Route): Promise<KeyFile | undefined> {
+  const [path] = configuredPaths(route, 'revokedhostkeys');
+  if (path === undefined) return undefined;
+  try {
+    return { path, content: await readFile(path) };
+  } catch (error) {
+    throw revokedFileError(route, path, (error as Error).message);
+  }
+}
+
+/** Why a key that is the host's may not be used all the same. */
+function keyRefusal(route: Route, revoked: KeyFile | undefined, key: Buffer): SessionError | undefined {
+  if (isTooShort(route, key)) {
+    return refuse(route, `its RSA host key has fewer bits than RequiredRSASize asks for (${smallestRsaBits(route)})`);
+  }
+  if (revoked === undefined) return undefined;
+  try {
+    if (!isRevoked(revoked.content, key)) return undefined;
+  } catch (error) {
+    return revokedFileError(route, revoked.path, (error as Error).message);
+  }
+  return refuse(route, `its host key ${fingerprint(key)} is revoked by RevokedHostKeys ${revoked.path}`);
+}
+
+function revokedFileError(route: Route, path: string, reason: string): SessionError {
+  return refuse(route, `RevokedHostKeys ${path} cannot be read, so no host key can be trusted: ${reason}`);
+}
+
+/** A server has several keys: it should show one that can be checked. An RSA key is used with newer digests than its name says. */
+function preferredAlgorithms(knownHosts: string, name: string): string[] {
+  return knownKeyTypes(knownHosts, name).flatMap((type) =>
+    type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [type],
+  );
+}
 
 function hostKeyError(route: Route, verdict: Exclude<Verdict, 'known'>, name: string, key: Buffer): SessionError {
   const words = {
@@ -58,6 +83,9 @@ function hostKeyError(route: Route, verdict: Exclude<Verdict, 'known'>, name: st
     changed: 'its host key is not the one in known_hosts: somebody may be listening in, or the host was set up anew',
     revoked: `its host key ${fingerprint(key)} is revoked in known_hosts`,
   }[verdict];
-  const { label } = route.destination;
-  return new SessionError('host_key', label, `cannot reach ${label}: ${words}`);
+  return refuse(route, words);
+}
+
+function refuse({ destination: { label } }: Route, reason: string): SessionError {
+  return new SessionError('host_key', label, `cannot reach ${label}: ${reason}`);
 }

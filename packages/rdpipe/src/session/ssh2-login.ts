@@ -1,9 +1,12 @@
 /** How ssh2 logs in: keys of the agent, key files, questions to the user. */
 import { readFile } from 'node:fs/promises';
 import ssh2, { type AnyAuthMethod, type AuthHandlerMiddleware, type ParsedKey, type Prompt } from 'ssh2';
+import { sessionError } from './errors.ts';
 import type { Asker } from './prompts.ts';
 import type { Route } from './resolve.ts';
-import { configuredPaths } from './ssh2-config.ts';
+import { loginAlgorithms } from './ssh2-algorithms.ts';
+import { configuredNumber, configuredPaths, expandPath, isOn } from './ssh2-config.ts';
+import { ChosenKeys, mayLogIn, signingAsListed } from './ssh2-keys.ts';
 
 /** Something that could be tried: its method, and what makes it when the server still wants that method. */
 interface Attempt {
@@ -12,9 +15,13 @@ interface Attempt {
   make(): Promise<AnyAuthMethod | undefined>;
 }
 
+/** ssh's own NumberOfPasswordPrompts. */
 const PASSWORD_TRIES = 3;
 
-/** Tries whatever the server still allows, each once, in ssh's order; also where it wants several, as with a second factor. */
+/**
+ * Tries whatever the server still allows, each once, in ssh's order; also where it wants several, as with a second factor.
+ * @throws SessionError where the configuration lets nothing log in that ssh2 has.
+ */
 export function loginHandler(route: Route, asker: Asker, signal: AbortSignal): AuthHandlerMiddleware {
   const attempts = listAttempts(route, asker, signal);
   const nextOne = async (allowed: readonly string[] | null): Promise<AnyAuthMethod | undefined> => {
@@ -39,19 +46,52 @@ const NO_MORE = false as unknown as AnyAuthMethod;
 
 function listAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[] {
   const username = route.user;
-  const enabled = (keyword: string) => route.config.get(keyword)?.[0] !== 'no';
-  const keys = enabled('pubkeyauthentication') ? [...agentAttempts(route), ...fileAttempts(route, asker, signal)] : [];
-  const answers = enabled('kbdinteractiveauthentication') ? [questionsAttempt(username, asker, signal)] : [];
-  const passwords = enabled('passwordauthentication') ? passwordAttempts(route, asker, signal) : [];
+  const tries = configuredNumber(route, 'numberofpasswordprompts', PASSWORD_TRIES);
+  const mayAnswer =
+    isOn(route, 'kbdinteractiveauthentication', true) && isOn(route, 'challengeresponseauthentication', true);
+  const keys = isOn(route, 'pubkeyauthentication', true) ? keyAttempts(route, asker, signal) : [];
+  const answers = mayAnswer && tries > 0 ? [questionsAttempt(username, asker, signal)] : [];
+  const passwords = isOn(route, 'passwordauthentication', true) ? passwordAttempts(route, tries, asker, signal) : [];
   const nothing: Attempt = { method: 'none', make: async () => ({ type: 'none', username }) };
-  return [nothing, ...keys, ...answers, ...passwords];
+  return [nothing, ...preferred(route, [...keys, ...answers, ...passwords])];
 }
 
-function agentAttempts({ config, user }: Route): Attempt[] {
-  const configured = config.get('identityagent')?.[0] ?? 'SSH_AUTH_SOCK';
-  const path = configured === 'SSH_AUTH_SOCK' ? process.env.SSH_AUTH_SOCK : configured;
-  if (path === undefined || path === 'none' || config.get('identitiesonly')?.[0] === 'yes') return [];
-  return [{ method: 'publickey', make: async () => ({ type: 'agent', username: user, agent: path }) }];
+/** Those of PreferredAuthentications, in its order. */
+function preferred({ config, destination }: Route, attempts: readonly Attempt[]): readonly Attempt[] {
+  const methods = config.get('preferredauthentications')?.[0]?.split(',');
+  if (methods === undefined) return attempts;
+  if (METHODS.some((method) => methods.includes(method))) {
+    return methods.flatMap((wanted) => attempts.filter(({ method }) => method === wanted));
+  }
+  const reason = `PreferredAuthentications lists no method that ssh2 has, which are ${METHODS.join(', ')}`;
+  throw sessionError(destination, 'unreachable', reason);
+}
+
+const METHODS = ['publickey', 'keyboard-interactive', 'password'];
+
+/** @throws SessionError where PubkeyAcceptedAlgorithms lists none. */
+function keyAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[] {
+  loginAlgorithms(route);
+  return [...agentAttempts(route), ...fileAttempts(route, asker, signal)];
+}
+
+function agentAttempts(route: Route): Attempt[] {
+  const path = agentPath(route);
+  if (path === undefined || isOn(route, 'identitiesonly', false)) return [];
+  return [
+    {
+      method: 'publickey',
+      make: async () => ({ type: 'agent', username: route.user, agent: new ChosenKeys(path, route) }),
+    },
+  ];
+}
+
+/** IdentityAgent: a path, the word SSH_AUTH_SOCK, or $ and the name of a variable. */
+function agentPath(route: Route): string | undefined {
+  const configured = route.config.get('identityagent')?.[0] ?? 'SSH_AUTH_SOCK';
+  if (configured === 'none') return undefined;
+  if (configured === 'SSH_AUTH_SOCK') return process.env.SSH_AUTH_SOCK;
+  return configured.startsWith('$') ? process.env[configured.slice(1)] : expandPath(configured, route);
 }
 
 function fileAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[] {
@@ -59,7 +99,8 @@ function fileAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[
     method: 'publickey',
     async make() {
       const key = await readKey(path, asker, signal);
-      return key && { type: 'publickey', username: route.user, key };
+      if (key === undefined || !mayLogIn(route, key)) return undefined;
+      return { type: 'publickey', username: route.user, key: signingAsListed(route, key) };
     },
   }));
 }
@@ -105,7 +146,7 @@ function questionsAttempt(username: string, asker: Asker, signal: AbortSignal): 
   };
 }
 
-function passwordAttempts({ user, hostname }: Route, asker: Asker, signal: AbortSignal): Attempt[] {
+function passwordAttempts({ user, hostname }: Route, tries: number, asker: Asker, signal: AbortSignal): Attempt[] {
   const attempt: Attempt = {
     method: 'password',
     async make() {
@@ -113,5 +154,5 @@ function passwordAttempts({ user, hostname }: Route, asker: Asker, signal: Abort
       return password === undefined ? undefined : { type: 'password', username: user, password };
     },
   };
-  return Array.from({ length: PASSWORD_TRIES }, () => attempt);
+  return Array.from({ length: tries }, () => attempt);
 }

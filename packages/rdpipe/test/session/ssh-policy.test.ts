@@ -1,0 +1,193 @@
+/** The same configuration gives the same verdict, accepted or refused, by the system's ssh and by ssh2. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { needs, needsFile, needsTool } from '../../../../test/support/needs.ts';
+import { SessionError } from '../../src/model/errors.ts';
+import { openSessions } from '../../src/session/open.ts';
+import { hostRef, settingsFor, startTestHosts, type TestHosts } from './ssh-hosts.ts';
+
+interface Case {
+  readonly options: readonly string[];
+  readonly accepted: boolean;
+  readonly host?: string;
+}
+
+const CTR = 'Ciphers=aes128-ctr';
+
+/** Files are those of `folder`. `plain` offers what it offers by itself, `picky` one of each, `rsa` an RSA key of 2048 bits. */
+const CASES: readonly Case[] = [
+  { options: [], accepted: true },
+  { host: 'picky', options: [], accepted: true },
+
+  { host: 'picky', options: ['KexAlgorithms=curve25519-sha256'], accepted: true },
+  { host: 'picky', options: ['KexAlgorithms=sntrup761x25519-sha512@openssh.com,curve25519-sha256'], accepted: true },
+  { host: 'picky', options: ['KexAlgorithms=diffie-hellman-group14-sha256'], accepted: false },
+  { host: 'picky', options: ['KexAlgorithms=-curve25519-sha256*'], accepted: false },
+  { host: 'picky', options: [CTR], accepted: true },
+  { host: 'picky', options: ['Ciphers=aes256-gcm@openssh.com'], accepted: false },
+  { host: 'picky', options: [CTR, 'MACs=hmac-sha2-512'], accepted: true },
+  { host: 'picky', options: [CTR, 'MACs=hmac-sha2-256-etm@openssh.com'], accepted: false },
+  { host: 'behind', options: ['Ciphers=chacha20-poly1305@openssh.com,aes128-ctr'], accepted: true },
+  { options: ['HostKeyAlgorithms=ssh-ed25519'], accepted: true },
+  { options: ['HostKeyAlgorithms=rsa-sha2-512'], accepted: false },
+  { host: 'rsa', options: ['HostKeyAlgorithms=rsa-sha2-256'], accepted: true },
+  { host: 'rsa', options: ['HostKeyAlgorithms=ssh-ed25519'], accepted: false },
+  { host: 'rsa', options: ['RequiredRSASize=2048'], accepted: true },
+  { host: 'rsa', options: ['RequiredRSASize=3072'], accepted: false },
+
+  { options: ['RevokedHostKeys=none'], accepted: true },
+  { options: ['RevokedHostKeys=others.pub'], accepted: true },
+  { options: ['RevokedHostKeys=revoked.pub'], accepted: false },
+  { options: ['RevokedHostKeys=empty'], accepted: true },
+  { options: ['RevokedHostKeys=words'], accepted: false },
+  { options: ['RevokedHostKeys=half'], accepted: false },
+  { options: ['RevokedHostKeys=others.krl'], accepted: true },
+  { options: ['RevokedHostKeys=revoked.krl'], accepted: false },
+  { options: ['RevokedHostKeys=sha1.krl'], accepted: false },
+  { options: ['RevokedHostKeys=sha256.krl'], accepted: false },
+  { options: ['RevokedHostKeys=cut.krl'], accepted: false },
+  { options: ['RevokedHostKeys=missing'], accepted: false },
+  { options: ['RevokedHostKeys=.'], accepted: false },
+  { options: ['UserKnownHostsFile=marked'], accepted: false },
+  { options: ['UserKnownHostsFile=empty'], accepted: false },
+  { options: ['UserKnownHostsFile=empty', 'StrictHostKeyChecking=yes'], accepted: false },
+  { options: ['HostKeyAlias=plain'], accepted: true },
+  { options: ['HostKeyAlias=nowhere'], accepted: false },
+
+  { options: ['PubkeyAuthentication=no'], accepted: false },
+  { options: ['PreferredAuthentications=password,publickey'], accepted: true },
+  { options: ['PreferredAuthentications=password'], accepted: false },
+  { options: ['PreferredAuthentications=hostbased'], accepted: false },
+  { options: ['PubkeyAcceptedAlgorithms=ssh-ed25519'], accepted: true },
+  { options: ['PubkeyAcceptedAlgorithms=rsa-sha2-512,rsa-sha2-256'], accepted: false },
+  { options: ['IdentityFile=rsa-key', 'IdentityFile=none'], accepted: true },
+  { options: ['IdentityFile=rsa-key', 'PubkeyAcceptedAlgorithms=rsa-sha2-256'], accepted: true },
+  {
+    options: ['IdentityFile=rsa-key', 'PubkeyAcceptedAlgorithms=rsa-sha2-256', 'RequiredRSASize=3072'],
+    accepted: false,
+  },
+];
+
+const FILES = /(?<=^(RevokedHostKeys|UserKnownHostsFile|IdentityFile)=)(?!none$).*/;
+
+describe('what the configuration of ssh forbids', () => {
+  let hosts: TestHosts;
+  let folder: string;
+
+  before(async function () {
+    needsFile(this, '/usr/sbin/sshd');
+    needsTool(this, 'ssh', 'ssh-keygen');
+    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+    for (const name of ['rsa-host', 'rsa-key']) makeKey(name, ['-t', 'rsa', '-b', '2048']);
+    hosts = await startTestHosts([
+      { name: 'plain' },
+      { name: 'picky', server: ['KexAlgorithms curve25519-sha256', 'Ciphers aes128-ctr', 'MACs hmac-sha2-512'] },
+      { name: 'behind', jump: 'plain' },
+      { name: 'rsa', server: [`HostKey ${join(folder, 'rsa-host')}`, 'HostKeyAlgorithms rsa-sha2-256'] },
+    ]);
+    makeFiles();
+  });
+  after(async () => {
+    await hosts?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  for (const client of ['openssh', 'ssh2'] as const) {
+    describe(`by ${client}`, () => {
+      for (const { host = 'plain', options, accepted } of CASES) {
+        const words = options.length === 0 ? 'nothing more' : options.join(' ');
+        it(`${accepted ? 'accepts' : 'refuses'} ${host} with ${words}`, async function () {
+          needs(this, unknownKeyword(options));
+          const outcome = await tryHost(host, client, options.map(inFolder));
+          expect(outcome, String(outcome)).to.satisfy((error: unknown) =>
+            accepted ? error === undefined : error instanceof SessionError,
+          );
+        });
+      }
+    });
+  }
+
+  const tryHost = async (host: string, client: 'openssh' | 'ssh2', options: readonly string[]): Promise<unknown> => {
+    const silent = ['StrictHostKeyChecking=yes', ...options];
+    try {
+      await (await openSessions([hostRef(host)], settingsFor(hosts, { client, options: silent }), undefined)).close();
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  };
+
+  describe('and ssh2 cannot do', () => {
+    for (const [option, words] of [
+      ['KnownHostsCommand=/bin/true', /KnownHostsCommand \/bin\/true .*--ssh openssh/],
+      ['CertificateFile=/tmp/x', /CertificateFile \/tmp\/x /],
+      ['RekeyLimit=1G 1h', /RekeyLimit 1073741824 3600 /],
+      ['BindInterface=lo', /BindInterface lo /],
+      ['CheckHostIP=yes', /CheckHostIP yes /],
+      ['Ciphers=chacha20-poly1305@openssh.com,aes128-cbc', undefined],
+      ['KexAlgorithms=sntrup761x25519-sha512@openssh.com', /KexAlgorithms lists nothing that ssh2 has, which is curve/],
+      ['MACs=umac-128@openssh.com', /MACs lists nothing that ssh2 has/],
+      ['HostKeyAlgorithms=ssh-ed25519-cert-v01@openssh.com', /HostKeyAlgorithms lists nothing/],
+      ['PubkeyAcceptedAlgorithms=ssh-ed25519-cert-v01@openssh.com', /PubkeyAcceptedAlgorithms lists nothing/],
+      ['PreferredAuthentications=hostbased', /PreferredAuthentications lists no method/],
+      ['RevokedHostKeys=/nowhere', /RevokedHostKeys \/nowhere cannot be read/],
+    ] as const) {
+      it(`is ${words === undefined ? 'passed over where something is left' : 'refused by its name'}: ${option}`, async () => {
+        const outcome = await tryHost('plain', 'ssh2', [option]);
+        if (words === undefined) expect(outcome, String(outcome)).to.equal(undefined);
+        else expect(outcome).to.be.instanceOf(SessionError).with.property('message').that.matches(words);
+      });
+    }
+  });
+
+  function inFolder(option: string): string {
+    return option.replace(FILES, (name) => join(folder, name));
+  }
+
+  function makeKey(name: string, kind: readonly string[]): void {
+    execFileSync('ssh-keygen', ['-q', ...kind, '-N', '', '-C', 'rdpipe-test', '-f', join(folder, name)]);
+  }
+
+  function makeFiles(): void {
+    const key = readFileSync(join(hosts.folder, 'plain.host.pub'), 'utf8');
+    const own = readFileSync(join(hosts.folder, 'picky.host.pub'), 'utf8');
+    const rsa = hosts.hosts.get('rsa');
+    const rsaKey = readFileSync(join(folder, 'rsa-host.pub'), 'utf8');
+    writeFileSync(join(hosts.folder, 'known_hosts'), `[${rsa?.address}]:${rsa?.port} ${rsaKey}`, { flag: 'a' });
+    writeFileSync(join(hosts.folder, 'authorized_keys'), readFileSync(join(folder, 'rsa-key.pub')), { flag: 'a' });
+    const known = readFileSync(join(hosts.folder, 'known_hosts'), 'utf8');
+    const texts = {
+      empty: '',
+      words: 'these are\nno keys\n',
+      half: `${own}ssh-ed25519\n`,
+      marked: `${known}@revoked * ${key}`,
+      'revoked.pub': `# of a host\n\n${own}${key}`,
+      'others.pub': own,
+      'sha1.spec': `sha1: ${key}`,
+      'sha256.spec': `sha256: ${own}sha256: ${key}`,
+    };
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
+    for (const [krl, source] of [
+      ['others.krl', 'others.pub'],
+      ['revoked.krl', 'revoked.pub'],
+      ['sha1.krl', 'sha1.spec'],
+      ['sha256.krl', 'sha256.spec'],
+    ]) {
+      execFileSync('ssh-keygen', ['-q', '-k', '-f', join(folder, `${krl}`), join(folder, `${source}`)]);
+    }
+    writeFileSync(join(folder, 'cut.krl'), readFileSync(join(folder, 'others.krl')).subarray(0, -3));
+  }
+});
+
+/** Words where this machine's ssh has not heard of one of them. */
+function unknownKeyword(options: readonly string[]): string | undefined {
+  try {
+    execFileSync('ssh', ['-G', '-F', 'none', ...options.flatMap((option) => ['-o', option]), 'h'], { stdio: 'pipe' });
+    return undefined;
+  } catch (error) {
+    return `this ssh does not know ${options.join(' ')}: ${(error as Error).message.split('\n').at(-1)}`;
+  }
+}
