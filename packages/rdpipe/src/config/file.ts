@@ -1,5 +1,4 @@
 /** The config file: TOML, checked in full. What is not known is a mistake, not ignored. */
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
@@ -29,6 +28,7 @@ import {
   readSeconds,
   readStallTimeout,
 } from '../parse/values.ts';
+import { readTrustedFile } from './trusted-file.ts';
 
 /** The values of `[defaults]`, named as the long options, and of `[host.NAME]`. */
 export interface ConfigFile {
@@ -65,8 +65,9 @@ function defaultPath(environment: NodeJS.ProcessEnv): string {
 
 async function readText(path: string, mustExist: boolean): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readTrustedFile(path);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (!mustExist && (code === 'ENOENT' || code === 'ENOTDIR')) return undefined;
     throw new UsageError(`cannot read the config file ${path}: ${code ?? (error as Error).message}`);

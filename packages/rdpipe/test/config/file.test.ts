@@ -135,8 +135,8 @@ describe('config file', () => {
   it('looks in XDG_CONFIG_HOME, and does without', async () => {
     const environment = { XDG_CONFIG_HOME: folder };
     expect((await readConfigFile(undefined, environment)).defaults).to.deep.equal({});
-    await mkdir(join(folder, 'rdpipe'));
-    await writeFile(join(folder, 'rdpipe', 'config.toml'), '[defaults]\nshell = "bash"\n');
+    await mkdir(join(folder, 'rdpipe'), { mode: 0o700 });
+    await writeFile(join(folder, 'rdpipe', 'config.toml'), '[defaults]\nshell = "bash"\n', { mode: 0o600 });
     expect((await readConfigFile(undefined, environment)).defaults).to.deep.equal({ shell: 'bash' });
   });
 

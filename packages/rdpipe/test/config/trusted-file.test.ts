@@ -1,0 +1,88 @@
+import { chmod, chown, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { needsRoot } from '../../../../test/support/needs.ts';
+import { readConfigFile } from '../../src/config/file.ts';
+import { UsageError } from '../../src/model/errors.ts';
+
+const STRANGER = 4711;
+
+describe('a config file', () => {
+  let folder: string;
+  let path: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rdpipe-config-'));
+    path = join(folder, 'config.toml');
+    await writeFile(path, '[defaults]\nshell = "bash"\n', { mode: 0o600 });
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const read = async (name = path): Promise<string> => {
+    const outcome = await readConfigFile(name, {}).catch((error: unknown) => error);
+    if (outcome instanceof UsageError) return outcome.message;
+    expect(outcome).to.have.nested.property('defaults.shell', 'bash');
+    return '';
+  };
+
+  it('is obeyed where we alone may write it', async () => {
+    for (const mode of [0o600, 0o644, 0o400]) {
+      await chmod(path, mode);
+      expect(await read()).to.equal('');
+    }
+  });
+
+  for (const mode of [0o620, 0o664, 0o602, 0o666]) {
+    it(`is refused with mode ${mode.toString(8)}`, async () => {
+      await chmod(path, mode);
+      const reason = `others may write it (mode 0${mode.toString(8)}): chmod go-w ${path}`;
+      expect(await read()).to.equal(`the config file ${path} is not obeyed: ${reason}`);
+    });
+  }
+
+  for (const mode of [0o720, 0o775, 0o777]) {
+    it(`is refused in a directory with mode ${mode.toString(8)}`, async () => {
+      await chmod(folder, mode);
+      const reason = `others may write its directory ${folder} (mode 0${mode.toString(8)}): chmod go-w ${folder}`;
+      expect(await read()).to.equal(`the config file ${path} is not obeyed: ${reason}`);
+    });
+  }
+
+  it('is obeyed in a sticky directory', async () => {
+    await chmod(folder, 0o1777);
+    expect(await read()).to.equal('');
+  });
+
+  it('is looked at behind a link, where the link is and where it leads', async () => {
+    const [there, link] = [join(folder, 'there'), join(folder, 'link.toml')];
+    await mkdir(there, { mode: 0o700 });
+    await rename(path, join(there, 'config.toml'));
+    await symlink('there/config.toml', link);
+    expect(await read(link)).to.equal('');
+    await chmod(there, 0o777);
+    expect(await read(link)).to.include(`its directory ${there} `);
+    await chmod(there, 0o700);
+    await chmod(folder, 0o770);
+    expect(await read(link)).to.include(`its directory ${folder} `);
+    await chmod(folder, 0o700);
+    await chmod(join(there, 'config.toml'), 0o666);
+    expect(await read(link)).to.include('others may write it');
+  });
+
+  it("is refused where it, or its directory, is another's", async function () {
+    needsRoot(this);
+    await chown(path, STRANGER, STRANGER);
+    expect(await read()).to.equal(
+      `the config file ${path} is not obeyed: it belongs to uid ${STRANGER}, who is neither you nor root: chown 0 ${path}, if what it says is yours`,
+    );
+    await chown(path, 0, STRANGER);
+    expect(await read()).to.equal('');
+    await chown(folder, STRANGER, STRANGER);
+    expect(await read()).to.include(`its directory ${folder} belongs to uid ${STRANGER}`);
+  });
+
+  it('may be /dev/null', async () => {
+    expect(await readConfigFile('/dev/null', {})).to.deep.equal({ defaults: {}, hosts: new Map() });
+  });
+});
