@@ -52,7 +52,7 @@ for (const dialler of ROLES)
 
     /** All has come but END. */
     async function underWay(): Promise<{ hop: Hop; port: number; relay: Relay }> {
-      const hop = new Hop(bench, { dialler, sealed: true, bytes: STREAM_BYTES, held: true });
+      const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: STREAM_BYTES, held: true });
       const port = await hop.listen();
       const relay = await Relay.before(port);
       hop.dial(relay.port);

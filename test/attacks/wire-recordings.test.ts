@@ -4,17 +4,17 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';
 import { listenAs } from './wire/crowd.ts';
-import { endOf, Hop, type Role } from './wire/hop.ts';
+import { ENCRYPT_WORDS, ENCRYPTS, endOf, Hop, type Role } from './wire/hop.ts';
 import { type Passing, Relay, said } from './wire/relay.ts';
 
 const ROLES: readonly Role[] = ['sender', 'receiver'];
 const STREAM_BYTES = 300_000;
 
 for (const dialler of ROLES)
-  for (const sealed of [true, false])
-    describe(`a recording (${sealed ? 'sealed' : 'plain'}, the ${dialler} dials)`, () => {
+  for (const encrypt of ENCRYPTS)
+    describe(`a recording (${ENCRYPT_WORDS[encrypt]}, the ${dialler} dials)`, () => {
       const bench = useBench();
-      const newHop = (open = {}): Hop => new Hop(bench, { dialler, sealed, bytes: STREAM_BYTES, open });
+      const newHop = (open = {}): Hop => new Hop(bench, { dialler, encrypt, bytes: STREAM_BYTES, open });
 
       it('of a dialler opens no listener', async () => {
         const recorded = await record(newHop());
@@ -101,8 +101,8 @@ describe('a connection that was led astray', () => {
   for (const dialler of ROLES) {
     for (const [where, open] of Object.entries(astray))
       it(`to ${where} is refused by both (the ${dialler} dials)`, async () => {
-        const hop = new Hop(bench, { dialler, sealed: true, bytes: 1000 });
-        const other = new Hop(bench, { dialler, sealed: true, bytes: 1000, open });
+        const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 1000 });
+        const other = new Hop(bench, { dialler, encrypt: 'always', bytes: 1000, open });
         const [port, otherPort] = [await hop.listen(), await other.listen()];
         hop.dial(otherPort);
         expect(await hop.dialler.agent.heard('dial_failed')).to.include({ code: 'key_refused' });
@@ -111,10 +111,10 @@ describe('a connection that was led astray', () => {
       });
 
     it(`to one of its own role is refused by both (the ${dialler} dials)`, async () => {
-      const hop = new Hop(bench, { dialler, sealed: true, bytes: 1000 });
+      const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 1000 });
       const turned = new Hop(bench, {
         dialler: dialler === 'sender' ? 'receiver' : 'sender',
-        sealed: true,
+        encrypt: 'always',
         bytes: 1000,
       });
       const [port, turnedPort] = [await hop.listen(), await turned.listen()];
@@ -125,7 +125,7 @@ describe('a connection that was led astray', () => {
     });
 
     it(`to itself is refused (the ${dialler} listens and dials)`, async () => {
-      const hop = new Hop(bench, { dialler, sealed: true, bytes: 1000 });
+      const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 1000 });
       const port = await hop.listen();
       hop.dialler.agent.tell('listen');
       hop.dial(Number((await hop.dialler.agent.heard('listening')).port));

@@ -1,10 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 // A few of the messages that somebody on the way may change; test/full has all.
+import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';
 import { sample } from '../support/sample.ts';
+import { endOf, Hop } from './wire/hop.ts';
+import { HEADER_BYTES, LENGTH_BYTES, Relay } from './wire/relay.ts';
 import { checkTampering, nameOf, TAMPERINGS } from './wire/tampering.ts';
 
 const SAMPLE = 60;
+
+/** Three of its frames pass, then one bit of the next one's payload is another. */
+const CHANGED = 3;
+
+describe('somebody on the path of a file that is in clear, but authenticated', () => {
+  const bench = useBench();
+
+  for (const transport of ['of random bytes', 'that is compressed'] as const)
+    it(`changes a byte ${transport}: the frame is noticed, and the file keeps its old content`, async () => {
+      const before = Buffer.from('what was there before');
+      const shrinks = transport === 'that is compressed';
+      const open = { compress: shrinks ? 1 : 0 };
+      const hop = new Hop(bench, {
+        dialler: 'sender',
+        encrypt: 'auth',
+        bytes: 300_000,
+        shrinks,
+        before,
+        open,
+        held: true,
+      });
+      const relay = await Relay.before(await hop.listen());
+      relay.meddle(({ type, index, bytes }) => {
+        if (type !== 'DATA' || index !== CHANGED) return bytes;
+        const middle = LENGTH_BYTES + HEADER_BYTES + 1000;
+        if (!shrinks) expect(hop.content.includes(bytes.subarray(middle, middle + 100))).to.equal(true);
+        return Buffer.from(bytes).fill((bytes[middle] ?? 0) ^ 1, middle, middle + 1);
+      });
+      try {
+        hop.dial(relay.port);
+        // Nobody said END: it is the frame that tells.
+        expect(await endOf(hop.listener)).to.equal('data_damaged');
+        expect(hop.sunk?.equals(before)).to.equal(true);
+        expect(await endOf(hop.dialler)).to.equal('aborted');
+        expect(hop.dialler.agent.events.at(-1)?.message).to.match(/a frame was changed on its way \(number 3\)/);
+      } finally {
+        relay.close();
+      }
+    });
+});
 
 describe('a message that is tampered with', () => {
   const bench = useBench();

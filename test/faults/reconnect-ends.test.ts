@@ -27,7 +27,7 @@ describe('a broken connection', () => {
 
     it(`that the ${dialler} dialled is lost at once when another key answers`, async () => {
       const hop = await flowing({ dialler });
-      const stranger = new Hop(bench, { dialler, sealed: true, bytes: 1, open: { key: 'cd'.repeat(32) } });
+      const stranger = new Hop(bench, { dialler, encrypt: 'always', bytes: 1, open: { key: 'cd'.repeat(32) } });
       proxy.leadTo(await stranger.listen());
       await isLostAtOnce(hop);
     });
@@ -63,7 +63,7 @@ describe('a broken connection', () => {
   });
 
   async function flowing({ dialler }: { readonly dialler: 'sender' | 'receiver' }): Promise<Hop> {
-    const hop = new Hop(bench, { dialler, sealed: true, bytes: 64 * MIB });
+    const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 64 * MIB });
     proxy = await BreakingProxy.before(await hop.listen());
     hop.dial(proxy.port);
     await eventually(() => expect(proxy.bytes).to.be.greaterThan(MIB));

@@ -2,13 +2,13 @@
 // The connection of a hop breaks again and again in one transfer (docs/protocol.md, section 1.6): both ends tell of it, and what
 // arrives is what was sent.
 import { expect } from 'chai';
-import { endOf, Hop, type HopEnd, type Role } from '../attacks/wire/hop.ts';
+import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type HopEnd, type Role } from '../attacks/wire/hop.ts';
 import { type Break, BreakingProxy, type Told } from '../support/breaking-proxy.ts';
 import { type Bench, useBench } from '../support/programs.ts';
 
 export interface ReconnectCell {
   readonly dialler: Role;
-  readonly sealed: boolean;
+  readonly encrypt: Encrypt;
   readonly how: Break;
   readonly told: Told;
   readonly times: number;
@@ -22,14 +22,14 @@ const BETWEEN_BYTES = 2 * MIB;
 const LONGEST_MS = 60_000;
 
 export const RECONNECT_CELLS: readonly ReconnectCell[] = (['sender', 'receiver'] as const).flatMap((dialler) =>
-  [true, false].flatMap((sealed) => [
+  ENCRYPTS.flatMap((encrypt) => [
     ...(['closed', 'reset'] as const).flatMap((how) =>
       (['both', 'dialler', 'listener'] as const).map((told) => {
         // The dialler has to notice by itself what only the listener was told.
-        return { dialler, sealed, how, told, times: told === 'listener' ? TIMES.silent : TIMES.told };
+        return { dialler, encrypt, how, told, times: told === 'listener' ? TIMES.silent : TIMES.told };
       }),
     ),
-    { dialler, sealed, how: 'silent', told: 'both', times: TIMES.silent } as const,
+    { dialler, encrypt, how: 'silent', told: 'both', times: TIMES.silent } as const,
   ]),
 );
 
@@ -37,8 +37,8 @@ export function describeReconnectCells(cells: readonly ReconnectCell[]): void {
   describe('a hop', () => {
     const bench = useBench();
     for (const cell of cells) {
-      const { dialler, sealed, how, told, times } = cell;
-      const which = `${sealed ? 'sealed' : 'clear'}, dialled by its ${dialler},`;
+      const { dialler, encrypt, how, told, times } = cell;
+      const which = `${ENCRYPT_WORDS[encrypt]}, dialled by its ${dialler},`;
       const whom = how === 'silent' ? 'for both' : `for ${told === 'both' ? 'both' : `the ${told} only`}`;
       it(`${which} goes on when its connection is ${how} ${whom}, ${times} times`, async function () {
         this.timeout(LONGEST_MS);
@@ -49,9 +49,9 @@ export function describeReconnectCells(cells: readonly ReconnectCell[]): void {
 }
 
 async function goesOn(bench: Bench, cell: ReconnectCell): Promise<void> {
-  const { dialler, sealed, how, told, times } = cell;
+  const { dialler, encrypt, how, told, times } = cell;
   const open = { stall_timeout_ms: STALL_TIMEOUT_MS };
-  const hop = new Hop(bench, { dialler, sealed, bytes: (times + 2) * BETWEEN_BYTES, open });
+  const hop = new Hop(bench, { dialler, encrypt, bytes: (times + 2) * BETWEEN_BYTES, open });
   const proxy = await BreakingProxy.before(await hop.listen());
   try {
     proxy.breakEvery(BETWEEN_BYTES, times, how, told);

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
+import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
 import type { Message } from '../support/agent-socket.ts';
 import { BreakingProxy } from '../support/breaking-proxy.ts';
 import { KEY, useBench } from '../support/programs.ts';
@@ -16,31 +16,36 @@ const AROUND = 1.01;
 describe('the counters of a hop', () => {
   const bench = useBench();
 
-  for (const sealed of [false, true]) {
-    const how = sealed ? 'sealed' : 'in clear';
+  for (const encrypt of ENCRYPTS) {
+    const how = ENCRYPT_WORDS[encrypt];
 
     it(`tell the bytes on the wire of a stream ${how}`, async () => {
-      const { sent, received } = await carry({ sealed });
+      const { sent, received } = await carry({ encrypt });
       expect(sent.wire_bytes).to.equal(received.wire_bytes);
       expect(sent.wire_bytes).to.be.within(BYTES + 1, BYTES * AROUND);
     });
 
     it(`tell what is left of a stream that is compressed, ${how}`, async () => {
-      const { sent, received } = await carry({ sealed, shrinks: true, open: { compress: 1 } });
+      const { sent, received } = await carry({ encrypt, shrinks: true, open: { compress: 1 } });
       expect(sent.wire_bytes).to.equal(received.wire_bytes);
       expect(sent.wire_bytes).to.be.within(BYTES * 0.4, BYTES * 0.7);
     });
   }
 
   it('tell how long a sender waited for its workers', async () => {
-    const { sent } = await carry({ sealed: false, bytes: 1_000_000, shrinks: true, open: { compress: 19, jobs: 1 } });
+    const { sent } = await carry({
+      encrypt: 'never',
+      bytes: 1_000_000,
+      shrinks: true,
+      open: { compress: 19, jobs: 1 },
+    });
     const { worker_ms: worker, input_ms: input, wire_ms: wire, output_ms: output } = sent;
     expect(worker).to.be.greaterThan(0);
     expect(worker).to.equal(Math.max(Number(worker), Number(input), Number(wire), Number(output)));
   });
 
   it('add up what connections carried', async () => {
-    const hop = new Hop(bench, { dialler: 'sender', sealed: false, bytes: BYTES, open: { buffer: BUFFER } });
+    const hop = new Hop(bench, { dialler: 'sender', encrypt: 'never', bytes: BYTES, open: { buffer: BUFFER } });
     const proxy = await BreakingProxy.before(await hop.listen());
     try {
       proxy.breakEvery(BYTES / 2, 1, 'closed', 'both');
@@ -65,7 +70,7 @@ describe('the counters of a hop', () => {
     expect(wire_bytes).to.be.at.least(bytes + (bytes / slotBytes) * headerBytes);
   });
 
-  async function carry(options: { sealed: boolean; bytes?: number; shrinks?: boolean; open?: Message }) {
+  async function carry(options: { encrypt: Encrypt; bytes?: number; shrinks?: boolean; open?: Message }) {
     const bytes = options.bytes ?? BYTES;
     const hop = new Hop(bench, { dialler: 'sender', ...options, bytes, open: { buffer: BUFFER, ...options.open } });
     hop.dial(await hop.listen());

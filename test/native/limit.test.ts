@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --limit: no stream is faster than it may be, and none is held back for longer than that takes.
 import { expect } from 'chai';
-import { endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
+import { type Encrypt, endOf, Hop, type HopEnd } from '../attacks/wire/hop.ts';
 import type { Message } from '../support/agent-socket.ts';
 import { BreakingProxy } from '../support/breaking-proxy.ts';
 import { KEY, useBench } from '../support/programs.ts';
@@ -18,13 +18,14 @@ interface Cell {
   readonly name: string;
   readonly bytes: number;
   readonly limit: number;
-  readonly sealed?: boolean;
+  readonly encrypt?: Encrypt;
   readonly open?: Message;
 }
 
 const CELLS: readonly Cell[] = [
   { name: 'in clear', bytes: 4 * MB, limit: 4 * MB },
-  { name: 'sealed', bytes: 4 * MB, limit: 4 * MB, sealed: true },
+  { name: 'sealed', bytes: 4 * MB, limit: 4 * MB, encrypt: 'always' },
+  { name: 'authenticated', bytes: 4 * MB, limit: 4 * MB, encrypt: 'auth' },
   { name: 'through the smallest window', bytes: 20 * MB, limit: 20 * MB, open: { buffer: 64 << 10 } },
   { name: 'of many bytes', bytes: 100 * MB, limit: 100 * MB },
   { name: 'of few bytes', bytes: 300, limit: 300 },
@@ -59,7 +60,7 @@ describe('a limit', () => {
   it('counts what is sent again', async () => {
     const [bytes, limit, until] = [6 * MB, 4 * MB, 2 * MB];
     const open = { limit, buffer: BUFFER, stall_timeout_ms: 10_000 };
-    const hop = new Hop(bench, { dialler: 'sender', sealed: false, bytes, open });
+    const hop = new Hop(bench, { dialler: 'sender', encrypt: 'never', bytes, open });
     const proxy = await BreakingProxy.before(await hop.listen());
     try {
       proxy.breakEvery(until, 1, 'silent', 'both');
@@ -76,9 +77,9 @@ describe('a limit', () => {
   }).timeout(60_000);
 
   /** How long it took, and how long its sender says that it was held back. */
-  async function carry({ bytes, limit, sealed, open }: Cell): Promise<{ tookMs: number; heldMs: number }> {
+  async function carry({ bytes, limit, encrypt = 'never', open }: Cell): Promise<{ tookMs: number; heldMs: number }> {
     const settings = { limit, buffer: BUFFER, ...open };
-    const hop = new Hop(bench, { dialler: 'sender', sealed: sealed ?? false, bytes, open: settings });
+    const hop = new Hop(bench, { dialler: 'sender', encrypt, bytes, open: settings });
     const port = await hop.listen();
     const began = performance.now();
     hop.dial(port);

@@ -14,11 +14,15 @@ describe('rdsend and rdrecv carry every size', () => {
     it(`${size} bytes through pipes`, () => copyThroughPipes(size, []));
 
   it('300 MiB through pipes', () => copyThroughPipes(300 * MIB, [])).timeout(60_000);
+  it('300 MiB authenticated', () => copyThroughPipes(300 * MIB, ['--encrypt', 'auth'])).timeout(60_000);
   it('300 MiB encrypted', () => copyThroughPipes(300 * MIB, ['--encrypt', 'always'])).timeout(60_000);
   it('20 MiB through the smallest window', () => copyThroughPipes(20 * MIB, ['--buffer', '64KiB']));
   it('20 MiB without ever sleeping', () => copyThroughPipes(20 * MIB, ['--poll']));
   it('20 MiB encrypted through a window of odd size', () =>
     copyThroughPipes(20 * MIB, ['--buffer', '777777', '--encrypt', 'always']));
+
+  it('20 MiB authenticated through a window of odd size', () =>
+    copyThroughPipes(20 * MIB, ['--buffer', '777777', '--encrypt', 'auth']));
 
   /** The input is a pipe, so that reads are short; so is the output. */
   async function copyThroughPipes(size: number, options: readonly string[]): Promise<void> {

@@ -12,7 +12,7 @@ const ROWS: readonly Row[] = [
   ['rdsend --no-such h 1 k', 'unknown option --no-such'],
   ['rdsend --buffer', '--buffer needs a value'],
   ['rdsend --buffer 1K h 1 k', '--buffer is a size from 64KiB to 1GiB, not 1K'],
-  ['rdsend --encrypt maybe h 1 k', '--encrypt is auto, always or never, not maybe'],
+  ['rdsend --encrypt maybe h 1 k', '--encrypt is auto, always, auth or never, not maybe'],
   ['rdsend --compress lz4 h 1 k', '--compress is zstd, zstd:LEVEL (1 to 19) or none, not lz4'],
   ['rdsend --jobs 65 h 1 k', '--jobs is a number of threads from 0 to 64, not 65'],
   ['rdsend --limit 0 h 1 k', '--limit is a rate from 1 B/s to 1 PiB/s, or none, not 0'],

@@ -66,7 +66,9 @@ static struct rd_hello any_hello(struct fuzz_input *input) {
   uint8_t flags = fuzz_u8(input);
   return (struct rd_hello){
       .version = flags & 4 ? fuzz_u16(input) : RD_PROTOCOL_VERSION,
-      .wants_sealed = flags & 1,
+      .wants = flags & 1     ? RD_PROTECTION_SEAL
+               : flags & 128 ? RD_PROTECTION_MAC
+                             : RD_PROTECTION_NONE,
       .wants_chacha = flags & 2,
       .compresses = flags & 32,
       .features = flags & 8 ? fuzz_u64(input) : 0,
@@ -142,7 +144,7 @@ static void check_agreement(struct rd_handshake *mine, struct rd_handshake *peer
   check_hello(&ours.peer, role, said);
   if (rd_handshake_complete(peer)) {
     FUZZ_REQUIRE(rd_handshake_take(peer, &its, &error));
-    FUZZ_REQUIRE(ours.sealed == its.sealed && strcmp(ours.cipher_name, its.cipher_name) == 0);
+    FUZZ_REQUIRE(ours.protection == its.protection && strcmp(ours.cipher_name, its.cipher_name) == 0);
     check_frame(ours.outgoing, its.incoming);
     check_frame(its.outgoing, ours.incoming);
     rd_seal_destroy(its.outgoing);
@@ -156,7 +158,7 @@ static void check_hello(const struct rd_hello *taken, enum rd_role role, const s
   FUZZ_REQUIRE(taken->version == RD_PROTOCOL_VERSION && taken->version == said->version);
   FUZZ_REQUIRE(taken->slots == said->slots && taken->slot_bytes == said->slot_bytes);
   FUZZ_REQUIRE(taken->small_slots == said->small_slots && taken->small_slots <= 1u << 16);
-  FUZZ_REQUIRE(taken->wants_sealed == said->wants_sealed && taken->wants_chacha == said->wants_chacha);
+  FUZZ_REQUIRE(taken->wants == said->wants && taken->wants_chacha == said->wants_chacha);
   FUZZ_REQUIRE(taken->compresses == said->compresses);
   if (role == RD_ROLE_RECEIVER) FUZZ_REQUIRE(taken->slots + taken->small_slots == 0 && taken->slot_bytes == 0);
   if (role == RD_ROLE_SENDER) FUZZ_REQUIRE(taken->slots > 0 && taken->slot_bytes > 0);

@@ -3,6 +3,7 @@
 
 #include "cleanup.h"
 #include "io.h"
+#include "protected_frame.h"
 #include "wire.h"
 
 #include <poll.h>
@@ -19,7 +20,7 @@ enum tweak {
   TWEAK_OFFSET = 1,
   TWEAK_PAYLOAD = 2,
   TWEAK_EPOCH = 4,
-  TWEAK_SEAL = 8, // sealed where it must not be, or not where it must
+  TWEAK_SEAL = 8, // protected otherwise than it must be
   TWEAK_SEQUENCE = 16,
   TWEAK_BIT = 32, // one bit changes on the way
   TWEAK_STREAM = 64,
@@ -38,7 +39,7 @@ static void draft_frame(const struct phony_peer *peer, enum rd_frame_type type, 
 static size_t draft_data(const struct phony_peer *peer, size_t bytes, unsigned char *payload);
 static void tweak_draft(struct draft *draft, unsigned tweaks, struct fuzz_input *input);
 static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tweaks, struct fuzz_input *input);
-static bool is_sealed(const struct phony_peer *peer, enum rd_frame_type type);
+static enum rd_protection protection_of(const struct phony_peer *peer, enum rd_frame_type type);
 static void note_said(struct phony_peer *peer, const struct draft *draft, bool intact);
 static void go_back(struct phony_peer *peer, uint64_t offset);
 static bool is_proper(const struct phony_peer *peer, const struct draft *draft);
@@ -81,7 +82,7 @@ void phony_peer_meet(struct phony_peer *peer, int fd) {
   rd_seal_destroy(peer->agreement.incoming);
   rd_cleanup_fd(&peer->fd);
   peer->fd = fd;
-  peer->agreement = (struct rd_agreement){.sealed = false};
+  peer->agreement = (struct rd_agreement){.outgoing = NULL};
   peer->joined = peer->deaf = peer->mute = peer->said_end = false;
   peer->said_frames = peer->acked_frames = peer->heard_frames = peer->granted_frames = 0;
 }
@@ -94,7 +95,7 @@ bool phony_peer_join(struct phony_peer *peer, bool dialler, const struct rd_hell
   struct rd_handshake *handshake = rd_handshake_create(&identity, peer->role, dialler, hello, &error);
   FUZZ_REQUIRE(handshake != NULL && (!dialler || rd_handshake_input(handshake, NULL, 0, &error)));
   peer->joined = shake_hands(peer, handshake) && rd_handshake_take(handshake, &peer->agreement, &error);
-  if (peer->joined) peer->sealed = peer->agreement.sealed;
+  if (peer->joined) peer->protection = peer->agreement.protection;
   peer->resume_owed = peer->agreement.mine.epoch > 1;
   rd_handshake_destroy(handshake);
   return peer->joined;
@@ -174,7 +175,7 @@ static void draft_frame(const struct phony_peer *peer, enum rd_frame_type type, 
   }
   if (type == RD_FRAME_END) {
     struct rd_end end = {.producer_status = (uint32_t)bytes};
-    if (!peer->sealed) rd_digest_value(peer->digest, end.digest);
+    if (peer->protection == RD_PROTECTION_NONE) rd_digest_value(peer->digest, end.digest);
     rd_end_encode(&end, draft->payload);
     draft->bytes = RD_END_BYTES;
   }
@@ -209,9 +210,11 @@ static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tw
   struct rd_error error;
   size_t bytes = RD_HEADER_BYTES + draft->bytes;
   if (!peer->joined) return;
-  if (is_sealed(peer, draft->frame.type) != ((tweaks & TWEAK_SEAL) != 0)) {
-    FUZZ_REQUIRE(
-        rd_seal_seal(peer->agreement.outgoing, &draft->frame, draft->payload, draft->bytes, header, body, &error));
+  enum rd_protection protection = protection_of(peer, draft->frame.type);
+  if (tweaks & TWEAK_SEAL) protection = (enum rd_protection)((protection + 1u + fuzz_u8(input) % 2u) % 3u);
+  if (protection != RD_PROTECTION_NONE) {
+    draft->frame.flags |= rd_protection_flag(protection);
+    FUZZ_REQUIRE(protect_frame(peer->agreement.outgoing, &draft->frame, draft->payload, draft->bytes, header, &error));
     bytes += RD_TAG_BYTES;
   } else {
     rd_frame_encode(&draft->frame, header);
@@ -224,8 +227,9 @@ static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tw
   (void)send_bytes(peer, outgoing, LENGTH_BYTES + bytes);
 }
 
-static bool is_sealed(const struct phony_peer *peer, enum rd_frame_type type) {
-  return type != RD_FRAME_HANDSHAKE && (type != RD_FRAME_DATA || peer->sealed);
+static enum rd_protection protection_of(const struct phony_peer *peer, enum rd_frame_type type) {
+  if (type == RD_FRAME_HANDSHAKE) return RD_PROTECTION_NONE;
+  return type == RD_FRAME_DATA ? peer->protection : RD_PROTECTION_SEAL;
 }
 
 // Before it is sent: its effect may be there at once.
@@ -283,7 +287,7 @@ static bool is_senders(const struct phony_peer *peer, const struct draft *draft)
   unsigned char digest[RD_DIGEST_BYTES];
   if (frame->type != RD_FRAME_END || !rd_end_decode(draft->payload, draft->bytes, &end, &error)) return false;
   rd_digest_value(peer->digest, digest);
-  bool right = peer->sealed || memcmp(digest, end.digest, sizeof digest) == 0;
+  bool right = peer->protection != RD_PROTECTION_NONE || memcmp(digest, end.digest, sizeof digest) == 0;
   return right && (!peer->ended || peer->said_bytes == peer->end_bytes);
 }
 
@@ -382,9 +386,9 @@ static unsigned take_message(struct phony_peer *peer, size_t bytes) {
   unsigned char *payload = incoming + RD_HEADER_BYTES;
   size_t payload_bytes = bytes - RD_HEADER_BYTES;
   FUZZ_REQUIRE(rd_frame_decode(incoming, bytes, &frame, &error));
-  bool sealed = (frame.flags & RD_FLAG_SEALED) != 0;
-  FUZZ_REQUIRE(sealed == is_sealed(peer, frame.type) && frame.epoch == peer->agreement.mine.epoch);
-  if (sealed)
+  FUZZ_REQUIRE(frame.flags == rd_protection_flag(protection_of(peer, frame.type)));
+  FUZZ_REQUIRE(frame.epoch == peer->agreement.mine.epoch);
+  if (rd_frame_has_tag(&frame))
     FUZZ_REQUIRE(rd_seal_open(peer->agreement.incoming, incoming, bytes, &frame, &payload, &payload_bytes, &error));
   bool is_life_sign = frame.type == RD_FRAME_PING || frame.type == RD_FRAME_PONG;
   FUZZ_REQUIRE(!peer->heard_abort || is_life_sign); // the last word

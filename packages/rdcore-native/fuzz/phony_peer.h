@@ -13,9 +13,9 @@
 
 struct phony_peer {
   int fd;
-  enum rd_role role;     // its own
-  bool sealed;           // DATA, by every connection
-  unsigned char *stream; // PHONY_STREAM_MOST_BYTES: what was said or heard of it
+  enum rd_role role;             // its own
+  enum rd_protection protection; // of DATA, by every connection
+  unsigned char *stream;         // PHONY_STREAM_MOST_BYTES: what was said or heard of it
   struct rd_digest *digest;
 
   // Of the connection there is.

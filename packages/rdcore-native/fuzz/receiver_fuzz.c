@@ -26,13 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint8_t how = fuzz_u8(&input);
   enum sink sink = (enum sink)(how >> 1 & 3);
   enum session_way way = (enum session_way)(how >> 3 & 3);
-  bool encrypted = how & 1, says_bye = how & 32, chooses = !(how & 128);
+  enum rd_encrypt encrypt = how & 1 ? RD_ENCRYPT_ALWAYS : how & 64 ? RD_ENCRYPT_AUTH : RD_ENCRYPT_NEVER;
+  bool says_bye = how & 32, chooses = !(how & 128);
   char path[128];
   struct session session = {.hello = {.version = RD_PROTOCOL_VERSION, .wants_chacha = how & 64, .epoch = 1}};
   struct phony_peer *peer = &session.peer;
   RD_AUTO_CLOSE int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
   snprintf(path, sizeof path, "%s/sink", session_folder());
-  session_begin(&session, RD_ROLE_RECEIVER, encrypted ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER, way);
+  session_begin(&session, RD_ROLE_RECEIVER, encrypt, way);
   prepare_sink(&session.script, sink, path, null_fd);
   script_start(&session.script);
   if (session_join(&session)) {

@@ -13,7 +13,7 @@
 
 enum source { SOURCE_FILE, SOURCE_PIPE, SOURCE_OPEN_PIPE, SOURCE_NONE };
 
-static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input);
+static struct rd_hello any_hello(uint8_t how, uint8_t more, struct fuzz_input *input);
 static bool is_possible(const struct rd_hello *hello);
 static void prepare_source(struct script *script, enum source source, size_t bytes, int *read_fd, int *write_fd);
 static void fill(int fd, size_t bytes);
@@ -26,12 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint8_t how = fuzz_u8(&input), more = fuzz_u8(&input);
   enum source source = (enum source)(how >> 1 & 3);
   enum session_way way = (enum session_way)(more & 3);
-  bool encrypted = how & 1, commits = !(how & 16);
+  enum rd_encrypt wanted = more & 4 ? RD_ENCRYPT_AUTH : RD_ENCRYPT_ALWAYS;
+  enum rd_encrypt encrypt = how & 1 ? wanted : RD_ENCRYPT_NEVER;
+  bool commits = !(how & 16);
   size_t source_bytes = fuzz_u16(&input) % SOURCE_MOST_BYTES;
-  struct session session = {.hello = any_hello(how, &input)};
+  struct session session = {.hello = any_hello(how, more, &input)};
   RD_AUTO_CLOSE int read_fd = -1;
   RD_AUTO_CLOSE int write_fd = -1;
-  session_begin(&session, RD_ROLE_SENDER, encrypted ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER, way);
+  session_begin(&session, RD_ROLE_SENDER, encrypt, way);
   prepare_source(&session.script, source, source_bytes, &read_fd, &write_fd);
   if (commits) script_add(&session.script, RD_ORDER_COMMIT);
   script_start(&session.script);
@@ -44,8 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input) {
-  struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants_sealed = how & 32, .epoch = 1};
+static struct rd_hello any_hello(uint8_t how, uint8_t more, struct fuzz_input *input) {
+  struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .epoch = 1};
+  if (how & 32) hello.wants = more & 8 ? RD_PROTECTION_MAC : RD_PROTECTION_SEAL;
   hello.slots = how & 64 ? fuzz_u32(input) : 1u + fuzz_u8(input) % 8;
   hello.slot_bytes = how & 128 ? fuzz_u32(input) : 4096;
   hello.small_slots = hello.slots / 2;
@@ -101,7 +104,7 @@ static void check(const struct script *script, const struct phony_peer *peer, si
   if (peer->misbehaved) return;
   FUZZ_REQUIRE(peer->heard_bytes <= source_bytes);
   FUZZ_REQUIRE(!peer->heard_end || (can_end && peer->heard_bytes == source_bytes));
-  if (peer->heard_end && !peer->sealed) {
+  if (peer->heard_end && peer->protection == RD_PROTECTION_NONE) {
     unsigned char digest[RD_DIGEST_BYTES];
     rd_digest_value(peer->digest, digest);
     FUZZ_REQUIRE(memcmp(digest, peer->end.digest, sizeof digest) == 0);

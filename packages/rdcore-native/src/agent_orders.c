@@ -113,8 +113,10 @@ static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]) {
 }
 
 static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt) {
-  static const char *const names[] = {
-      [RD_ENCRYPT_ALWAYS] = "always", [RD_ENCRYPT_NEVER] = "never", [RD_ENCRYPT_TCP] = "tcp"};
+  static const char *const names[] = {[RD_ENCRYPT_ALWAYS] = "always",
+                                      [RD_ENCRYPT_AUTH] = "auth",
+                                      [RD_ENCRYPT_NEVER] = "never",
+                                      [RD_ENCRYPT_TCP] = "tcp"};
   const char *text = json_string_value(value);
   for (unsigned i = RD_ENCRYPT_ALWAYS; text != NULL && i <= RD_ENCRYPT_TCP; i++) {
     if (strcmp(text, names[i]) != 0) continue;

@@ -12,6 +12,7 @@ static bool make_small(struct rd_arrivals *arrivals, struct rd_error *error);
 static bool make_inbound(struct rd_arrivals *arrivals, unsigned jobs, struct rd_error *error);
 static int take_message(struct rd_arrivals *arrivals, struct rd_arrival *arrival, struct rd_error *error);
 static bool open_frame(struct rd_arrivals *arrivals, struct rd_arrival *arrival, struct rd_error *error);
+static bool is_as_agreed(const struct rd_agreement *agreement, const struct rd_frame *frame);
 static bool make_small_copy(struct rd_arrivals *arrivals, struct rd_arrival *arrival, struct rd_error *error);
 static bool hold_back(struct rd_arrivals *arrivals, const struct rd_arrival *arrival, bool *held,
                       struct rd_error *error);
@@ -78,7 +79,7 @@ static bool make_small(struct rd_arrivals *arrivals, struct rd_error *error) {
 static bool make_inbound(struct rd_arrivals *arrivals, unsigned jobs, struct rd_error *error) {
   const struct rd_agreement *agreement = arrivals->agreement;
   if (agreement->mine.slots == 0) return true;
-  struct rd_inbound_config config = {.seal = agreement->sealed ? agreement->incoming : NULL,
+  struct rd_inbound_config config = {.seal = agreement->protection != RD_PROTECTION_NONE ? agreement->incoming : NULL,
                                      .jobs = jobs,
                                      .frames = agreement->mine.slots + agreement->mine.small_slots + CONTROL_SLOTS,
                                      .slot_bytes = agreement->mine.slot_bytes};
@@ -98,15 +99,12 @@ static int take_message(struct rd_arrivals *arrivals, struct rd_arrival *arrival
   return open_frame(arrivals, arrival, error) ? 1 : -1;
 }
 
-// But for the seal of DATA.
+// But for the seal, or the MAC, of DATA.
 static bool open_frame(struct rd_arrivals *arrivals, struct rd_arrival *arrival, struct rd_error *error) {
   const struct rd_message *message = &arrival->message;
   struct rd_frame *frame = &arrival->frame;
   if (!rd_frame_decode(message->data, message->bytes, frame, error)) return false;
-  bool sealed = (frame->flags & RD_FLAG_SEALED) != 0;
-  bool must_be_sealed = frame->type != RD_FRAME_DATA || arrivals->agreement->sealed;
-  bool is_of_this = frame->type != RD_FRAME_HANDSHAKE && frame->epoch == arrivals->agreement->mine.epoch;
-  if (!is_of_this || sealed != must_be_sealed) return out_of_place(frame, error);
+  if (!is_as_agreed(arrivals->agreement, frame)) return out_of_place(frame, error);
   if (frame->type != RD_FRAME_DATA) {
     return rd_seal_open(arrivals->agreement->incoming, message->data, message->bytes, frame, &arrival->payload,
                         &arrival->bytes, error);
@@ -116,6 +114,15 @@ static bool open_frame(struct rd_arrivals *arrivals, struct rd_arrival *arrival,
   arrival->bytes = message->bytes - RD_HEADER_BYTES;
   bool is_small = arrivals->small.count > 0 && message->bytes <= arrivals->small.message_bytes;
   return !is_small || make_small_copy(arrivals, arrival, error);
+}
+
+// Protected neither less nor more than both ends said, and compressed only where that was offered.
+static bool is_as_agreed(const struct rd_agreement *agreement, const struct rd_frame *frame) {
+  bool is_data = frame->type == RD_FRAME_DATA;
+  unsigned must_have = is_data ? rd_protection_flag(agreement->protection) : RD_FLAG_SEALED;
+  unsigned may_have = is_data && agreement->compresses ? RD_FLAG_COMPRESSED : 0u;
+  return frame->type != RD_FRAME_HANDSHAKE && frame->epoch == agreement->mine.epoch &&
+         (frame->flags & ~may_have) == must_have;
 }
 
 // What is small waits elsewhere, and its slot is free for what comes.

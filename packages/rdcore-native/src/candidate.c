@@ -85,7 +85,7 @@ void rd_candidate_take(struct rd_candidate *candidate, struct rd_transport **tra
   *transport = candidate->transport;
   *agreement = candidate->agreement;
   candidate->transport = NULL;
-  candidate->agreement = (struct rd_agreement){.sealed = false};
+  candidate->agreement = (struct rd_agreement){.outgoing = NULL};
 }
 
 int64_t rd_candidate_until_ms(const struct rd_candidate *candidate) {

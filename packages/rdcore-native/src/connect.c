@@ -42,7 +42,7 @@ static bool make_hello(struct rd_connect *connect, const struct rd_transport *tr
                        struct rd_hello *hello, struct rd_error *error);
 static uint32_t next_epoch(struct rd_connect *connect, bool dialler);
 static bool is_rdma(const struct rd_transport *transport);
-static bool wants_sealed(enum rd_encrypt encrypt, const struct rd_transport *transport);
+static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transport *transport);
 static bool is_here(const char *peer);
 static bool service_knocks(struct rd_connect *connect);
 static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error);
@@ -229,14 +229,15 @@ static bool make_hello(struct rd_connect *connect, const struct rd_transport *tr
   const struct rd_connect_config *config = &connect->config;
   *hello = (struct rd_hello){
       .version = RD_PROTOCOL_VERSION,
-      .wants_sealed = wants_sealed(config->encrypt, transport),
+      .wants = wanted(config->encrypt, transport),
       .features = RD_FEATURE_ZSTD,
-      .wants_chacha = config->role == RD_ROLE_SENDER && !rd_cpu_has_aes(),
+      .wants_chacha = config->role == RD_ROLE_SENDER && rd_cpu_prefers_chacha(),
+      .wants_chacha_mac = config->role == RD_ROLE_SENDER && rd_cpu_prefers_chacha_mac(),
       .compresses = config->role == RD_ROLE_SENDER && config->compress_level > 0,
       .epoch = next_epoch(connect, dialler),
   };
   if (config->role == RD_ROLE_SENDER) return true;
-  bool is_worked = hello->wants_sealed || config->compress_level > 0;
+  bool is_worked = hello->wants != RD_PROTECTION_NONE || config->compress_level > 0;
   struct rd_window window = connect->epoch > 0 ? connect->window : rd_window_of(config->buffer_bytes, is_worked);
   bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);
   hello->slots = window.slots;
@@ -256,18 +257,21 @@ static bool is_rdma(const struct rd_transport *transport) {
   return strcmp(transport->ops->name, "rdma") == 0;
 }
 
-static bool wants_sealed(enum rd_encrypt encrypt, const struct rd_transport *transport) {
+static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transport *transport) {
   switch (encrypt) {
-  case RD_ENCRYPT_AUTO:
-    return !is_rdma(transport) && !is_here(transport->ops->peer_name(transport));
-  case RD_ENCRYPT_ALWAYS:
-    return true;
   case RD_ENCRYPT_NEVER:
-    return false;
+    return RD_PROTECTION_NONE;
+  case RD_ENCRYPT_AUTH:
+    return RD_PROTECTION_MAC;
+  case RD_ENCRYPT_AUTO:
+    if (is_here(transport->ops->peer_name(transport))) return RD_PROTECTION_NONE;
+    break;
   case RD_ENCRYPT_TCP:
-    return !is_rdma(transport);
+    break;
+  case RD_ENCRYPT_ALWAYS:
+    return RD_PROTECTION_SEAL;
   }
-  return true;
+  return is_rdma(transport) ? RD_PROTECTION_MAC : RD_PROTECTION_SEAL;
 }
 
 static bool is_here(const char *peer) {

@@ -14,10 +14,11 @@
 #define RD_CONNECT_POLLS_MOST (2u + RD_DIALS_MOST + RD_CANDIDATES_MOST)
 
 enum rd_encrypt {
-  RD_ENCRYPT_AUTO, // sealed over TCP, unless the peer's address is a loopback address or a path
+  RD_ENCRYPT_AUTO, // as RD_ENCRYPT_TCP, but plain where the peer's address is a loopback address or a path
   RD_ENCRYPT_ALWAYS,
-  RD_ENCRYPT_NEVER, // as all that are not sealed: unless the other end wants it
-  RD_ENCRYPT_TCP,   // sealed over TCP, plain over RDMA
+  RD_ENCRYPT_AUTH,  // a MAC, unless the other end wants it sealed
+  RD_ENCRYPT_NEVER, // plain, unless the other end wants more
+  RD_ENCRYPT_TCP,   // sealed over TCP, with a MAC over RDMA
 };
 
 struct rd_connect_config {

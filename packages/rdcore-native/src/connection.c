@@ -112,11 +112,11 @@ size_t rd_connection_window_most_bytes(const struct rd_transport *transport) {
 
 // What is sealed is sent from the scratch memory.
 size_t rd_connection_enroll_most_bytes(const struct rd_connection *connection) {
-  return connection->agreement.sealed ? SIZE_MAX : connection->enrolled.left_bytes;
+  return connection->agreement.protection == RD_PROTECTION_SEAL ? SIZE_MAX : connection->enrolled.left_bytes;
 }
 
 bool rd_connection_enroll(struct rd_connection *connection, const void *memory, size_t bytes, struct rd_error *error) {
-  if (connection->agreement.sealed) return true;
+  if (connection->agreement.protection == RD_PROTECTION_SEAL) return true;
   return rd_enrolled_add(&connection->enrolled, memory, bytes, error);
 }
 
@@ -231,7 +231,7 @@ const char *rd_connection_transport(const struct rd_connection *connection) {
 }
 
 const char *rd_connection_cipher(const struct rd_connection *connection) {
-  return connection->agreement.sealed ? connection->agreement.cipher_name : "none";
+  return connection->agreement.cipher_name;
 }
 
 const char *rd_connection_local(const struct rd_connection *connection) {

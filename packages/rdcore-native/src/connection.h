@@ -97,7 +97,7 @@ void rd_connection_worked(struct rd_connection *connection); // it was readable
 // What both ends agreed on, and words for reports.
 const struct rd_agreement *rd_connection_agreement(const struct rd_connection *connection);
 const char *rd_connection_transport(const struct rd_connection *connection); // "tcp"
-const char *rd_connection_cipher(const struct rd_connection *connection);    // of DATA: "none" when it is plain
+const char *rd_connection_cipher(const struct rd_connection *connection);    // of DATA; "none" when it is plain
 const char *rd_connection_local(const struct rd_connection *connection);
 const char *rd_connection_peer(const struct rd_connection *connection);
 const char *rd_connection_device(const struct rd_connection *connection); // "mlx5_0"; NULL: none

@@ -21,6 +21,8 @@ static bool all_released(const struct rd_departures *departures);
 static bool make_outbound(struct rd_departures *departures, struct rd_enrolled *enrolled,
                           const struct rd_agreement *agreement, int compress_level, unsigned jobs,
                           struct rd_error *error);
+static bool make_scratch(struct rd_departures *departures, struct rd_enrolled *enrolled, bool seals,
+                         struct rd_outbound_config *config, struct rd_error *error);
 static int send_data(struct rd_departures *departures, const struct rd_frame *frame, const unsigned char *payload,
                      size_t bytes, struct rd_error *error);
 static struct rd_outgoing *free_outgoing(const struct rd_departures *departures);
@@ -28,7 +30,8 @@ static void stage(struct rd_departures *departures, struct rd_outgoing *outgoing
                   size_t bytes);
 static bool offer_staged(struct rd_departures *departures, struct rd_error *error);
 static bool offer_outbound(struct rd_departures *departures, struct rd_error *error);
-static int offer_message(struct rd_departures *departures, const struct iovec parts[2], struct rd_error *error);
+static int offer_message(struct rd_departures *departures, const struct iovec *parts, int count,
+                         struct rd_error *error);
 
 bool rd_departures_begin(struct rd_departures *departures, struct rd_enrolled *enrolled,
                          const struct rd_agreement *agreement, int compress_level, unsigned jobs,
@@ -97,29 +100,39 @@ static bool all_released(const struct rd_departures *departures) {
   return departures->transport->ops->released(departures->transport) == departures->accepted;
 }
 
-// A receiver sends no DATA. What does not shrink goes from the ring, unless it is sealed: then half is the ring's.
+// A receiver sends no DATA.
 static bool make_outbound(struct rd_departures *departures, struct rd_enrolled *enrolled,
                           const struct rd_agreement *agreement, int compress_level, unsigned jobs,
                           struct rd_error *error) {
-  size_t bytes = agreement->peer.slot_bytes;
-  bool compresses = compress_level > 0 && (agreement->peer.features & RD_FEATURE_ZSTD) != 0;
-  departures->data_most_bytes = bytes;
-  if (bytes == 0 || (!agreement->sealed && !compresses)) return true;
-  struct rd_outbound_config config = {
-      .seal = agreement->sealed ? agreement->outgoing : NULL, .level = compresses ? compress_level : 0, .jobs = jobs};
-  size_t for_all_bytes = agreement->sealed ? enrolled->left_bytes : enrolled->left_bytes / 2;
-  unsigned wanted = rd_outbound_scratch_wanted(jobs);
-  size_t fit = for_all_bytes / SCRATCH_GOOD_BYTES > SCRATCH_LEAST ? for_all_bytes / SCRATCH_GOOD_BYTES : SCRATCH_LEAST;
-  config.scratch_count = fit < wanted ? (unsigned)fit : wanted;
-  size_t most_bytes = for_all_bytes / config.scratch_count / PAGE_BYTES * PAGE_BYTES;
-  if (bytes + RD_TAG_BYTES > most_bytes) bytes = most_bytes > 2 * PAGE_BYTES ? most_bytes - PAGE_BYTES : PAGE_BYTES;
-  if (agreement->sealed) departures->data_most_bytes = bytes;
+  bool seals = agreement->protection == RD_PROTECTION_SEAL, protects = agreement->protection != RD_PROTECTION_NONE;
+  struct rd_outbound_config config = {.protection = agreement->protection,
+                                      .seal = protects ? agreement->outgoing : NULL,
+                                      .level = agreement->compresses ? compress_level : 0,
+                                      .jobs = jobs,
+                                      .scratch_count = rd_outbound_scratch_wanted(jobs)};
+  departures->data_most_bytes = agreement->peer.slot_bytes;
+  if (departures->data_most_bytes == 0 || (!protects && config.level == 0)) return true;
+  bool copies = seals || config.level > 0;
+  if (copies && !make_scratch(departures, enrolled, seals, &config, error)) return false;
   config.most_bytes = departures->data_most_bytes;
-  config.stride_bytes = rd_pages_round(bytes + RD_TAG_BYTES);
-  config.scratch = departures->scratch = rd_enrolled_make(enrolled, config.scratch_count * config.stride_bytes, error);
-  if (departures->scratch == NULL) return false;
   departures->outbound = rd_outbound_create(&config, error);
   return departures->outbound != NULL;
+}
+
+// What does not shrink goes from the ring, unless it is sealed: then half is the ring's.
+static bool make_scratch(struct rd_departures *departures, struct rd_enrolled *enrolled, bool seals,
+                         struct rd_outbound_config *config, struct rd_error *error) {
+  size_t bytes = departures->data_most_bytes;
+  size_t for_all_bytes = seals ? enrolled->left_bytes : enrolled->left_bytes / 2;
+  size_t fit = for_all_bytes / SCRATCH_GOOD_BYTES > SCRATCH_LEAST ? for_all_bytes / SCRATCH_GOOD_BYTES : SCRATCH_LEAST;
+  if (fit < config->scratch_count) config->scratch_count = (unsigned)fit;
+  size_t most_bytes = for_all_bytes / config->scratch_count / PAGE_BYTES * PAGE_BYTES;
+  if (bytes + RD_TAG_BYTES > most_bytes) bytes = most_bytes > 2 * PAGE_BYTES ? most_bytes - PAGE_BYTES : PAGE_BYTES;
+  if (seals) departures->data_most_bytes = bytes;
+  config->stride_bytes = rd_pages_round(bytes + RD_TAG_BYTES);
+  departures->scratch = rd_enrolled_make(enrolled, config->scratch_count * config->stride_bytes, error);
+  config->scratch = departures->scratch;
+  return departures->scratch != NULL;
 }
 
 static int send_data(struct rd_departures *departures, const struct rd_frame *frame, const unsigned char *payload,
@@ -145,13 +158,13 @@ static void stage(struct rd_departures *departures, struct rd_outgoing *outgoing
 
 static bool offer_staged(struct rd_departures *departures, struct rd_error *error) {
   if (!departures->is_staged) return true;
-  int sent = offer_message(departures, departures->staged, error);
+  int sent = offer_message(departures, departures->staged, 2, error);
   departures->is_staged = sent == 0;
   return sent >= 0;
 }
 
 static bool offer_outbound(struct rd_departures *departures, struct rd_error *error) {
-  struct iovec parts[2];
+  struct iovec parts[RD_OUTBOUND_PARTS];
   while (departures->outbound != NULL && !departures->is_staged && !departures->is_closed) {
     if (free_outgoing(departures) == NULL) {
       departures->transport->ops->expect_releases(departures->transport, true);
@@ -159,21 +172,22 @@ static bool offer_outbound(struct rd_departures *departures, struct rd_error *er
     }
     int next = rd_outbound_next(departures->outbound, parts, error);
     if (next <= 0) return next == 0;
-    int sent = offer_message(departures, parts, error);
+    int sent = offer_message(departures, parts, RD_OUTBOUND_PARTS, error);
     if (sent <= 0) return sent == 0;
     rd_outbound_sent(departures->outbound, departures->accepted);
-    departures->wire_bytes += parts[0].iov_len + parts[1].iov_len;
+    for (int i = 0; i < RD_OUTBOUND_PARTS; i++) departures->wire_bytes += parts[i].iov_len;
   }
   return true;
 }
 
 // As the transport's send(), but one refusal is followed by a flush and a second try.
-static int offer_message(struct rd_departures *departures, const struct iovec parts[2], struct rd_error *error) {
+static int offer_message(struct rd_departures *departures, const struct iovec *parts, int count,
+                         struct rd_error *error) {
   struct rd_transport *transport = departures->transport;
-  int sent = transport->ops->send(transport, parts, 2, error);
+  int sent = transport->ops->send(transport, parts, count, error);
   if (sent == 0) {
     if (!transport->ops->flush(transport, error)) return -1;
-    sent = transport->ops->send(transport, parts, 2, error);
+    sent = transport->ops->send(transport, parts, count, error);
   }
   if (sent > 0) departures->accepted++;
   if (sent == 0) transport->ops->expect_releases(transport, true);

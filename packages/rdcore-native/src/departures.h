@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames on their way out: they become messages, sealed as agreed, which the transport takes one after the other.
+// Frames on their way out: they become messages, protected as agreed, which the transport takes one after the other.
 #ifndef RD_DEPARTURES_H
 #define RD_DEPARTURES_H
 
@@ -21,7 +21,7 @@ struct rd_departures {
   // A message that was sealed, and so has its place in the sequence, but that the transport would not take yet.
   struct iovec staged[2];
   bool is_staged;
-  // DATA that is compressed or sealed here; NULL: it goes as it is.
+  // DATA that is compressed or protected here; NULL: it goes as it is.
   struct rd_outbound *outbound;
   unsigned char *scratch; // of its frames
   bool is_closed;

@@ -20,6 +20,7 @@ static void show_text(struct rd_display *display, const struct rd_event *event);
 static void listening(struct rd_display *display, const struct rd_event *event);
 static void turned_away(struct rd_display *display, const struct rd_event *event);
 static void connected(struct rd_display *display, const struct rd_event *event);
+static bool is_mac(const char *cipher);
 static void progress(struct rd_display *display, const struct rd_event *event);
 static void finished(struct rd_display *display, const struct rd_event *event);
 static void summary(struct rd_display *display, const struct rd_event *event);
@@ -122,11 +123,17 @@ static void connected(struct rd_display *display, const struct rd_event *event) 
   display->started_at_ms = display->shown_at_ms = rd_now_ms();
   snprintf(display->peer, sizeof display->peer, "%s", event->peer);
   snprintf(display->transport, sizeof display->transport, "%s", event->transport);
-  snprintf(display->cipher, sizeof display->cipher, "%s", event->cipher);
+  snprintf(display->cipher, sizeof display->cipher, "%s%s", is_mac(event->cipher) ? "none, authenticated by " : "",
+           event->cipher);
   snprintf(display->device, sizeof display->device, "%s", event->device != NULL ? event->device : "");
   display->node[0] = '\0';
   if (event->numa_node != NULL) snprintf(display->node, sizeof display->node, " on node %d", *event->numa_node);
   if (event->note != NULL && !display->options->quiet) say(display, "%s", event->note);
+}
+
+// In docs/protocol.md's words for what DATA in clear is proved by.
+static bool is_mac(const char *cipher) {
+  return strcmp(cipher, "aes-256-gmac") == 0 || strcmp(cipher, "poly1305") == 0;
 }
 
 static void progress(struct rd_display *display, const struct rd_event *event) {

@@ -18,7 +18,7 @@ struct rd_display {
   uint64_t shown_bytes;
   struct rd_waits waits; // the last ones told
   int64_t size_bytes;    // -1: not known
-  char peer[320], transport[16], cipher[32], device[64], node[24];
+  char peer[320], transport[16], cipher[48], device[64], node[24];
 };
 
 void rd_display_init(struct rd_display *display, const struct rd_options *options);

@@ -19,6 +19,10 @@ static const char ciphersuite[] = "TLS_AES_256_GCM_SHA384";
 static const unsigned char ciphersuite_id[2] = {0x13, 0x02};
 static const char exporter_label[] = "EXPORTER-rdpipe-data";
 enum { DATA_KEY_BYTES = 44, SLOTS_MAX = 1 << 16 };
+// With AES, and with ChaCha20.
+static const char *const cipher_names[][2] = {[RD_PROTECTION_NONE] = {"none", "none"},
+                                              [RD_PROTECTION_MAC] = {"aes-256-gmac", "poly1305"},
+                                              [RD_PROTECTION_SEAL] = {"aes-256-gcm", "chacha20-poly1305"}};
 
 static SSL_CTX *tls_context; // of this process, once made
 
@@ -115,10 +119,13 @@ bool rd_handshake_named_key(const struct rd_handshake *handshake) {
 bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agreement, struct rd_error *error) {
   const struct rd_hello *mine = &handshake->mine, *peer = &handshake->peer;
   bool sends = handshake->role == RD_ROLE_SENDER;
-  bool chacha = sends ? mine->wants_chacha : peer->wants_chacha;
+  const struct rd_hello *sender = sends ? mine : peer, *receiver = sends ? peer : mine;
+  enum rd_protection protection = mine->wants > peer->wants ? mine->wants : peer->wants;
+  bool chacha = protection == RD_PROTECTION_MAC ? sender->wants_chacha_mac : sender->wants_chacha;
   *agreement = (struct rd_agreement){
-      .sealed = mine->wants_sealed || peer->wants_sealed,
-      .cipher_name = chacha ? "chacha20-poly1305" : "aes-256-gcm",
+      .protection = protection,
+      .cipher_name = cipher_names[protection][chacha],
+      .compresses = sender->compresses && (receiver->features & RD_FEATURE_ZSTD) != 0,
       .mine = *mine,
       .peer = *peer,
   };
@@ -259,7 +266,7 @@ static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
 static void follow(struct rd_handshake *handshake) {
   struct rd_hello *mine = &handshake->mine;
   const struct rd_hello *dialler = &handshake->peer;
-  if (handshake->adapts_slots && (dialler->compresses || dialler->wants_sealed)) {
+  if (handshake->adapts_slots && (dialler->compresses || dialler->wants != RD_PROTECTION_NONE)) {
     struct rd_window window = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
     window = rd_window_worked(&window);
     mine->slots = window.slots;

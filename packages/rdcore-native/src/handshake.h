@@ -21,8 +21,9 @@ struct rd_handshake; // opaque
 
 // What both ends agreed on.
 struct rd_agreement {
-  bool sealed;             // DATA frames are sealed
-  const char *cipher_name; // "aes-256-gcm", "chacha20-poly1305": of the sealed frames
+  enum rd_protection protection; // of DATA frames: the stronger wish
+  const char *cipher_name;       // of DATA: "aes-256-gcm", "chacha20-poly1305", "aes-256-gmac", "poly1305", "none"
+  bool compresses;               // DATA frames may be compressed
   struct rd_hello mine, peer;
   struct rd_seal *outgoing; // owned by the caller after rd_handshake_take()
   struct rd_seal *incoming;
@@ -35,7 +36,7 @@ struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enu
                                          const struct rd_hello *mine, struct rd_error *error);
 
 // Of a receiver that listens, before anything else: it grants smaller slots than `mine` says where the dialler's HELLO
-// tells that DATA will be sealed or compressed.
+// tells that DATA will be protected or compressed.
 void rd_handshake_adapt_slots(struct rd_handshake *handshake);
 
 // Feeds the payload of one HANDSHAKE frame (NULL, 0: begin). RD_CODE_KEY_REFUSED when the other side holds another key,

@@ -275,8 +275,8 @@ static bool take_connection(struct rd_hop_end *hop_end, struct rd_error *error) 
   part(hop_end);
   int taken = rd_connect_take(hop_end->connect, &hop_end->connection, error);
   if (taken <= 0) return taken == 0;
-  bool sealed = rd_connection_agreement(hop_end->connection)->sealed;
-  if (hop_end->joined && sealed != hop_end->sealed) {
+  enum rd_protection protection = rd_connection_agreement(hop_end->connection)->protection;
+  if (hop_end->joined && protection != hop_end->protection) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s came back with another encryption",
                  rd_connection_peer(hop_end->connection));
     return false;
@@ -287,7 +287,7 @@ static bool take_connection(struct rd_hop_end *hop_end, struct rd_error *error) 
     tell_connected(hop_end);
   }
   hop_end->joined = true;
-  hop_end->sealed = sealed;
+  hop_end->protection = protection;
   return true;
 }
 

@@ -17,7 +17,7 @@ struct rd_hop_end {
   bool connect_due;                 // it may have something to do
   struct rd_connection *connection; // NULL: not yet, or not any more
   bool joined;                      // there was a connection
-  bool sealed;                      // and its DATA frames were
+  enum rd_protection protection;    // and its DATA frames had this
   bool settled;                     // it was looked where to be for it
   bool has_node;                    // and `node` it is
   int node;

@@ -18,7 +18,7 @@ struct entry {
   struct rd_pool_job job;
   struct rd_arrival arrival;
   struct rd_seal_turn turn;
-  bool sealed, packed;
+  bool tagged, packed;
   unsigned char *plain; // what it is decompressed into
   size_t plain_bytes;
   bool good;
@@ -83,9 +83,9 @@ bool rd_inbound_put(struct rd_inbound *inbound, const struct rd_arrival *arrival
   }
   struct entry *entry = entry_of(inbound, inbound->put);
   *entry = (struct entry){.arrival = *arrival};
-  entry->sealed = (arrival->frame.flags & RD_FLAG_SEALED) != 0;
+  entry->tagged = rd_frame_has_tag(&arrival->frame);
   entry->packed = (arrival->frame.flags & RD_FLAG_COMPRESSED) != 0;
-  if (entry->sealed &&
+  if (entry->tagged &&
       !rd_seal_expect(inbound->config.seal, &arrival->frame, arrival->message.bytes, &entry->turn, error))
     return false;
   inbound->put++;
@@ -163,7 +163,7 @@ static void make_block(struct rd_pool_job *job, void *tools) {
   arrival->payload = arrival->message.data + RD_HEADER_BYTES;
   arrival->bytes = arrival->message.bytes - RD_HEADER_BYTES;
   entry->good =
-      !entry->sealed || rd_sealer_open(own->sealer, &entry->turn, arrival->message.data, arrival->message.bytes,
+      !entry->tagged || rd_sealer_open(own->sealer, &entry->turn, arrival->message.data, arrival->message.bytes,
                                        &arrival->payload, &arrival->bytes, &entry->error);
   explicit_bzero(&entry->turn, sizeof entry->turn);
   if (!entry->good || !entry->packed) return;

@@ -20,7 +20,7 @@ struct rd_arrival {
 struct rd_inbound; // opaque
 
 struct rd_inbound_config {
-  struct rd_seal *seal; // NULL: DATA is not sealed
+  struct rd_seal *seal; // NULL: DATA is in clear, without a MAC
   unsigned jobs;        // threads; 0: as many as there are processors
   unsigned frames;      // that can be in it at a time
   size_t slot_bytes;    // the largest block

@@ -24,8 +24,10 @@
   "      --transport NAME     auto (RDMA where it can be, else TCP), rdma or tcp\n"                                    \
   "      --poll               never sleep while connected: lowest latency, for a\n"                                    \
   "                           processor\n"                                                                             \
-  "      --encrypt WHEN       auto (over TCP, unless the peer is on a loopback\n"                                      \
-  "                           address), always, or never; either end is enough\n"                                      \
+  "      --encrypt WHEN       always; auth: in clear, but each frame proved;\n"                                        \
+  "                           never: a digest finds accidents, not attackers;\n"                                       \
+  "                           or auto: always over TCP, auth over RDMA, never to\n"                                    \
+  "                           a loopback address. The stronger wish counts\n"                                          \
   "      --jobs N             threads that compress and encrypt (default 0: as\n"                                      \
   "                           many as there are processors, at most 8)\n"                                              \
   "      --numa WHEN          auto (over RDMA, be where the device is) or off\n"                                       \
@@ -271,11 +273,11 @@ static bool parse_transport(struct rd_options *options, const char *text, struct
 }
 
 static bool parse_encrypt(struct rd_options *options, const char *text, struct rd_error *error) {
-  static const char *const names[] = {"auto", "always", "never"};
-  unsigned found = find_word(text, names, 3);
-  if (found == 3) rd_error_set(error, RD_CODE_USAGE, "--encrypt is auto, always or never, not %s", text);
+  static const char *const names[] = {"auto", "always", "auth", "never"};
+  unsigned found = find_word(text, names, 4);
+  if (found == 4) rd_error_set(error, RD_CODE_USAGE, "--encrypt is auto, always, auth or never, not %s", text);
   options->settings.encrypt = (enum rd_encrypt)found;
-  return found < 3;
+  return found < 4;
 }
 
 // `count`: it is none of them.

@@ -20,13 +20,14 @@ struct block {
   struct rd_seal_turn turn;
   const unsigned char *bytes; // in the ring
   size_t count;
-  bool seals, packs;
+  enum rd_protection protection;
+  bool packs;
   unsigned char *scratch;
   size_t scratch_bytes;
   uint64_t free_at; // a count of released messages; UINT64_MAX: it is not sent yet
 
   // What came of it.
-  unsigned char header[RD_HEADER_BYTES];
+  unsigned char header[RD_HEADER_BYTES], tag[RD_TAG_BYTES];
   const unsigned char *body;
   size_t body_bytes;
   bool shrank, good;
@@ -47,6 +48,7 @@ struct rd_outbound {
 static struct block *free_block(struct rd_outbound *outbound, uint64_t released);
 static bool is_for_owner(const struct rd_outbound *outbound, const struct block *block);
 static void make_message(struct rd_pool_job *job, void *tools);
+static bool protect(struct block *block, struct rd_sealer *sealer);
 static size_t pack(struct block *block, struct rd_packer *packer);
 
 unsigned rd_outbound_scratch_wanted(unsigned jobs) {
@@ -64,7 +66,7 @@ struct rd_outbound *rd_outbound_create(const struct rd_outbound_config *config, 
   outbound->threads = rd_tools_threads(config->jobs);
   outbound->seals_inline = rd_tools_seal_inline(config->jobs);
   outbound->count = count;
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count && config->scratch != NULL; i++) {
     outbound->blocks[i].scratch = config->scratch + i * config->stride_bytes;
     outbound->blocks[i].scratch_bytes = config->stride_bytes - RD_TAG_BYTES;
   }
@@ -94,16 +96,18 @@ int rd_outbound_put(struct rd_outbound *outbound, const struct rd_frame *frame, 
   block->frame = *frame;
   block->bytes = bytes;
   block->count = count;
-  block->seals = outbound->config.seal != NULL;
+  block->protection = outbound->config.protection;
   block->packs = outbound->config.level > 0 && rd_shrinking_tries(&outbound->shrinking);
   block->shrank = false;
   block->free_at = UINT64_MAX;
-  if (block->seals && !rd_seal_next(outbound->config.seal, &block->frame, &block->turn, error)) return -1;
+  bool protects = block->protection != RD_PROTECTION_NONE;
+  block->frame.flags |= rd_protection_flag(block->protection);
+  if (protects && !rd_seal_next(outbound->config.seal, &block->frame, &block->turn, error)) return -1;
   rd_pool_submit(outbound->pool, &block->job, is_for_owner(outbound, block));
   return 1;
 }
 
-int rd_outbound_next(struct rd_outbound *outbound, struct iovec parts[2], struct rd_error *error) {
+int rd_outbound_next(struct rd_outbound *outbound, struct iovec parts[RD_OUTBOUND_PARTS], struct rd_error *error) {
   if (outbound->next == NULL) {
     struct rd_pool_job *job = rd_pool_take(outbound->pool);
     if (job == NULL) return 0;
@@ -113,8 +117,10 @@ int rd_outbound_next(struct rd_outbound *outbound, struct iovec parts[2], struct
     if (!block->good) return -1;
     outbound->next = block;
   }
-  parts[0] = (struct iovec){outbound->next->header, RD_HEADER_BYTES};
-  parts[1] = (struct iovec){(unsigned char *)(uintptr_t)outbound->next->body, outbound->next->body_bytes};
+  struct block *next = outbound->next;
+  parts[0] = (struct iovec){next->header, RD_HEADER_BYTES};
+  parts[1] = (struct iovec){(unsigned char *)(uintptr_t)next->body, next->body_bytes};
+  parts[2] = (struct iovec){next->tag, next->protection == RD_PROTECTION_MAC ? RD_TAG_BYTES : 0};
   return 1;
 }
 
@@ -156,19 +162,29 @@ static void make_message(struct rd_pool_job *job, void *tools) {
   const struct rd_tools *own = tools;
   size_t packed = block->packs ? pack(block, own->packer) : 0;
   block->shrank = packed > 0;
-  block->good = true;
   block->body = block->shrank ? block->scratch : block->bytes;
   block->body_bytes = block->shrank ? packed : block->count;
   if (block->shrank) block->frame.flags |= RD_FLAG_COMPRESSED;
-  if (!block->seals) {
-    rd_frame_encode(&block->frame, block->header);
-    return;
-  }
-  block->good = rd_sealer_seal(own->sealer, &block->turn, &block->frame, block->body, block->body_bytes, block->header,
-                               block->scratch, &block->error);
+  block->good = protect(block, own->sealer);
   explicit_bzero(&block->turn, sizeof block->turn);
+}
+
+static bool protect(struct block *block, struct rd_sealer *sealer) {
+  switch (block->protection) {
+  case RD_PROTECTION_NONE:
+    rd_frame_encode(&block->frame, block->header);
+    return true;
+  case RD_PROTECTION_MAC:
+    return rd_sealer_mac(sealer, &block->turn, &block->frame, block->body, block->body_bytes, block->header, block->tag,
+                         &block->error);
+  case RD_PROTECTION_SEAL:
+    break;
+  }
+  bool sealed = rd_sealer_seal(sealer, &block->turn, &block->frame, block->body, block->body_bytes, block->header,
+                               block->scratch, &block->error);
   block->body = block->scratch;
   block->body_bytes += RD_TAG_BYTES;
+  return sealed;
 }
 
 static size_t pack(struct block *block, struct rd_packer *packer) {

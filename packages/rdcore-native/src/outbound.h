@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DATA on its way out: blocks of the stream are compressed and sealed on a pool, into scratch memory, and come out as
+// DATA on its way out: blocks of the stream are compressed, and sealed or given a MAC, on a pool, and come out as
 // messages in the order in which they were put in.
 #ifndef RD_OUTBOUND_H
 #define RD_OUTBOUND_H
@@ -10,12 +10,16 @@
 
 struct rd_outbound; // opaque
 
+#define RD_OUTBOUND_PARTS 3 // of a message: header, payload, and its MAC, which may be empty
+
 struct rd_outbound_config {
-  struct rd_seal *seal; // NULL: not sealed
+  enum rd_protection protection;
+  struct rd_seal *seal; // NULL: without protection
   int level;            // of compression; 0: none
   unsigned jobs;        // threads; 0: as many as there are processors
   size_t most_bytes;    // the largest payload
   // Pieces of memory that messages are made in, each with room for what is sealed, and its tag. It stays the caller's.
+  // NULL where nothing is compressed or sealed.
   unsigned char *scratch;
   size_t stride_bytes;
   unsigned scratch_count;
@@ -33,7 +37,7 @@ void rd_outbound_destroy(struct rd_outbound *outbound); // NULL-safe; waits for 
 int rd_outbound_put(struct rd_outbound *outbound, const struct rd_frame *frame, const unsigned char *bytes,
                     size_t count, uint64_t released, struct rd_error *error);
 // The next message: 1 it is in `parts`, 0 not yet, -1 failed. It is the same one until rd_outbound_sent().
-int rd_outbound_next(struct rd_outbound *outbound, struct iovec parts[2], struct rd_error *error);
+int rd_outbound_next(struct rd_outbound *outbound, struct iovec parts[RD_OUTBOUND_PARTS], struct rd_error *error);
 // That message was accepted by the transport, as its `number`th, from 1.
 void rd_outbound_sent(struct rd_outbound *outbound, uint64_t number);
 // Is anything in it that the transport has not accepted?

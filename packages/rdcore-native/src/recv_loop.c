@@ -178,7 +178,8 @@ static bool greet(struct receiver *receiver, struct rd_error *error) {
   receiver->resume_owed = receiver->epoch > 1;
   rd_credit_init(&receiver->credit, mine->slots, mine->small_slots);
   if (receiver->writer == NULL)
-    receiver->writer = rd_writer_create(mine->slots + RD_SMALL_SLOTS, !receiver->hop_end.sealed, error);
+    receiver->writer =
+        rd_writer_create(mine->slots + RD_SMALL_SLOTS, receiver->hop_end.protection == RD_PROTECTION_NONE, error);
   return receiver->writer != NULL;
 }
 

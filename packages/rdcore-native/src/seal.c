@@ -42,6 +42,9 @@ static bool ratchet(struct lane *lane);
 static bool derive_next(const unsigned char key[KEY_BYTES], unsigned char next[KEY_BYTES + IV_BYTES]);
 static bool begin_frame(struct rd_sealer *sealer, bool sealing, const struct rd_seal_turn *turn,
                         const unsigned char *header);
+static bool make_tag(struct rd_sealer *sealer, const unsigned char *payload, size_t bytes, unsigned char *out,
+                     unsigned char tag[RD_TAG_BYTES]);
+static bool cpu_has_aes(void);
 
 struct rd_seal *rd_seal_create(bool chacha, const unsigned char key_and_iv[KEY_BYTES + IV_BYTES],
                                uint64_t ratchet_frames, struct rd_error *error) {
@@ -67,7 +70,7 @@ void rd_seal_destroy(struct rd_seal *seal) {
 }
 
 bool rd_seal_next(struct rd_seal *seal, struct rd_frame *frame, struct rd_seal_turn *turn, struct rd_error *error) {
-  frame->flags |= RD_FLAG_SEALED;
+  if ((frame->flags & RD_FLAG_MACED) == 0) frame->flags |= RD_FLAG_SEALED;
   frame->sequence = seal->lanes[lane_of(frame->type)].sequence;
   return take_turn(seal, frame->type, turn, error);
 }
@@ -75,9 +78,8 @@ bool rd_seal_next(struct rd_seal *seal, struct rd_frame *frame, struct rd_seal_t
 bool rd_seal_expect(struct rd_seal *seal, const struct rd_frame *frame, size_t message_bytes, struct rd_seal_turn *turn,
                     struct rd_error *error) {
   size_t most = RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES;
-  bool sealed = (frame->flags & RD_FLAG_SEALED) != 0;
-  if (!sealed || message_bytes < RD_HEADER_BYTES + RD_TAG_BYTES || message_bytes > most) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of the other side is not sealed");
+  if (!rd_frame_has_tag(frame) || message_bytes < RD_HEADER_BYTES + RD_TAG_BYTES || message_bytes > most) {
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of the other side has no tag");
     return false;
   }
   uint64_t expected = seal->lanes[lane_of(frame->type)].sequence;
@@ -110,25 +112,33 @@ void rd_sealer_destroy(struct rd_sealer *sealer) {
 bool rd_sealer_seal(struct rd_sealer *sealer, const struct rd_seal_turn *turn, const struct rd_frame *frame,
                     const unsigned char *payload, size_t bytes, unsigned char header[RD_HEADER_BYTES],
                     unsigned char *out, struct rd_error *error) {
-  int written, rest;
   rd_frame_encode(frame, header);
   bool sealed = bytes <= RD_SLOT_MAX_BYTES && begin_frame(sealer, true, turn, header) &&
-                EVP_EncryptUpdate(sealer->context, out, &written, payload, (int)bytes) == 1 &&
-                EVP_EncryptFinal_ex(sealer->context, out + written, &rest) == 1 &&
-                EVP_CIPHER_CTX_ctrl(sealer->context, EVP_CTRL_AEAD_GET_TAG, RD_TAG_BYTES, out + bytes) == 1;
+                make_tag(sealer, payload, bytes, out, out + bytes);
   if (!sealed) rd_error_set(error, RD_CODE_INTERNAL, "cannot encrypt a frame of %zu bytes", bytes);
   return sealed;
+}
+
+bool rd_sealer_mac(struct rd_sealer *sealer, const struct rd_seal_turn *turn, const struct rd_frame *frame,
+                   const unsigned char *payload, size_t bytes, unsigned char header[RD_HEADER_BYTES],
+                   unsigned char tag[RD_TAG_BYTES], struct rd_error *error) {
+  rd_frame_encode(frame, header);
+  bool done = bytes <= RD_SLOT_MAX_BYTES && begin_frame(sealer, true, turn, header) &&
+              make_tag(sealer, payload, bytes, NULL, tag);
+  if (!done) rd_error_set(error, RD_CODE_INTERNAL, "cannot authenticate a frame of %zu bytes", bytes);
+  return done;
 }
 
 bool rd_sealer_open(struct rd_sealer *sealer, const struct rd_seal_turn *turn, unsigned char *message,
                     size_t message_bytes, unsigned char **payload, size_t *bytes, struct rd_error *error) {
   unsigned char *text = message + RD_HEADER_BYTES;
   size_t text_bytes = message_bytes - RD_HEADER_BYTES - RD_TAG_BYTES;
-  int written, rest;
+  unsigned char *out = (message[1] & RD_FLAG_MACED) != 0 ? NULL : text, none[EVP_MAX_BLOCK_LENGTH];
+  int ignored;
   bool opened = begin_frame(sealer, false, turn, message) &&
-                EVP_DecryptUpdate(sealer->context, text, &written, text, (int)text_bytes) == 1 &&
+                EVP_DecryptUpdate(sealer->context, out, &ignored, text, (int)text_bytes) == 1 &&
                 EVP_CIPHER_CTX_ctrl(sealer->context, EVP_CTRL_AEAD_SET_TAG, RD_TAG_BYTES, text + text_bytes) == 1 &&
-                EVP_DecryptFinal_ex(sealer->context, text + written, &rest) == 1;
+                EVP_DecryptFinal_ex(sealer->context, none, &ignored) == 1;
   if (!opened) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame was changed on its way (number %" PRIu64 ")",
                  rd_get_u64(message + RD_HEADER_BYTES - sizeof(uint64_t)));
@@ -157,7 +167,20 @@ bool rd_seal_open(struct rd_seal *seal, unsigned char *message, size_t message_b
   return opened;
 }
 
-bool rd_cpu_has_aes(void) {
+// Without the CPU's instructions for it AES is slower than ChaCha20.
+bool rd_cpu_prefers_chacha(void) {
+  return !cpu_has_aes();
+}
+
+// Measured on a Zen 4 with 256 KiB frames: GHASH 8.6 GB/s, Poly1305 with AVX-512 10.2, with AVX2 7.4, with neither 5.2.
+bool rd_cpu_prefers_chacha_mac(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  if (__builtin_cpu_supports("avx512f")) return true;
+#endif
+  return !cpu_has_aes();
+}
+
+static bool cpu_has_aes(void) {
 #if defined(__x86_64__) || defined(__i386__)
   return __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
 #elif defined(__aarch64__)
@@ -226,4 +249,14 @@ static bool begin_frame(struct rd_sealer *sealer, bool sealing, const struct rd_
   if (key != NULL) memcpy(sealer->key, key, KEY_BYTES);
   return EVP_CipherInit_ex(sealer->context, NULL, NULL, key, turn->nonce, sealing) == 1 &&
          EVP_CipherUpdate(sealer->context, NULL, &ignored, header, RD_HEADER_BYTES) == 1;
+}
+
+// `out` NULL: the payload is associated data as well.
+static bool make_tag(struct rd_sealer *sealer, const unsigned char *payload, size_t bytes, unsigned char *out,
+                     unsigned char tag[RD_TAG_BYTES]) {
+  unsigned char none[EVP_MAX_BLOCK_LENGTH];
+  int ignored;
+  return EVP_EncryptUpdate(sealer->context, out, &ignored, payload, (int)bytes) == 1 &&
+         EVP_EncryptFinal_ex(sealer->context, none, &ignored) == 1 &&
+         EVP_CIPHER_CTX_ctrl(sealer->context, EVP_CTRL_AEAD_GET_TAG, RD_TAG_BYTES, tag) == 1;
 }

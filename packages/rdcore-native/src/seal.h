@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One direction's authenticated encryption of frames (docs/protocol.md, section 1.2). Only this and handshake use the
-// crypto library.
+// One direction's authenticated encryption of frames, or a MAC of them (docs/protocol.md, section 1.2). Only this and
+// handshake use the crypto library.
 //
 // Keys and places in the sequence are the owner's: it gives each frame its turn, in order. With a turn any thread can
 // seal or open the frame, by a sealer of its own.
@@ -26,7 +26,8 @@ struct rd_seal_turn {
   unsigned char key[RD_SEAL_KEY_BYTES];
   unsigned char nonce[RD_SEAL_IV_BYTES];
 };
-// Sealing end: sets the flag and the next sequence in *frame. DATA and other frames are counted apart.
+// Sealing end: sets the next sequence in *frame, and RD_FLAG_SEALED unless it has RD_FLAG_MACED. DATA and other frames
+// are counted apart.
 bool rd_seal_next(struct rd_seal *seal, struct rd_frame *frame, struct rd_seal_turn *turn, struct rd_error *error);
 // Opening end: the frame of a message of so many bytes, whose sequence must be the next one. RD_CODE_DATA_DAMAGED when
 // it is not.
@@ -41,7 +42,12 @@ void rd_sealer_destroy(struct rd_sealer *sealer); // NULL-safe
 bool rd_sealer_seal(struct rd_sealer *sealer, const struct rd_seal_turn *turn, const struct rd_frame *frame,
                     const unsigned char *payload, size_t bytes, unsigned char header[RD_HEADER_BYTES],
                     unsigned char *out, struct rd_error *error);
-// `message` is a whole sealed message, opened in place; *payload and *bytes are set on success only.
+// As the cipher does it for a frame that is all associated data: writes the header of a frame with RD_FLAG_MACED, and
+// the tag that proves it and the payload, which is only read.
+bool rd_sealer_mac(struct rd_sealer *sealer, const struct rd_seal_turn *turn, const struct rd_frame *frame,
+                   const unsigned char *payload, size_t bytes, unsigned char header[RD_HEADER_BYTES],
+                   unsigned char tag[RD_TAG_BYTES], struct rd_error *error);
+// `message` is a whole message with a tag, opened in place; *payload and *bytes are set on success only.
 // RD_CODE_DATA_DAMAGED when the tag is wrong.
 bool rd_sealer_open(struct rd_sealer *sealer, const struct rd_seal_turn *turn, unsigned char *message,
                     size_t message_bytes, unsigned char **payload, size_t *bytes, struct rd_error *error);
@@ -52,7 +58,8 @@ bool rd_seal_seal(struct rd_seal *seal, struct rd_frame *frame, const unsigned c
 bool rd_seal_open(struct rd_seal *seal, unsigned char *message, size_t message_bytes, const struct rd_frame *frame,
                   unsigned char **payload, size_t *bytes, struct rd_error *error);
 
-// True where the CPU has AES instructions.
-bool rd_cpu_has_aes(void);
+// Which is faster on this CPU: ChaCha20-Poly1305, or AES-256-GCM. Of sealing, and of the MAC alone.
+bool rd_cpu_prefers_chacha(void);
+bool rd_cpu_prefers_chacha_mac(void);
 
 #endif

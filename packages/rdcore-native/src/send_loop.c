@@ -130,7 +130,8 @@ static bool begin(struct sender *sender, struct rd_error *error) {
   sender->ring = rd_ring_create(sender->hop_end.ring_bytes, error);
   if (sender->ring == NULL || !enroll_ring(sender, error)) return false;
   rd_limit_init(&sender->limit, sender->hop_end.settings.limit_bytes_per_s, rd_now_ns());
-  sender->reader = rd_reader_create(sender->source, sender->ring, !sender->hop_end.sealed, error);
+  sender->reader =
+      rd_reader_create(sender->source, sender->ring, sender->hop_end.protection == RD_PROTECTION_NONE, error);
   return sender->reader != NULL;
 }
 

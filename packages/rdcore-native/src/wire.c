@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+static unsigned hello_flags(const struct rd_hello *hello);
+static enum rd_protection wanted_by(unsigned flags);
 static bool type_is_known(uint8_t type);
 static bool flags_are_right(const struct rd_frame *frame);
 static bool seal_is_right(const struct rd_frame *frame);
@@ -13,7 +15,22 @@ static bool payload_is_right(const struct rd_frame *frame, size_t bytes);
 static void payload_range(const struct rd_frame *frame, size_t *least, size_t *most);
 
 static const unsigned char hello_magic[4] = {'R', 'D', 'P', 'H'};
-enum { HELLO_WANTS_SEALED = 1, HELLO_WANTS_CHACHA = 2, HELLO_COMPRESSES = 4 };
+enum {
+  HELLO_WANTS_SEALED = 1,
+  HELLO_WANTS_CHACHA = 2,
+  HELLO_COMPRESSES = 4,
+  HELLO_WANTS_MACED = 8,
+  HELLO_WANTS_CHACHA_MAC = 16,
+};
+
+uint8_t rd_protection_flag(enum rd_protection protection) {
+  static const uint8_t flags[] = {0, RD_FLAG_MACED, RD_FLAG_SEALED};
+  return flags[protection];
+}
+
+bool rd_frame_has_tag(const struct rd_frame *frame) {
+  return (frame->flags & (RD_FLAG_SEALED | RD_FLAG_MACED)) != 0;
+}
 
 void rd_frame_encode(const struct rd_frame *frame, unsigned char out[RD_HEADER_BYTES]) {
   out[0] = (unsigned char)frame->type;
@@ -92,11 +109,9 @@ bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort
 }
 
 void rd_hello_encode(const struct rd_hello *hello, unsigned char out[RD_HELLO_BYTES]) {
-  unsigned flags = (hello->wants_sealed ? HELLO_WANTS_SEALED : 0u) | (hello->wants_chacha ? HELLO_WANTS_CHACHA : 0u) |
-                   (hello->compresses ? HELLO_COMPRESSES : 0u);
   memcpy(out, hello_magic, sizeof hello_magic);
   rd_put_u16(out + 4, hello->version);
-  rd_put_u16(out + 6, (uint16_t)flags);
+  rd_put_u16(out + 6, (uint16_t)hello_flags(hello));
   rd_put_u64(out + 8, hello->features);
   rd_put_u32(out + 16, hello->epoch);
   rd_put_u32(out + 20, hello->slot_bytes);
@@ -112,8 +127,9 @@ bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello
   unsigned flags = rd_get_u16(payload + 6);
   *hello = (struct rd_hello){
       .version = rd_get_u16(payload + 4),
-      .wants_sealed = (flags & HELLO_WANTS_SEALED) != 0,
+      .wants = wanted_by(flags),
       .wants_chacha = (flags & HELLO_WANTS_CHACHA) != 0,
+      .wants_chacha_mac = (flags & HELLO_WANTS_CHACHA_MAC) != 0,
       .compresses = (flags & HELLO_COMPRESSES) != 0,
       .features = rd_get_u64(payload + 8),
       .epoch = rd_get_u32(payload + 16),
@@ -124,25 +140,38 @@ bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello
   return true;
 }
 
+static unsigned hello_flags(const struct rd_hello *hello) {
+  return (hello->wants == RD_PROTECTION_SEAL ? HELLO_WANTS_SEALED : 0u) |
+         (hello->wants == RD_PROTECTION_MAC ? HELLO_WANTS_MACED : 0u) |
+         (hello->wants_chacha ? HELLO_WANTS_CHACHA : 0u) | (hello->wants_chacha_mac ? HELLO_WANTS_CHACHA_MAC : 0u) |
+         (hello->compresses ? HELLO_COMPRESSES : 0u);
+}
+
+static enum rd_protection wanted_by(unsigned flags) {
+  if ((flags & HELLO_WANTS_SEALED) != 0) return RD_PROTECTION_SEAL;
+  return (flags & HELLO_WANTS_MACED) != 0 ? RD_PROTECTION_MAC : RD_PROTECTION_NONE;
+}
+
 static bool type_is_known(uint8_t type) {
   return type >= RD_FRAME_HANDSHAKE && type <= RD_FRAME_RESUME;
 }
 
 static bool flags_are_right(const struct rd_frame *frame) {
-  unsigned known = RD_FLAG_SEALED | (frame->type == RD_FRAME_DATA ? RD_FLAG_COMPRESSED : 0u);
-  return (frame->flags & ~known) == 0;
+  unsigned known = RD_FLAG_SEALED | (frame->type == RD_FRAME_DATA ? RD_FLAG_COMPRESSED | RD_FLAG_MACED : 0u);
+  unsigned both = RD_FLAG_SEALED | RD_FLAG_MACED;
+  return (frame->flags & ~known) == 0 && (frame->flags & both) != both;
 }
 
 // The handshake makes the keys, so it is plain; DATA is what both ends agreed on; everything else is sealed always.
 static bool seal_is_right(const struct rd_frame *frame) {
   bool sealed = (frame->flags & RD_FLAG_SEALED) != 0;
-  if (!sealed && frame->sequence != 0) return false;
+  if (!rd_frame_has_tag(frame) && frame->sequence != 0) return false;
   if (frame->type == RD_FRAME_HANDSHAKE) return !sealed && frame->epoch == 0 && frame->offset == 0;
   return sealed || frame->type == RD_FRAME_DATA;
 }
 
 static bool payload_is_right(const struct rd_frame *frame, size_t bytes) {
-  size_t least, most, tag = (frame->flags & RD_FLAG_SEALED) != 0 ? RD_TAG_BYTES : 0;
+  size_t least, most, tag = rd_frame_has_tag(frame) ? RD_TAG_BYTES : 0;
   payload_range(frame, &least, &most);
   return bytes >= least + tag && bytes <= most + tag;
 }

@@ -34,6 +34,7 @@ enum rd_frame_type {
 
 #define RD_FLAG_SEALED 1u
 #define RD_FLAG_COMPRESSED 2u // of DATA: its payload is a block's (block.h)
+#define RD_FLAG_MACED 4u      // of DATA: its payload is in clear, and a tag follows that proves header and payload
 #define RD_BLOCK_HEAD_BYTES 4u
 
 struct rd_frame {
@@ -45,12 +46,20 @@ struct rd_frame {
   uint64_t sequence;
 };
 
+// What protects DATA frames on their way, each stronger than the ones before it.
+enum rd_protection { RD_PROTECTION_NONE, RD_PROTECTION_MAC, RD_PROTECTION_SEAL };
+
+// The flag of DATA frames that are protected so, 0 for none.
+uint8_t rd_protection_flag(enum rd_protection protection);
+// Is the end of its payload a tag?
+bool rd_frame_has_tag(const struct rd_frame *frame);
+
 // Writes the header of `frame` to `out`, RD_HEADER_BYTES long.
 void rd_frame_encode(const struct rd_frame *frame, unsigned char out[RD_HEADER_BYTES]);
 
 // Decodes the header of a message of `bytes` bytes. False (RD_CODE_DATA_DAMAGED): too short, an unknown type or flag, a
 // stream other than 0, a payload length that its type cannot have, a sealed HANDSHAKE, one that is not sealed and
-// neither HANDSHAKE nor DATA, or one that is compressed and not DATA.
+// neither HANDSHAKE nor DATA, one that is compressed or has a MAC and is not DATA, or one with a MAC that is sealed.
 bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame *frame, struct rd_error *error);
 
 struct rd_end {
@@ -77,8 +86,9 @@ bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort
 
 struct rd_hello {
   uint16_t version;
-  bool wants_sealed;
-  bool wants_chacha;
+  enum rd_protection wants;
+  bool wants_chacha; // of a sender: where frames are sealed, as the next one where DATA has only a MAC
+  bool wants_chacha_mac;
   bool compresses; // of a sender, what it can
   uint64_t features;
   uint32_t epoch;

@@ -48,6 +48,8 @@ static void test_open(void) {
   CHECK(order.settings.bind_host[0] == '\0');
   CHECK(decode(OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"never\"," OPEN_TIMES "\"buffer\":65536}"));
   CHECK(order.settings.encrypt == RD_ENCRYPT_NEVER);
+  CHECK(decode(OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"auth\"," OPEN_TIMES "\"buffer\":65536}"));
+  CHECK(order.settings.encrypt == RD_ENCRYPT_AUTH);
   CHECK(decode(OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"tcp\"," OPEN_TIMES "\"buffer\":65536}"));
   CHECK(order.settings.encrypt == RD_ENCRYPT_TCP);
 }
@@ -108,6 +110,7 @@ static void test_nonsense(void) {
       "{\"op\":\"open\"}",
       OPEN_WITHOUT_ENCRYPT OPEN_TIMES "\"buffer\":65536}",
       OPEN_WITHOUT_ENCRYPT "\"encrypt\":true," OPEN_TIMES "\"buffer\":65536}",
+      OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"mac\"," OPEN_TIMES "\"buffer\":65536}",
       OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"auto\"," OPEN_TIMES "\"buffer\":65536}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":65535}",
       OPEN_BEGIN OPEN_TIMES "\"buffer\":1e9}",

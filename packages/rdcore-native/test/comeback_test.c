@@ -88,7 +88,7 @@ static void go_early(struct hostile *hostile) {
 }
 
 static void speak_in_the_old_epoch(struct hostile *hostile) {
-  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1}, true, NULL, 0);
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1}, RD_PROTECTION_SEAL, NULL, 0);
 }
 
 static const struct comeback senders[] = {
@@ -103,11 +103,11 @@ static const struct comeback senders[] = {
 // -------------------------------------------------------------------------------------------------------------------
 
 static struct hostile meet_receiving(struct victim *victim, uint32_t epoch) {
-  return hostile_meet_again(victim_knock(victim), RD_ROLE_RECEIVER, true, true, epoch);
+  return hostile_meet_again(victim_knock(victim), RD_ROLE_RECEIVER, true, RD_PROTECTION_SEAL, epoch);
 }
 
 static struct hostile meet_sending(struct victim *victim, uint32_t epoch) {
-  struct hostile hostile = hostile_meet_again(victim_knock(victim), RD_ROLE_SENDER, true, true, epoch);
+  struct hostile hostile = hostile_meet_again(victim_knock(victim), RD_ROLE_SENDER, true, RD_PROTECTION_SEAL, epoch);
   say_empty(&hostile, RD_FRAME_PING);
   return hostile;
 }
@@ -115,7 +115,7 @@ static struct hostile meet_sending(struct victim *victim, uint32_t epoch) {
 // Up to where the first connection breaks.
 static void start_sender(struct victim *victim) {
   struct rd_frame frame;
-  victim_start(victim, RD_ROLE_SENDER, true);
+  victim_start(victim, RD_ROLE_SENDER, RD_PROTECTION_SEAL);
   victim_tell_file(victim, source_path);
   victim_tell(victim, "{\"op\":\"commit\",\"status\":0}");
   struct hostile hostile = meet_receiving(victim, 1);
@@ -128,7 +128,7 @@ static void start_sender(struct victim *victim) {
 
 static void start_receiver(struct victim *victim) {
   struct rd_frame frame;
-  victim_start(victim, RD_ROLE_RECEIVER, true);
+  victim_start(victim, RD_ROLE_RECEIVER, RD_PROTECTION_SEAL);
   victim_tell_file(victim, sink_path);
   struct hostile hostile = meet_sending(victim, 1);
   hostile_say(&hostile, RD_FRAME_DATA, 0, STREAM, ACKNOWLEDGED);

@@ -27,14 +27,15 @@ static void fill_stream(void) {
   }
 }
 
-static struct rd_connection *make_end(struct rd_transport *transport, bool sends, bool sealed, int level,
-                                      unsigned jobs) {
+static struct rd_connection *make_end(struct rd_transport *transport, bool sends, enum rd_protection protection,
+                                      int level, unsigned jobs) {
   struct rd_hello sender = {.features = RD_FEATURE_ZSTD, .epoch = 1}, receiver = sender;
   receiver.slots = SLOTS;
   receiver.small_slots = SMALL_SLOTS;
   receiver.slot_bytes = BLOCK_BYTES;
-  struct rd_agreement agreement = {.sealed = sealed,
+  struct rd_agreement agreement = {.protection = protection,
                                    .cipher_name = "aes-256-gcm",
+                                   .compresses = true,
                                    .mine = sends ? sender : receiver,
                                    .peer = sends ? receiver : sender,
                                    .outgoing = rd_seal_create(false, key_and_iv, 0, &error),
@@ -45,12 +46,12 @@ static struct rd_connection *make_end(struct rd_transport *transport, bool sends
   return connection;
 }
 
-static struct ends join(bool sealed, int level, unsigned jobs) {
+static struct ends join(enum rd_protection protection, int level, unsigned jobs) {
   struct rd_transport *transports[2];
   const struct rd_mem_faults faults = {.queue_messages = 2 * SLOTS};
   REQUIRE(rd_mem_pair(&faults, transports, &error));
-  return (struct ends){make_end(transports[0], true, sealed, level, jobs),
-                       make_end(transports[1], false, sealed, 0, jobs)};
+  return (struct ends){make_end(transports[0], true, protection, level, jobs),
+                       make_end(transports[1], false, protection, 0, jobs)};
 }
 
 static void part(struct ends *ends) {
@@ -64,8 +65,8 @@ static int send_block(struct rd_connection *sender, unsigned block) {
 }
 
 // END is not accepted before all DATA is on its way, and does not come out before all DATA has.
-static void end_comes_last(bool sealed, int level, unsigned jobs) {
-  struct ends ends = join(sealed, level, jobs);
+static void end_comes_last(enum rd_protection protection, int level, unsigned jobs) {
+  struct ends ends = join(protection, level, jobs);
   unsigned sent = 0, received = 0;
   bool end_sent = false, end_received = false;
   struct rd_arrival arrival, kept[BLOCKS];
@@ -95,8 +96,8 @@ static void end_comes_last(bool sealed, int level, unsigned jobs) {
 
 // Before what was sent earlier, and is in work. To see it, the threads must be slower than we are: nobody promises that
 // for a single time.
-static bool ping_overtakes(bool sealed) {
-  struct ends ends = join(sealed, 19, 1);
+static bool ping_overtakes(enum rd_protection protection) {
+  struct ends ends = join(protection, 19, 1);
   struct rd_arrival arrival;
   for (unsigned block = 0; block < 3; block++) CHECK(send_block(ends.sender, block) == 1);
   CHECK(!rd_connection_drained(ends.sender));
@@ -109,15 +110,15 @@ static bool ping_overtakes(bool sealed) {
   return answered;
 }
 
-static void life_signs_overtake(bool sealed) {
+static void life_signs_overtake(enum rd_protection protection) {
   bool answered = false;
-  for (unsigned times = 0; times < 20 && !answered; times++) answered = ping_overtakes(sealed);
+  for (unsigned times = 0; times < 20 && !answered; times++) answered = ping_overtakes(protection);
   CHECK(answered);
 }
 
 // The last word: no DATA follows it.
-static void abort_is_last(bool sealed) {
-  struct ends ends = join(sealed, 9, 2);
+static void abort_is_last(enum rd_protection protection) {
+  struct ends ends = join(protection, 9, 2);
   struct rd_arrival arrival;
   bool aborted = false;
   for (unsigned block = 0; block < 4; block++) CHECK(send_block(ends.sender, block) == 1);
@@ -134,8 +135,8 @@ static void abort_is_last(bool sealed) {
 }
 
 // As a loop that keeps what is being written: the connection goes, its memory stays.
-static void disconnected_in_work(bool sealed, unsigned jobs) {
-  struct ends ends = join(sealed, 1, jobs);
+static void disconnected_in_work(enum rd_protection protection, unsigned jobs) {
+  struct ends ends = join(protection, 1, jobs);
   struct rd_arrival first = {0}, next;
   for (unsigned block = 0; block < 6; block++) {
     int64_t until_ms = rd_now_ms() + 60000;
@@ -155,9 +156,9 @@ static void disconnected_in_work(bool sealed, unsigned jobs) {
 }
 
 // Small DATA that nobody gives back leaves the slots to others, and what comes after it is heard.
-static void small_data_keeps_no_slot(bool sealed) {
+static void small_data_keeps_no_slot(enum rd_protection protection) {
   enum { LARGE = SLOTS / 2, ALL = SLOTS + SMALL_SLOTS };
-  struct ends ends = join(sealed, 0, 1);
+  struct ends ends = join(protection, 0, 1);
   struct rd_arrival kept[ALL];
   unsigned sent = 0, received = 0;
   uint64_t said_bytes = 0, heard_bytes = 0;
@@ -198,15 +199,15 @@ static void small_data_keeps_no_slot(bool sealed) {
 
 int main(void) {
   fill_stream();
-  for (int sealed = 0; sealed < 2; sealed++) {
+  for (enum rd_protection protection = RD_PROTECTION_NONE; protection <= RD_PROTECTION_SEAL; protection++) {
     for (unsigned jobs = 1; jobs <= 8; jobs++) {
-      end_comes_last(sealed, 1, jobs);
-      end_comes_last(sealed, 0, jobs);
-      disconnected_in_work(sealed, jobs);
+      end_comes_last(protection, 1, jobs);
+      end_comes_last(protection, 0, jobs);
+      disconnected_in_work(protection, jobs);
     }
-    life_signs_overtake(sealed);
-    abort_is_last(sealed);
-    small_data_keeps_no_slot(sealed);
+    life_signs_overtake(protection);
+    abort_is_last(protection);
+    small_data_keeps_no_slot(protection);
   }
   return test_end("connection");
 }

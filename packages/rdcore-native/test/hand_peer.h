@@ -12,6 +12,9 @@
 
 #define WAIT_MS 20000
 
+// As --encrypt calls it.
+static const char *const protection_words[] = {"never", "auth", "always"};
+
 static inline struct rd_identity hand_peer_identity(void) {
   static unsigned char key[RD_KEY_BYTES];
   memset(key, 7, sizeof key);

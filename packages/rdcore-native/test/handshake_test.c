@@ -99,7 +99,8 @@ static void the_right_key(bool sender_dials, size_t piece_bytes) {
   REQUIRE(rd_handshake_take(sender.handshake, &sent, &sender.error));
   REQUIRE(rd_handshake_take(receiver.handshake, &received, &receiver.error));
   CHECK(sent.peer.slots == 8 && sent.peer.slot_bytes == RD_SLOT_MAX_BYTES && received.peer.slots == 0);
-  CHECK(!sent.sealed && !received.sealed && strcmp(sent.cipher_name, "aes-256-gcm") == 0);
+  CHECK(sent.protection == RD_PROTECTION_NONE && received.protection == RD_PROTECTION_NONE);
+  CHECK(strcmp(sent.cipher_name, "none") == 0);
   CHECK(frames_pass(sent.outgoing, received.incoming));
   CHECK(frames_pass(received.outgoing, sent.incoming));
   CHECK(!frames_pass(sent.outgoing, sent.incoming)); // a key for each direction
@@ -108,20 +109,25 @@ static void the_right_key(bool sender_dials, size_t piece_bytes) {
   destroy_ends(&sender, &receiver);
 }
 
-static void what_the_hellos_say(bool receiver_wants_sealed, bool chacha) {
+// The stronger wish of both, by the cipher that the sender likes for it.
+static void what_the_hellos_say(enum rd_protection wish, enum rd_protection other_wish, bool chacha) {
+  static const char *const names[][2] = {
+      {"none", "none"}, {"aes-256-gmac", "poly1305"}, {"aes-256-gcm", "chacha20-poly1305"}};
   struct rd_hello from = sender_hello, to = receiver_hello;
-  from.wants_sealed = !receiver_wants_sealed;
-  from.wants_chacha = chacha;
-  to.wants_sealed = receiver_wants_sealed;
-  to.wants_chacha = !chacha; // only the sender's wish counts
+  enum rd_protection stronger = wish > other_wish ? wish : other_wish;
+  from.wants = wish;
+  to.wants = other_wish;
+  from.wants_chacha = stronger == RD_PROTECTION_SEAL ? chacha : !chacha;
+  from.wants_chacha_mac = stronger == RD_PROTECTION_SEAL ? !chacha : chacha;
+  to.wants_chacha = to.wants_chacha_mac = !chacha; // only the sender's wish counts
   struct end sender = make_end(right_key, "-", 0, RD_ROLE_SENDER, true, &from);
   struct end receiver = make_end(right_key, "-", 0, RD_ROLE_RECEIVER, false, &to);
   struct rd_agreement sent, received;
   run_handshake(&sender, &receiver, PIECE_BYTES);
   REQUIRE(rd_handshake_take(sender.handshake, &sent, &sender.error));
   REQUIRE(rd_handshake_take(receiver.handshake, &received, &receiver.error));
-  CHECK(sent.sealed && received.sealed);
-  CHECK(strcmp(sent.cipher_name, chacha ? "chacha20-poly1305" : "aes-256-gcm") == 0);
+  CHECK(sent.protection == stronger && received.protection == stronger);
+  CHECK(strcmp(sent.cipher_name, names[stronger][chacha]) == 0);
   CHECK(strcmp(received.cipher_name, sent.cipher_name) == 0);
   CHECK(frames_pass(sent.outgoing, received.incoming) && frames_pass(received.outgoing, sent.incoming));
   destroy_agreement(&sent);
@@ -129,11 +135,30 @@ static void what_the_hellos_say(bool receiver_wants_sealed, bool chacha) {
   destroy_ends(&sender, &receiver);
 }
 
+// Compression is agreed where the sender offers it and the receiver can take it.
+static void compression_agreed(bool offered, bool takes) {
+  struct rd_hello from = sender_hello, to = receiver_hello;
+  from.compresses = offered;
+  from.features = RD_FEATURE_ZSTD;
+  to.features = takes ? RD_FEATURE_ZSTD : 0;
+  to.compresses = true; // a receiver's word for nothing
+  struct end sender = make_end(right_key, "-", 0, RD_ROLE_SENDER, true, &from);
+  struct end receiver = make_end(right_key, "-", 0, RD_ROLE_RECEIVER, false, &to);
+  struct rd_agreement sent, received;
+  run_handshake(&sender, &receiver, PIECE_BYTES);
+  REQUIRE(rd_handshake_take(sender.handshake, &sent, &sender.error));
+  REQUIRE(rd_handshake_take(receiver.handshake, &received, &receiver.error));
+  CHECK(sent.compresses == (offered && takes) && received.compresses == (offered && takes));
+  destroy_agreement(&sent);
+  destroy_agreement(&received);
+  destroy_ends(&sender, &receiver);
+}
+
 // A receiver that listens hears in time that DATA will be worked at.
-static void granted(bool compresses, bool seals, bool adapts, uint32_t slots) {
+static void granted(bool compresses, enum rd_protection wants, bool adapts, uint32_t slots) {
   struct rd_hello from = sender_hello, to = receiver_hello;
   from.compresses = compresses;
-  from.wants_sealed = seals;
+  from.wants = wants;
   struct end sender = make_end(right_key, "-", 0, RD_ROLE_SENDER, true, &from);
   struct end receiver = make_end(right_key, "-", 0, RD_ROLE_RECEIVER, false, &to);
   struct rd_agreement sent, received;
@@ -352,13 +377,16 @@ int main(void) {
     the_right_key(sender_dials == 1, PIECE_BYTES);
     the_right_key(sender_dials == 1, 1);
     a_wrong_key(sender_dials == 1);
-    what_the_hellos_say(sender_dials == 1, false);
-    what_the_hellos_say(sender_dials == 1, true);
+    for (int wishes = 0; wishes < 9; wishes++)
+      what_the_hellos_say((enum rd_protection)(wishes % 3), (enum rd_protection)(wishes / 3), sender_dials == 1);
+    compression_agreed(sender_dials == 1, true);
+    compression_agreed(sender_dials == 1, false);
   }
-  granted(false, false, true, 8);
-  granted(true, false, true, 32);
-  granted(false, true, true, 32);
-  granted(true, true, false, 8);
+  granted(false, RD_PROTECTION_NONE, true, 8);
+  granted(true, RD_PROTECTION_NONE, true, 32);
+  granted(false, RD_PROTECTION_MAC, true, 32);
+  granted(false, RD_PROTECTION_SEAL, true, 32);
+  granted(true, RD_PROTECTION_SEAL, false, 8);
   another_hop();
   reflected();
   impossible_hellos();

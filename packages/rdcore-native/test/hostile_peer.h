@@ -4,6 +4,7 @@
 #define RD_HOSTILE_PEER_H
 
 #include "hand_peer.h"
+#include "protected_frame.h"
 
 #define HOSTILE_SLOTS 4u // that it grants, and that whom it talks to grants with a buffer of 64 KiB
 #define HOSTILE_SLOT_BYTES 16384u
@@ -15,12 +16,17 @@ struct hostile {
   bool over; // the other end has gone
 };
 
+// Does the HELLO of one that sends offer compression?
+static bool hostile_compresses = true;
+
 // Shakes hands as it should, for the connection of this epoch.
 static inline struct hostile hostile_meet_again(struct rd_transport *transport, enum rd_role role, bool dialler,
-                                                bool wants_sealed, uint32_t epoch) {
+                                                enum rd_protection wants, uint32_t epoch) {
   struct rd_identity identity = hand_peer_identity();
   struct rd_error error;
-  struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants_sealed = wants_sealed, .epoch = epoch};
+  struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants = wants, .epoch = epoch};
+  hello.features = RD_FEATURE_ZSTD;
+  hello.compresses = role == RD_ROLE_SENDER && hostile_compresses;
   if (role == RD_ROLE_RECEIVER) hello.slots = HOSTILE_SLOTS, hello.slot_bytes = HOSTILE_SLOT_BYTES;
   struct hostile hostile = {.transport = transport};
   struct rd_candidate *candidate =
@@ -38,8 +44,8 @@ static inline struct hostile hostile_meet_again(struct rd_transport *transport, 
 }
 
 static inline struct hostile hostile_meet(struct rd_transport *transport, enum rd_role role, bool dialler,
-                                          bool wants_sealed) {
-  return hostile_meet_again(transport, role, dialler, wants_sealed, 1);
+                                          enum rd_protection wants) {
+  return hostile_meet_again(transport, role, dialler, wants, 1);
 }
 
 // Shakes hands with this HELLO until it came to nothing.
@@ -81,28 +87,33 @@ static inline void hostile_send(struct hostile *hostile, unsigned char *message,
   }
 }
 
-// Any header; sealed, it takes the next place in the sequence, and its flag is set.
-static inline void hostile_say_frame(struct hostile *hostile, struct rd_frame frame, bool sealed, const void *payload,
-                                     size_t bytes) {
-  static unsigned char message[RD_HEADER_BYTES + HOSTILE_PAYLOAD_MOST + RD_TAG_BYTES];
+// The whole message of any header. Protected, it takes the next place in the sequence, and the flag is set; its length
+// is returned.
+static inline size_t hostile_make(struct hostile *hostile, struct rd_frame frame, enum rd_protection protection,
+                                  const void *payload, size_t bytes, unsigned char *message) {
   struct rd_error error;
-  if (sealed) {
-    REQUIRE(
-        rd_seal_seal(hostile->agreement.outgoing, &frame, payload, bytes, message, message + RD_HEADER_BYTES, &error));
-    bytes += RD_TAG_BYTES;
-  } else {
-    rd_frame_encode(&frame, message);
-    if (bytes > 0) memcpy(message + RD_HEADER_BYTES, payload, bytes);
+  frame.flags |= rd_protection_flag(protection);
+  if (protection != RD_PROTECTION_NONE) {
+    REQUIRE(protect_frame(hostile->agreement.outgoing, &frame, payload, bytes, message, &error));
+    return RD_HEADER_BYTES + bytes + RD_TAG_BYTES;
   }
-  hostile_send(hostile, message, RD_HEADER_BYTES + bytes);
+  rd_frame_encode(&frame, message);
+  if (bytes > 0) memcpy(message + RD_HEADER_BYTES, payload, bytes);
+  return RD_HEADER_BYTES + bytes;
+}
+
+static inline void hostile_say_frame(struct hostile *hostile, struct rd_frame frame, enum rd_protection protection,
+                                     const void *payload, size_t bytes) {
+  static unsigned char message[RD_HEADER_BYTES + HOSTILE_PAYLOAD_MOST + RD_TAG_BYTES];
+  hostile_send(hostile, message, hostile_make(hostile, frame, protection, payload, bytes, message));
 }
 
 // As a peer that keeps the rules says it.
 static inline void hostile_say(struct hostile *hostile, enum rd_frame_type type, uint64_t offset, const void *payload,
                                size_t bytes) {
-  bool sealed = type != RD_FRAME_DATA || hostile->agreement.sealed;
+  enum rd_protection protection = type == RD_FRAME_DATA ? hostile->agreement.protection : RD_PROTECTION_SEAL;
   hostile_say_frame(hostile, (struct rd_frame){.type = type, .epoch = hostile->agreement.mine.epoch, .offset = offset},
-                    sealed, payload, bytes);
+                    protection, payload, bytes);
 }
 
 // The next message that comes, as it came; 0: the other end has gone.
@@ -130,7 +141,7 @@ static inline void hostile_open(struct hostile *hostile, unsigned char *message,
   REQUIRE(rd_frame_decode(message, message_bytes, frame, &error));
   *payload = message + RD_HEADER_BYTES;
   *bytes = message_bytes - RD_HEADER_BYTES;
-  if ((frame->flags & RD_FLAG_SEALED) == 0) return;
+  if (!rd_frame_has_tag(frame)) return;
   REQUIRE(rd_seal_open(hostile->agreement.incoming, message, message_bytes, frame, payload, bytes, &error));
 }
 

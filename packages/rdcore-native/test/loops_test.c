@@ -14,6 +14,9 @@ struct stream {
   bool faults_back; // on the way from the receiver
 };
 
+static const enum rd_encrypt encrypts[] = {RD_ENCRYPT_NEVER, RD_ENCRYPT_AUTH, RD_ENCRYPT_ALWAYS};
+#define ENCRYPTS (sizeof encrypts / sizeof encrypts[0])
+
 // Of the streams from here on.
 static int compress_level;
 static unsigned jobs;
@@ -70,16 +73,16 @@ static void expect_whole(struct stream stream) {
 static void test_sizes(void) {
   static const size_t sizes[] = {0, 1, 65535, 65536, 65537, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 5000001};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-    expect_whole((struct stream){RD_ENCRYPT_NEVER, 8 << 20, sizes[i], {0}, false});
-    expect_whole((struct stream){RD_ENCRYPT_ALWAYS, 8 << 20, sizes[i], {0}, false});
+    for (size_t way = 0; way < ENCRYPTS; way++)
+      expect_whole((struct stream){encrypts[way], 8 << 20, sizes[i], {0}, false});
   }
 }
 
 static void test_windows(void) {
   static const size_t buffers[] = {64 << 10, 100001, 1 << 20, 3 << 20};
   for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
-    expect_whole((struct stream){RD_ENCRYPT_NEVER, buffers[i], 3000000, {0}, false});
-    expect_whole((struct stream){RD_ENCRYPT_ALWAYS, buffers[i], 3000000, {0}, false});
+    for (size_t way = 0; way < ENCRYPTS; way++)
+      expect_whole((struct stream){encrypts[way], buffers[i], 3000000, {0}, false});
   }
 }
 
@@ -88,8 +91,8 @@ static void test_starvation(void) {
     for (unsigned queue = 1; queue <= 2; queue++)
       for (int back = 0; back < 2; back++) {
         struct rd_mem_faults faults = {.refuse_every = every, .queue_messages = queue};
-        expect_whole((struct stream){RD_ENCRYPT_NEVER, 64 << 10, 1000000, faults, back});
-        expect_whole((struct stream){RD_ENCRYPT_ALWAYS, 64 << 10, 1000000, faults, back});
+        for (size_t way = 0; way < ENCRYPTS; way++)
+          expect_whole((struct stream){encrypts[way], 64 << 10, 1000000, faults, back});
       }
 }
 
@@ -98,8 +101,8 @@ static void test_little_memory(void) {
   static const size_t limits[] = {9 << 20, 6 << 20, 1 << 20, 200 << 10, 150 << 10};
   for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
     struct rd_mem_faults faults = {.memory_bytes = limits[i]};
-    expect_whole((struct stream){RD_ENCRYPT_NEVER, 8 << 20, 3000000, faults, false});
-    expect_whole((struct stream){RD_ENCRYPT_ALWAYS, 8 << 20, 3000000, faults, false});
+    for (size_t way = 0; way < ENCRYPTS; way++)
+      expect_whole((struct stream){encrypts[way], 8 << 20, 3000000, faults, false});
   }
   struct outcome outcome = carry(&(struct stream){RD_ENCRYPT_NEVER, 8 << 20, 1000, {.memory_bytes = 90 << 10}, false});
   CHECK(outcome.sent != RD_CODE_OK && outcome.received != RD_CODE_OK && !outcome.exists);
@@ -124,7 +127,7 @@ static void test_fault(bool corrupts, bool back, enum rd_encrypt encrypt) {
   CHECK(reached);
 }
 
-// Compressed and sealed by any number of threads.
+// Compressed and protected by any number of threads.
 static void test_jobs(void) {
   static const unsigned numbers[] = {1, 2, 8};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -137,7 +140,7 @@ static void test_jobs(void) {
   compress_level = 1;
   test_starvation();
   test_little_memory();
-  for (int i = 0; i < 4; i++) test_fault(i & 1, false, i & 2 ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER);
+  for (size_t i = 0; i < 2 * ENCRYPTS; i++) test_fault(i & 1, false, encrypts[i / 2]);
 }
 
 int main(void) {
@@ -146,7 +149,7 @@ int main(void) {
   test_windows();
   test_starvation();
   test_little_memory();
-  for (int i = 0; i < 8; i++) test_fault(i & 1, i & 2, i & 4 ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER);
+  for (size_t i = 0; i < 4 * ENCRYPTS; i++) test_fault(i & 1, i & 2, encrypts[i / 4]);
   test_jobs();
   remove_stream_files();
   return test_end("loops");

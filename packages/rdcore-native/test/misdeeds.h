@@ -54,7 +54,7 @@ static void do_type_255(struct hostile *hostile) {
 }
 
 static void do_late_handshake(struct hostile *hostile) {
-  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_HANDSHAKE}, false, "x", 1);
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_HANDSHAKE}, RD_PROTECTION_NONE, "x", 1);
 }
 
 static void do_sealed_handshake(struct hostile *hostile) {
@@ -62,15 +62,17 @@ static void do_sealed_handshake(struct hostile *hostile) {
 }
 
 static void do_other_stream(struct hostile *hostile) {
-  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1, .stream = 1}, true, NULL, 0);
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1, .stream = 1}, RD_PROTECTION_SEAL,
+                    NULL, 0);
 }
 
 static void do_other_flag(struct hostile *hostile) {
-  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1, .flags = 0x80}, true, NULL, 0);
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1, .flags = 0x80}, RD_PROTECTION_SEAL,
+                    NULL, 0);
 }
 
 static inline void say_epoch(struct hostile *hostile, uint32_t epoch) {
-  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = epoch}, true, NULL, 0);
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = epoch}, RD_PROTECTION_SEAL, NULL, 0);
 }
 
 static void do_epoch_0(struct hostile *hostile) {
@@ -86,7 +88,7 @@ static void do_last_epoch(struct hostile *hostile) {
 }
 
 static void do_plain_ping(struct hostile *hostile) {
-  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1}, false, NULL, 0);
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1}, RD_PROTECTION_NONE, NULL, 0);
 }
 
 static void do_ping_of_a_byte(struct hostile *hostile) {
@@ -171,9 +173,88 @@ static void do_huge_data(struct hostile *hostile) {
   say_data(hostile, 0, RD_SLOT_MAX_BYTES);
 }
 
-static void do_otherwise_sealed_data(struct hostile *hostile) {
+// In every respect right, but for what it was to be protected by.
+static void say_data_protected(struct hostile *hostile, unsigned less_or_more) {
   struct rd_frame frame = {.type = RD_FRAME_DATA, .epoch = 1};
-  hostile_say_frame(hostile, frame, !hostile->agreement.sealed, "x", 1);
+  hostile_say_frame(hostile, frame, (enum rd_protection)((hostile->agreement.protection + less_or_more) % 3), "x", 1);
+}
+
+static void do_otherwise_protected_data(struct hostile *hostile) {
+  say_data_protected(hostile, 1);
+}
+
+static void do_another_way_protected_data(struct hostile *hostile) {
+  say_data_protected(hostile, 2);
+}
+
+static void do_data_protected_twice(struct hostile *hostile) {
+  struct rd_frame frame = {.type = RD_FRAME_DATA, .flags = RD_FLAG_SEALED, .epoch = 1};
+  hostile_say_frame(hostile, frame, RD_PROTECTION_MAC, "x", 1);
+}
+
+// On its way ---------------------------------------------------------------------------------------------------------
+// What somebody on the path does to a frame of DATA that a good sender made. Where DATA is in clear and has no MAC, the
+// place that is changed is the header's, or it is the end that tells.
+
+enum { ON_THE_WAY_BYTES = 3, ON_THE_WAY_MOST = RD_HEADER_BYTES + ON_THE_WAY_BYTES + RD_TAG_BYTES };
+
+static inline size_t good_data(struct hostile *hostile, uint64_t offset, unsigned char *message) {
+  struct rd_frame frame = {.type = RD_FRAME_DATA, .epoch = 1, .offset = offset};
+  return hostile_make(hostile, frame, hostile->agreement.protection, "abc", ON_THE_WAY_BYTES, message);
+}
+
+static inline void say_end_where_it_tells(struct hostile *hostile) {
+  if (hostile->agreement.protection == RD_PROTECTION_NONE) say_end(hostile, ON_THE_WAY_BYTES, 0);
+}
+
+static void send_changed(struct hostile *hostile, size_t at) {
+  unsigned char message[ON_THE_WAY_MOST];
+  size_t bytes = good_data(hostile, 0, message);
+  message[at] ^= 1;
+  hostile_send(hostile, message, bytes);
+  say_end_where_it_tells(hostile);
+}
+
+static void do_changed_payload(struct hostile *hostile) {
+  send_changed(hostile, RD_HEADER_BYTES + ON_THE_WAY_BYTES - 1);
+}
+
+static void do_changed_offset(struct hostile *hostile) {
+  send_changed(hostile, 8);
+}
+
+static void do_changed_sequence(struct hostile *hostile) {
+  send_changed(hostile, 16);
+}
+
+static void do_changed_flags(struct hostile *hostile) {
+  send_changed(hostile, 1);
+}
+
+static void do_cut_data(struct hostile *hostile) {
+  unsigned char message[ON_THE_WAY_MOST];
+  hostile_send(hostile, message, good_data(hostile, 0, message) - 1);
+  say_end_where_it_tells(hostile);
+}
+
+static void do_data_without_its_tag(struct hostile *hostile) {
+  unsigned char message[ON_THE_WAY_MOST];
+  size_t tag_bytes = hostile->agreement.protection == RD_PROTECTION_NONE ? ON_THE_WAY_BYTES : RD_TAG_BYTES;
+  hostile_send(hostile, message, good_data(hostile, 0, message) - tag_bytes);
+}
+
+static void do_swapped_data(struct hostile *hostile) {
+  unsigned char messages[2][ON_THE_WAY_MOST];
+  size_t bytes = good_data(hostile, 0, messages[0]);
+  (void)good_data(hostile, ON_THE_WAY_BYTES, messages[1]);
+  hostile_send(hostile, messages[1], bytes);
+  hostile_send(hostile, messages[0], bytes);
+}
+
+static void do_data_sent_again(struct hostile *hostile) {
+  unsigned char message[ON_THE_WAY_MOST];
+  size_t bytes = good_data(hostile, 0, message);
+  for (int i = 0; i < 2; i++) hostile_send(hostile, message, bytes);
 }
 
 // Compressed data: 3 bytes, in a frame of zstd's that stands for them as they are.
@@ -183,7 +264,12 @@ static const unsigned char bomb_packed[] = {0, 0, 2, 0, 0x28, 0xb5, 0x2f, 0xfd, 
 
 static void say_packed(struct hostile *hostile, const void *payload, size_t bytes) {
   struct rd_frame frame = {.type = RD_FRAME_DATA, .flags = RD_FLAG_COMPRESSED, .epoch = 1};
-  hostile_say_frame(hostile, frame, hostile->agreement.sealed, payload, bytes);
+  hostile_say_frame(hostile, frame, hostile->agreement.protection, payload, bytes);
+}
+
+// Good, but for the word in HELLO that there would be such.
+static void do_packed_not_offered(struct hostile *hostile) {
+  say_packed(hostile, three_packed, sizeof three_packed);
 }
 
 static void say_three_as(struct hostile *hostile, unsigned char said, size_t bytes) {
@@ -228,8 +314,8 @@ static void do_packed_then_too_early(struct hostile *hostile) {
 }
 
 static void do_packed_ping(struct hostile *hostile) {
-  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .flags = RD_FLAG_COMPRESSED, .epoch = 1}, true,
-                    NULL, 0);
+  hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .flags = RD_FLAG_COMPRESSED, .epoch = 1},
+                    RD_PROTECTION_SEAL, NULL, 0);
 }
 
 static void do_data_without_credit(struct hostile *hostile) {
@@ -261,8 +347,8 @@ static void do_end_at_the_end_of_time(struct hostile *hostile) {
 
 static void do_end_with_wrong_digest(struct hostile *hostile) {
   say_data(hostile, 0, 3);
-  // Where DATA is sealed the digest counts for nothing, and a wrong count does.
-  say_end(hostile, hostile->agreement.sealed ? 4 : 3, 0x5a);
+  // Where DATA is protected the digest counts for nothing, and a wrong count does.
+  say_end(hostile, hostile->agreement.protection != RD_PROTECTION_NONE ? 4 : 3, 0x5a);
 }
 
 static void do_short_end(struct hostile *hostile) {
@@ -392,7 +478,17 @@ static const struct misdeed senders_misdeeds[] = {
     {"empty DATA", do_empty_data, false},
     {"DATA larger than a slot", do_large_data, false},
     {"DATA of a megabyte", do_huge_data, false},
-    {"DATA sealed otherwise than agreed", do_otherwise_sealed_data, false},
+    {"DATA protected otherwise than agreed", do_otherwise_protected_data, false},
+    {"DATA protected another way than agreed", do_another_way_protected_data, false},
+    {"DATA that is sealed and has a MAC", do_data_protected_twice, false},
+    {"DATA whose payload was changed", do_changed_payload, false},
+    {"DATA whose offset was changed", do_changed_offset, false},
+    {"DATA whose sequence was changed", do_changed_sequence, false},
+    {"DATA whose flags were changed", do_changed_flags, false},
+    {"DATA that was cut", do_cut_data, false},
+    {"DATA without its tag", do_data_without_its_tag, false},
+    {"DATA frames that were swapped", do_swapped_data, false},
+    {"a DATA frame sent again", do_data_sent_again, false},
     {"compressed DATA of less than it says", do_packed_of_less, false},
     {"compressed DATA of more than it says", do_packed_of_more, false},
     {"compressed DATA of nothing", do_packed_of_none, false},
@@ -416,6 +512,11 @@ static const struct misdeed senders_misdeeds[] = {
     {"a sender's DONE", do_senders_done, false},
     {"a sender's CLOSED", do_senders_closed, false},
     {"a sender's RESUME", do_senders_resume, false},
+};
+
+// Of a sender whose HELLO does not offer compression.
+static const struct misdeed plain_senders_misdeeds[] = {
+    {"compressed DATA that HELLO did not offer", do_packed_not_offered, false},
 };
 
 static const struct misdeed receivers_misdeeds[] = {

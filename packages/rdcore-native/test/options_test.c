@@ -71,6 +71,8 @@ static void test_values(void) {
   CHECK(RECV("--jobs", "1", "--numa", "off", "1", "k") && options.settings.jobs == 1 && !options.settings.numa);
   CHECK(RECV("--numa", "auto", "1", "k") && options.settings.numa);
   CHECK(SEND("--encrypt", "always", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_ALWAYS);
+  CHECK(SEND("--encrypt", "auth", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_AUTH);
+  CHECK(SEND("--encrypt", "never", "h", "1", "k") && options.settings.encrypt == RD_ENCRYPT_NEVER);
   CHECK(SEND("h", "1", "k") && options.transport == RD_TRANSPORT_AUTO && !options.settings.poll);
   CHECK(SEND("--transport", "rdma", "--poll", "h", "1", "k") && options.transport == RD_TRANSPORT_RDMA);
   CHECK(options.settings.poll && RECV("--transport", "tcp", "1", "k") && options.transport == RD_TRANSPORT_TCP);

@@ -10,12 +10,13 @@
 
 static struct rd_error error;
 
-#define WAYS 4u
+#define WAYS 6u
 
 // How the two meet: WAYS a role.
 struct meeting {
   enum rd_role role; // of the victim
-  bool victim_dials, sealed;
+  bool victim_dials;
+  enum rd_protection wants;
 };
 
 static struct rd_transport *join(struct victim *victim, bool victim_dials) {
@@ -27,7 +28,7 @@ static struct rd_transport *join(struct victim *victim, bool victim_dials) {
 }
 
 static void start(struct victim *victim, const struct meeting *meeting, bool has_file) {
-  victim_start(victim, meeting->role, meeting->sealed);
+  victim_start(victim, meeting->role, meeting->wants);
   bool is_sender = meeting->role == RD_ROLE_SENDER;
   if (has_file) victim_tell_file(victim, is_sender ? source_path : sink_path);
   if (is_sender) victim_tell(victim, "{\"op\":\"commit\",\"status\":0}");
@@ -37,7 +38,7 @@ static void start(struct victim *victim, const struct meeting *meeting, bool has
 static struct hostile meet(struct victim *victim, const struct meeting *meeting) {
   struct rd_transport *transport = join(victim, meeting->victim_dials);
   enum rd_role role = meeting->role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
-  struct hostile hostile = hostile_meet(transport, role, !meeting->victim_dials, meeting->sealed);
+  struct hostile hostile = hostile_meet(transport, role, !meeting->victim_dials, meeting->wants);
   if (role == RD_ROLE_SENDER) say_empty(&hostile, RD_FRAME_PING);
   return hostile;
 }
@@ -58,7 +59,7 @@ static void check_misdeed(const struct misdeed *misdeed, const struct meeting *m
   right = CHECK(victim_ends(&victim, RD_CODE_DATA_DAMAGED)) && right;
   right = CHECK(access(sink_path, F_OK) < 0) && right;
   if (!right)
-    fprintf(stderr, "%s, %s, %s\n", misdeed->name, meeting->sealed ? "sealed" : "plain",
+    fprintf(stderr, "%s, %s, %s\n", misdeed->name, protection_words[meeting->wants],
             meeting->victim_dials ? "dialled" : "listened to");
 }
 
@@ -66,7 +67,7 @@ static void check_misdeed(const struct misdeed *misdeed, const struct meeting *m
 static void check_misdeeds(const struct misdeed *misdeeds, size_t count, enum rd_role role, bool all_ways) {
   for (size_t i = 0; i < WAYS * count; i++) {
     size_t number = i / WAYS, way = i % WAYS;
-    const struct meeting meeting = {.role = role, .victim_dials = way & 1, .sealed = way & 2};
+    const struct meeting meeting = {.role = role, .victim_dials = way & 1, .wants = (enum rd_protection)(way / 2)};
     if (all_ways || way == number % WAYS) check_misdeed(&misdeeds[number], &meeting);
   }
 }
@@ -132,8 +133,8 @@ static void check_hellos(void) {
       {.version = UINT16_MAX, .epoch = 1},
   };
   for (int dials = 0; dials < 2; dials++) {
-    struct meeting with_sender = {.role = RD_ROLE_SENDER, .victim_dials = dials, .sealed = true};
-    struct meeting with_receiver = {.role = RD_ROLE_RECEIVER, .victim_dials = dials, .sealed = true};
+    struct meeting with_sender = {.role = RD_ROLE_SENDER, .victim_dials = dials, .wants = RD_PROTECTION_SEAL};
+    struct meeting with_receiver = {.role = RD_ROLE_RECEIVER, .victim_dials = dials, .wants = RD_PROTECTION_SEAL};
     for (size_t i = 0; i < sizeof of_receivers / sizeof of_receivers[0]; i++)
       check_hello(of_receivers[i], &with_sender);
     for (size_t i = 0; i < sizeof of_senders / sizeof of_senders[0]; i++) check_hello(of_senders[i], &with_receiver);
@@ -147,8 +148,8 @@ static void check_abort(uint32_t code, const char *words, const char *expected) 
   for (int role = 0; role < 2; role++) {
     struct victim victim;
     unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
-    start(&victim, &(struct meeting){.role = (enum rd_role)role, .sealed = true}, true);
-    struct hostile hostile = meet(&victim, &(struct meeting){.role = (enum rd_role)role, .sealed = true});
+    start(&victim, &(struct meeting){.role = (enum rd_role)role, .wants = RD_PROTECTION_SEAL}, true);
+    struct hostile hostile = meet(&victim, &(struct meeting){.role = (enum rd_role)role, .wants = RD_PROTECTION_SEAL});
     rd_put_u32(payload, code);
     memcpy(payload + 4, words, strlen(words));
     hostile_say(&hostile, RD_FRAME_ABORT, UINT64_MAX, payload, 4 + strlen(words));
@@ -200,7 +201,7 @@ static void flood(struct hostile *hostile, enum rd_frame_type type, const void *
 static void check_flood(enum rd_role role, enum rd_frame_type type, size_t bytes) {
   static const unsigned char zeros[RD_ACK_BYTES];
   struct victim victim;
-  const struct meeting meeting = {.role = role, .sealed = true};
+  const struct meeting meeting = {.role = role, .wants = RD_PROTECTION_SEAL};
   start(&victim, &meeting, role == RD_ROLE_SENDER);
   struct hostile hostile = meet(&victim, &meeting);
   CHECK(victim_hear(&victim, "connected") != NULL);
@@ -218,6 +219,9 @@ int main(int argc, char **argv) {
   write_source(10);
   check_misdeeds(misdeeds_of_either, MISDEEDS_COUNT(misdeeds_of_either), RD_ROLE_RECEIVER, all);
   check_misdeeds(senders_misdeeds, MISDEEDS_COUNT(senders_misdeeds), RD_ROLE_RECEIVER, all);
+  hostile_compresses = false;
+  check_misdeeds(plain_senders_misdeeds, MISDEEDS_COUNT(plain_senders_misdeeds), RD_ROLE_RECEIVER, all);
+  hostile_compresses = true;
   check_misdeeds(misdeeds_of_either, MISDEEDS_COUNT(misdeeds_of_either), RD_ROLE_SENDER, all);
   check_misdeeds(receivers_misdeeds, MISDEEDS_COUNT(receivers_misdeeds), RD_ROLE_SENDER, all);
   check_hellos();

@@ -180,20 +180,21 @@ static void slow_consumer(enum rd_role dialler, enum rd_encrypt encrypt) {
 }
 
 int main(void) {
+  static const enum rd_encrypt encrypts[] = {RD_ENCRYPT_NEVER, RD_ENCRYPT_AUTH, RD_ENCRYPT_ALWAYS};
   signal(SIGPIPE, SIG_IGN);
   make_stream_files("reconnect");
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 6; i++) {
     enum rd_role dialler = i & 1 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER;
-    enum rd_encrypt encrypt = i & 2 ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER;
-    for (enum breaking breaking = BREAK_CLOSE; breaking < BREAK_SILENCE && i % 3 == 0; breaking++)
+    enum rd_encrypt encrypt = encrypts[i / 2];
+    for (enum breaking breaking = BREAK_CLOSE; breaking < BREAK_SILENCE && i % 2 == i / 2 % 2; breaking++)
       break_often(breaking, dialler, encrypt, i & 1 ? 64 << 10 : 1 << 20);
     break_at_many_moments(1000 + (size_t)i * 97, dialler, encrypt, i & 1 ? BREAK_CLOSE : BREAK_RESET);
     slow_consumer(dialler, encrypt);
   }
   compress_level = 1;
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 6; i++) {
     enum rd_role dialler = i & 1 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER;
-    enum rd_encrypt encrypt = i & 2 ? RD_ENCRYPT_ALWAYS : RD_ENCRYPT_NEVER;
+    enum rd_encrypt encrypt = encrypts[i / 2];
     break_often(i & 1 ? BREAK_CLOSE : BREAK_RESET, dialler, encrypt, 1 << 20);
     slow_consumer(dialler, encrypt);
   }

@@ -2,6 +2,7 @@
 #include "seal.h"
 
 #include "hex.h"
+#include "protected_frame.h"
 #include "test.h"
 
 #include <string.h>
@@ -9,6 +10,8 @@
 enum { TEXT_BYTES = 100, MESSAGE_BYTES = RD_HEADER_BYTES + TEXT_BYTES + RD_TAG_BYTES };
 static const unsigned char key_and_iv[44] = "thirty-two bytes of key, and then an iv too";
 static struct rd_error error;
+// Of the frames from here on: 0 for sealed ones, or RD_FLAG_MACED.
+static uint8_t flags;
 
 static struct rd_seal *make(bool chacha, uint64_t ratchet_frames) {
   struct rd_seal *seal = rd_seal_create(chacha, key_and_iv, ratchet_frames, &error);
@@ -17,10 +20,10 @@ static struct rd_seal *make(bool chacha, uint64_t ratchet_frames) {
 }
 
 static void seal_text(struct rd_seal *seal, unsigned char message[MESSAGE_BYTES]) {
-  struct rd_frame frame = {.type = RD_FRAME_DATA, .epoch = 1, .offset = 4096};
+  struct rd_frame frame = {.type = RD_FRAME_DATA, .flags = flags, .epoch = 1, .offset = 4096};
   unsigned char text[TEXT_BYTES];
   memset(text, 'x', sizeof text);
-  REQUIRE(rd_seal_seal(seal, &frame, text, sizeof text, message, message + RD_HEADER_BYTES, &error));
+  REQUIRE(protect_frame(seal, &frame, text, sizeof text, message, &error));
 }
 
 static bool opens(struct rd_seal *seal, unsigned char *message, size_t message_bytes) {
@@ -39,7 +42,11 @@ static void round_trips(bool chacha) {
   for (unsigned i = 0; i < 300; i++) {
     seal_text(out, message);
     if (i == 0) memcpy(first, message, sizeof first);
-    CHECK(memcmp(first + RD_HEADER_BYTES, message + RD_HEADER_BYTES, TEXT_BYTES) == 0 ? i == 0 : i > 0);
+    bool is_in_clear = message[RD_HEADER_BYTES] == 'x' && message[RD_HEADER_BYTES + TEXT_BYTES - 1] == 'x';
+    CHECK(is_in_clear == (flags == RD_FLAG_MACED));
+    CHECK(memcmp(first + MESSAGE_BYTES - RD_TAG_BYTES, message + MESSAGE_BYTES - RD_TAG_BYTES, RD_TAG_BYTES) == 0
+              ? i == 0
+              : i > 0);
     CHECK(opens(in, message, sizeof message));
   }
   rd_seal_destroy(out);
@@ -80,6 +87,53 @@ static void every_byte_counts(bool chacha) {
     rd_seal_destroy(in);
   }
   rd_seal_destroy(out);
+}
+
+// The frame is whole, and what it says of itself is not true.
+static void flags_count(bool chacha) {
+  static const uint8_t others[] = {RD_FLAG_SEALED, RD_FLAG_MACED, RD_FLAG_COMPRESSED, 0};
+  struct rd_seal *out = make(chacha, 0);
+  unsigned char message[MESSAGE_BYTES], tampered[MESSAGE_BYTES];
+  seal_text(out, message);
+  for (size_t i = 0; i < sizeof others; i++) {
+    struct rd_seal *in = make(chacha, 0);
+    memcpy(tampered, message, sizeof tampered);
+    tampered[1] = others[i];
+    CHECK(opens(in, tampered, sizeof tampered) == (others[i] == message[1]));
+    rd_seal_destroy(in);
+  }
+  rd_seal_destroy(out);
+}
+
+// A tag of the one is no tag of the other: what is in clear is bound as such.
+static void known_macs(void) {
+  static const char *const tags[2] = {"18cae4dff5e97c2882f3edfac14ec828", "73541a84923448fd75f15951bd280242"};
+  for (int chacha = 0; chacha < 2; chacha++) {
+    struct rd_seal *out = make(chacha == 1, 1);
+    unsigned char message[MESSAGE_BYTES];
+    char tag[2 * RD_TAG_BYTES + 1];
+    for (int i = 0; i < 3; i++) seal_text(out, message);
+    CHECK(rd_hex_encode(message + MESSAGE_BYTES - RD_TAG_BYTES, RD_TAG_BYTES, tag, sizeof tag));
+    if (!CHECK(strcmp(tag, tags[chacha]) == 0)) fprintf(stderr, "%s\n", tag);
+    rd_seal_destroy(out);
+  }
+}
+
+static void long_payloads(bool chacha) {
+  static unsigned char payload[RD_SLOT_MAX_BYTES], message[RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES], *opened;
+  static const size_t sizes[] = {1, 15, 16, 17, 511, 4096, 65537, RD_SLOT_MAX_BYTES};
+  struct rd_seal *out = make(chacha, 0), *in = make(chacha, 0);
+  for (size_t i = 0; i < sizeof payload; i++) payload[i] = (unsigned char)(i * 31 + (i >> 8));
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    struct rd_frame frame = {.type = RD_FRAME_DATA, .flags = flags, .epoch = 1};
+    size_t message_bytes = RD_HEADER_BYTES + sizes[i] + RD_TAG_BYTES, bytes = 0;
+    CHECK(protect_frame(out, &frame, payload, sizes[i], message, &error));
+    CHECK(rd_frame_decode(message, message_bytes, &frame, &error));
+    CHECK(rd_seal_open(in, message, message_bytes, &frame, &opened, &bytes, &error) && bytes == sizes[i]);
+    CHECK(memcmp(opened, payload, bytes) == 0);
+  }
+  rd_seal_destroy(out);
+  rd_seal_destroy(in);
 }
 
 static void order_counts(void) {
@@ -179,18 +233,28 @@ static void too_long_is_refused(void) {
   rd_seal_destroy(out);
 }
 
+static void of_one_kind(bool chacha) {
+  round_trips(chacha);
+  every_byte_counts(chacha);
+  flags_count(chacha);
+  long_payloads(chacha);
+  keys_are_renewed(chacha);
+}
+
 int main(void) {
   for (int chacha = 0; chacha < 2; chacha++) {
-    round_trips(chacha == 1);
+    of_one_kind(chacha == 1);
     in_place_and_empty(chacha == 1);
-    every_byte_counts(chacha == 1);
-    keys_are_renewed(chacha == 1);
     other_frames_overtake(chacha == 1);
   }
   order_counts();
   unsealed_is_refused();
   known_frames();
   too_long_is_refused();
+  flags = RD_FLAG_MACED;
+  for (int chacha = 0; chacha < 2; chacha++) of_one_kind(chacha == 1);
+  order_counts();
+  known_macs();
   rd_seal_destroy(NULL);
   return test_end("seal");
 }

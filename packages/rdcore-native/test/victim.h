@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static inline void victim_tell(struct vict
   (void)send(victim->agent_fd, line, (size_t)length + 1, MSG_NOSIGNAL);
 }
 
-static inline void victim_start(struct victim *victim, enum rd_role role, bool sealed) {
+static inline void victim_start(struct victim *victim, enum rd_role role, enum rd_protection wants) {
   char path[4096], key[] = "07", hex[2 * RD_KEY_BYTES + 1] = "";
   int ends[2];
   *victim = (struct victim){.pid = -1};
@@ -54,7 +54,7 @@ static inline void victim_start(struct victim *victim, enum rd_role role, bool s
   victim_tell(victim,
               "{\"op\":\"open\",\"key\":\"%s\",\"run\":\"test\",\"hop\":1,\"encrypt\":\"%s\",\"buffer\":65536,"
               "\"connect_timeout_ms\":%d,\"stall_timeout_ms\":%d,\"bind\":\"127.0.0.1\",\"ports\":[0,0]}",
-              hex, sealed ? "always" : "never", WAIT_MS, WAIT_MS);
+              hex, protection_words[wants], WAIT_MS, WAIT_MS);
 }
 
 // Its source or sink.

@@ -68,6 +68,11 @@ static void frame_lengths(void) {
   CHECK(decodes(RD_FRAME_HANDSHAKE, 0, 1) && decodes(RD_FRAME_HANDSHAKE, 0, 16384 - 24));
   CHECK(!decodes(RD_FRAME_HANDSHAKE, 0, 0) && !decodes(RD_FRAME_HANDSHAKE, 0, 16384 - 23));
   CHECK(!decodes(RD_FRAME_HANDSHAKE, RD_FLAG_SEALED, 100));
+  CHECK(decodes(RD_FRAME_DATA, RD_FLAG_MACED, 17) && !decodes(RD_FRAME_DATA, RD_FLAG_MACED, 16));
+  CHECK(decodes(RD_FRAME_DATA, RD_FLAG_MACED, RD_SLOT_MAX_BYTES + RD_TAG_BYTES));
+  CHECK(!decodes(RD_FRAME_DATA, RD_FLAG_MACED, RD_SLOT_MAX_BYTES + RD_TAG_BYTES + 1));
+  CHECK(decodes(RD_FRAME_DATA, RD_FLAG_MACED | RD_FLAG_COMPRESSED, 21));
+  CHECK(!decodes(RD_FRAME_DATA, RD_FLAG_MACED | RD_FLAG_COMPRESSED, 20));
 }
 
 static void frame_refusals(void) {
@@ -75,9 +80,13 @@ static void frame_refusals(void) {
   struct rd_frame frame;
   for (unsigned type = 0; type < 256; type++)
     if (type < RD_FRAME_HANDSHAKE || type > RD_FRAME_RESUME) CHECK(!decodes((uint8_t)type, RD_FLAG_SEALED, 16));
-  for (unsigned flag = 4; flag < 256; flag <<= 1) CHECK(!decodes(RD_FRAME_DATA, (uint8_t)flag, 100));
+  for (unsigned flag = 8; flag < 256; flag <<= 1) CHECK(!decodes(RD_FRAME_DATA, (uint8_t)flag, 100));
+  CHECK(!decodes(RD_FRAME_DATA, RD_FLAG_SEALED | RD_FLAG_MACED, 100));
   for (unsigned type = RD_FRAME_HANDSHAKE; type <= RD_FRAME_RESUME; type++)
-    if (type != RD_FRAME_DATA) CHECK(!decodes((uint8_t)type, RD_FLAG_SEALED | RD_FLAG_COMPRESSED, 36));
+    for (size_t bytes = 0; type != RD_FRAME_DATA && bytes <= 52; bytes++) {
+      CHECK(!decodes((uint8_t)type, RD_FLAG_SEALED | RD_FLAG_COMPRESSED, bytes));
+      CHECK(!decodes((uint8_t)type, RD_FLAG_MACED, bytes));
+    }
   for (size_t bytes = 0; bytes < RD_HEADER_BYTES; bytes++)
     CHECK(!rd_frame_decode(message, bytes, &frame, &error) && damaged("a message of the other side is no frame"));
   CHECK(error.code == RD_CODE_DATA_DAMAGED);
@@ -102,7 +111,7 @@ static void random_frames(void) {
       message[at] = (unsigned char)(state >> 56);
     }
     message[0] %= 13;
-    message[1] %= 5;
+    message[1] %= 9;
     if (i % 2 == 0) message[2] = message[3] = 0;
     if (!rd_frame_decode(message, RD_HEADER_BYTES + (i >> 8) % 64, &frame, &error)) continue;
     rd_frame_encode(&frame, same);
@@ -145,7 +154,8 @@ static void aborts(void) {
 }
 
 static void hellos(void) {
-  struct rd_hello hello = {.version = 1, .wants_sealed = true, .epoch = 1, .slot_bytes = 1 << 20, .slots = 8}, same;
+  struct rd_hello hello = {.version = 1, .wants = RD_PROTECTION_SEAL, .epoch = 1, .slot_bytes = 1 << 20, .slots = 8},
+                  same;
   hello.small_slots = 256;
   unsigned char bytes[RD_HELLO_BYTES];
   char text[2 * RD_HELLO_BYTES + 1];
@@ -154,12 +164,22 @@ static void hellos(void) {
   CHECK(strcmp(text, "52445048010001000000000000000000010000000000100008000000"
                      "00010000") == 0);
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error));
-  CHECK(same.version == 1 && same.wants_sealed && !same.wants_chacha && same.epoch == 1);
+  CHECK(same.version == 1 && same.wants == RD_PROTECTION_SEAL && !same.wants_chacha && same.epoch == 1);
   CHECK(same.slot_bytes == 1 << 20 && same.slots == 8 && same.small_slots == 256 && same.features == 0);
   bytes[6] = 2;
-  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants_chacha && !same.wants_sealed);
+  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants_chacha && same.wants == RD_PROTECTION_NONE);
   bytes[6] = 4;
   CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.compresses && !same.wants_chacha);
+  bytes[6] = 8;
+  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants == RD_PROTECTION_MAC);
+  CHECK(!same.wants_chacha_mac);
+  bytes[6] = 16;
+  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants_chacha_mac && !same.wants_chacha);
+  bytes[6] = 9; // more is wanted than less
+  CHECK(rd_hello_decode(bytes, sizeof bytes, &same, &error) && same.wants == RD_PROTECTION_SEAL);
+  hello = (struct rd_hello){.version = 1, .wants = RD_PROTECTION_MAC, .wants_chacha_mac = true};
+  rd_hello_encode(&hello, bytes);
+  CHECK(bytes[6] == 24 && bytes[7] == 0);
   CHECK(!rd_hello_decode(bytes, sizeof bytes - 1, &same, &error));
   bytes[0] = 'X';
   CHECK(!rd_hello_decode(bytes, sizeof bytes, &same, &error) && damaged("the other side's HELLO is malformed"));

@@ -42,7 +42,7 @@ export const ENCOUNTERS: readonly Encounter[] = STRANGERS.flatMap((stranger) =>
 
 async function checkCrowded(bench: Bench, listens: Role, stranger: Stranger): Promise<void> {
   const dialler = listens === 'sender' ? 'receiver' : 'sender';
-  const hop = new Hop(bench, { dialler, sealed: true, bytes: 300_000 });
+  const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 300_000 });
   const port = await hop.listen();
   const before = peakKib(hop.listener.program.pid);
   const crowd = new Crowd(port, stranger.size, stranger.behave);
@@ -59,7 +59,7 @@ async function checkCrowded(bench: Bench, listens: Role, stranger: Stranger): Pr
 
 /** A dialler that meets a stranger: it says so, costs no more either, and finds its peer at the next address. */
 async function checkDeceived(bench: Bench, dialler: Role, stranger: Stranger): Promise<void> {
-  const hop = new Hop(bench, { dialler, sealed: true, bytes: 300_000 });
+  const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 300_000 });
   const port = await hop.listen();
   await hop.dialler.agent.heard('ready');
   const trap = await listenAs(stranger.behave);

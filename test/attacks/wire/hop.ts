@@ -8,18 +8,25 @@ import { type Bench, KEY, type Program } from '../../support/programs.ts';
 
 export type Role = 'sender' | 'receiver';
 
+/** What the agents command, and what a hop between them is then called. */
+export const ENCRYPT_WORDS = { always: 'sealed', auth: 'authenticated', never: 'in clear' } as const;
+export type Encrypt = keyof typeof ENCRYPT_WORDS;
+export const ENCRYPTS = Object.keys(ENCRYPT_WORDS) as readonly Encrypt[];
+
 export const STALL_TIMEOUT_MS = 2000;
 const DIAL_TIMEOUT_MS = 1500;
 
 export interface HopOptions {
   readonly dialler: Role;
-  readonly sealed: boolean;
+  readonly encrypt: Encrypt;
   /** Of the stream. */
   readonly bytes: number;
   /** It shrinks to some half of them. */
   readonly shrinks?: boolean;
   /** What stands in `open` in place of the usual, of both ends. */
   readonly open?: Message;
+  /** What the file of the output holds before. */
+  readonly before?: Buffer;
   /** The stream does not end before commit(). */
   readonly held?: boolean;
 }
@@ -45,6 +52,7 @@ export class Hop {
     this.#sink = bench.path(`${name}.sink`);
     const source = bench.path(`${name}.source`);
     writeFileSync(source, this.content);
+    if (options.before !== undefined) writeFileSync(this.#sink, options.before);
     const start = {
       sender: () => startSender(bench, source, options),
       receiver: () => startReceiver(bench, this.#sink, options),
@@ -80,7 +88,7 @@ export class Hop {
     expect(this.sunk?.equals(this.content)).to.equal(true);
   }
 
-  /** What is at the place of the output: only ever all of it, or nothing. */
+  /** What is at the place of the output: only ever all of it, or what was there before. */
   get sunk(): Buffer | undefined {
     return existsSync(this.#sink) ? readFileSync(this.#sink) : undefined;
   }
@@ -115,8 +123,8 @@ function startReceiver(bench: Bench, sink: string, options: HopOptions): HopEnd 
 function openEnd(bench: Bench, name: 'rdsend' | 'rdrecv', path: string, options: HopOptions): HopEnd {
   const program = bench[name](['--agent-fd', '3'], ['ignore', 'ignore', 'pipe', 'pipe']);
   const agent = new AgentSocket(program);
-  const { sealed, open } = options;
-  agent.tell('open', { ...OPEN, encrypt: sealed ? 'always' : 'never', ...open });
+  const { encrypt, open } = options;
+  agent.tell('open', { ...OPEN, encrypt, ...open });
   agent.tell('file', { path: Buffer.from(path).toString('hex'), append: false });
   return { program, agent };
 }

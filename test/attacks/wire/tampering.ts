@@ -3,12 +3,12 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Bench } from '../../support/programs.ts';
-import { endOf, Hop, type Role } from './hop.ts';
+import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type Role } from './hop.ts';
 import { type FrameType, HEADER_BYTES, LENGTH_BYTES, type Passing, Relay } from './relay.ts';
 
 export interface Victim {
   readonly dialler: Role;
-  readonly sealed: boolean;
+  readonly encrypt: Encrypt;
   readonly target: Target;
 }
 
@@ -85,7 +85,7 @@ const OTHER_CHANGES: readonly Change[] = [
 ];
 
 export const VICTIMS: readonly Victim[] = (['sender', 'receiver'] as const).flatMap((dialler) =>
-  [true, false].flatMap((sealed) => TARGETS.map((target) => ({ dialler, sealed, target }))),
+  ENCRYPTS.flatMap((encrypt) => TARGETS.map((target) => ({ dialler, encrypt, target }))),
 );
 
 export const CHANGES: readonly Change[] = [...FLIPS, ...OTHER_CHANGES];
@@ -94,9 +94,9 @@ export const TAMPERINGS: readonly Tampering[] = VICTIMS.flatMap((victim) =>
   CHANGES.map((change) => ({ ...victim, change })),
 );
 
-export function nameOf({ dialler, sealed, target }: Victim): string {
+export function nameOf({ dialler, encrypt, target }: Victim): string {
   const { from, type, index } = target;
-  return `the ${from}'s ${type} ${index} (${sealed ? 'sealed' : 'plain'}, the ${dialler} dials)`;
+  return `the ${from}'s ${type} ${index} (${ENCRYPT_WORDS[encrypt]}, the ${dialler} dials)`;
 }
 
 /** Two ends meet, one message is tampered with, and the promises are looked at. */

@@ -146,7 +146,7 @@ const EventSchema = v.variant('event', [
     link: Count,
     end: End,
     transport: HopTransport,
-    cipher: v.picklist(['aes-256-gcm', 'chacha20-poly1305', 'none']),
+    cipher: v.picklist(['aes-256-gcm', 'chacha20-poly1305', 'aes-256-gmac', 'poly1305', 'none']),
     local: Name,
     peer: Name,
     device: v.nullable(Name),
