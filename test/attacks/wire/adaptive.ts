@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Somebody on the way who has read docs/protocol.md: what he makes of the frames, and what must come of it. rdsend dials.
+import type { Encryption } from './hand-hop.ts';
+import { FRAME_TYPES, HEADER_BYTES, LENGTH_BYTES, type Meddler, type Relay } from './relay.ts';
+
+/**
+ * Which end finds damage and ends the hop. `lost`: both lose the other. `late`: the receiver may have been done before it
+ * came. `counted`: only the number of frames is wrong, which either end finds, unless the stream is over before.
+ */
+export type Verdict = 'receiver' | 'sender' | 'lost' | 'late' | 'counted';
+
+export interface Attack {
+  readonly name: string;
+  /** For one hop. */
+  readonly attack: (relay: Relay) => Meddler;
+  readonly onClear: Verdict;
+  readonly onSealed: Verdict;
+}
+
+export function verdictOn({ onClear, onSealed }: Attack, encrypt: Encryption): Verdict {
+  return encrypt === 'never' || encrypt === 'auto' ? onClear : onSealed;
+}
+
+const FLAGS_AT = LENGTH_BYTES + 1;
+const OFFSET_AT = LENGTH_BYTES + 8;
+const SEQUENCE_AT = LENGTH_BYTES + 16;
+export const PAYLOAD_AT = LENGTH_BYTES + HEADER_BYTES;
+
+const SEALED = 1;
+const COMPRESSED = 2;
+const TAG_BYTES = 16;
+const CUT_AFTER_BYTES = 4096;
+/** Of a window of four frames: the receiver has written some when it comes. */
+const FRAME_OF_THE_CUT = 6;
+
+export const ATTACKS: readonly Attack[] = [
+  // name, what is done, who notices in clear, who notices when sealed
+  row('turns the flag SEALED of a frame', onData(flag(SEALED)), 'receiver', 'receiver'),
+  row('turns the flag COMPRESSED of a frame', onData(flag(COMPRESSED)), 'receiver', 'receiver'),
+  row('cuts a frame and sends its tail as the next one', onData(inTwo), 'counted', 'receiver'),
+  row('sends a frame again as the next one', onData(twice), 'receiver', 'receiver'),
+  row('swaps what two frames of one length carry', swap, 'receiver', 'receiver'),
+  row('leads a frame of a broken connection into the next one', replay(false), 'receiver', 'receiver'),
+  row('gives what a broken connection carried to a frame of the next one', replay(true), 'receiver', 'receiver'),
+  row('ends the stream between two frames', truncate, 'lost', 'lost'),
+  row('forges an END', forgedBefore('END', 20), 'receiver', 'receiver'),
+  row('forges an END in place of the true one', forgedEnd, 'receiver', 'receiver'),
+  row('forges an ABORT of the sender', forgedBefore('ABORT', 8), 'receiver', 'receiver'),
+  row('forges an ABORT of the receiver', forgedBack('ABORT', 8), 'sender', 'sender'),
+  row('forges an ACK', forgedBack('ACK', 8), 'sender', 'sender'),
+  row('forges a DONE', forgedBack('DONE', 0), 'sender', 'sender'),
+  row('forges a CLOSED', forgedBack('CLOSED', 0), 'sender', 'sender'),
+  row('forges a RESUME', forgedBack('RESUME', 0), 'sender', 'sender'),
+  row('adds a frame behind END', behindEnd(forged('DATA', 100)), 'late', 'late'),
+  row('adds bytes behind END', behindEnd(Buffer.from('more')), 'late', 'late'),
+];
+
+function row(name: string, attack: Attack['attack'], onClear: Verdict, onSealed: Verdict): Attack {
+  return { name, attack, onClear, onSealed };
+}
+
+/** The second frame, which is not numbered 0 where frames are numbered. */
+export function onData(change: (bytes: Buffer) => Buffer): Attack['attack'] {
+  return () =>
+    ({ type, index, bytes }) =>
+      type === 'DATA' && index === 1 ? change(bytes) : bytes;
+}
+
+function flag(bit: number): (bytes: Buffer) => Buffer {
+  return (bytes) => {
+    const changed = Buffer.from(bytes);
+    changed[FLAGS_AT] = (changed[FLAGS_AT] ?? 0) ^ bit;
+    return changed;
+  };
+}
+
+function inTwo(bytes: Buffer): Buffer {
+  const cut = PAYLOAD_AT + CUT_AFTER_BYTES;
+  const tail = Buffer.concat([bytes.subarray(0, PAYLOAD_AT), bytes.subarray(cut)]);
+  return Buffer.concat([withLength(bytes.subarray(0, cut)), withLength(moved(tail, CUT_AFTER_BYTES))]);
+}
+
+function twice(bytes: Buffer): Buffer {
+  const tagBytes = isNumbered(bytes) ? TAG_BYTES : 0;
+  return Buffer.concat([bytes, moved(bytes, bytes.length - PAYLOAD_AT - tagBytes)]);
+}
+
+/** The frame so many bytes further on in the stream, and numbered as the next one where frames are. */
+function moved(frame: Buffer, bytes: number): Buffer {
+  const next = Buffer.from(frame);
+  next.writeBigUInt64LE(frame.readBigUInt64LE(OFFSET_AT) + BigInt(bytes), OFFSET_AT);
+  if (isNumbered(frame)) next.writeBigUInt64LE(frame.readBigUInt64LE(SEQUENCE_AT) + 1n, SEQUENCE_AT);
+  return next;
+}
+
+function isNumbered(frame: Buffer): boolean {
+  return frame.readBigUInt64LE(SEQUENCE_AT) !== 0n;
+}
+
+function swap(): Meddler {
+  let first: Buffer = Buffer.alloc(0);
+  return ({ type, index, bytes }) => {
+    if (type !== 'DATA' || index === 0 || index > 2) return bytes;
+    if (index === 2) return Buffer.concat([carrying(first, bytes), carrying(bytes, first)]);
+    first = bytes;
+    return Buffer.alloc(0);
+  };
+}
+
+/** The first frame of a connection that was cut, once more at the beginning of the next one; `dressed`: behind its header. */
+function replay(dressed: boolean): Attack['attack'] {
+  return (relay) => {
+    let connections = 0;
+    let old: Buffer = Buffer.alloc(0);
+    return ({ from, type, index, bytes }) => {
+      if (from === 'dialler' && type === 'HANDSHAKE' && index === 0) connections += 1;
+      if (type !== 'DATA') return bytes;
+      if (connections > 1) return index > 0 ? bytes : dressed ? carrying(bytes, old) : old;
+      if (index === 0) old = bytes;
+      if (index === FRAME_OF_THE_CUT) relay.cut();
+      return bytes;
+    };
+  };
+}
+
+function truncate(relay: Relay): Meddler {
+  return ({ type, index, bytes }) => {
+    if (type !== 'DATA' || index < FRAME_OF_THE_CUT) return bytes;
+    relay.close();
+    return Buffer.alloc(0);
+  };
+}
+
+function forgedBefore(type: (typeof FRAME_TYPES)[number], payloadBytes: number): Attack['attack'] {
+  return onData((bytes) => Buffer.concat([forged(type, payloadBytes, bytes), bytes]));
+}
+
+function forgedBack(type: (typeof FRAME_TYPES)[number], payloadBytes: number): Attack['attack'] {
+  return () =>
+    ({ type: passing, index, bytes, reflect }) => {
+      if (passing === 'DATA' && index === 1) reflect(forged(type, payloadBytes, bytes));
+      return bytes;
+    };
+}
+
+/** At the right place, of the right length; what it says of the stream is not looked at. */
+function forgedEnd(): Meddler {
+  return ({ type, bytes }) => (type === 'END' ? forged('END', 20, bytes) : bytes);
+}
+
+function behindEnd(more: Buffer): Attack['attack'] {
+  return () =>
+    ({ type, bytes }) =>
+      type === 'END' ? Buffer.concat([bytes, more]) : bytes;
+}
+
+/** As somebody without a key can make one: not sealed. Epoch and offset are those of `like`. */
+function forged(
+  type: (typeof FRAME_TYPES)[number],
+  payloadBytes: number,
+  like: Buffer = Buffer.alloc(PAYLOAD_AT),
+): Buffer {
+  const frame = withLength(Buffer.concat([like.subarray(0, PAYLOAD_AT), Buffer.alloc(payloadBytes)]));
+  frame[LENGTH_BYTES] = FRAME_TYPES.indexOf(type) + 1;
+  frame[FLAGS_AT] = 0;
+  frame.fill(0, SEQUENCE_AT, PAYLOAD_AT);
+  return frame;
+}
+
+function carrying(header: Buffer, carrier: Buffer): Buffer {
+  return withLength(Buffer.concat([header.subarray(0, PAYLOAD_AT), carrier.subarray(PAYLOAD_AT)]));
+}
+
+function withLength(frame: Buffer): Buffer {
+  const whole = Buffer.from(frame);
+  whole.writeUInt32LE(frame.length - LENGTH_BYTES);
+  return whole;
+}

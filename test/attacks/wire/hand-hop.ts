@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hop by hand with somebody on the way between its two ends: rdsend dials him for rdrecv.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { type Bench, BIN, type Ended, KEY } from '../../support/programs.ts';
+import { type Meddler, Relay } from './relay.ts';
+
+/** As `--encrypt` has it. On loopback `auto` leaves the payload in clear. */
+export type Encryption = 'never' | 'auto' | 'auth' | 'always';
+export const ENCRYPTIONS: readonly Encryption[] = ['never', 'auto', 'auth', 'always'];
+
+export interface HandHop {
+  readonly encrypt: Encryption;
+  readonly source: string;
+  /** Default: standard output. */
+  readonly sink?: string;
+  /** The same for all connections of the hop. */
+  readonly meddler: (relay: Relay) => Meddler;
+}
+
+const STALL_TIMEOUT = ['--stall-timeout', '2'];
+
+export async function endsOf(
+  bench: Bench,
+  { encrypt, source, sink, meddler }: HandHop,
+): Promise<{ readonly sender: Ended; readonly receiver: Ended; readonly relay: Relay }> {
+  const options = ['--encrypt', encrypt, '--transport', 'tcp', '--buffer', '64KiB', ...STALL_TIMEOUT];
+  const receiver = bench.rdrecv([...options, '0', KEY, ...(sink === undefined ? [] : [sink])]);
+  const relay = await Relay.before(await receiver.port());
+  relay.meddle(meddler(relay));
+  const sender = bench.rdsend([...options, '127.0.0.1', `${relay.port}`, KEY, source]);
+  const [sent, received] = await Promise.all([sender.ended, receiver.ended]);
+  relay.close();
+  return { sender: sent, receiver: received, relay };
+}
+
+/** Why rdsend and rdrecv as they are here cannot do it; undefined: they can. */
+export function lacksEncryption(encrypt: Encryption): string | undefined {
+  const help = execFileSync(join(BIN, 'rdsend'), ['--help'], { encoding: 'utf8' });
+  return new RegExp(`\\b${encrypt}\\b`).test(help) ? undefined : `these programs have no --encrypt ${encrypt}`;
+}
