@@ -25,7 +25,7 @@ describe('rdpipe bench on virtual hosts', () => {
     const { ways, missing } = JSON.parse(text) as Benchmark;
     expect(missing).to.deep.equal([]);
     expect(ways.map(({ way }) => way)).to.deep.equal(WAYS);
-    expect(ways[0]?.carrier).to.match(/^rdma rxe0 \(RoCE v2, 2\.5 Gb\/s\), not encrypted/);
+    expect(ways[0]?.carrier).to.match(/^rdma rxe0 \(RoCE v2, 2\.5 Gb\/s\), authenticated/);
     for (const { samples } of ways) samples.forEach(expectWhole);
     expect(ways.map(({ samples }) => samples.length)).to.deep.equal([1, 1, 1, 1]);
     expect(after.sent - before.sent).to.be.greaterThan(PACKETS);

@@ -43,7 +43,7 @@ describe('--numa on a host of two nodes', () => {
     const send = `${ROOT}/bin/rdsend -v --transport rdma 10.77.0.1 42421 secret -- ${PROCESSORS} /proc/self/status`;
     const { status, stderr } = await lab.sh(`on h2 '${send}'`);
     expect(status, stderr).to.equal(0);
-    expect(stderr).to.match(/ over rdma rxe0 on node 1, cipher none/);
+    expect(stderr).to.match(/ over rdma rxe0 on node 1, cipher none, authenticated by /);
     expect((await receiver.result).text).to.equal('Cpus_allowed_list:\t0-1\n');
   });
 

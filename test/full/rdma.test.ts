@@ -20,7 +20,7 @@ describe('256 MiB over RDMA', () => {
     for (const host of ['h2', 'h3'] as const) await lab.on(host, 'rm -f /tmp/target');
   });
 
-  for (const encrypt of ['always', 'never']) {
+  for (const encrypt of ['always', 'auth', 'never']) {
     it(`arrive as they were, --encrypt ${encrypt}`, async () => {
       succeededOver(await copy(`--encrypt ${encrypt}`, "h2:'> /tmp/target'"), '', ['rdma']);
       await expectSame('h2');

@@ -77,6 +77,22 @@ describe('--json', () => {
     expect(report).to.have.nested.property('hops[0].rttUs').that.is.greaterThan(0);
   });
 
+  for (const [mode, why, cipher, inSummary] of [
+    ['always', 'encrypted (--encrypt always)', /^(?:aes-256-gcm|chacha20-poly1305)$/, /tcp (?:aes-256-gcm|chacha20-)/],
+    ['auth', 'authenticated, not encrypted (--encrypt auth)', /^(?:aes-256-gmac|poly1305)$/, /tcp authenticated {2}/],
+    ['never', 'not encrypted (--encrypt never)', /^none$/, /tcp not encrypted {2}/],
+  ] as const)
+    it(`tells what protects a hop, and the plan and the summary do: ${mode}`, async () => {
+      const words = `--encrypt ${mode} h1:'echo hi' h2:rev`;
+      expect((await lab.sh(`rdpipe -n ${words}`)).text).to.contain(`h1→h2 tcp, ${why}\n`);
+      const report = jsonLines((await lab.sh(`rdpipe --json ${words}`)).stderr).at(-1);
+      expect(report).to.have.nested.property('hops[0].why', `tcp, ${why}`);
+      expect(report).to.have.nested.property('hops[0].cipher').that.matches(cipher);
+      const { stderr, text } = await lab.sh(`rdpipe -v ${words}`);
+      expect(text).to.equal('ih\n');
+      expect(stderr).to.match(inSummary);
+    });
+
   it('tells the cause of a failure', async () => {
     const { stderr, status } = await lab.sh("rdpipe --json h1:'exit 125' h2:cat");
     const report = jsonLines(stderr).at(-1);

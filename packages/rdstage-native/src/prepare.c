@@ -210,10 +210,10 @@ static bool decode_hop(json_t *object, struct link_spec *link, struct rd_error *
 }
 
 static bool decode_encrypt(const char *text, struct link_spec *link, struct rd_error *error) {
-  static const char *const words[] = {"always", "never", "tcp"};
+  static const char *const words[] = {"always", "auth", "never", "tcp"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(text, words[i]) == 0) link->encrypt = words[i];
-  return link->encrypt || nonsense(error, "encrypt is always, never or tcp");
+  return link->encrypt || nonsense(error, "encrypt is always, auth, never or tcp");
 }
 
 static bool decode_local(json_t *object, struct link_spec *link, struct rd_error *error) {

@@ -36,7 +36,7 @@ struct link_spec {
   enum hop_end end; // of a hop
   enum link_party source, sink;
   char *key;                                       // hexadecimal
-  const char *encrypt;                             // "always", "never", "tcp"
+  const char *encrypt;                             // "always", "auth", "never", "tcp"
   int64_t compress_level, jobs, limit_bytes_per_s; // of a hop; as its programs are told
   bool numa;
   int64_t buffer_bytes;

@@ -119,6 +119,25 @@ static void test_prepare(void) {
   request_clear(&request);
 }
 
+static void test_what_encrypt_may_be(void) {
+  static const char *const words[] = {"always", "auth", "never", "tcp"}, *const no_words[] = {"auto", "Auth", "",
+                                                                                              "mac"};
+  char hop[512];
+  for (size_t i = 0; i < 4; i++) {
+    struct request request;
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{" HEAD TIMES "\"stages\":[" COMMAND "],\"links\":[" NULL_IN "," HOP_HEAD "\"encrypt\":\"%s\"," HOP_END
+             "]}",
+             words[i]);
+    REQUIRE(decodes(text, &request));
+    CHECK(strcmp(request.prepare->links[1].encrypt, words[i]) == 0);
+    request_clear(&request);
+    snprintf(hop, sizeof hop, NULL_IN "," HOP_HEAD "\"encrypt\":\"%s\"," HOP_END, no_words[i]);
+    CHECK(refuses_segment(COMMAND, hop, "encrypt is always, auth, never or tcp"));
+  }
+}
+
 static void test_prepare_that_does_not_fit(void) {
   const char *sink = "{\"stage\":2,\"kind\":\"sink\",\"word\":\"66\",\"append\":false,\"in\":1}";
   const char *pipe = NULL_IN ",{\"link\":1,\"kind\":\"pipe\"}";
@@ -134,8 +153,6 @@ static void test_prepare_that_does_not_fit(void) {
   snprintf(both, sizeof both, "%s,%s", COMMAND, sink);
   CHECK(refuses_segment(both, pipe, "a stage has no input")); // a file does not read a pipe
   CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5]}", "prepare: "));
-  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":\"auto\"," HOP_END,
-                        "encrypt is always, never or tcp"));
   CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5,9],\"limit\":\"1M\"}",
                         "prepare: "));
   CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":true," HOP_END, "prepare: "));
@@ -171,6 +188,7 @@ int main(void) {
   test_connecting();
   test_nonsense();
   test_prepare();
+  test_what_encrypt_may_be();
   test_prepare_that_does_not_fit();
   return test_end("rdstage request");
 }

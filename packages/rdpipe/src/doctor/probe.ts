@@ -1,4 +1,5 @@
 /** A second of data from one host to another, as an ordinary pipeline. Pure. */
+import { cipherWords } from '../model/cipher.ts';
 import type { Finding, Measurement } from '../model/examination.ts';
 import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
 import type { AgentHello, Transport } from '../model/protocol.ts';
@@ -89,7 +90,7 @@ function describe({ bytesPerSecond, rttUs, nominalMbps: mbps }: Measurement, hop
   return [
     `${formatRate(bytesPerSecond)}${share}`,
     ...(rttUs === null ? [] : [`round trip ${(rttUs / 1000).toFixed(2)} ms`]),
-    hop.cipher === 'none' ? 'not encrypted' : hop.cipher,
+    cipherWords(hop.cipher),
     ...hop.warnings,
   ].join(', ');
 }

@@ -17,7 +17,7 @@ export interface Sample {
 
 export interface WayResult {
   readonly way: WayName;
-  /** For people: `rdma rxe0 not encrypted`, `through this machine: h1 cannot log in on h2`. */
+  /** For people: `rdma rxe0 authenticated`, `through this machine: h1 cannot log in on h2`. */
   readonly carrier: string;
   /** One a round. */
   readonly samples: readonly Sample[];

@@ -50,7 +50,7 @@ export type PlannedLink = LinkBase &
         /** Of the first candidate. */
         readonly transport: Transport;
         readonly encrypt: LinkEncrypt;
-        /** Why this transport and encryption: `rdma mlx5_0 (RoCE v2, 100 Gb/s), not encrypted (the default of RDMA)`. */
+        /** Why this transport and encryption: `rdma mlx5_0 (RoCE v2, 100 Gb/s), authenticated, not encrypted (the default of RDMA)`. */
         readonly why: string;
         readonly candidates: readonly Candidate[];
         /** What the ends bind when they listen, null: every address. Over RDMA the receiver listens, always. */

@@ -73,8 +73,8 @@ export type AgentStage =
 export type LinkSource = 'stage' | 'stdin' | 'null';
 export type LinkSink = 'stage' | 'stdout' | 'null';
 
-/** `tcp`: encrypted over TCP, plain over RDMA. */
-export type LinkEncrypt = 'always' | 'never' | 'tcp';
+/** `tcp`: `always` over TCP, `auth` over RDMA. */
+export type LinkEncrypt = 'always' | 'auth' | 'never' | 'tcp';
 
 interface HopLinkBase {
   readonly link: number;

@@ -22,7 +22,7 @@ export interface NamedHost {
 }
 
 export type TransportMode = 'auto' | 'rdma' | 'tcp';
-export type EncryptMode = 'auto' | 'always' | 'never';
+export type EncryptMode = 'auto' | 'always' | 'auth' | 'never';
 export type NumaMode = 'auto' | 'off';
 export type StderrMode = 'prefix' | 'raw' | 'off';
 export type ProgressMode = 'auto' | 'live' | 'plain' | 'none';

@@ -1,6 +1,8 @@
 /** The agent's messages, checked: a host is not trusted to keep to the protocol. */
+
 import { isIPv4, SocketAddress } from 'node:net';
 import * as v from 'valibot';
+import { CIPHERS } from '../model/cipher.ts';
 import type { AgentEvent, AgentHello } from '../model/protocol.ts';
 import { printable, shorten } from '../model/text.ts';
 
@@ -146,7 +148,7 @@ const EventSchema = v.variant('event', [
     link: Count,
     end: End,
     transport: HopTransport,
-    cipher: v.picklist(['aes-256-gcm', 'chacha20-poly1305', 'aes-256-gmac', 'poly1305', 'none']),
+    cipher: v.picklist(CIPHERS),
     local: Name,
     peer: Name,
     device: v.nullable(Name),

@@ -88,7 +88,7 @@ export interface OptionRow {
 }
 
 export const TRANSPORT_MODES = ['auto', 'rdma', 'tcp'] as const;
-export const ENCRYPT_MODES = ['auto', 'always', 'never'] as const;
+export const ENCRYPT_MODES = ['auto', 'always', 'auth', 'never'] as const;
 export const NUMA_MODES = ['auto', 'off'] as const;
 export const STDERR_MODES = ['prefix', 'raw', 'off'] as const;
 export const PROGRESS_MODES = ['auto', 'live', 'plain', 'none'] as const;
@@ -128,8 +128,8 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   },
   {
     long: '--encrypt',
-    value: 'auto|always|never',
-    help: 'auto: TCP hops that leave a machine (default: auto)',
+    value: 'auto|always|auth|never',
+    help: 'auth: in clear, changes are noticed; never: only accidents are (default: auto: TCP always, RDMA auth)',
     read: choice(ENCRYPT_MODES),
   },
   {

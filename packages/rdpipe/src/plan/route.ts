@@ -54,10 +54,12 @@ function encryption(
   mode: PlanInput['settings']['encrypt'],
 ): { readonly encrypt: HopLink['encrypt']; readonly words: string } {
   if (mode === 'always') return { encrypt: 'always', words: 'encrypted (--encrypt always)' };
+  if (mode === 'auth') return { encrypt: 'auth', words: 'authenticated, not encrypted (--encrypt auth)' };
   if (mode === 'never') return { encrypt: 'never', words: 'not encrypted (--encrypt never)' };
   if (isNear) return { encrypt: 'never', words: 'not encrypted (stays on the machine)' };
   return {
     encrypt: 'tcp',
-    words: transport === 'rdma' ? 'not encrypted (the default of RDMA)' : 'encrypted (leaves the machine)',
+    words:
+      transport === 'rdma' ? 'authenticated, not encrypted (the default of RDMA)' : 'encrypted (leaves the machine)',
   };
 }

@@ -1,5 +1,6 @@
+import { protectionOf } from '../model/cipher.ts';
 import type { Plan, PlannedLink, SessionId } from '../model/plan.ts';
-import type { AgentEvent } from '../model/protocol.ts';
+import type { AgentEvent, LinkEncrypt } from '../model/protocol.ts';
 
 /** What is wrong with a message of this host, in words; undefined: nothing. */
 export type EventCheck = (session: SessionId, event: AgentEvent) => string | undefined;
@@ -23,11 +24,11 @@ type HostCheck = (event: AgentEvent) => string | undefined;
 interface Part {
   /** Subjects that it may speak of; a stage with that of its segment. */
   readonly subjects: ReadonlyMap<string, string | undefined>;
-  /** Hops whose payload must not be in clear, by transport. */
-  readonly sealed: ReadonlyMap<number, readonly string[]>;
+  /** What protects the data of each hop at the least. */
+  readonly encrypts: ReadonlyMap<number, LinkEncrypt>;
 }
 
-function createHostCheck({ subjects, sealed }: Part): HostCheck {
+function createHostCheck({ subjects, encrypts }: Part): HostCheck {
   const said = new Set<string>();
   const counts = new Map<string, number>();
   return (event) => {
@@ -41,13 +42,14 @@ function createHostCheck({ subjects, sealed }: Part): HostCheck {
     const before = sentenceBefore(name, subject, subjects);
     if (before !== undefined && !said.has(before)) return `${sentence} without ${before}`;
     said.add(sentence);
-    return isInClear(event, sealed) ? `${sentence} without encryption` : undefined;
+    const lacks = lackedBy(event, encrypts);
+    return lacks === undefined ? undefined : `${sentence} without ${lacks}`;
   };
 }
 
 function partOf({ segments }: Plan, session: SessionId): Part {
   const subjects = new Map<string, string | undefined>();
-  const sealed = new Map<number, readonly string[]>();
+  const encrypts = new Map<number, LinkEncrypt>();
   for (const { number, stages, links } of segments) {
     const segment = `segment ${number}`;
     const own = stages.filter((planned) => planned.session === session).map(({ stage }) => `stage ${stage.number}`);
@@ -55,12 +57,10 @@ function partOf({ segments }: Plan, session: SessionId): Part {
     const shown = links.flatMap((link) => outputOf(link, session));
     for (const subject of [...own, ...ends, ...shown]) subjects.set(subject, segment);
     if (links.some((link) => isJoined(link, session)) || own.length > 0) subjects.set(segment, undefined);
-    for (const link of links) if (link.kind === 'hop') sealed.set(link.number, SEALED_TRANSPORTS[link.encrypt]);
+    for (const link of links) if (link.kind === 'hop') encrypts.set(link.number, link.encrypt);
   }
-  return { subjects, sealed };
+  return { subjects, encrypts };
 }
-
-const SEALED_TRANSPORTS = { always: ['tcp', 'rdma'], tcp: ['tcp'], never: [] } as const;
 
 function endsOf(link: PlannedLink, session: SessionId): string[] {
   const ends = {
@@ -135,7 +135,12 @@ function isTooMany(name: string, counts: Map<string, number>): boolean {
   return count > most;
 }
 
-function isInClear(event: AgentEvent, sealed: Part['sealed']): boolean {
-  if (event.event !== 'connected' || event.cipher !== 'none') return false;
-  return sealed.get(event.link)?.includes(event.transport) ?? false;
+/** `auth` asks for either, `always` for encryption; `tcp` for the one over RDMA and the other over TCP. */
+function lackedBy(event: AgentEvent, encrypts: Part['encrypts']): 'encryption' | 'authentication' | undefined {
+  if (event.event !== 'connected') return undefined;
+  const wanted = encrypts.get(event.link) ?? 'never';
+  const encrypt = wanted === 'tcp' ? (event.transport === 'rdma' ? 'auth' : 'always') : wanted;
+  const protection = protectionOf(event.cipher);
+  if (encrypt === 'always' && protection !== 'seal') return 'encryption';
+  return encrypt === 'auth' && protection === 'none' ? 'authentication' : undefined;
 }

@@ -1,5 +1,6 @@
 /** What of a report is said in the same words wherever it is shown. */
 import { formatBytes } from '../model/bytes.ts';
+import { cipherWords } from '../model/cipher.ts';
 import type { HopReport, StageReport } from '../model/report.ts';
 import { formatDuration } from './format.ts';
 
@@ -8,12 +9,12 @@ export function hopName({ from, to }: Pick<HopReport, 'from' | 'to'>): string {
   return from === to ? `within ${from}` : `${from}→${to}`;
 }
 
-/** `tcp aes-256-gcm`, `rdma mlx5_0 not encrypted`; empty where nothing was connected. */
+/** `tcp aes-256-gcm`, `rdma mlx5_0 authenticated`; empty where nothing was connected. */
 export function hopCarrier({ transport, devices, numa, cipher, result, from, to }: HopReport): string {
   if (result === 'not_connected') return '';
   const carrier = [transport, ...(devices.length === 0 ? [] : [[...new Set(devices)].join('→')]), ...nodesOf(numa)];
   if (from === to && cipher === 'none') return carrier.join(' ');
-  return [...carrier, cipher === 'none' ? 'not encrypted' : cipher].join(' ');
+  return [...carrier, cipherWords(cipher)].join(' ');
 }
 
 /** `node 1`, `node 0→1`, `node any→1`. */

@@ -33,7 +33,7 @@ describe('describe', () => {
     const [h1, h2] = [fast(SESSIONS.h1, '10.1.0.1/24'), fast(SESSIONS.h2, '10.1.0.2/24')];
     const sessions = new Map([h1, h2].map((session) => [session.id, session]));
     expect(lines(['h1:a', 'h2:b'], { sessions }).slice(2, -2)).to.deep.equal([
-      'h1→h2 rdma mlx5_0 (RoCE v2, 100 Gb/s), not encrypted (the default of RDMA)',
+      'h1→h2 rdma mlx5_0 (RoCE v2, 100 Gb/s), authenticated, not encrypted (the default of RDMA)',
       '  h1 dials 10.1.0.2 from 10.1.0.1 (rdma mlx5_0, RoCE v2, 100 Gb/s)',
       '  else h1 dials 10.0.0.2 (tcp, address of ssh)',
       '  else h2 dials 10.0.0.1 (tcp, address of ssh, receiver dials)',

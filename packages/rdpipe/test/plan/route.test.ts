@@ -30,7 +30,7 @@ describe('route', () => {
     expect(found).to.deep.include({
       transport: 'rdma',
       encrypt: 'tcp',
-      why: 'rdma mlx5_0 (RoCE v2, 100 Gb/s), not encrypted (the default of RDMA)',
+      why: 'rdma mlx5_0 (RoCE v2, 100 Gb/s), authenticated, not encrypted (the default of RDMA)',
       bind: { sender: '10.0.0.1', receiver: null, rdma: '10.1.0.2' },
     });
   });
@@ -127,6 +127,13 @@ describe('route', () => {
       encrypt: 'always',
       why: 'tcp, encrypted (--encrypt always)',
     });
+    expect(route(h1, h2, { encrypt: 'auth' })).to.include({
+      encrypt: 'auth',
+      why: 'tcp (no RDMA device on h1 or h2), authenticated, not encrypted (--encrypt auth)',
+    });
+    expect(route(fast1, fast2, { encrypt: 'auth' }).why).to.match(
+      /^rdma .*, authenticated, not encrypted \(--encrypt auth\)$/,
+    );
     expect(route(fast1, fast2, { encrypt: 'always' }).why).to.match(/^rdma .*, encrypted \(--encrypt always\)$/);
   });
 });

@@ -89,9 +89,24 @@ describe('what a host may say', () => {
   it('is not a connection in clear where the payload was to be sealed', () => {
     const clear = { cipher: 'none' };
     expect(complaint([connected(1, 'recv', clear)])).to.equal('connected of link 1 (recv) without encryption');
-    expect(complaint([connected(1, 'recv', { ...clear, transport: 'rdma' })])).to.equal(undefined);
+    expect(complaint([connected(1, 'recv', { ...clear, transport: 'rdma' })])).to.match(/without authentication$/);
     expect(complaint([connected(1, 'recv', { ...clear, transport: 'rdma' })], encrypted('always'))).to.match(/without/);
     expect(complaint([connected(1, 'recv', clear)], encrypted('never'))).to.equal(undefined);
+    expect(complaint([connected(1, 'recv', clear)], encrypted('auth'))).to.match(/without authentication$/);
+  });
+
+  it('is not a connection with a MAC alone where the payload was to be sealed', () => {
+    for (const cipher of ['poly1305', 'aes-256-gmac']) {
+      const overTcp = [connected(1, 'recv', { cipher })];
+      const overRdma = [connected(1, 'recv', { cipher, transport: 'rdma' })];
+      expect(complaint(overTcp)).to.equal('connected of link 1 (recv) without encryption');
+      expect(complaint(overRdma)).to.equal(undefined);
+      expect(complaint(overRdma, encrypted('always'))).to.match(/without encryption$/);
+      expect(complaint(overTcp, encrypted('auth'))).to.equal(undefined);
+      expect(complaint(overTcp, encrypted('never'))).to.equal(undefined);
+    }
+    for (const how of ['auth', 'always'] as const)
+      expect(complaint([connected(1, 'recv', { cipher: 'aes-256-gcm' })], encrypted(how))).to.equal(undefined);
   });
 
   it('is remembered for each host alone', () => {
@@ -101,7 +116,7 @@ describe('what a host may say', () => {
   });
 });
 
-function encrypted(encrypt: 'always' | 'never'): Plan {
+function encrypted(encrypt: 'always' | 'auth' | 'never'): Plan {
   const segments = PLAN.segments.map((segment) => ({
     ...segment,
     links: segment.links.map((link) => (link.kind === 'hop' ? { ...link, encrypt } : link)),

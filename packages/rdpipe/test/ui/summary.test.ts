@@ -26,6 +26,13 @@ describe('summary', () => {
     expect(other).to.match(/^h1→h2 {2}rdma mlx5_0→rxe0 not encrypted {2}/);
   });
 
+  it('shows that data in clear was authenticated', () => {
+    for (const cipher of ['poly1305', 'aes-256-gmac']) {
+      const [, hop] = summaryLines(report({ hops: [hopReport({ transport: 'rdma', cipher, devices: ['mlx5_0'] })] }));
+      expect(hop).to.match(/^h1→h2 {2}rdma mlx5_0 authenticated {2}delivered /);
+    }
+  });
+
   for (const [numa, words] of [
     [[1, 1], 'node 1'],
     [[0, 1], 'node 0→1'],

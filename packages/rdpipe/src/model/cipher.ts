@@ -1,0 +1,15 @@
+/** What an agent may say that a hop's data is protected by (docs/protocol.md, `connected`). */
+export const CIPHERS = ['none', 'aes-256-gmac', 'poly1305', 'aes-256-gcm', 'chacha20-poly1305'] as const;
+
+const MACS: readonly string[] = ['aes-256-gmac', 'poly1305'];
+
+/** `mac`: in clear, but nobody changes it unnoticed. */
+export function protectionOf(cipher: string): 'none' | 'mac' | 'seal' {
+  if (cipher === 'none') return 'none';
+  return MACS.includes(cipher) ? 'mac' : 'seal';
+}
+
+/** For people: `aes-256-gcm`, `authenticated`, `not encrypted`. */
+export function cipherWords(cipher: string): string {
+  return { none: 'not encrypted', mac: 'authenticated', seal: cipher }[protectionOf(cipher)];
+}
