@@ -150,8 +150,8 @@ analyze:
 	$(MAKE) --no-print-directory OUT=build/analyzer CFLAGS='-O1 -fanalyzer -Wno-analyzer-malloc-leak' WERROR=1 all
 	clang-tidy --quiet $(SOURCES) -- $(ALL_CFLAGS) -mavx2 2>/dev/null
 
-# Suites with time limits of their own, or that move much: valgrind makes them some 50 times slower.
-IN_TIME := $(patsubst %,build/valgrind/rdcore-native/test/%_test,choice loops programs reconnect)
+# Suites with time limits of their own, or that move much: valgrind makes them some 50 times slower. In the sandbox it cannot live.
+IN_TIME := $(patsubst %,build/valgrind/rdcore-native/test/%_test,choice loops programs reconnect sandbox)
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible
 valgrind:
 	@command -v valgrind >/dev/null || { echo "valgrind is needed" >&2; exit 1; }

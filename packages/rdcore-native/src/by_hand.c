@@ -93,6 +93,10 @@ void rd_by_hand_destroy(struct rd_control *control) {
   free(hand);
 }
 
+pid_t rd_by_hand_command(const struct rd_control *control) {
+  return ((const struct by_hand *)control)->child.pid;
+}
+
 int rd_by_hand_end(struct rd_control *control, enum rd_code code) {
   struct by_hand *hand = (struct by_hand *)control;
   // In this order: the signal of an exit is taken before the exit is looked for, never after.

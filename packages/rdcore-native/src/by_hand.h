@@ -10,6 +10,8 @@
 struct rd_control *rd_by_hand_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
                                      struct rd_error *error);
 void rd_by_hand_destroy(struct rd_control *control); // NULL-safe
+// Of the process that leads the command's group; 0: there is no command.
+pid_t rd_by_hand_command(const struct rd_control *control);
 
 // After the loop: waits for the command, and gives the status to exit with; or dies of the signal that the end was.
 int rd_by_hand_end(struct rd_control *control, enum rd_code code);

@@ -5,6 +5,7 @@
 #include "by_hand.h"
 #include "key_prompt.h"
 #include "recv_loop.h"
+#include "sandbox.h"
 #include "secrecy.h"
 #include "send_loop.h"
 
@@ -17,7 +18,7 @@ static bool guard_stdio(struct rd_error *error);
 static int run_for_agent(const struct rd_options *options, struct rd_error *error);
 static int run_by_hand(struct rd_options *options, struct rd_error *error);
 static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_error *error);
-static enum rd_code run_loop(enum rd_role role, struct rd_control *control);
+static enum rd_code run_loop(const struct rd_options *options, struct rd_control *control, pid_t command);
 
 int rd_program_run(struct rd_options *options, struct rd_error *error) {
   error->code = RD_CODE_OK;
@@ -43,7 +44,7 @@ static int run_for_agent(const struct rd_options *options, struct rd_error *erro
   int stdio_fd = options->role == RD_ROLE_SENDER ? STDIN_FILENO : STDOUT_FILENO;
   struct rd_control *control = rd_agent_control_create(options->agent_fd, stdio_fd, error);
   if (control == NULL) return rd_code_status(error->code);
-  enum rd_code code = run_loop(options->role, control);
+  enum rd_code code = run_loop(options, control, 0);
   rd_agent_control_destroy(control);
   if (code == RD_CODE_CLOSED) {
     signal(SIGPIPE, SIG_DFL);
@@ -57,7 +58,7 @@ static int run_by_hand(struct rd_options *options, struct rd_error *error) {
   struct rd_control *control = NULL;
   if (make_key(options, key, error)) control = rd_by_hand_create(options, key, error);
   if (control == NULL) return rd_code_status(error->code);
-  enum rd_code code = run_loop(options->role, control);
+  enum rd_code code = run_loop(options, control, rd_by_hand_command(control));
   explicit_bzero(key, sizeof key);
   int status = rd_by_hand_end(control, code);
   rd_by_hand_destroy(control);
@@ -78,6 +79,7 @@ static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES]
   return made;
 }
 
-static enum rd_code run_loop(enum rd_role role, struct rd_control *control) {
-  return role == RD_ROLE_SENDER ? rd_send_loop(control) : rd_recv_loop(control);
+static enum rd_code run_loop(const struct rd_options *options, struct rd_control *control, pid_t command) {
+  rd_sandbox_enter(options, command);
+  return options->role == RD_ROLE_SENDER ? rd_send_loop(control) : rd_recv_loop(control);
 }

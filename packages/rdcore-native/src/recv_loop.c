@@ -6,6 +6,7 @@
 #include "credit.h"
 #include "hop_end.h"
 #include "io.h"
+#include "sandbox.h"
 #include "writer.h"
 
 #include <fcntl.h>
@@ -45,7 +46,7 @@ struct receiver {
 static bool run(struct receiver *receiver, struct rd_error *error);
 static bool obey(struct receiver *receiver, struct rd_error *error);
 static bool obey_one(struct receiver *receiver, const struct rd_order *order, struct rd_error *error);
-static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int output_fd);
+static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const struct rd_order *order);
 static bool begin(struct receiver *receiver, struct rd_error *error);
 static bool greet(struct receiver *receiver, struct rd_error *error);
 static bool begin_writing(struct receiver *receiver, struct rd_error *error);
@@ -124,10 +125,10 @@ static bool obey(struct receiver *receiver, struct rd_error *error) {
 static bool obey_one(struct receiver *receiver, const struct rd_order *order, struct rd_error *error) {
   switch (order->type) {
   case RD_ORDER_FILE:
-    return take_sink(receiver, rd_sink_open(order->path, order->append, error), -1);
+    return take_sink(receiver, rd_sink_open(order->path, order->append, error), order);
   case RD_ORDER_READY:
     receiver->held = order->asks;
-    return take_sink(receiver, rd_sink_from_fd(order->fd, error), order->fd);
+    return take_sink(receiver, rd_sink_from_fd(order->fd, error), order);
   case RD_ORDER_SHOW:
     receiver->held = false;
     return true;
@@ -149,7 +150,7 @@ static bool obey_one(struct receiver *receiver, const struct rd_order *order, st
   }
 }
 
-static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int output_fd) {
+static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const struct rd_order *order) {
   if (sink == NULL) return false;
   if (receiver->writing) { // too late: the first one is being written to
     rd_sink_destroy(sink);
@@ -157,8 +158,10 @@ static bool take_sink(struct receiver *receiver, struct rd_sink *sink, int outpu
   }
   rd_sink_destroy(receiver->sink);
   receiver->sink = sink;
-  receiver->output_fd = output_fd;
+  bool is_file = order->type == RD_ORDER_FILE;
+  receiver->output_fd = is_file ? -1 : order->fd;
   receiver->watch_fd = rd_sink_watch_fd(sink);
+  rd_sandbox_close(is_file ? order->path : NULL, is_file ? rd_sink_fd(sink) : -1);
   struct rd_event event = {.type = RD_EVENT_READY};
   receiver->hop_end.control->ops->tell(receiver->hop_end.control, &event);
   return true;

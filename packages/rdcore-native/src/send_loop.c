@@ -6,6 +6,7 @@
 #include "io.h"
 #include "limit.h"
 #include "reader.h"
+#include "sandbox.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ struct sender {
 static bool run(struct sender *sender, struct rd_error *error);
 static bool obey(struct sender *sender, struct rd_error *error);
 static bool obey_one(struct sender *sender, const struct rd_order *order, struct rd_error *error);
-static bool take_source(struct sender *sender, struct rd_source *source);
+static bool take_source(struct sender *sender, struct rd_source *source, const char *path);
 static void greet(struct sender *sender);
 static bool begin(struct sender *sender, struct rd_error *error);
 static bool enroll_ring(struct sender *sender, struct rd_error *error);
@@ -90,9 +91,9 @@ static bool obey(struct sender *sender, struct rd_error *error) {
 static bool obey_one(struct sender *sender, const struct rd_order *order, struct rd_error *error) {
   switch (order->type) {
   case RD_ORDER_FILE:
-    return take_source(sender, rd_source_open(order->path, error));
+    return take_source(sender, rd_source_open(order->path, error), order->path);
   case RD_ORDER_READY:
-    return take_source(sender, rd_source_from_fd(order->fd, error));
+    return take_source(sender, rd_source_from_fd(order->fd, error), NULL);
   case RD_ORDER_COMMIT:
     sender->committed = true;
     sender->producer_status = order->status;
@@ -106,10 +107,11 @@ static bool obey_one(struct sender *sender, const struct rd_order *order, struct
   }
 }
 
-static bool take_source(struct sender *sender, struct rd_source *source) {
+static bool take_source(struct sender *sender, struct rd_source *source, const char *path) {
   if (source == NULL) return false;
   rd_source_destroy(sender->source);
   sender->source = source;
+  rd_sandbox_close(path, -1);
   struct rd_control *control = sender->hop_end.control;
   struct rd_event ready = {.type = RD_EVENT_READY};
   control->ops->tell(control, &ready);

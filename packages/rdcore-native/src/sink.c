@@ -134,6 +134,10 @@ void rd_sink_abandon(struct rd_sink *sink) {
     return; // the caller reports a failure already
 }
 
+int rd_sink_fd(const struct rd_sink *sink) {
+  return sink->fd;
+}
+
 int rd_sink_watch_fd(const struct rd_sink *sink) {
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return -1;

@@ -35,6 +35,9 @@ bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error);
 // As if it had never been opened: removed, or cut back.
 void rd_sink_abandon(struct rd_sink *sink);
 
+// What is written to, of the sink; -1: a fifo that is not open yet.
+int rd_sink_fd(const struct rd_sink *sink);
+
 // A descriptor of which POLLERR and POLLHUP mean that the reader went away; -1 when there is no such thing.
 int rd_sink_watch_fd(const struct rd_sink *sink);
 
