@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // A host that is hostile to the controller, and lies. All of them: test/full/agent-lies.test.ts.
+import { expect } from 'chai';
+import { END_LIMIT_MS } from '../../packages/rdpipe/src/native/agent.ts';
 import { sample } from '../support/sample.ts';
 import { expectLieFound } from './agent/expect-lie-found.ts';
-import { useHostileLab } from './agent/hostile-lab.ts';
+import { gaveUp, useHostileLab } from './agent/hostile-lab.ts';
 import { LIES } from './agent/lies.ts';
 
 describe('a host that', () => {
   const hostile = useHostileLab();
   for (const lie of sample(LIES, 10)) it(lie.name, () => expectLieFound(hostile, lie));
+
+  for (const [when, stage, status] of [
+    ['of a run that is done', 'cat', 125],
+    ['of a run that failed', 'exit 3', 3],
+  ] as const) {
+    it(`only ever says that it lives holds the end ${when} for ${END_LIMIT_MS / 1000} s`, async function () {
+      this.timeout(60_000);
+      let begun = 0;
+      hostile.behave(async (agent) => {
+        const living = agent.liveOn();
+        await agent.stand((event) => {
+          if (event.event !== 'ended') return JSON.stringify(event);
+          begun = performance.now();
+          return undefined;
+        });
+        await living;
+      });
+      const result = await hostile.rdpipe(`h1:'seq 1000' h2:'${stage}' h3:'wc -l'`);
+      if (status === 125) gaveUp(result, /not everything has ended on .*h2/);
+      expect(result).to.include({ status });
+      expect(performance.now() - begun).to.be.within(END_LIMIT_MS / 2, 1.5 * END_LIMIT_MS);
+    });
+  }
 });

@@ -8,6 +8,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../packages/rdpipe/src/model/protocol.ts';
 import { AGENT } from './agent-driver.ts';
 
@@ -146,6 +147,15 @@ export class HostileAgent {
   goDeaf(): void {
     this.#interface.pause();
     this.#socket.pause();
+  }
+
+  /** It goes on when its input has ended, and says so for ever. */
+  async liveOn(): Promise<void> {
+    this.#socket.allowHalfOpen = true;
+    while (!this.#socket.destroyed) {
+      this.#socket.write(`${JSON.stringify({ event: 'alive' })}\n`);
+      await delay(100);
+    }
   }
 
   hello(changes: object = {}): Promise<void> {

@@ -1,6 +1,12 @@
 /** A running agent as `run` sees it. */
 import type { AgentEvent, AgentHello, AgentRequest } from '../model/protocol.ts';
 
+/**
+ * How long an agent has, from being told to end (or from the end of its input, where it was told nothing) until its channel
+ * is closed, whatever it says meanwhile. A true one needs 8 s at most.
+ */
+export const END_LIMIT_MS = 10_000;
+
 export interface Agent {
   readonly label: string;
   readonly hello: AgentHello;
@@ -13,6 +19,6 @@ export interface Agent {
    * session breaks, the agent speaks nonsense, or nothing was heard for the lease.
    */
   events(): AsyncIterable<AgentEvent>;
-  /** Closes the agent's standard input (which ends everything of the run there) and waits for its end, bounded. */
+  /** Closes the agent's standard input (which ends everything of the run there) and waits for its end, as long as END_LIMIT_MS leaves. */
   close(): Promise<void>;
 }

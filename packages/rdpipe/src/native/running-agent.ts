@@ -3,14 +3,12 @@ import type { AgentEvent, AgentHello, AgentRequest } from '../model/protocol.ts'
 import { printable } from '../model/text.ts';
 import { settlesWithin } from '../session/abort.ts';
 import type { Channel } from '../session/host-session.ts';
-import type { Agent } from './agent.ts';
+import { type Agent, END_LIMIT_MS } from './agent.ts';
 import { type Conversation, closedError } from './conversation.ts';
 import { decodeEvent } from './decode.ts';
 import { type Lease, watchLease } from './lease.ts';
 import { LineTooLongError } from './lines.ts';
 
-/** What an agent may take to end everything on its host once its input has closed. */
-const LONGEST_END_MS = 10_000;
 /** Far more than all that is ever said to an agent at once: one that lets so much wait reads nothing. */
 const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
 
@@ -20,7 +18,7 @@ export function createAgent(
   hello: AgentHello,
   startMs: number,
   leaseMs: number,
-  longestEndMs = LONGEST_END_MS,
+  endLimitMs = END_LIMIT_MS,
 ): Agent {
   const { session, channel } = conversation;
   const write = (request: AgentRequest) => {
@@ -32,19 +30,22 @@ export function createAgent(
     // Its end makes the lines end, and so whoever waits for the next one.
     expire: () => channel.kill(),
   });
+  let endBeganAt: number | undefined;
   return {
     label: session.label,
     hello,
     startMs,
     send(request) {
       lease.told(request);
+      if (request.op === 'finish' || request.op === 'abort') endBeganAt ??= performance.now();
       write(request);
     },
     events: () => readEvents(conversation, lease),
     async close() {
       lease.stop();
       channel.stdin.end();
-      await settlesWithin(channel.closed, longestEndMs);
+      const endingMs = endBeganAt === undefined ? 0 : performance.now() - endBeganAt;
+      await settlesWithin(channel.closed, Math.max(0, endLimitMs - endingMs));
       channel.kill();
     },
   };

@@ -1,9 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentRequest } from '../model/protocol.ts';
-import type { Agent } from '../native/agent.ts';
-
-/** How long agents may take to end everything on their hosts. */
-const END_LIMIT_MS = 10_000;
+import { type Agent, END_LIMIT_MS } from '../native/agent.ts';
 
 /**
  * Tells every agent to end, and gathers their last words; `heardAll` resolves when the last one has ended. False when the
