@@ -72,7 +72,7 @@ describe('somebody on the way who knows the digest', () => {
       expect(stdout.equals(content.subarray(0, stdout.length))).to.equal(true);
     });
 
-  /** What is at the beginning of the second frame's payload becomes something else. `at`: its place in the stream. */
+  /** Changes the beginning of the second frame's payload. `at`: its place in the stream. */
   async function forge(encrypt: Encryption, change: (block: Buffer) => Buffer) {
     const content = randomBytes(STREAM_BYTES);
     const source = bench.path('source');

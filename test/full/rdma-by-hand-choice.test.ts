@@ -7,10 +7,10 @@ import { ROOT } from '../support/root.ts';
 const RDSEND = `${ROOT}/bin/rdsend -v`;
 const RDRECV = `${ROOT}/bin/rdrecv -v`;
 const PORT = 42422;
-const SENT = `echo hi | ${RDSEND} 10.77.0.2 ${PORT} secret`;
+const SENT = `echo hi | ${RDSEND} 10.77.0.2 ${PORT} not-much-of-a-secret`;
 /** TCP gets its turn after a quarter of the time: on a busy machine RDMA may need some of it. */
-const SENT_PATIENTLY = `echo hi | ${RDSEND} --connect-timeout 60 10.77.0.2 ${PORT} secret`;
-const RECEIVED = `${RDRECV} ${PORT} secret`;
+const SENT_PATIENTLY = `echo hi | ${RDSEND} --connect-timeout 60 10.77.0.2 ${PORT} not-much-of-a-secret`;
+const RECEIVED = `${RDRECV} ${PORT} not-much-of-a-secret`;
 
 describe('rdsend and rdrecv by hand, left to choose', () => {
   const lab = useVirtualHosts();
@@ -21,7 +21,9 @@ describe('rdsend and rdrecv by hand, left to choose', () => {
   });
 
   it('tell one free port, on which both listen', async () => {
-    const listening = lab.start(`exec on h2 '${ROOT}/bin/rdrecv --connect-timeout 1 0 secret' 2> received`);
+    const listening = lab.start(
+      `exec on h2 '${ROOT}/bin/rdrecv --connect-timeout 1 0 not-much-of-a-secret' 2> received`,
+    );
     expect((await listening.result).status).to.equal(3);
     expect(await said('received')).to.match(/^rdrecv: listening on port \d+\nrdrecv: nobody came in 1 s .*\n$/);
   });
@@ -34,8 +36,8 @@ describe('rdsend and rdrecv by hand, left to choose', () => {
   });
 
   it('run commands, which end as over TCP', async () => {
-    const consumed = `${RDRECV} --transport rdma ${PORT} secret -- sh -c "cat > /tmp/seen; touch /tmp/whole"`;
-    const produced = `${RDSEND} --transport rdma 10.77.0.2 ${PORT} secret -- sh -c "seq 1000; exit 3"`;
+    const consumed = `${RDRECV} --transport rdma ${PORT} not-much-of-a-secret -- sh -c "cat > /tmp/seen; touch /tmp/whole"`;
+    const produced = `${RDSEND} --transport rdma 10.77.0.2 ${PORT} not-much-of-a-secret -- sh -c "seq 1000; exit 3"`;
     const result = await lab.sh(`on h2 '${consumed}' & on h1 '${produced}'; echo $?; wait $!; echo $?`);
     expect(result.text).to.equal('3\n9\n');
     expect(await lab.on('h2', 'ls /tmp/whole 2> /dev/null || rm /tmp/seen')).to.equal('');
@@ -52,8 +54,8 @@ describe('rdsend and rdrecv by hand, left to choose', () => {
     });
 
     it('do not where RDMA was wanted', async () => {
-      const receiver = `${RDRECV} --connect-timeout 4 ${PORT} secret`;
-      const wanted = `echo hi | ${RDSEND} --transport rdma --connect-timeout 2 10.77.0.2 ${PORT} secret`;
+      const receiver = `${RDRECV} --connect-timeout 4 ${PORT} not-much-of-a-secret`;
+      const wanted = `echo hi | ${RDSEND} --transport rdma --connect-timeout 2 10.77.0.2 ${PORT} not-much-of-a-secret`;
       const result = await lab.sh(`on h2 '${receiver}' 2> received & on h1 '${wanted}'; echo $?; wait $!; echo $?`);
       expect(result.text).to.equal('3\n3\n');
       expect(result.stderr)

@@ -14,7 +14,9 @@ describe('rdsend and rdrecv by hand over RDMA, in the end,', () => {
   const lab = useVirtualHosts();
 
   it('end with words when nobody listens', async () => {
-    const result = await lab.sh(`echo hi | on h1 '${RDSEND} --connect-timeout 1 ${ADDRESS} ${PORT} secret'`);
+    const result = await lab.sh(
+      `echo hi | on h1 '${RDSEND} --connect-timeout 1 ${ADDRESS} ${PORT} not-much-of-a-secret'`,
+    );
     expect(result.status).to.equal(3);
     expect(result.stderr).to.match(/^rdsend: .*10\.77\.0\.2/);
   });
@@ -24,9 +26,11 @@ describe('rdsend and rdrecv by hand over RDMA, in the end,', () => {
     ['rdrecv', 'rdsend'],
   ] as const) {
     it(`end when ${victim} is killed`, async () => {
-      const receiver = lab.start(`exec on h2 '${RDRECV} 0 secret | (head -c 1; cat > /dev/null)' 2> port`);
+      const receiver = lab.start(
+        `exec on h2 '${RDRECV} 0 not-much-of-a-secret | (head -c 1; cat > /dev/null)' 2> port`,
+      );
       const port = await portOf();
-      const sender = lab.start(`exec on h1 '${RDSEND} ${ADDRESS} ${port} secret < /dev/zero' 2> sent`);
+      const sender = lab.start(`exec on h1 '${RDSEND} ${ADDRESS} ${port} not-much-of-a-secret < /dev/zero' 2> sent`);
       await receiver.printed('\0');
       await lab.on(victim === 'rdsend' ? 'h1' : 'h2', `kill -KILL $(pidof ${victim})`);
       const started = Date.now();

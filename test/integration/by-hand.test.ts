@@ -17,35 +17,39 @@ describe('rdsend and rdrecv by hand', () => {
 
   it('join two pipes', async () =>
     succeeded(
-      await lab.sh(`rdrecv ${port} secret > out & echo hi | rdsend 127.0.0.1 ${port} secret && wait $! && cat out`),
+      await lab.sh(
+        `rdrecv ${port} not-much-of-a-secret > out & echo hi | rdsend 127.0.0.1 ${port} not-much-of-a-secret && wait $! && cat out`,
+      ),
       'hi\n',
     ));
 
   it('copy a file', async () =>
     succeeded(
       await lab.sh(
-        `seq 100000 > in; rdrecv ${port} secret out & rdsend 127.0.0.1 ${port} secret in && wait $! && cmp in out`,
+        `seq 100000 > in; rdrecv ${port} not-much-of-a-secret out & rdsend 127.0.0.1 ${port} not-much-of-a-secret in && wait $! && cmp in out`,
       ),
       '',
     ));
 
   it('may be started sender first', async () =>
     succeeded(
-      await lab.sh(`echo hi | rdsend 127.0.0.1 ${port} secret & rdrecv ${port} secret > out && wait $! && cat out`),
+      await lab.sh(
+        `echo hi | rdsend 127.0.0.1 ${port} not-much-of-a-secret & rdrecv ${port} not-much-of-a-secret > out && wait $! && cat out`,
+      ),
       'hi\n',
     ));
 
   it('find a free port', async () => {
-    const receiver = lab.start('exec rdrecv 0 secret 2> port');
+    const receiver = lab.start('exec rdrecv 0 not-much-of-a-secret 2> port');
     const found = await eventually(async () => portIn((await lab.read('port')).toString()));
-    succeeded(await lab.sh(`echo hi | rdsend 127.0.0.1 ${found} secret`), '');
+    succeeded(await lab.sh(`echo hi | rdsend 127.0.0.1 ${found} not-much-of-a-secret`), '');
     expect((await receiver.result).text).to.equal('hi\n');
   });
 
   it('take the key from a descriptor', async () => {
     const key = '--key-fd 3';
     const result = await lab.sh(
-      `rdrecv ${key} ${port} - > out 3< <(echo secret) & echo hi | rdsend ${key} 127.0.0.1 ${port} - 3< <(echo secret) && wait $! && cat out`,
+      `rdrecv ${key} ${port} - > out 3< <(echo not-much-of-a-secret) & echo hi | rdsend ${key} 127.0.0.1 ${port} - 3< <(echo not-much-of-a-secret) && wait $! && cat out`,
     );
     succeeded(result, 'hi\n');
   });
@@ -60,37 +64,39 @@ describe('rdsend and rdrecv by hand', () => {
   });
 
   it('turn a wrong key away and go on waiting', async () => {
-    const receiver = lab.start(`exec rdrecv -q ${port} secret`);
-    const refused = await lab.sh(`echo hi | rdsend 127.0.0.1 ${port} guess`);
+    const receiver = lab.start(`exec rdrecv -q ${port} not-much-of-a-secret`);
+    const refused = await lab.sh(`echo hi | rdsend 127.0.0.1 ${port} a-guess-of-somebody`);
     expect(refused.status).to.equal(4);
     expect(refused.stderr.trimEnd().split('\n')).to.have.length(1);
-    expect((await lab.sh(`echo hi | rdsend 127.0.0.1 ${port} secret`)).status).to.equal(0);
+    expect((await lab.sh(`echo hi | rdsend 127.0.0.1 ${port} not-much-of-a-secret`)).status).to.equal(0);
     expect((await receiver.result).text).to.equal('hi\n');
   });
 
   it('run producer and consumer themselves', async () =>
     succeeded(
-      await lab.sh(`rdrecv ${port} secret -- rev & rdsend 127.0.0.1 ${port} secret -- echo hi && wait $!`),
+      await lab.sh(
+        `rdrecv ${port} not-much-of-a-secret -- rev & rdsend 127.0.0.1 ${port} not-much-of-a-secret -- echo hi && wait $!`,
+      ),
       'ih\n',
     ));
 
   it('end the consumer before it sees the end of a failed producer', async () => {
     const result = await lab.sh(`
-      rdrecv ${port} secret -- sh -c 'cat > seen; touch committed' & receiver=$!
-      rdsend 127.0.0.1 ${port} secret -- sh -c 'echo half; exit 3'; echo $?; wait $receiver; echo $?; ls`);
+      rdrecv ${port} not-much-of-a-secret -- sh -c 'cat > seen; touch committed' & receiver=$!
+      rdsend 127.0.0.1 ${port} not-much-of-a-secret -- sh -c 'echo half; exit 3'; echo $?; wait $receiver; echo $?; ls`);
     expect(result.text).to.match(/^[^0]\d*\n9\n/);
     expect(await lab.list()).not.to.include('committed');
   });
 
   it('give up after the connect timeout', async () => {
-    const result = await lab.sh(`echo hi | rdsend --connect-timeout 1 127.0.0.1 ${port} secret`);
+    const result = await lab.sh(`echo hi | rdsend --connect-timeout 1 127.0.0.1 ${port} not-much-of-a-secret`);
     expect(result.status).to.equal(3);
     expect(result.stderr).to.match(/^rdsend: /);
   });
 
   it('end in SIGPIPE when the consumer ends early', async () => {
     const result = await lab.sh(`
-      rdrecv ${port} secret | head -c 4 & yes | rdsend 127.0.0.1 ${port} secret; echo " \${PIPESTATUS[1]}"; wait`);
+      rdrecv ${port} not-much-of-a-secret | head -c 4 & yes | rdsend 127.0.0.1 ${port} not-much-of-a-secret; echo " \${PIPESTATUS[1]}"; wait`);
     expect(result.text, result.stderr).to.match(/^y\ny\n 141\n$/);
   });
 

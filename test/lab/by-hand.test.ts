@@ -16,18 +16,18 @@ describe('rdsend and rdrecv by hand over RDMA', () => {
   it('join two pipes', async () =>
     succeeded(
       await lab.sh(
-        `on h2 '${RDRECV} ${PORT} secret' > out & echo hi | on h1 '${RDSEND} ${ADDRESS} ${PORT} secret' && wait $! && cat out`,
+        `on h2 '${RDRECV} ${PORT} not-much-of-a-secret' > out & echo hi | on h1 '${RDSEND} ${ADDRESS} ${PORT} not-much-of-a-secret' && wait $! && cat out`,
       ),
       'hi\n',
     ));
 
   it('turn away a wrong key and what talks otherwise, and go on waiting', async () => {
-    const receiver = lab.start(`exec on h2 '${RDRECV} -q --connect-timeout 30 ${PORT} secret'`);
-    const refused = await lab.sh(`echo hi | on h1 '${RDSEND} ${ADDRESS} ${PORT} guess'`);
+    const receiver = lab.start(`exec on h2 '${RDRECV} -q --connect-timeout 30 ${PORT} not-much-of-a-secret'`);
+    const refused = await lab.sh(`echo hi | on h1 '${RDSEND} ${ADDRESS} ${PORT} a-guess-of-somebody'`);
     expect(refused.status).to.equal(4);
     const other = await lab.sh(`on h3 'timeout 20 rping -v -d -c -a ${ADDRESS} -p ${PORT} -C 1'`);
     expect(other.text).to.include('rdma_connect successful').and.to.include('RDMA_CM_EVENT_DISCONNECTED');
-    expect((await lab.sh(`echo hi | on h1 '${RDSEND} ${ADDRESS} ${PORT} secret'`)).status).to.equal(0);
+    expect((await lab.sh(`echo hi | on h1 '${RDSEND} ${ADDRESS} ${PORT} not-much-of-a-secret'`)).status).to.equal(0);
     expect((await receiver.result).text).to.equal('hi\n');
   });
 });

@@ -8,7 +8,8 @@ type Row = readonly [line: string, message: string];
 
 const ROWS: readonly Row[] = [
   ['rdsend', 'HOST, PORT and KEY are needed'],
-  ['rdrecv 0', 'PORT and KEY are needed'],
+  ['rdrecv', 'PORT is needed'],
+  ['rdsend h 1 -- true', 'HOST, PORT and KEY are needed'],
   ['rdsend --no-such h 1 k', 'unknown option --no-such'],
   ['rdsend --buffer', '--buffer needs a value'],
   ['rdsend --buffer 1K h 1 k', '--buffer is a size from 64KiB to 1GiB, not 1K'],

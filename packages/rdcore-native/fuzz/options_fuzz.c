@@ -31,13 +31,14 @@ static void check_settings(const struct rd_options *options) {
   FUZZ_REQUIRE(settings->stall_timeout_ms >= RD_STALL_TIMEOUT_LEAST_MS);
   FUZZ_REQUIRE(settings->connect_timeout_ms > 0 && settings->listen_timeout_ms >= 0);
   FUZZ_REQUIRE(options->mode != RD_MODE_AGENT || options->agent_fd >= 0);
-  FUZZ_REQUIRE(options->mode != RD_MODE_BY_HAND || options->key_text[0] != '\0');
+  bool has_key = options->key_text[0] != '\0';
+  FUZZ_REQUIRE(options->mode != RD_MODE_BY_HAND || has_key || options->role == RD_ROLE_RECEIVER);
 }
 
 // Some word is a "-", or nothing but as many stars as the key has characters.
 static void check_key_is_wiped(const struct fuzz_words *words, const struct rd_options *options) {
   size_t length = strlen(options->key_text);
-  bool wiped = false;
+  bool wiped = length == 0;
   for (int i = 1; i < words->count && !wiped; i++) {
     const char *word = words->words[i];
     wiped = strcmp(word, "-") == 0 || (strlen(word) == length && strspn(word, "*") == length);

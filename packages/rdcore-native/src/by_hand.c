@@ -14,6 +14,8 @@
 
 #define PRODUCER_MS 1000 // from the end of its reader to its own
 #define KILL_MS 10000
+#define SHORT_KEY_WORDS                                                                                                \
+  "a key this short can be guessed from a recording of the connection: rdrecv without KEY makes one that cannot"
 
 // What is ordered next, in this order.
 enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_LISTEN_TOO, STEP_COMMAND, STEP_COMMIT, STEP_REST };
@@ -22,6 +24,7 @@ struct by_hand {
   struct rd_control control;
   const struct rd_options *options;
   const unsigned char *key;
+  struct rd_key_offer *offer;
   struct rd_display display;
   enum step step;
   bool over_rdma, over_tcp; // what is tried
@@ -61,7 +64,7 @@ static _Noreturn void die_of(int signal);
 static const struct rd_control_ops by_hand_ops = {poll_signals, next_order, tell};
 
 struct rd_control *rd_by_hand_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
-                                     struct rd_error *error) {
+                                     struct rd_key_offer *offer, struct rd_error *error) {
   struct by_hand *hand = calloc(1, sizeof *hand);
   if (hand == NULL) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory");
@@ -70,10 +73,12 @@ struct rd_control *rd_by_hand_create(const struct rd_options *options, const uns
   hand->control = (struct rd_control){.ops = &by_hand_ops, .due = true};
   hand->options = options;
   hand->key = key;
+  hand->offer = offer;
   hand->child = RD_NO_CHILD;
   hand->guard = RD_NO_GUARD;
   hand->signal_fd = -1;
   rd_display_init(&hand->display, options);
+  if (options->key_is_short && !options->quiet) rd_display_line(&hand->display, SHORT_KEY_WORDS);
   const char *bind_host = options->settings.bind_host;
   choose_transports(hand);
   if ((bind_host[0] == '\0' || rd_tcp_is_here(bind_host, error)) && open_signals(hand, error) &&
@@ -297,6 +302,8 @@ static void listening(struct by_hand *hand, const struct rd_event *event) {
   struct rd_event first = {.type = RD_EVENT_LISTENING, .port = hand->port};
   if (hand->port != 0) rd_display_event(&hand->display, &first);
   rd_display_event(&hand->display, event);
+  uint16_t port = failed ? hand->port : event->port;
+  if (port != 0) rd_key_offer_show(hand->offer, hand->options->settings.bind_host, port);
 }
 
 // A consumer is dead before its input ends; a producer is not needed any more.

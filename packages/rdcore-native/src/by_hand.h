@@ -4,11 +4,12 @@
 #ifndef RD_BY_HAND_H
 #define RD_BY_HAND_H
 
+#include "key_offer.h"
 #include "options.h"
 
-// `key` and the options outlive it. NULL on failure.
+// `key`, the options and the offer, which is shown when the port is known, outlive it. NULL on failure.
 struct rd_control *rd_by_hand_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
-                                     struct rd_error *error);
+                                     struct rd_key_offer *offer, struct rd_error *error);
 void rd_by_hand_destroy(struct rd_control *control); // NULL-safe
 // Of the process that leads the command's group; 0: there is no command.
 pid_t rd_by_hand_command(const struct rd_control *control);

@@ -9,18 +9,20 @@
 #include <termios.h>
 
 #define PROMPT "key: "
+#define OFFERING_PROMPT "key (Enter makes one): "
 #define INTERRUPT 3 // Ctrl-C, which is a character like others while the terminal does not echo
 
-static bool read_line(int fd, char *out, size_t out_bytes, struct rd_error *error);
-static bool ask_terminal(char *out, size_t out_bytes, struct rd_error *error);
+static bool read_line(int fd, bool may_be_empty, char *out, size_t out_bytes, struct rd_error *error);
+static bool ask_terminal(bool offers, char *out, size_t out_bytes, struct rd_error *error);
 
-bool rd_key_prompt(int key_fd, char *out, size_t out_bytes, struct rd_error *error) {
-  bool good = key_fd >= 0 ? read_line(key_fd, out, out_bytes, error) : ask_terminal(out, out_bytes, error);
+bool rd_key_prompt(int key_fd, bool offers, char *out, size_t out_bytes, struct rd_error *error) {
+  bool good =
+      key_fd >= 0 ? read_line(key_fd, false, out, out_bytes, error) : ask_terminal(offers, out, out_bytes, error);
   if (!good) explicit_bzero(out, out_bytes);
   return good;
 }
 
-static bool read_line(int fd, char *out, size_t out_bytes, struct rd_error *error) {
+static bool read_line(int fd, bool may_be_empty, char *out, size_t out_bytes, struct rd_error *error) {
   for (size_t used = 0; used < out_bytes; used++) {
     ssize_t got = rd_read_some(fd, out + used, 1);
     if (got < 0 && errno == EAGAIN && rd_wait_fd(fd, POLLIN, -1) > 0) {
@@ -34,14 +36,14 @@ static bool read_line(int fd, char *out, size_t out_bytes, struct rd_error *erro
     if (got > 0 && out[used] == INTERRUPT) break;
     if (got > 0 && out[used] != '\n') continue;
     out[used] = '\0';
-    if (used > 0) return true;
+    if (used > 0 || (may_be_empty && got > 0)) return true;
     break;
   }
   rd_error_set(error, RD_CODE_USAGE, "the key is empty or too long");
   return false;
 }
 
-static bool ask_terminal(char *out, size_t out_bytes, struct rd_error *error) {
+static bool ask_terminal(bool offers, char *out, size_t out_bytes, struct rd_error *error) {
   RD_AUTO_CLOSE int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   struct termios before, silent;
   if (fd < 0 || tcgetattr(fd, &before) < 0) {
@@ -51,7 +53,8 @@ static bool ask_terminal(char *out, size_t out_bytes, struct rd_error *error) {
   silent = before;
   silent.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
   tcsetattr(fd, TCSAFLUSH, &silent);
-  bool good = rd_write_all(fd, PROMPT, sizeof PROMPT - 1) && read_line(fd, out, out_bytes, error);
+  const char *prompt = offers ? OFFERING_PROMPT : PROMPT;
+  bool good = rd_write_all(fd, prompt, strlen(prompt)) && read_line(fd, offers, out, out_bytes, error);
   rd_write_all(fd, "\n", 1);
   tcsetattr(fd, TCSAFLUSH, &before);
   return good;

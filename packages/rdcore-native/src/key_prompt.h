@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-// Reads one line, without its end. `key_fd` -1: from the terminal, where "key: " is shown. The caller wipes `out`.
-// False: RD_CODE_USAGE.
-bool rd_key_prompt(int key_fd, char *out, size_t out_bytes, struct rd_error *error);
+// Reads one line, without its end. `key_fd` -1: from the terminal, where "key: " is shown, and where the line may be
+// empty if `offers`: the prompt says that one is made then. The caller wipes `out`. False: RD_CODE_USAGE.
+bool rd_key_prompt(int key_fd, bool offers, char *out, size_t out_bytes, struct rd_error *error);
 
 #endif

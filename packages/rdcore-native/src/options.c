@@ -38,7 +38,8 @@
   "  -V, --version            print the version\n"                                                                     \
   "  -h, --help               print this\n"                                                                            \
   "\n"                                                                                                                 \
-  "KEY is 64 hexadecimal digits, or any words; - asks for it on the terminal.\n"                                       \
+  "KEY is the eight words that rdrecv makes, 64 hexadecimal digits, or any other\n"                                    \
+  "of 16 characters or more; - asks for it on the terminal.\n"                                                         \
   "Status: 0 delivered, 2 usage, 3 cannot connect, 4 key refused, 5 peer lost or\n"                                    \
   "stalled, 6 source unreadable, 7 sink unwritable, 8 data damaged, 9 ended by\n"                                      \
   "the other side, 10 internal; SIGPIPE when the consumer closed early.\n"
@@ -124,7 +125,7 @@ bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_option
   }
   char **words = argv + optind;
   int key_at = role == RD_ROLE_SENDER ? 2 : 1;
-  bool has_key = argc - optind > key_at;
+  bool has_key = argc - optind > key_at && strcmp(words[key_at], "--") != 0;
   if (has_key && !take_key(options, words[key_at])) {
     rd_error_set(error, RD_CODE_USAGE, "the key is empty or too long");
     good = false;
@@ -141,12 +142,14 @@ const char *rd_options_help(enum rd_role role) {
            "      --connect-timeout S  try for S seconds while nobody listens (10)\n"
            "      --compress WHAT      zstd[:LEVEL] (1 to 19; 1) or none (default)\n"
            "      --limit RATE         of the stream: 200M, 200MiB, 1Gbit/s; or none\n" OPTIONS_HELP;
-  return "usage: rdrecv [options] PORT KEY [FILE | -- COMMAND...]\n"
+  return "usage: rdrecv [options] PORT [KEY [FILE]] [-- COMMAND...]\n"
          "Receives what rdsend sends, to standard output, FILE, or COMMAND's input.\n"
-         "PORT 0 is a free port, which is printed on standard error.\n"
+         "PORT 0 is a free port, which is printed on standard error. Without KEY one is\n"
+         "made; the terminal shows it, and what to type on the sender.\n"
          "\n"
          "      --bind ADDRESS       listen there only (default: every address)\n"
-         "      --connect-timeout S  end when nobody came in S seconds (10; 0: no limit)\n" OPTIONS_HELP;
+         "      --connect-timeout S  end when nobody came in S seconds (10; 0: no\n"
+         "                           limit, as with a key that was made)\n" OPTIONS_HELP;
 }
 
 static void set_defaults(struct rd_options *options, enum rd_role role) {
@@ -229,14 +232,15 @@ static bool not_for_rdrecv(const char *option, struct rd_error *error) {
 
 static bool parse_words(struct rd_options *options, int count, char **words, struct rd_error *error) {
   bool is_sender = options->role == RD_ROLE_SENDER;
-  int needed = is_sender ? 3 : 2;
-  if (count < needed) {
-    rd_error_set(error, RD_CODE_USAGE, "%s", is_sender ? "HOST, PORT and KEY are needed" : "PORT and KEY are needed");
+  bool has_key = options->key_text[0] != '\0';
+  int port_at = is_sender ? 1 : 0;
+  if (count <= port_at || (is_sender && !has_key)) {
+    rd_error_set(error, RD_CODE_USAGE, "%s", is_sender ? "HOST, PORT and KEY are needed" : "PORT is needed");
     return false;
   }
   if (is_sender) options->host = words[0];
-  if (!parse_port(words[needed - 2], is_sender ? 1 : 0, &options->port, error)) return false;
-  char **rest = words + needed;
+  if (!parse_port(words[port_at], is_sender ? 1 : 0, &options->port, error)) return false;
+  char **rest = words + port_at + (has_key ? 2 : 1);
   if (rest[0] == NULL) return true;
   if (strcmp(rest[0], "--") == 0 && rest[1] != NULL) {
     options->command = rest + 1;
@@ -349,6 +353,7 @@ static bool read_number(const char *text, long least, long most, long *out) {
 static bool parse_connect_timeout(struct rd_options *options, const char *text, struct rd_error *error) {
   struct rd_settings *settings = &options->settings;
   bool is_sender = options->role == RD_ROLE_SENDER;
+  options->limits_waiting = true;
   int64_t *timeout_ms = is_sender ? &settings->connect_timeout_ms : &settings->listen_timeout_ms;
   if (is_sender || strcmp(text, "0") != 0) return parse_seconds("--connect-timeout", text, 1, timeout_ms, error);
   *timeout_ms = 0; // a listener may wait for ever

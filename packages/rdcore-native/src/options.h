@@ -16,13 +16,15 @@ struct rd_options {
   int agent_fd;
   const char *host; // of rdsend
   uint16_t port;
-  char key_text[1024]; // "-": to be asked for, or read from key_fd; wiped in argv
+  char key_text[1024]; // "-": to be asked for, or read from key_fd; "", of rdrecv: to be made; wiped in argv
   int key_fd;          // -1: none
   const char *file;    // NULL: standard input or output, or the command
   char **command;      // NULL, or ended by NULL
   enum rd_transport_choice transport;
   enum rd_progress progress;
   bool verbose, quiet, json;
+  bool limits_waiting;         // --connect-timeout was given
+  bool key_is_short;           // so short that it can be guessed: not of the command line, known when there is a key
   struct rd_settings settings; // without the key
 };
 

@@ -3,6 +3,7 @@
 
 #include "agent_control.h"
 #include "by_hand.h"
+#include "key_offer.h"
 #include "key_prompt.h"
 #include "recv_loop.h"
 #include "sandbox.h"
@@ -14,10 +15,16 @@
 #include <string.h>
 #include <unistd.h>
 
+// Of a key that somebody thought of; fewer are too easily guessed from a recording.
+#define KEY_LEAST_CHARACTERS 16u
+
 static bool guard_stdio(struct rd_error *error);
 static int run_for_agent(const struct rd_options *options, struct rd_error *error);
 static int run_by_hand(struct rd_options *options, struct rd_error *error);
-static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_error *error);
+static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_key_offer *offer,
+                     struct rd_error *error);
+static bool read_key(struct rd_options *options, struct rd_error *error);
+static bool offer_key(struct rd_options *options, struct rd_key_offer *offer, struct rd_error *error);
 static enum rd_code run_loop(const struct rd_options *options, struct rd_control *control, pid_t command);
 
 int rd_program_run(struct rd_options *options, struct rd_error *error) {
@@ -55,8 +62,9 @@ static int run_for_agent(const struct rd_options *options, struct rd_error *erro
 
 static int run_by_hand(struct rd_options *options, struct rd_error *error) {
   unsigned char key[RD_KEY_BYTES];
+  struct rd_key_offer offer = RD_NO_KEY_OFFER;
   struct rd_control *control = NULL;
-  if (make_key(options, key, error)) control = rd_by_hand_create(options, key, error);
+  if (make_key(options, key, &offer, error)) control = rd_by_hand_create(options, key, &offer, error);
   if (control == NULL) return rd_code_status(error->code);
   enum rd_code code = run_loop(options, control, rd_by_hand_command(control));
   explicit_bzero(key, sizeof key);
@@ -65,18 +73,37 @@ static int run_by_hand(struct rd_options *options, struct rd_error *error) {
   return status;
 }
 
-static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_error *error) {
-  bool asked = strcmp(options->key_text, "-") == 0;
+static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_key_offer *offer,
+                     struct rd_error *error) {
+  if (!read_key(options, error)) return false;
+  if (options->key_text[0] == '\0' && !offer_key(options, offer, error)) return false;
+  unsigned mistyped = rd_key_words_mistyped(options->key_text);
+  if (mistyped > 0) rd_error_set(error, RD_CODE_USAGE, "word %u of the key is mistyped", mistyped);
+  bool made = mistyped == 0 && rd_key_from_text(options->key_text, key, error);
+  options->key_is_short = strlen(options->key_text) < KEY_LEAST_CHARACTERS;
+  explicit_bzero(options->key_text, sizeof options->key_text);
+  return made;
+}
+
+static bool read_key(struct rd_options *options, struct rd_error *error) {
+  bool asked = strcmp(options->key_text, "-") == 0, receives = options->role == RD_ROLE_RECEIVER;
   if (!asked && options->key_fd >= 0) {
     rd_error_set(error, RD_CODE_USAGE, "with --key-fd KEY is -");
     return false;
   }
-  if (asked && !rd_key_prompt(options->key_fd, options->key_text, sizeof options->key_text, error)) return false;
+  if (asked && !rd_key_prompt(options->key_fd, receives, options->key_text, sizeof options->key_text, error))
+    return false;
   // A command of ours would inherit it, and could read a file again from its beginning. Standard input has other uses.
   if (options->key_fd > STDERR_FILENO) close(options->key_fd);
-  bool made = rd_key_from_text(options->key_text, key, error);
-  explicit_bzero(options->key_text, sizeof options->key_text);
-  return made;
+  return true;
+}
+
+// It has to get to the sender first: that takes as long as it takes.
+static bool offer_key(struct rd_options *options, struct rd_key_offer *offer, struct rd_error *error) {
+  if (!rd_key_offer_make(offer, error)) return false;
+  memcpy(options->key_text, offer->words, sizeof offer->words);
+  if (!options->limits_waiting) options->settings.listen_timeout_ms = 0;
+  return true;
 }
 
 static enum rd_code run_loop(const struct rd_options *options, struct rd_control *control, pid_t command) {

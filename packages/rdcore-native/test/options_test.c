@@ -52,6 +52,16 @@ static void test_key_is_wiped(void) {
   CHECK(RECV("7000", "-") && strcmp(argv[2], "-") == 0);
 }
 
+// rdrecv makes one.
+static void test_no_key(void) {
+  CHECK(RECV("7000") && options.port == 7000 && options.key_text[0] == '\0' && !options.limits_waiting);
+  CHECK(options.file == NULL && options.command == NULL);
+  CHECK(RECV("--connect-timeout", "10", "7000") && options.limits_waiting);
+  CHECK(RECV("7000", "--", "rev") && options.key_text[0] == '\0' && strcmp(argv[2], "--") == 0);
+  CHECK(options.command != NULL && strcmp(options.command[0], "rev") == 0);
+  CHECK(!RECV("7000", "--") && !RECV("7000", "") && !SEND("host", "7000") && !SEND("host", "7000", "--", "rev"));
+}
+
 static void test_values(void) {
   CHECK(SEND("--buffer", "1.5MiB", "h", "1", "k") && options.settings.buffer_bytes == 3u << 19);
   CHECK(SEND("--buffer", "64KiB", "h", "1", "k") && options.settings.buffer_bytes == 64u << 10);
@@ -166,6 +176,7 @@ static void test_help_fits(void) {
 int main(void) {
   test_words();
   test_key_is_wiped();
+  test_no_key();
   test_values();
   test_sizes_and_rates();
   test_words_of_sizes_and_rates();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody on the way who has read docs/protocol.md: what he makes of the frames, and what must come of it. rdsend dials.
+// Somebody on the way has read docs/protocol.md: his attacks on the frames, and what must come of each. rdsend dials.
 import type { Encryption } from './hand-hop.ts';
 import { FRAME_TYPES, HEADER_BYTES, LENGTH_BYTES, type Meddler, type Relay } from './relay.ts';
 
@@ -143,7 +143,7 @@ function forgedBack(type: (typeof FRAME_TYPES)[number], payloadBytes: number): A
     };
 }
 
-/** At the right place, of the right length; what it says of the stream is not looked at. */
+/** At the right place, of the right length; its count and digest are never looked at. */
 function forgedEnd(): Meddler {
   return ({ type, bytes }) => (type === 'END' ? forged('END', 20, bytes) : bytes);
 }

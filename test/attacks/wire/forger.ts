@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever knows that the digest of a stream is XXH3 with its public secret: puts chosen bytes in place of others and changes
-// some more, so that the digest of the whole stream stays.
+// An attacker knows that the digest of a stream is XXH3 with its public secret: he puts chosen bytes in place of others, and
+// changes some more so that the digest of the whole stream stays.
 //
 // XXH3 takes a stream in blocks of 16 stripes of 8 lanes. Lane i of stripe n, a number d, adds lo(d ^ s) * hi(d ^ s) to sum i
 // and d to its neighbour, where s is a part of the secret that follows from i and n; a block counts by these sums alone. So

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of one hop by hand: rdrecv makes one, shows it on its terminal and nowhere else, and rdsend asks for it on another.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { needsTool } from '../support/needs.ts';
+import { visibleTexts } from '../support/processes.ts';
+import { BIN, KEY, useBench } from '../support/programs.ts';
+import { Tmux } from '../support/tmux.ts';
+
+const LINE = /^ {4}(rdsend 127\.0\.0\.1 \d+ -)$/m;
+const WORDS = /^ {4}((?:[b-z][aiou][b-z][aiou][b-z]-){7}[b-z][aiou][b-z][aiou][b-z])$/m;
+const SHORT = /^(rdsend|rdrecv): a key this short can be guessed /m;
+/** Starts when the hop is connected; the programs are there until they were looked at. */
+const PRODUCER = 'touch begun; cat in; until test -e seen; do sleep 0.05; done; rm begun seen';
+const STREAM_BYTES = 300_000;
+
+describe('a key that rdrecv made', function () {
+  this.timeout(60_000);
+  const bench = useBench();
+  const open: Tmux[] = [];
+  before(function () {
+    needsTool(this, 'tmux');
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((terminal) => terminal.close()));
+  });
+
+  for (const [given, asks] of [
+    ['0 > out', false],
+    ['0 - out', true],
+    ["0 -- sh -c 'cat > out'", false],
+  ] as const)
+    it(`is on the terminal alone, and opens the hop for who types it (rdrecv ${given})`, async () => {
+      const content = Buffer.alloc(STREAM_BYTES, 'all of it\n');
+      writeFileSync(bench.path('in'), content);
+      const [receiver, sender] = [await newTerminal('receiver'), await newTerminal('sender')];
+      await receiver.start(`rdrecv -v --transport tcp --bind 127.0.0.1 2> log ${given}`);
+      if (asks) await receiver.shows(/^key \(Enter makes one\):$/m).then(() => receiver.press('Enter'));
+      const shown = await receiver.shows(WORDS);
+      const [line = '', words = ''] = [LINE, WORDS].map((pattern) => pattern.exec(shown)?.[1]);
+      await sender.start(`${line} -- sh -c '${PRODUCER}'`);
+      await sender.shows(/^key:$/m);
+      await sender.type(words);
+      await eventually(() => expect(existsSync(bench.path('begun'))).to.equal(true));
+      expect(visibleTexts().join('\n')).to.include('--bind').and.not.include(words);
+      writeFileSync(bench.path('seen'), '');
+      expect((await sender.ended()).status).to.equal(0);
+      expect((await receiver.ended()).status).to.equal(0);
+      expect(readFileSync(bench.path('out')).equals(content)).to.equal(true);
+      expect(readFileSync(bench.path('log'), 'utf8'))
+        .to.include('Bandwidth')
+        .and.not.include(words);
+      expect(await sender.history()).to.not.include(words);
+    });
+
+  it('is another one each time', async () => {
+    const receiver = await newTerminal('receiver');
+    const made = new Set<string | undefined>();
+    for (let times = 0; times < 3; times++) {
+      await receiver.type('clear');
+      await receiver.shows(/^\$$/);
+      await receiver.type('rdrecv --bind 127.0.0.1 0 2> log');
+      made.add(WORDS.exec(await receiver.shows(WORDS))?.[1]);
+      await receiver.press('C-c');
+      await receiver.shows(/\^C\n\$$/);
+    }
+    expect(made.size).to.equal(3);
+  });
+
+  it('with a mistyped word is found out where it is typed', async () => {
+    const sender = await newTerminal('sender');
+    await sender.start('rdsend 127.0.0.1 1 - /dev/null');
+    await sender.shows(/^key:$/m);
+    await sender.type('lusab-babad-gutih-tugat-gutuk-bisgo-mudof-sakat');
+    const { status, lines } = await sender.ended();
+    expect(status).to.equal(2);
+    expect(lines).to.include('rdsend: word 6 of the key is mistyped');
+  });
+
+  it('is not made where there is no terminal to show it on', async () => {
+    const { status, stdout, stderr } = await bench.bash('exec setsid --wait rdrecv 0').ended;
+    expect({ status, stdout: stdout.toString() }).to.deep.equal({ status: 2, stdout: '' });
+    expect(stderr).to.match(/^rdrecv: there is no KEY, and no terminal .* --key-fd N, with - as KEY\n/);
+  });
+
+  async function newTerminal(name: string): Promise<Tmux> {
+    mkdirSync(bench.path(name), { recursive: true });
+    const env = { ...process.env, PATH: `${BIN}:${process.env.PATH}`, TMPDIR: bench.path(name) };
+    const terminal = await Tmux.open({ columns: 100, rows: 30 }, { cwd: bench.folder, env });
+    open.push(terminal);
+    return terminal;
+  }
+});
+
+describe('a key that somebody thought of', () => {
+  const bench = useBench();
+  const MADE = 'lusab-babad-gutih-tugad-gutuk-bisog-mudof-sakat';
+
+  for (const [key, options, warns] of [
+    ['fifteen letters', [], true],
+    ['fifteen letters', ['-q'], false],
+    ['sixteen letters!', [], false],
+    [MADE, [], false],
+    [KEY, [], false],
+  ] as const)
+    it(`is ${warns ? 'warned of' : 'taken without a word'}: ${[...options, key.slice(0, 16)].join(' ')}`, async () => {
+      const receiver = bench.rdrecv([...options, '0', key]);
+      const sender = bench.rdsend([...options, '127.0.0.1', `${await receiver.port()}`, key, '/dev/null']);
+      for (const { status, stderr } of await Promise.all([sender.ended, receiver.ended])) {
+        expect(status).to.equal(0);
+        expect(SHORT.test(stderr), stderr).to.equal(warns);
+      }
+    });
+});
