@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The risk of keys that somebody thought of, which SECURITY.md names: a recorded handshake is enough to find a short word.
+import { expect } from 'chai';
+import { type Bench, useBench } from '../support/programs.ts';
+import { guessKey } from './wire/guess.ts';
+import { type Passing, Relay } from './wire/relay.ts';
+
+const DICTIONARY = ['password', 'letmein', 'summer', 'tiger', 'zebra'];
+
+describe('a recorded handshake', () => {
+  const bench = useBench();
+
+  it('tells a word of a dictionary, without a further word to either end', async () => {
+    expect(guessKey(await helloWith(bench, 'tiger'), DICTIONARY)).to.equal('tiger');
+  });
+
+  it('tells nothing of a key that is in no dictionary', async () => {
+    const made = 'lusab-babad-gutih-tugad-gutuk-bisog-mudof-sakat';
+    const hello = await helloWith(bench, made);
+    expect(guessKey(hello, DICTIONARY)).to.equal(undefined);
+    expect(guessKey(hello, [...DICTIONARY, made])).to.equal(made);
+  });
+});
+
+async function helloWith(bench: Bench, key: string): Promise<Buffer> {
+  const receiver = bench.rdrecv(['-q', '0', key]);
+  const relay = await Relay.before(await receiver.port());
+  const sender = bench.rdsend(['-q', '127.0.0.1', `${relay.port}`, key, '/dev/null']);
+  expect((await sender.ended).status).to.equal(0);
+  relay.close();
+  const isHello = ({ from, type }: Passing): boolean => from === 'dialler' && type === 'HANDSHAKE';
+  return relay.passed.find(isHello)?.bytes ?? Buffer.alloc(0);
+}
