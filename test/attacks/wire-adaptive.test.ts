@@ -5,9 +5,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { needs } from '../support/needs.ts';
 import { type Ended, useBench } from '../support/programs.ts';
-import { ATTACKS, onData, PAYLOAD_AT, type Verdict, verdictOn } from './wire/adaptive.ts';
+import { ATTACKS, isSealed, onData, PAYLOAD_AT, type Verdict, verdictOn } from './wire/adaptive.ts';
 import { BLOCK_BYTES, CHOSEN_MOST_BYTES, forgeBlock } from './wire/forger.ts';
 import { ENCRYPTIONS, type Encryption, endsOf, lacksEncryption } from './wire/hand-hop.ts';
+import type { Meddler } from './wire/relay.ts';
 
 const STREAM_BYTES = 300_000;
 
@@ -28,6 +29,18 @@ for (const encrypt of ENCRYPTIONS)
         expect(sunk?.equals(content)).to.equal(ends.receiver.status === 0 ? true : undefined);
       });
 
+    it('reads the payload where it is in clear, and never an END or an acknowledgement', async () => {
+      const content = Buffer.alloc(STREAM_BYTES, 'what the stream says\n');
+      const { relay, sender } = await endsOf(bench, { encrypt, source: newSource(content), meddler: () => pass });
+      expect(sender.status).to.equal(0);
+      const carried = Buffer.concat(relay.passed.map(({ bytes }) => bytes));
+      expect(carried.includes('what the stream says')).to.equal(encrypt !== 'always');
+      const control = relay.passed.filter(({ type }) => type !== 'HANDSHAKE' && type !== 'DATA');
+      expect(control.map(({ type }) => type)).to.include.members(['ACK', 'END', 'DONE']);
+      expect(control.every(({ bytes }) => isSealed(bytes))).to.equal(true);
+    });
+
+    const pass: Meddler = ({ bytes }) => bytes;
     const newSource = (content: Buffer): string => {
       const source = bench.path('source');
       writeFileSync(source, content);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The risk of keys that somebody thought of, which SECURITY.md names: a recorded handshake is enough to find a short word.
 import { expect } from 'chai';
-import { type Bench, useBench } from '../support/programs.ts';
+import { type Bench, KEY, useBench } from '../support/programs.ts';
 import { guessKey } from './wire/guess.ts';
 import { type Passing, Relay } from './wire/relay.ts';
 
@@ -19,6 +19,16 @@ describe('a recorded handshake', () => {
     const hello = await helloWith(bench, made);
     expect(guessKey(hello, DICTIONARY)).to.equal(undefined);
     expect(guessKey(hello, [...DICTIONARY, made])).to.equal(made);
+  });
+});
+
+describe("a dialler's first message", () => {
+  const bench = useBench();
+
+  it('offers no key without a Diffie-Hellman exchange, so that a key opens no recording', async () => {
+    const hello = await helloWith(bench, KEY);
+    // RFC 8446, section 4.2.9: psk_key_exchange_modes, 2 bytes, a list of 1, psk_dhe_ke.
+    expect(hello.toString('hex').match(/002d0002..../g)).to.deep.equal(['002d00020101']);
   });
 });
 

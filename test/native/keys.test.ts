@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of one hop by hand: rdrecv makes one, shows it on its terminal and nowhere else, and rdsend asks for it on another.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { needsTool } from '../support/needs.ts';
@@ -91,6 +92,31 @@ describe('a key that rdrecv made', function () {
     open.push(terminal);
     return terminal;
   }
+});
+
+describe('the key of a program that runs', () => {
+  const bench = useBench();
+  /** Root may read everything: so a user without rights. */
+  const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : ['env'];
+  const startAsUser = (...words: readonly string[]) => {
+    const [file = '', ...rest] = [...user, ...words];
+    return bench.start(file, rest, ['ignore', 'ignore', 'pipe']);
+  };
+  const readAsUser = (pid: number, file: string) =>
+    startAsUser('head', '-c', '1', `/proc/${pid}/${file}`).ended.then(({ status }) => status);
+
+  it('is kept from other programs of the same user', async function () {
+    needsTool(this, 'setpriv');
+    chmodSync(bench.folder, 0o755);
+    copyFileSync(join(BIN, 'rdrecv'), bench.path('rdrecv'));
+    const control = startAsUser('sleep', '60');
+    const receiver = startAsUser(bench.path('rdrecv'), '0', KEY);
+    await receiver.port();
+    for (const file of ['environ', 'maps']) {
+      await eventually(async () => expect(await readAsUser(control.pid, file)).to.equal(0));
+      expect(await readAsUser(receiver.pid, file), file).to.equal(1);
+    }
+  });
 });
 
 describe('a key that somebody thought of', () => {

@@ -93,6 +93,10 @@ function moved(frame: Buffer, bytes: number): Buffer {
   return next;
 }
 
+export function isSealed(frame: Buffer): boolean {
+  return ((frame[FLAGS_AT] ?? 0) & SEALED) !== 0;
+}
+
 function isNumbered(frame: Buffer): boolean {
   return frame.readBigUInt64LE(SEQUENCE_AT) !== 0n;
 }
