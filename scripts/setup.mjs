@@ -30,6 +30,8 @@ const BUILD_LIBRARIES = ['libssl', 'libcrypto', 'libxxhash', 'libzstd', 'jansson
 const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server', 'socat', 'zstd'];
 const TEST_PACKAGES = [
   ...BENCH_PACKAGES,
+  'acl',
+  'attr',
   'bsdutils',
   'busybox-static',
   'chromium',

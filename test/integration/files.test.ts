@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
 import { failed, succeeded } from '../support/shell.ts';
 
 describe('files', () => {
@@ -65,6 +66,30 @@ describe('files', () => {
       echo old > out; chmod 640 out; echo new | rdpipe h1:cat h2:"> $PWD/out"; stat -c %a out; cat out`);
     succeeded(result, '640\nnew\n');
   });
+
+  it('keeps ACL and attributes of the file it replaces', async function () {
+    needsTool(this, 'setfacl', 'getfacl', 'setfattr', 'getfattr');
+    const result = await lab.sh(`
+      seen() { stat -c '%a %u %g' out; getfacl -c out; getfattr -d -m - out; }
+      echo old > out; chmod 600 out; setfacl -m u:4321:rw out; setfattr -n user.note -v kept out
+      seen > before; echo new | rdpipe h1:cat h2:"> $PWD/out"; seen | diff before - && cat out`);
+    succeeded(result, 'new\n');
+  });
+
+  for (const [operator, sink, name, what, remedy] of [
+    ['>', 'all/link', 'link', 'a link', 'name what it leads to'],
+    ['>>', 'all/way/out', 'way', 'a link', 'name what it leads to'],
+    ['>', 'all/file', 'file', 'a file', 'remove it or take another name'],
+    ['>>', 'all/file', 'file', 'a file', 'remove it or take another name'],
+  ] as const)
+    it(`refuses ${operator} ${sink} of another user, in a directory for all`, async function () {
+      needsRoot(this);
+      const result = await lab.sh(`
+        touch out; mkdir all; chmod 1777 all; ln -s ../out all/link; ln -s .. all/way; echo old > all/file; chown -h 1234 all/*
+        rdpipe h1:'echo new' h2:"${operator} $PWD/${sink}"; s=$?; cat out all/file; exit $s`);
+      failed(result, 125, new RegExp(`${name}, in a directory for all, is ${what} of user 1234: ${remedy}`));
+      expect(result.text).to.equal('old\n');
+    });
 
   it('writes into a fifo in place', async () => {
     const result = await lab.sh(

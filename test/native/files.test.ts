@@ -15,7 +15,7 @@ import {
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { needsRoot, needsSightOfPrograms, needsTool } from '../support/needs.ts';
-import { digestOf, type Ended, KEY, useBench } from '../support/programs.ts';
+import { digestOf, KEY, useBench } from '../support/programs.ts';
 
 /** Nothing of the file stays in memory. */
 const FORGET = 'dd of=in oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null';
@@ -65,7 +65,7 @@ describe('rdsend and rdrecv read and write files', () => {
     execFileSync('mkfifo', [bench.path('d/in'), target]);
     const reader = bench.bash('cat d/target');
     const writer = bench.bash('cat in > d/in');
-    const { sent, received } = await transfer('d/in', target);
+    const { sent, received } = await bench.transfer('d/in', target);
     expect([sent.status, received.status]).to.deep.equal([0, 0]);
     expect((await reader.ended).stdout.toString()).to.equal(text);
     expect((await writer.ended).status).to.equal(0);
@@ -75,7 +75,7 @@ describe('rdsend and rdrecv read and write files', () => {
   it('an empty stream opens and ends a fifo, too', async () => {
     execFileSync('mkfifo', [target]);
     const reader = bench.bash('cat d/target');
-    const { sent, received } = await transfer('/dev/null', target);
+    const { sent, received } = await bench.transfer('/dev/null', target);
     expect([sent.status, received.status]).to.deep.equal([0, 0]);
     expect((await reader.ended).stdout.length).to.equal(0);
   });
@@ -83,7 +83,7 @@ describe('rdsend and rdrecv read and write files', () => {
   for (const [name, prepare] of MEMORIES)
     it(`a large file that is ${name} arrives whole`, async () => {
       await bench.bash(`head -c 9438291 /dev/urandom > in; ${prepare}`).ended;
-      const { sent, received } = await transfer('in', target);
+      const { sent, received } = await bench.transfer('in', target);
       expect([sent.status, received.status, sent.stderr]).to.deep.equal([0, 0, '']);
       expect(await digestOf(target)).to.equal(await digestOf(bench.path('in')));
     });
@@ -93,7 +93,7 @@ describe('rdsend and rdrecv read and write files', () => {
       await bench.bash(
         'rm in; truncate -s 100M in; for at in 0 30 31 99; do echo $at | dd of=in bs=1M seek=$at conv=notrunc; done',
       ).ended;
-      const { sent, received } = await transfer('in', target, mode);
+      const { sent, received } = await bench.transfer('in', target, mode);
       expect([sent.status, received.status, sent.stderr]).to.deep.equal([0, 0, '']);
       expect((await bench.bash('cmp in d/target').ended).status).to.equal(0);
       expect(statSync(target).blocks).to.be.at.most(statSync(bench.path('in')).blocks);
@@ -148,20 +148,9 @@ describe('rdsend and rdrecv read and write files', () => {
     });
 
   async function delivered(sink: string): Promise<void> {
-    const { sent, received } = await transfer('in', sink);
+    const { sent, received } = await bench.transfer('in', sink);
     expect([sent.status, received.status, sent.stderr]).to.deep.equal([0, 0, '']);
     expect(readFileSync(sink, 'utf8')).to.equal(text);
-  }
-
-  async function transfer(
-    source: string,
-    sink: string,
-    mode: readonly string[] = [],
-  ): Promise<{ readonly sent: Ended; readonly received: Ended }> {
-    const receiver = bench.rdrecv(['0', KEY, sink]);
-    const sender = bench.rdsend([...mode, '127.0.0.1', `${await receiver.port()}`, KEY, source]);
-    const [sent, received] = await Promise.all([sender.ended, receiver.ended]);
-    return { sent, received };
   }
 
   function expectUntouched(): void {

@@ -51,6 +51,21 @@ export class Bench {
     return this.start('bash', ['-c', script, 'bash', ...words], ['ignore', 'pipe', 'pipe']);
   }
 
+  /** From a file to a file. Words before rdrecv's command line make it run otherwise. */
+  async transfer(
+    source: string,
+    sink: string,
+    mode: readonly string[] = [],
+    through: readonly string[] = [],
+  ): Promise<{ readonly sent: Ended; readonly received: Ended }> {
+    const [program = '', ...words] = [...through, join(BIN, 'rdrecv'), '0', KEY, sink];
+    const receiver = this.start(program, words, ['ignore', 'pipe', 'pipe']);
+    const port = await Promise.race([receiver.port(), receiver.ended.then(() => 1)]);
+    const sender = this.rdsend([...mode, '127.0.0.1', `${port}`, KEY, source]);
+    const [sent, received] = await Promise.all([sender.ended, receiver.ended]);
+    return { sent, received };
+  }
+
   start(file: string, words: readonly string[], stdio: StdioOptions): Program {
     const child = spawn(file, words, {
       cwd: this.folder,

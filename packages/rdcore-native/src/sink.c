@@ -3,6 +3,7 @@
 
 #include "cleanup.h"
 #include "io.h"
+#include "place.h"
 #include "replacement.h"
 #include "sparse_file.h"
 
@@ -17,6 +18,7 @@
 
 struct rd_sink {
   char *path; // NULL: an inherited descriptor
+  struct rd_place place;
   int fd;     // -1: a fifo that is not open yet
   int now_fd; // of the same pipe, and writes without waiting, or of /dev/null; -1: there is none
   bool is_file;
@@ -36,7 +38,7 @@ static bool is_null(int fd);
 static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error);
 static bool open_replacement(struct rd_sink *sink, struct rd_error *error);
 static bool open_to_append(struct rd_sink *sink, struct rd_error *error);
-static bool open_in_place(struct rd_sink *sink, const struct stat *status, struct rd_error *error);
+static bool open_in_place(struct rd_sink *sink, struct rd_error *error);
 static bool open_fifo(struct rd_sink *sink, const atomic_bool *stop, struct rd_error *error);
 static bool stopped(struct rd_error *error);
 static bool unwritable(const struct rd_sink *sink, struct rd_error *error);
@@ -53,12 +55,7 @@ struct rd_sink *rd_sink_from_fd(int fd, struct rd_error *error) {
 }
 
 struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *error) {
-  RD_AUTO_FREE char *resolved = rd_replacement_resolve(path);
-  if (resolved == NULL) {
-    rd_error_set_errno(error, RD_CODE_SINK_UNWRITABLE, "cannot write %.300s", path);
-    return NULL;
-  }
-  struct rd_sink *sink = new_sink(resolved, error);
+  struct rd_sink *sink = new_sink(path, error);
   if (sink == NULL || open_path(sink, append, error)) return sink;
   rd_sink_destroy(sink);
   return NULL;
@@ -71,6 +68,7 @@ void rd_sink_destroy(struct rd_sink *sink) {
   rd_replacement_destroy(sink->replacement);
   if (sink->path != NULL && sink->replacement == NULL) rd_cleanup_fd(&sink->fd);
   rd_cleanup_fd(&sink->now_fd);
+  rd_place_close(&sink->place);
   free(sink->path);
   free(sink);
 }
@@ -129,7 +127,7 @@ void rd_sink_abandon(struct rd_sink *sink) {
   // Somebody else may have appended as well: then nothing can be cut off without harm.
   if (fstat(sink->fd, &status) < 0 || status.st_size != sink->length_before + sink->written) return;
   if (sink->created)
-    unlink(sink->path);
+    unlinkat(sink->place.directory_fd, sink->place.name, 0);
   else if (sink->written > 0 && ftruncate(sink->fd, sink->length_before) < 0)
     return; // the caller reports a failure already
 }
@@ -164,7 +162,7 @@ static struct rd_sink *new_sink(const char *path, struct rd_error *error) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for the sink");
     return NULL;
   }
-  sink->fd = sink->now_fd = -1;
+  sink->fd = sink->now_fd = sink->place.directory_fd = -1;
   return sink;
 }
 
@@ -174,15 +172,13 @@ static bool is_null(int fd) {
 }
 
 static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error) {
-  struct stat status;
-  bool exists = stat(sink->path, &status) == 0;
-  if (!exists && errno != ENOENT) return unwritable(sink, error);
-  if (exists && !S_ISREG(status.st_mode)) return open_in_place(sink, &status, error);
+  if (!rd_place_find(&sink->place, sink->path, error)) return false;
+  if (sink->place.exists && !S_ISREG(sink->place.status.st_mode)) return open_in_place(sink, error);
   return append ? open_to_append(sink, error) : open_replacement(sink, error);
 }
 
 static bool open_replacement(struct rd_sink *sink, struct rd_error *error) {
-  sink->replacement = rd_replacement_open(sink->path, error);
+  sink->replacement = rd_replacement_open(&sink->place, sink->path, error);
   if (sink->replacement == NULL) return false;
   sink->fd = rd_replacement_fd(sink->replacement);
   sink->is_file = true;
@@ -191,9 +187,9 @@ static bool open_replacement(struct rd_sink *sink, struct rd_error *error) {
 }
 
 static bool open_to_append(struct rd_sink *sink, struct rd_error *error) {
-  sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
+  sink->fd = rd_place_open(&sink->place, O_WRONLY | O_APPEND | O_CREAT | O_EXCL);
   sink->created = sink->fd >= 0;
-  if (sink->fd < 0 && errno == EEXIST) sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (sink->fd < 0 && errno == EEXIST) sink->fd = rd_place_open(&sink->place, O_WRONLY | O_APPEND);
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return unwritable(sink, error);
   sink->is_file = sink->appending = true;
@@ -201,9 +197,9 @@ static bool open_to_append(struct rd_sink *sink, struct rd_error *error) {
   return true;
 }
 
-static bool open_in_place(struct rd_sink *sink, const struct stat *status, struct rd_error *error) {
-  if (S_ISFIFO(status->st_mode)) return true;
-  sink->fd = open(sink->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+static bool open_in_place(struct rd_sink *sink, struct rd_error *error) {
+  if (S_ISFIFO(sink->place.status.st_mode)) return true;
+  sink->fd = rd_place_open(&sink->place, O_WRONLY);
   if (sink->fd < 0) return unwritable(sink, error);
   if (is_null(sink->fd)) sink->now_fd = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0);
   return true;
@@ -212,7 +208,7 @@ static bool open_in_place(struct rd_sink *sink, const struct stat *status, struc
 static bool open_fifo(struct rd_sink *sink, const atomic_bool *stop, struct rd_error *error) {
   while (sink->fd < 0) {
     if (atomic_load(stop)) return stopped(error);
-    sink->fd = open(sink->path, O_WRONLY | O_CLOEXEC);
+    sink->fd = rd_place_open(&sink->place, O_WRONLY);
     if (sink->fd < 0 && errno != EINTR) return unwritable(sink, error);
   }
   rd_pipe_grow(sink->fd);
