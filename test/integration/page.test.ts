@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Look, lookAt, needsBrowser, type Stranger, startStranger } from '../support/browser.ts';
 import { useLab } from '../support/lab.ts';
-import { needsFile } from '../support/needs.ts';
+import { needsFile, needsRoot } from '../support/needs.ts';
 
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'`;
 
@@ -66,6 +66,12 @@ describe('rdpipe --report', function () {
       .and.to.contain('no..such:cat');
   });
 
+  it('writes through a descriptor that was handed in', async () => {
+    const { status, text } = await lab.sh('rdpipe --report /dev/fd/3 h1:true 3>&1 >/dev/null | cat');
+    expect(status).to.equal(0);
+    expect(text).to.match(/^<!doctype html>/);
+  });
+
   it('takes the place of the page before, also behind a link, and writes to what is no file', async () => {
     writeFileSync(join(lab.folder, 'old.html'), 'old');
     symlinkSync('old.html', join(lab.folder, 'run.html'));
@@ -90,6 +96,21 @@ describe('rdpipe --report', function () {
       expect(status).to.equal(2);
       expect(stderr).to.match(/^rdpipe: cannot write the report to there\/run\.html: ENOENT\n$/);
     });
+
+    for (const [what, report] of [
+      ['a link', 'all/link'],
+      ['a link on the way', 'all/way/run.html'],
+    ] as const)
+      it(`is one where ${what} is another user's, in a directory for all`, async function () {
+        needsRoot(this);
+        const { status, stderr } = await lab.sh(`mkdir all; chmod 1777 all; ln -s ../run.html all/link; ln -s .. all/way
+          chown -h 1234 all/*; rdpipe --report ${report} h1:'touch ran'`);
+        expect(status).to.equal(2);
+        const name = report.split('/')[1];
+        const why = `${name}, in a directory for all, is a link of user 1234: name what it leads to`;
+        expect(stderr).to.equal(`rdpipe: cannot write the report to ${report}: ${why}\n`);
+        expect(existsSync(join(lab.folder, 'run.html'))).to.equal(false);
+      });
 
     it('makes a run fail that has succeeded, in one line', async function () {
       needsFile(this, '/dev/full');

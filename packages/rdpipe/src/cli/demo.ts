@@ -1,7 +1,7 @@
 /** `rdpipe demo`: two throwaway hosts in this process, and the real rdpipe between them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
@@ -46,15 +46,12 @@ async function writeSshFiles(
   hostKey: KeyPair,
 ): Promise<string> {
   const file = (name: string) => join(directory, name);
-  await writeFile(file('id'), userKey.private);
-  await chmod(file('id'), 0o600);
-  await writeFile(
-    file('known_hosts'),
-    hosts.map(({ address, port }) => `[${address}]:${port} ${hostKey.public}\n`),
-  );
+  const write = (name: string, text: string) => writeFile(file(name), text, { mode: 0o600 });
+  await write('id', userKey.private);
+  await write('known_hosts', hosts.map(({ address, port }) => `[${address}]:${port} ${hostKey.public}\n`).join(''));
   const names = Object.keys(ADDRESSES);
-  await writeFile(
-    file('ssh_config'),
+  await write(
+    'ssh_config',
     hosts.map(({ address, port }, index) => `Host ${names[index]}\n  HostName ${address}\n  Port ${port}\n`).join('') +
       `Host *\n  User ${userInfo().username}\n  IdentityFile ${file('id')}\n  IdentitiesOnly yes\n` +
       `  IdentityAgent none\n  StrictHostKeyChecking yes\n  UserKnownHostsFile ${file('known_hosts')}\n` +

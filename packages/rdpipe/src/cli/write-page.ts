@@ -1,47 +1,78 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
+import { atPlace, type Place } from '../config/place.ts';
 
 type Pages = typeof import('../ui/pages.ts');
 
 /**
- * Writes a page, whole or not at all; in the place of a file that is there, or to what is there and no file.
+ * Writes a page, whole or not at all; in the place of a file that is there, or to what is there and no file. A new file is
+ * for its owner alone: the command line stands in it.
  * @returns why it could not, in one line.
  */
 export async function writePage(file: string, draw: (pages: Pages) => string): Promise<string | undefined> {
   try {
     const text = draw(await import('../ui/pages.ts'));
-    if (isFileOrNothing(file)) replace(file, text);
-    else writeFileSync(file, text);
+    atPlace(file, (place) => {
+      if (place.found?.isFile() ?? true) replace(place, text);
+      else writeInPlace(place, text);
+    });
     return undefined;
   } catch (error) {
-    return `cannot write the report to ${file}: ${error instanceof Error ? error.message : String(error)}`;
+    return `cannot write the report to ${file}: ${reason(error)}`;
   }
 }
 
-/** A device or a named pipe is written to; a file in its place would be of no use. */
-function isFileOrNothing(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
+/** A device or a named pipe; a file in its place would be of no use. */
+function writeInPlace({ path }: Place, text: string): void {
+  const descriptor = openSync(path, constants.O_WRONLY | constants.O_NOCTTY);
+  try {
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** At once: no signal of the user's comes between and leaves half of it behind. */
-function replace(file: string, text: string): void {
-  const target = behindLinks(file);
-  const temporary = `${target}.${randomBytes(4).toString('hex')}.tmp`;
-  const descriptor = openSync(temporary, 'wx', 0o666);
+function replace({ path, found }: Place, text: string): void {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  const descriptor = openSync(temporary, 'wx', 0o600);
   try {
     try {
       writeFileSync(descriptor, text);
+      if (found !== undefined) keepOwnerAndMode(descriptor, found);
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }
-    renameSync(temporary, target);
+    renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
   }
 }
 
-function behindLinks(file: string): string {
-  return statSync(file, { throwIfNoEntry: false }) === undefined ? file : realpathSync(file);
+/** Where the owner cannot be kept, the new one's group gets no right that the old one's had. */
+function keepOwnerAndMode(descriptor: number, old: Stats): void {
+  try {
+    fchownSync(descriptor, old.uid, old.gid);
+  } catch {
+    return;
+  }
+  fchmodSync(descriptor, old.mode & 0o777);
+}
+
+/** Without the path by which node was asked, which is none that the user knows. */
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/, \w+(?: '.*)?$/, '') : String(error);
 }

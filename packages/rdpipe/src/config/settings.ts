@@ -17,7 +17,7 @@ export type { Settings } from '../model/settings.ts';
  */
 export async function loadSettings(options: Options, environment: NodeJS.ProcessEnv): Promise<Settings> {
   const settings = makeSettings(options, await readConfigFile(options.config, environment));
-  if (settings.reportFile !== undefined) await checkWritable(settings.reportFile);
+  if (settings.reportFile !== undefined) checkWritable(settings.reportFile);
   const { sshProgram: named } = settings;
   const sshProgram = named && (await findProgram('ssh program', named));
   return { ...settings, sshProgram, data: await withNumericAddresses(settings.data) };

@@ -1,0 +1,90 @@
+/** Where a path leads, found as the native programs find the place of a sink: docs/adr/0012-sinks-and-links.md. */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  type Stats,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+
+/** A name in a directory that is held open, so that all that follows happens in that directory. */
+export interface Place {
+  /** By way of the open directory: no other one can be put on the way. No symbolic link, unless it is the kernel's own. */
+  readonly path: string;
+  /** The same for the directory. */
+  readonly directory: string;
+  /** Undefined: nothing is there. */
+  readonly found: Stats | undefined;
+}
+
+const LINKS_MOST = 40;
+/** Of the kernel, for Linux on every CPU that node runs on. */
+const O_PATH = 0o10000000;
+const PROC_SUPER_MAGIC = 0x9fa0;
+/** Stands for every user that this user namespace does not know. */
+const OVERFLOW_UID = 65534;
+
+/**
+ * Follows symbolic links, the last one even if nothing is there.
+ * @throws what node's functions do; and where a link or the end of the path is another user's, in a directory for all.
+ */
+export function atPlace<T>(path: string, use: (place: Place) => T): T {
+  let directory = openSync(path.startsWith('/') ? '/' : '.', O_PATH | constants.O_DIRECTORY);
+  const enter = (next: string, flags = 0) => {
+    const entered = openSync(next, O_PATH | constants.O_DIRECTORY | flags);
+    closeSync(directory);
+    directory = entered;
+  };
+  try {
+    let names = namesOf(path);
+    for (let links = 0; links <= LINKS_MOST; ) {
+      const [name = '.', ...rest] = names;
+      const here = `/proc/self/fd/${directory}`;
+      const way = `${here}/${name}`;
+      const found = lstatSync(way, { throwIfNoEntry: rest.length > 0 });
+      if (found !== undefined && (found.isSymbolicLink() || rest.length === 0)) refuseStrangers(name, found, directory);
+      const followed = found?.isSymbolicLink() === true ? byKernel(here, way) : found;
+      if (followed === undefined && found !== undefined) {
+        const target = readlinkSync(way);
+        if (target.startsWith('/')) enter('/');
+        names = [...namesOf(target), ...rest];
+        links += 1;
+      } else if (rest.length === 0) return use({ path: way, directory: here, found: followed });
+      else {
+        enter(way, followed === found ? constants.O_NOFOLLOW : 0);
+        names = rest;
+      }
+    }
+    throw new Error('too many symbolic links');
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/** A path that ends in a slash is a directory's. */
+function namesOf(path: string): readonly string[] {
+  const names = path.split('/').filter((name) => name !== '');
+  return path.endsWith('/') ? [...names, '.'] : names;
+}
+
+/** Where a link below /proc leads, for which there may be no path. A file is found by its path all the same, to be replaced. */
+function byKernel(directory: string, link: string): Stats | undefined {
+  if (statfsSync(`${directory}/.`).type !== PROC_SUPER_MAGIC) return undefined;
+  const found = statSync(link, { throwIfNoEntry: false });
+  return found?.isFile() === true ? undefined : found;
+}
+
+function refuseStrangers(name: string, found: Stats, directory: number): void {
+  const { mode, uid } = fstatSync(directory);
+  const isForAll = (mode & 0o1000) !== 0 && (mode & 0o022) !== 0;
+  const isOwners = found.uid === uid && found.uid !== OVERFLOW_UID;
+  if (!isForAll || isOwners || found.uid === process.geteuid?.()) return;
+  const [what, remedy] = found.isSymbolicLink()
+    ? ['a link', 'name what it leads to']
+    : ['a file', 'remove it or take another name'];
+  throw new Error(`${name}, in a directory for all, is ${what} of user ${found.uid}: ${remedy}`);
+}

@@ -1,0 +1,101 @@
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { needsRoot } from '../../../../test/support/needs.ts';
+import { atPlace } from '../../src/config/place.ts';
+
+describe('the place of a path', () => {
+  let folder: string;
+  const file = (name: string) => join(folder, name);
+  const write = (path: string) => atPlace(file(path), (place) => writeFileSync(place.path, 'new'));
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-place-'));
+    mkdirSync(file('a'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  for (const target of ['f', './f', '../a//./f', 'nothing/../f'])
+    it(`is where a link to ${target} leads, be anything there or not`, () => {
+      mkdirSync(file('a/nothing'));
+      symlinkSync(target, file('a/link'));
+      symlinkSync(folder, file('way'));
+      const before = descriptors();
+      for (const path of ['a/link', 'way/a/link']) {
+        write(path);
+        expect(readFileSync(file('a/f'), 'utf8')).to.equal('new');
+        rmSync(file('a/f'));
+      }
+      expect(descriptors()).to.equal(before);
+    });
+
+  for (const [path, code] of [
+    ['none/f', 'ENOENT'],
+    ['f/', 'ENOENT'],
+    ['file/f', 'ENOTDIR'],
+    ['file/', 'ENOTDIR'],
+    ['a', 'EISDIR'],
+    ['a/..', 'EISDIR'],
+    ['n'.repeat(256), 'ENAMETOOLONG'],
+  ] as const)
+    it(`is none for ${path.slice(0, 8)}: ${code}`, () => {
+      writeFileSync(file('file'), 'old');
+      const before = descriptors();
+      expect(() => write(path))
+        .to.throw()
+        .with.property('code', code);
+      expect(descriptors()).to.equal(before);
+    });
+
+  it('follows 40 links and no more', () => {
+    for (let i = 0; i <= 40; i += 1) symlinkSync(`l${i + 1}`, file(`l${i}`));
+    write('l1');
+    expect(readFileSync(file('l41'), 'utf8')).to.equal('new');
+    expect(() => write('l0')).to.throw('too many symbolic links');
+  });
+
+  it('stays in its directory when another takes its name', () => {
+    mkdirSync(file('elsewhere'));
+    atPlace(file('a/f'), (place) => {
+      renameSync(file('a'), file('moved'));
+      symlinkSync('elsewhere', file('a'));
+      writeFileSync(place.path, 'new');
+    });
+    expect([existsSync(file('moved/f')), existsSync(file('elsewhere/f'))]).to.deep.equal([true, false]);
+  });
+
+  for (const [mode, owner, isRefused] of [
+    [0o1777, 1234, true],
+    [0o1770, 1234, true],
+    [0o1777, 65534, true],
+    [0o1777, 0, false],
+    [0o1755, 1234, false],
+    [0o777, 1234, false],
+  ] as const)
+    it(`${isRefused ? 'refuses' : 'follows'} links of ${owner} in a directory of mode ${mode.toString(8)}`, function () {
+      needsRoot(this);
+      symlinkSync('../f', file('a/link'));
+      symlinkSync('..', file('a/way'));
+      for (const name of ['link', 'way']) lchownSync(file(`a/${name}`), owner, owner);
+      chmodSync(file('a'), mode);
+      for (const path of ['a/link', 'a/way/f']) {
+        if (isRefused) expect(() => write(path)).to.throw(`is a link of user ${owner}: name what it leads to`);
+        else write(path);
+      }
+      expect(existsSync(file('f'))).to.equal(!isRefused);
+    });
+});
