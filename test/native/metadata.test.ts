@@ -110,6 +110,9 @@ describe('a sink leaves what a shell leaves', () => {
   });
 
   describe('on a tmpfs', () => {
+    before(function () {
+      needsRoot(this);
+    });
     const folder = useTmpfs('size=10m');
     for (const [what, make] of [...FILES.slice(0, 4), ...FILES_OF_ROOT.slice(0, 3)])
       it(what, async () => {
@@ -156,7 +159,7 @@ describe('a sink leaves what a shell leaves', () => {
     shellsFolder = bench.path('e'),
   ): Promise<void> {
     const [ours, shells] = [`${ourFolder}/f`, `${shellsFolder}/f`];
-    for (const file of [ours, shells]) execFileSync('sh', ['-ec', `echo old > $1; ${make}`, 'sh', file]);
+    for (const file of [ours, shells]) execFileSync('sh', ['-ec', `rm -f $1; echo old > $1; ${make}`, 'sh', file]);
     const [program = '', ...words] = [...through, 'sh', '-c', 'printf new > "$1"', 'sh'];
     execFileSync(program, [...words, shells]);
     const { sent, received } = await bench.transfer('in', ours, [], through);
