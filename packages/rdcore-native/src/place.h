@@ -19,7 +19,7 @@ struct rd_place {
 // Follows symbolic links, the last one even if nothing is there. In a directory for all (sticky, and others may write)
 // none is followed, and nothing is found, that is another user's and not the directory's owner's: what
 // fs.protected_symlinks, _fifos and _regular do, whatever they are set to. False: RD_CODE_SINK_UNWRITABLE, and nothing
-// to close. docs/adr/0012-sinks-and-links.md
+// to close. docs/adr/0014-sinks-and-links.md
 bool rd_place_find(struct rd_place *place, const char *path, struct rd_error *error);
 void rd_place_close(struct rd_place *place);
 

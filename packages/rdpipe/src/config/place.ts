@@ -1,4 +1,4 @@
-/** Where a path leads, found as the native programs find the place of a sink: docs/adr/0012-sinks-and-links.md. */
+/** Where a path leads, found as the native programs find the place of a sink: docs/adr/0014-sinks-and-links.md. */
 import {
   closeSync,
   constants,
