@@ -104,7 +104,7 @@ describe('rdsend and rdrecv read and write files', () => {
     needsTool(this, 'losetup');
     const script = `head -c 2M /dev/zero | tr '\\0' x > disk; truncate -s 2M in
       device=$(losetup --find --show disk) || exit; trap 'losetup --detach $device' EXIT
-      rdrecv 0 $1 $device 2> port & until port=$(grep -oE '[0-9]+$' port); do sleep 0.01; done
+      rdrecv 0 $1 $device 2> port & until port=$(grep -soE '[0-9]+$' port); do sleep 0.01; done
       rdsend 127.0.0.1 $port $1 in && wait $! && cmp in $device && cmp in disk`;
     const { status, stderr } = await bench.bash(script, KEY).ended;
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });

@@ -54,7 +54,7 @@ describe('a sink in a directory for all', () => {
 
   it('a pipe that only the kernel finds is written', async () => {
     const { status, stdout, stderr } = await bench.bash(
-      `exec 3> >(cat); rdrecv 0 $0 /dev/fd/3 2> port & until port=$(grep -oE '[0-9]+$' port); do sleep 0.01; done
+      `exec 3> >(cat); rdrecv 0 $0 /dev/fd/3 2> port & until port=$(grep -soE '[0-9]+$' port); do sleep 0.01; done
        echo hi | rdsend -q 127.0.0.1 $port $0; wait $!`.replaceAll('$0', KEY),
     ).ended;
     expect({ status, stderr, text: stdout.toString() }).to.deep.equal({ status: 0, stderr: '', text: 'hi\n' });

@@ -4,7 +4,6 @@
 #include "cleanup.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +89,8 @@ static const struct place places[] = {
 static int make_ruleset(uint64_t files, uint64_t scopes, uint64_t *known);
 static bool enforce(int ruleset_fd);
 static void allow_library_path(int ruleset_fd, uint64_t known);
-static void allow_directory_of(int ruleset_fd, uint64_t known, int fd);
 static void allow(int ruleset_fd, uint64_t known, const char *path, uint64_t rights);
+static void allow_fd(int ruleset_fd, uint64_t known, int fd, uint64_t rights);
 
 bool rd_fence_raise(bool is_alone) {
   uint64_t known;
@@ -112,7 +111,7 @@ bool rd_fence_close(const struct rd_fence *fence) {
   struct stat status;
   if (fence->path != NULL && stat(fence->path, &status) == 0 && S_ISFIFO(status.st_mode))
     allow(ruleset_fd, known, fence->path, READ_FILE | WRITE_FILE);
-  if (fence->sink_fd >= 0) allow_directory_of(ruleset_fd, known, fence->sink_fd);
+  if (fence->directory_fd >= 0) allow_fd(ruleset_fd, known, fence->directory_fd, READ | CHANGE);
   return enforce(ruleset_fd);
 }
 
@@ -143,25 +142,15 @@ static void allow_library_path(int ruleset_fd, uint64_t known) {
     allow(ruleset_fd, known, one, READ);
 }
 
-// By the name that the kernel has for it, whatever links led there. A file without a name has one there, too.
-static void allow_directory_of(int ruleset_fd, uint64_t known, int fd) {
-  char link[32], path[PATH_MAX];
-  struct stat status;
-  if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) return;
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  ssize_t length = readlink(link, path, sizeof path - 1);
-  if (length <= 0 || path[0] != '/') return;
-  path[length] = '\0';
-  char *slash = strrchr(path, '/');
-  slash[slash == path ? 1 : 0] = '\0';
-  allow(ruleset_fd, known, path, READ | CHANGE);
-}
-
 // What is not there needs no rule.
 static void allow(int ruleset_fd, uint64_t known, const char *path, uint64_t rights) {
-  struct stat status;
   RD_AUTO_CLOSE int fd = open(path, O_PATH | O_CLOEXEC);
-  if (fd < 0 || fstat(fd, &status) < 0) return;
+  if (fd >= 0) allow_fd(ruleset_fd, known, fd, rights);
+}
+
+static void allow_fd(int ruleset_fd, uint64_t known, int fd, uint64_t rights) {
+  struct stat status;
+  if (fstat(fd, &status) < 0) return;
   struct rule rule = {.rights = rights & known & (S_ISDIR(status.st_mode) ? UINT64_MAX : OF_FILES), .fd = fd};
   syscall(ADD_RULE, ruleset_fd, RULE_OF_PATH, &rule, 0);
 }

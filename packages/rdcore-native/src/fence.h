@@ -8,7 +8,7 @@
 
 struct rd_fence {
   const char *path; // of source or sink: where it is a fifo, it is opened later; NULL: none
-  int sink_fd;      // below its directory files may be made, written, renamed and removed; -1: none
+  int directory_fd; // of the sink: below it files may be made, written, renamed and removed; -1: none
   bool rdma;        // its devices
 };
 

@@ -161,7 +161,7 @@ static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const str
   bool is_file = order->type == RD_ORDER_FILE;
   receiver->output_fd = is_file ? -1 : order->fd;
   receiver->watch_fd = rd_sink_watch_fd(sink);
-  rd_sandbox_close(is_file ? order->path : NULL, is_file ? rd_sink_fd(sink) : -1);
+  rd_sandbox_close(is_file ? order->path : NULL, rd_sink_directory_fd(sink));
   struct rd_event event = {.type = RD_EVENT_READY};
   receiver->hop_end.control->ops->tell(receiver->hop_end.control, &event);
   return true;

@@ -21,8 +21,8 @@ void rd_sandbox_enter(const struct rd_options *options, pid_t command) {
   rd_syscall_filter_install(&(struct rd_syscall_profile){.rdma = over_rdma, .kills = kills, .group = command});
 }
 
-void rd_sandbox_close(const char *path, int sink_fd) {
+void rd_sandbox_close(const char *path, int directory_fd) {
   if (!entered) return;
   entered = false;
-  rd_fence_close(&(struct rd_fence){.path = path, .sink_fd = sink_fd, .rdma = over_rdma});
+  rd_fence_close(&(struct rd_fence){.path = path, .directory_fd = directory_fd, .rdma = over_rdma});
 }

@@ -22,6 +22,6 @@ void rd_sandbox_enter(const struct rd_options *options, pid_t command);
 
 // The source or the sink is open, by its path or not (NULL): see fence.h for what is left. Without effect before
 // rd_sandbox_enter(), as in a suite, and the second time.
-void rd_sandbox_close(const char *path, int sink_fd);
+void rd_sandbox_close(const char *path, int directory_fd);
 
 #endif

@@ -136,6 +136,10 @@ int rd_sink_fd(const struct rd_sink *sink) {
   return sink->fd;
 }
 
+int rd_sink_directory_fd(const struct rd_sink *sink) {
+  return sink->is_file ? sink->place.directory_fd : -1;
+}
+
 int rd_sink_watch_fd(const struct rd_sink *sink) {
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return -1;

@@ -39,6 +39,10 @@ void rd_sink_abandon(struct rd_sink *sink);
 // What is written to, of the sink; -1: a fifo that is not open yet.
 int rd_sink_fd(const struct rd_sink *sink);
 
+// Of the directory in which a file is put in its place, or removed again, for *at() calls only; -1: there is none. The
+// sink's.
+int rd_sink_directory_fd(const struct rd_sink *sink);
+
 // A descriptor of which POLLERR and POLLHUP mean that the reader went away; -1 when there is no such thing.
 int rd_sink_watch_fd(const struct rd_sink *sink);
 

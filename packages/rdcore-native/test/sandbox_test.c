@@ -213,7 +213,7 @@ static int outcome_of(const struct attempt *attempt, const struct rd_options *op
   if (pid == 0) {
     if (options->file != NULL && (sink = rd_sink_open(options->file, false, &error)) == NULL) _exit(255);
     rd_sandbox_enter(options, command);
-    rd_sandbox_close(options->file, sink != NULL ? rd_sink_fd(sink) : -1);
+    rd_sandbox_close(options->file, sink != NULL ? rd_sink_directory_fd(sink) : -1);
     errno = 0;
     _exit(attempt->make() ? WORKS : errno != 0 ? errno : 255);
   }
