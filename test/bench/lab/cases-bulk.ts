@@ -29,9 +29,10 @@ export function bulkCases(setup: Setup): readonly [Case, ...Case[]] {
     peer('`rstream`', [rstream, rdma(7471)], `${rstream} -s ${RECEIVER}`, ofLast(ofRstreamBandwidth)),
     peer('`iperf3`, TCP', ['iperf3 -s -1', { transport: 'tcp', port: 5201 }], iperf, ofLast(ofIperf)),
     ...builds.flatMap((build) => [
-      byHand('RDMA, file to `/dev/null`', build, mib, 'rdma', fileToNull, '', atLeast(0.85)),
-      byHand('RDMA, file to file', build, mib, 'rdma', fileToFile, ''),
-      byHand('RDMA, shell pipes', build, mib, 'rdma', pipes, '', atLeast(0.8)),
+      byHand('RDMA, file to `/dev/null`', build, mib, 'rdma', fileToNull, '--encrypt never', atLeast(0.85)),
+      byHand('RDMA, file to file', build, mib, 'rdma', fileToFile, '--encrypt never'),
+      byHand('RDMA, shell pipes', build, mib, 'rdma', pipes, '--encrypt never', atLeast(0.8)),
+      byHand('RDMA authenticated, file to `/dev/null`', build, mib, 'rdma', fileToNull, '--encrypt auth'),
       byHand('RDMA encrypted, file to `/dev/null`', build, mib, 'rdma', fileToNull, '--encrypt always'),
       byHand('TCP, file to `/dev/null`', build, mib, 'tcp', fileToNull, '--encrypt never'),
       byHand('TCP, shell pipes', build, mib, 'tcp', pipes, '--encrypt never'),

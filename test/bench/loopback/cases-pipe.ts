@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cat SOURCE | X` on one side, `X | drain` on the other: the peers, and ours, plain and encrypted.
+// `cat SOURCE | X` on one side, `X | drain` on the other: the peers, and ours, plain, authenticated and encrypted.
 import { type Case, type Goal, MIB } from '../case.ts';
 import { program } from '../programs/programs.ts';
 import { ofDrain } from '../readings.ts';
 import type { Setup } from './setup.ts';
 import {
+  authenticated,
   type Carrier,
   encrypted,
   MBUFFER,
@@ -29,6 +30,7 @@ export interface PipeCases {
   /** Beside nc, tuned mbuffer and ssh. */
   readonly otherPeers: readonly Case[];
   readonly plain: readonly Case[];
+  readonly authenticated: readonly Case[];
   readonly encrypted: readonly Case[];
   readonly rdpipe: Case;
 }
@@ -47,6 +49,11 @@ export function pipeCases({ mib, builds }: Setup): PipeCases {
     { figure: 'mb_per_s', base: ssh256, bound: 'at least', value: 2.2, aim: 3 },
     { figure: 'mb_per_s', base: nc, bound: 'at least', value: 1.1 },
   ];
+  const ours = builds.map((build) => {
+    const base: Case = { ...moved(plain(build)), goals: plainGoals };
+    const goals: Goal[] = [{ figure: 'mb_per_s', base, bound: 'at least', value: 0.9 }];
+    return { plain: base, authenticated: { ...moved(authenticated(build)), goals } };
+  });
   const rdpipeGoal: Goal = { figure: 'max_rss_mib', bound: 'at most', value: 120 };
   return {
     nc,
@@ -54,7 +61,8 @@ export function pipeCases({ mib, builds }: Setup): PipeCases {
     ssh128,
     ssh256,
     otherPeers: [SOCAT, TUNED_SOCAT, MBUFFER].map(moved),
-    plain: builds.map((build) => ({ ...moved(plain(build)), goals: plainGoals })),
+    plain: ours.map(({ plain }) => plain),
+    authenticated: ours.map(({ authenticated }) => authenticated),
     encrypted: builds.map((build) => ({ ...moved(encrypted(build)), goals: encryptedGoals })),
     rdpipe: { ...moved(rdpipe()), goals: [rdpipeGoal] },
   };

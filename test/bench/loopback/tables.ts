@@ -50,7 +50,7 @@ function bulkTables(
   return {
     pipe: {
       title: `Pipe to pipe, ${mib} MiB`,
-      cases: [nc, ...pipe.otherPeers, tunedMbuffer, ssh128, ssh256, ...pipe.plain, pipe.rdpipe],
+      cases: [nc, ...pipe.otherPeers, tunedMbuffer, ssh128, ssh256, ...pipe.plain, ...pipe.authenticated, pipe.rdpipe],
       columns: [RATE, ...[nc, tunedMbuffer, ssh128].map(timesRate), PROCESSOR, MEMORY],
     },
     null: {

@@ -25,6 +25,10 @@ export function plain(build: Build): Carrier {
   return ours('rdsend', build, '--encrypt never');
 }
 
+export function authenticated(build: Build): Carrier {
+  return ours('rdsend, authenticated', build, '--encrypt auth');
+}
+
 export function encrypted(build: Build): Carrier {
   return ours('rdsend, encrypted', build, '--encrypt always');
 }
