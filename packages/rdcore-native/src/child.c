@@ -52,13 +52,18 @@ void rd_child_forget(struct rd_child *child) {
   rd_cleanup_fd(&child->go_fd);
   rd_cleanup_fd(&child->pipe_fd);
   rd_cleanup_fd(&child->report_fd);
-  rd_child_wait(child, -1);
+  while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) continue;
   *child = RD_NO_CHILD;
 }
 
 bool rd_child_has_exited(struct rd_child *child) {
-  if (!child->exited && child->pid > 0) child->exited = waitpid(child->pid, &child->wait_status, WNOHANG) == child->pid;
-  return child->exited;
+  siginfo_t info = {0};
+  if (child->exited || child->pid <= 0) return child->exited;
+  if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid != child->pid)
+    return false;
+  child->exited = true;
+  child->status = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+  return true;
 }
 
 bool rd_child_wait(struct rd_child *child, int most_ms) {
@@ -73,8 +78,7 @@ void rd_child_signal(const struct rd_child *child, int signal) {
 }
 
 int rd_child_status(const struct rd_child *child) {
-  if (WIFSIGNALED(child->wait_status)) return 128 + WTERMSIG(child->wait_status);
-  return WEXITSTATUS(child->wait_status);
+  return child->status;
 }
 
 static bool make_pipes(int data[2], int go[2], int report[2], struct rd_error *error) {

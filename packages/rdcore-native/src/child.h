@@ -13,8 +13,8 @@ struct rd_child {
   int pipe_fd;          // our end: what a producer writes, or a consumer reads; -1: closed
   int go_fd;            // what it waits for; -1: it runs
   int report_fd;        // why it could not run; -1: it does
-  bool exited;
-  int wait_status; // once exited
+  bool exited;          // it is not waited for: while we live, nothing else has its number, nor its group's
+  int status;           // once exited, as a shell says it
 };
 
 #define RD_NO_CHILD ((struct rd_child){.pipe_fd = -1, .go_fd = -1, .report_fd = -1})
@@ -30,7 +30,7 @@ void rd_child_forget(struct rd_child *child);
 bool rd_child_has_exited(struct rd_child *child);
 // Waits for it, at most `most_ms` (-1: no limit).
 bool rd_child_wait(struct rd_child *child, int most_ms);
-// A signal to its process group.
+// A signal to its process group, whose leader may have exited.
 void rd_child_signal(const struct rd_child *child, int signal);
 // Its exit status as a shell says it: 128 + signal where one ended it.
 int rd_child_status(const struct rd_child *child);

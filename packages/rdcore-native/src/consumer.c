@@ -8,19 +8,43 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#ifndef PIDFD_SIGNAL_PROCESS_GROUP
+#define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2)
+#endif
+
+static void kill_group(const struct rd_consumer *consumer);
+static bool signal_by(int pid_fd, int number, unsigned flags);
+
 struct rd_consumer rd_consumer_of(pid_t pid) {
-  return (struct rd_consumer){.pid = pid, .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0)};
+  int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+  if (pid_fd < 0 && errno == ESRCH) return RD_NO_CONSUMER;
+  return (struct rd_consumer){.pid = pid, .pid_fd = pid_fd};
 }
 
 void rd_consumer_kill(const struct rd_consumer *consumer, int most_ms) {
   if (consumer->pid <= 1) return;
-  if (consumer->pid_fd >= 0 && syscall(SYS_pidfd_send_signal, consumer->pid_fd, 0, NULL, 0) < 0 && errno == ESRCH)
-    return;
-  if (kill(-consumer->pid, SIGKILL) < 0) kill(consumer->pid, SIGKILL);
+  kill_group(consumer);
   if (consumer->pid_fd >= 0) rd_wait_fd(consumer->pid_fd, POLLIN, most_ms);
 }
 
 void rd_consumer_forget(struct rd_consumer *consumer) {
   rd_cleanup_fd(&consumer->pid_fd);
   consumer->pid = 0;
+}
+
+// A kernel that signals no group by descriptor leaves a moment between the look and the kill.
+static void kill_group(const struct rd_consumer *consumer) {
+  pid_t pid = consumer->pid;
+  int pid_fd = consumer->pid_fd;
+  if (pid_fd < 0) {
+    if (kill(-pid, SIGKILL) < 0) kill(pid, SIGKILL);
+    return;
+  }
+  if (signal_by(pid_fd, SIGKILL, PIDFD_SIGNAL_PROCESS_GROUP)) return;
+  if (errno == EINVAL && signal_by(pid_fd, 0, 0) && kill(-pid, SIGKILL) == 0) return;
+  signal_by(pid_fd, SIGKILL, 0); // it leads no group
+}
+
+static bool signal_by(int pid_fd, int number, unsigned flags) {
+  return syscall(SYS_pidfd_send_signal, pid_fd, number, NULL, flags) == 0;
 }

@@ -14,10 +14,11 @@ struct rd_consumer {
 
 #define RD_NO_CONSUMER ((struct rd_consumer){.pid_fd = -1})
 
-// `pid` leads the group and is alive, or not reaped yet.
+// `pid` leads the group and is alive, or not reaped yet. None where it is neither.
 struct rd_consumer rd_consumer_of(pid_t pid);
-// SIGKILL to the group, and waits until its leader is dead, for `most_ms` at most. Does nothing when the leader was
-// reaped before: its number may be somebody else's.
+// SIGKILL to the group, and waits until its leader is dead, for `most_ms` at most. Once the leader was reaped its
+// number may be another's: the group is then killed where the kernel knows it by the descriptor (Linux 6.9), else left
+// alone.
 void rd_consumer_kill(const struct rd_consumer *consumer, int most_ms);
 void rd_consumer_forget(struct rd_consumer *consumer);
 

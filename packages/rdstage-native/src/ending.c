@@ -120,7 +120,7 @@ static void spare_programs(struct ending *ending) {
 static void signal_programs(const struct ending *ending, enum hop_end end, int number) {
   pid_t pids[TREE_SPARED_MAX];
   size_t count = ending->segment ? segment_programs(ending->segment, end, pids, TREE_SPARED_MAX) : 0;
-  for (size_t i = 0; i < count; i++) kill(pids[i], number);
+  for (size_t i = 0; i < count; i++) kill(pids[i], number); // children of ours, not waited for yet
 }
 
 static void tell_left_behind(const struct ending *ending) {

@@ -115,7 +115,7 @@ bool hop_child_ended(struct hop *hop, pid_t pid, int status, const struct rd_usa
     return true;
   }
   if (pid != hop_pid(hop)) return false;
-  hop_drain(hop);
+  hop_program_ended(hop->program);
   hop->over = true;
   if (!hop->finished) die(hop, status, usage);
   hop->handler.changed(hop->handler.context);

@@ -18,7 +18,7 @@
 #define AGENT_FD 3
 
 struct hop_program {
-  pid_t pid;
+  pid_t pid; // -1: it was waited for, and its number may be another's
   struct rd_json_lines *lines;
   struct watch *watch; // NULL: it says nothing any more
   hop_program_function *function;
@@ -99,6 +99,11 @@ bool hop_program_has_left(const struct hop_program *program) {
   return poll(&socket, 1, 0) == 1 && (socket.revents & POLLHUP) != 0;
 }
 
+void hop_program_ended(struct hop_program *program) {
+  program->pid = -1;
+  hop_program_drain(program);
+}
+
 void hop_program_drain(struct hop_program *program) {
   struct rd_error why;
   json_t *event;
@@ -141,7 +146,7 @@ static void hand_over(struct hop_program *program, json_t *event) {
 
 // What that means is told by its exit. One of our own programs that speaks nonsense is broken: it exits now.
 static void close_ear(struct hop_program *program, bool broken) {
-  if (broken) kill(program->pid, SIGKILL);
+  if (broken && program->pid > 0) kill(program->pid, SIGKILL);
   watch_end(&program->watch);
 }
 

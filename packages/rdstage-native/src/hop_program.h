@@ -38,6 +38,8 @@ bool hop_program_find(enum hop_end end, char *path, size_t path_bytes, struct rd
 void hop_program_tell(struct hop_program *program, json_t *message);
 // Has it closed its socket, as it does first of all when it dies?
 bool hop_program_has_left(const struct hop_program *program);
+// It was waited for: it is never signalled again. Hands over what it still said.
+void hop_program_ended(struct hop_program *program);
 // Takes everything that it has said so far.
 void hop_program_drain(struct hop_program *program);
 

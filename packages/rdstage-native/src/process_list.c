@@ -10,10 +10,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +44,17 @@ bool process_list_group(pid_t leader, struct process_list *list, struct rd_error
 void process_list_clear(struct process_list *list) {
   free(list->items);
   *list = (struct process_list){0};
+}
+
+// The descriptor holds whoever has the pid now; the time of its start then tells whether that is the one we mean. Where
+// there is no descriptor (Linux before 5.3, or none is left) a moment remains.
+int process_signal(const struct process *process, int number) {
+  RD_AUTO_CLOSE int pid_fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+  if (pid_fd < 0 && errno == ESRCH) return ESRCH;
+  struct process now;
+  if (!read_process(process->pid, &now) || now.started != process->started) return ESRCH;
+  long sent = pid_fd < 0 ? kill(process->pid, number) : syscall(SYS_pidfd_send_signal, pid_fd, number, NULL, 0);
+  return sent < 0 ? errno : 0;
 }
 
 bool process_is_foreign(pid_t pid) {
@@ -109,7 +122,9 @@ static bool read_process(pid_t pid, struct process *process) {
   if (read_file(pid, "stat", text, sizeof text) <= 0) return false;
   const char *after_name = strrchr(text, ')'); // the name may hold anything
   process->pid = pid;
-  return after_name && sscanf(after_name + 1, " %c %d %d", &process->state, &process->parent, &process->group) == 3;
+  return after_name &&
+         sscanf(after_name + 1, " %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+                &process->state, &process->parent, &process->group, &process->started) == 4;
 }
 
 static ssize_t read_file(pid_t pid, const char *name, char *text, size_t text_bytes) {

@@ -10,7 +10,8 @@
 
 struct process {
   pid_t pid, parent, group;
-  char state; // as in /proc/PID/stat: 'Z' is dead, 'T' is stopped
+  char state;                 // as in /proc/PID/stat: 'Z' is dead, 'T' is stopped
+  unsigned long long started; // clock ticks after the boot: with its pid, what no other process has
 };
 
 struct process_list {
@@ -23,6 +24,9 @@ bool process_list_below(pid_t root, struct process_list *list, struct rd_error *
 // `leader`, its process group (whose members may have lost their parents), and everything below these.
 bool process_list_group(pid_t leader, struct process_list *list, struct rd_error *error);
 void process_list_clear(struct process_list *list);
+
+// A signal to this process and to none that came by its pid since it was listed. 0, or the errno: ESRCH, EPERM.
+int process_signal(const struct process *process, int number);
 
 // Runs with another effective user than ours, and we are not root: TERM may be forwarded, KILL would not be.
 bool process_is_foreign(pid_t pid);

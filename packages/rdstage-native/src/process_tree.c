@@ -14,8 +14,8 @@
 static bool list_tree(const struct tree_sweep *sweep, struct process_list *list, struct rd_error *error);
 static bool is_spared(const struct tree_sweep *sweep, pid_t pid);
 static size_t stop_running(const struct process_list *list);
-static void kill_one(struct tree_sweep *sweep, pid_t pid);
-static void ask_once(struct tree_sweep *sweep, pid_t pid);
+static void kill_one(struct tree_sweep *sweep, const struct process *process);
+static void ask_once(struct tree_sweep *sweep, const struct process *process);
 
 ssize_t tree_sweep(struct tree_sweep *sweep, struct rd_error *error) {
   if (!sweep->began_ms) sweep->began_ms = rd_now_ms();
@@ -23,7 +23,7 @@ ssize_t tree_sweep(struct tree_sweep *sweep, struct rd_error *error) {
   struct process_list list;
   if (!list_tree(sweep, &list, error)) return -1;
   sweep->refused = 0;
-  for (size_t i = 0; i < list.count; i++) kill_one(sweep, list.items[i].pid);
+  for (size_t i = 0; i < list.count; i++) kill_one(sweep, &list.items[i]);
   ssize_t count = (ssize_t)list.count;
   process_list_clear(&list);
   return count;
@@ -47,7 +47,7 @@ bool tree_freeze(const struct tree_sweep *sweep, struct rd_error *error) {
 bool tree_thaw(pid_t root, struct rd_error *error) {
   struct process_list list;
   if (!process_list_below(root, &list, error)) return false;
-  for (size_t i = 0; i < list.count; i++) kill(list.items[i].pid, SIGCONT);
+  for (size_t i = 0; i < list.count; i++) process_signal(&list.items[i], SIGCONT);
   process_list_clear(&list);
   return true;
 }
@@ -87,22 +87,23 @@ static size_t stop_running(const struct process_list *list) {
   for (size_t i = 0; i < list->count; i++) {
     const struct process *process = &list->items[i];
     if (process->state == 'T' || process->state == 't' || process_is_foreign(process->pid)) continue;
-    if (!kill(process->pid, SIGSTOP)) stopped++;
+    if (process_signal(process, SIGSTOP) == 0) stopped++;
   }
   return stopped;
 }
 
-static void kill_one(struct tree_sweep *sweep, pid_t pid) {
-  if (process_is_foreign(pid) && rd_now_ms() - sweep->began_ms < FOREIGN_GRACE_MS)
-    ask_once(sweep, pid);
-  else if (kill(pid, SIGKILL) && errno == EPERM)
+static void kill_one(struct tree_sweep *sweep, const struct process *process) {
+  if (process_is_foreign(process->pid) && rd_now_ms() - sweep->began_ms < FOREIGN_GRACE_MS)
+    ask_once(sweep, process);
+  else if (process_signal(process, SIGKILL) == EPERM)
     sweep->refused++;
 }
 
-static void ask_once(struct tree_sweep *sweep, pid_t pid) {
+static void ask_once(struct tree_sweep *sweep, const struct process *process) {
+  pid_t pid = process->pid;
   for (size_t i = 0; i < sweep->asked_count; i++)
     if (sweep->asked[i] == pid) return;
   if (sweep->asked_count == sizeof sweep->asked / sizeof *sweep->asked) return;
   sweep->asked[sweep->asked_count++] = pid;
-  kill(pid, SIGTERM);
+  process_signal(process, SIGTERM);
 }

@@ -27,6 +27,7 @@ static int shell_status(int status);
 static void schedule_nudge(struct stage *stage);
 static void on_nudge(void *context);
 static void kill_all(void *context);
+static void signal_group(const struct stage *stage, int number);
 
 struct stage *stage_create(struct agent *agent, const struct stage_spec *spec, bool lenient,
                            const struct stage_handler *handler) {
@@ -97,7 +98,7 @@ void stage_end_rest(const struct stage *stage) {
   if (stage->nudges == 0 || !process_list_below(getpid(), &list, &ignored)) return;
   for (size_t i = 0; i < list.count; i++) {
     pid_t pid = list.items[i].pid;
-    if (list.items[i].group != stage->pid || !kill(pid, SIGKILL) || errno != EPERM) continue;
+    if (list.items[i].group != stage->pid || process_signal(&list.items[i], SIGKILL) != EPERM) continue;
     char command[200];
     process_command(pid, command, sizeof command);
     control_tell(stage->agent->control, event_left_behind(pid, command));
@@ -183,7 +184,7 @@ static void on_nudge(void *context) {
     if (number == SIGKILL)
       kill_all(stage);
     else
-      kill(-stage->pid, number);
+      signal_group(stage, number);
   }
   schedule_nudge(stage);
 }
@@ -191,9 +192,14 @@ static void on_nudge(void *context) {
 // Again and again: what it started may start more, and may have to be asked first.
 static void kill_all(void *context) {
   struct stage *stage = context;
-  if (stage->state != STAGE_RUNNING) return; // its pid may be somebody else's by now
-  struct rd_error ignored;                   // without /proc there is still the group
+  if (stage->state != STAGE_RUNNING) return;
+  struct rd_error ignored; // without /proc there is still the group
   ssize_t left = tree_sweep(&stage->sweep, &ignored);
-  if (left < 0) kill(-stage->pid, SIGKILL);
+  if (left < 0) signal_group(stage, SIGKILL);
   if (left != 0) loop_timer(stage->agent->loop, &stage->kill_again, KILL_AGAIN_MS, kill_all, stage);
+}
+
+// While it is running here, its leader may be dead but was not waited for: until then no other group has its number.
+static void signal_group(const struct stage *stage, int number) {
+  if (stage->state == STAGE_RUNNING) kill(-stage->pid, number);
 }

@@ -3,6 +3,7 @@
 #include "process_tree.h"
 #include "test.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -119,6 +120,22 @@ static void test_freezes_and_thaws(void) {
   reap_all();
 }
 
+// As of a number that has come to another process since it was listed.
+static void test_signals_the_one_that_was_listed(void) {
+  pid_t pid = start_tree(0, false);
+  struct process_list list;
+  REQUIRE(process_list_below(getpid(), &list, &error) && list.count == 1);
+  struct process listed = list.items[0], another = listed;
+  process_list_clear(&list);
+  CHECK(listed.pid == pid && listed.started > 0);
+  another.started--;
+  CHECK(process_signal(&another, SIGKILL) == ESRCH);
+  CHECK(waitpid(pid, NULL, WNOHANG) == 0);
+  CHECK(process_signal(&listed, SIGKILL) == 0);
+  CHECK(waitpid(pid, NULL, 0) == pid);
+  CHECK(process_signal(&listed, SIGKILL) == ESRCH);
+}
+
 static void test_command_line(void) {
   char text[64];
   pid_t pid = fork();
@@ -142,6 +159,7 @@ int main(void) {
   test_group_is_not_its_parent();
   test_spares();
   test_freezes_and_thaws();
+  test_signals_the_one_that_was_listed();
   test_command_line();
   return test_end("rdstage process_tree");
 }

@@ -125,6 +125,6 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended already; only its pipes are still open.
+    // Nothing of it is left: while something of a group lives, and holds the pipes open, no other has its number.
   }
 }
