@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-// Replaces by '?', in place: control characters (also those beyond ASCII, and NUL) and bytes that are not UTF-8.
+// Replaces by '?', byte by byte and in place: the characters of text_unsafe.h, NUL among them, and what is not UTF-8.
 void rd_text_clean(char *text, size_t bytes);
 
 #endif

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { jsonText, printable, printableBytes, printableText, shorten } from '../../src/model/text.ts';
+import { jsonText, printable, printableBytes, printableText, shorten, UNSAFE_RANGES } from '../../src/model/text.ts';
 
 describe('text', () => {
   it('shows control characters as pictures', () => {
@@ -13,6 +15,25 @@ describe('text', () => {
 
   it('takes away what hides: tags, byte order marks, halves of characters', () => {
     expect(printable('a\u061cb\ufeffc\u{e0041}d\ud83de')).to.equal('a\ufffdb\ufffdc\ufffdd\ufffde');
+  });
+
+  it('takes away what has no width', () => {
+    expect(printable('a\u200bb\u200cc\u200dd\u2060e')).to.equal('a\ufffdb\ufffdc\ufffdd\ufffde');
+  });
+
+  it('loses the characters that the native programs take away, and no other', () => {
+    const header = readFileSync(join(import.meta.dirname, '../../../rdcore-native/src/text_unsafe.h'), 'utf8');
+    const ranges = [...header.matchAll(/\{0x(\w+), 0x(\w+)\}/g)].map((found) =>
+      found.slice(1).map((digits) => Number.parseInt(digits, 16)),
+    );
+    expect(UNSAFE_RANGES).to.deep.equal(ranges);
+    const isUnsafe = (code: number) => UNSAFE_RANGES.some(([first, last]) => code >= first && code <= last);
+    const wrong = [];
+    for (let code = 0; code <= 0x10ffff; code++) {
+      const character = String.fromCodePoint(code);
+      if ((printable(character) !== character) !== isUnsafe(code)) wrong.push(code);
+    }
+    expect(wrong).to.deep.equal([]);
   });
 
   it('is the same when it is made printable twice, and JSON says it all', () => {
