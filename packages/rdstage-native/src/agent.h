@@ -5,6 +5,7 @@
 
 #include "control_line.h"
 #include "loop.h"
+#include "stage_limits.h"
 
 #include <stdint.h>
 
@@ -15,6 +16,7 @@ struct agent {
   uint32_t last_hold; // numbers given to pipe ends that the guardian holds too
   int null_fd;
   int user_stdin, user_stdout; // -1: not on this host
+  struct stage_limits limits;  // of commands
   bool suspended;
 };
 

@@ -10,7 +10,7 @@
 
 #define NONCE_MAX_CHARACTERS 128
 
-enum { OPTION_AGENT = 256, OPTION_NONCE, OPTION_SUMS, OPTION_STDIN, OPTION_STDOUT, OPTION_LEASH };
+enum { OPTION_AGENT = 256, OPTION_NONCE, OPTION_SUMS, OPTION_STDIN, OPTION_STDOUT, OPTION_LIMITS, OPTION_LEASH };
 
 static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
 static bool check(int argc, char **argv, struct agent_options *options, struct rd_error *error);
@@ -24,6 +24,7 @@ bool agent_options_parse(int argc, char **argv, struct agent_options *options, s
       {"sums", required_argument, NULL, OPTION_SUMS},
       {"user-stdin", required_argument, NULL, OPTION_STDIN},
       {"user-stdout", required_argument, NULL, OPTION_STDOUT},
+      {"stage-limits", required_argument, NULL, OPTION_LIMITS},
       {"leash", no_argument, NULL, OPTION_LEASH},
       {"version", no_argument, NULL, 'V'},
       {"help", no_argument, NULL, 'h'},
@@ -50,6 +51,10 @@ bool agent_options_parse(int argc, char **argv, struct agent_options *options, s
       break;
     case OPTION_STDOUT:
       if (!take_descriptor(optarg, &options->user_stdout, error)) return false;
+      break;
+    case OPTION_LIMITS:
+      if (!stage_limits_parse(optarg, &options->limits))
+        return usage(error, "--stage-limits takes CORES,FILES as ulimit prints them");
       break;
     case 'V':
       options->mode = OPTIONS_VERSION;

@@ -4,6 +4,7 @@
 #define RD_STAGE_AGENT_OPTIONS_H
 
 #include "error.h"
+#include "stage_limits.h"
 
 enum agent_options_mode { OPTIONS_AGENT, OPTIONS_LEASH, OPTIONS_VERSION, OPTIONS_HELP };
 
@@ -12,7 +13,8 @@ struct agent_options {
   const char *nonce;
   const char *sums;            // of the programs beside it (program_sums.h); NULL: not given
   int user_stdin, user_stdout; // -1: not given
-  char **command;              // of a leash
+  struct stage_limits limits;
+  char **command; // of a leash
 };
 
 // Everything points into `argv`. RD_CODE_USAGE when it makes no sense.

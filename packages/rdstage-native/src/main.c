@@ -31,6 +31,7 @@ static bool fill_standard_descriptors(void);
 static int fail(const struct rd_error *error, int status);
 
 static const char help[] = "usage: rdstage --agent --nonce NONCE [--sums LIST] [--user-stdin FD] [--user-stdout FD]\n"
+                           "               [--stage-limits CORES,FILES]\n"
                            "       rdstage --leash COMMAND [ARGUMENT...]\n"
                            "\n"
                            "rdpipe starts it on every host; see rdstage(1).\n"

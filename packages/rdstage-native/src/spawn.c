@@ -86,6 +86,7 @@ static _Noreturn void become(const struct spawning *spawning, int report_fd) {
   int report = fcntl(report_fd, F_DUPFD_CLOEXEC, (int)SPAWN_MAX_FDS);
   if (report >= 0 && place_descriptors(spawning)) {
     reset_signals();
+    stage_limits_set(&spawning->limits);
     execvp(spawning->file, spawning->arguments);
   }
   int failure = errno;

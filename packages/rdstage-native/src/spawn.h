@@ -4,6 +4,7 @@
 #define RD_STAGE_SPAWN_H
 
 #include "error.h"
+#include "stage_limits.h"
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -22,6 +23,7 @@ struct spawning {
   int fds[SPAWN_MAX_FDS]; // the child's descriptors 0, 1, 2, …; all others are closed
   size_t fd_count;
   enum spawn_group group;
+  struct stage_limits limits;
 };
 
 // Starts it with default signals, an empty mask, and this process's environment and directory. Its pid, or -1

@@ -124,6 +124,7 @@ static pid_t execute(struct stage *stage, int in_fd, int out_fd, struct rd_error
       .fds = {in_fd, out_fd, error_fd},
       .fd_count = 3,
       .group = SPAWN_GROUP_OWN,
+      .limits = stage->agent->limits,
   };
   return spawn(&spawning, error);
 }

@@ -85,6 +85,7 @@ static bool set_up(struct supervisor *supervisor, const struct agent_options *op
   if (agent->null_fd < 0 || supervisor->signal_fd < 0) return false;
   agent->guard_fd = guard_fd;
   agent->user_stdin = options->user_stdin;
+  agent->limits = options->limits;
   agent->user_stdout = options->user_stdout;
   agent->loop = loop_create();
   // First: who started the guardian may close our input when it has ended, and the cause is to be told.

@@ -109,6 +109,7 @@ static pid_t start_shell(struct agent *agent, const char *text, int out_fd, int 
       .fds = {agent->null_fd, out_fd, error_fd},
       .fd_count = 3,
       .group = SPAWN_GROUP_OWN,
+      .limits = agent->limits,
   };
   return spawn(&spawning, error);
 }

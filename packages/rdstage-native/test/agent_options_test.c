@@ -33,6 +33,14 @@ int main(void) {
   CHECK(!parses("--agent --nonce a\tb"));
   CHECK(!parses("--agent --nonce x --user-stdin 0") && !parses("--agent --nonce x --user-stdout 3x"));
   CHECK(!parses("--agent --nonce x --user-stdin 9999"));
+  CHECK(parses("--agent --nonce x") && !options.limits.given);
+  CHECK(parses("--agent --nonce x --stage-limits 8,1024") && options.limits.given);
+  CHECK(options.limits.core_bytes == 4096 && options.limits.files == 1024);
+  CHECK(parses("--agent --nonce x --stage-limits unlimited,20") && options.limits.core_bytes == RLIM_INFINITY);
+  CHECK(!parses("--agent --nonce x --stage-limits 8") && !parses("--agent --nonce x --stage-limits -8,1"));
+  CHECK(!parses("--agent --nonce x --stage-limits 8,1,1") && !parses("--agent --nonce x --stage-limits ,"));
+  CHECK(!parses("--agent --nonce x --stage-limits 99999999999999999999,1"));
+  CHECK(!parses("--agent --nonce x --stage-limits 40000000000000000,1"));
   CHECK(parses("--leash sh -c x") && options.mode == OPTIONS_LEASH && strcmp(options.command[1], "-c") == 0);
   CHECK(!parses("--leash") && !parses("--other") && !parses("word"));
   CHECK(parses("-V") && options.mode == OPTIONS_VERSION);

@@ -1,12 +1,14 @@
 /** The program. Descriptors 0 and 1 are made safe before anything is loaded that might touch them. */
 import { setMaxListeners } from 'node:events';
+import { keepCallersLimits } from '../native/callers-limits.ts';
 import { readRawArgv } from '../parse/raw-argv.ts';
 import { failureText } from '../ui/failure.ts';
 import { leaveTerminalModes, protectPayload } from '../ui/protect-payload.ts';
 import { writeAll } from '../ui/terminal.ts';
 
-/** bin/rdpipe says here which signals were ignored when it began, and what it kept from node alone. */
+/** bin/rdpipe says here which signals were ignored and which limits there were when it began, and what it kept from node alone. */
 const IGNORED_SIGNALS = takeVariable('RDPIPE_IGNORED_SIGNALS');
+const LIMITS = takeVariable('RDPIPE_LIMITS');
 const CERTIFICATES = takeVariable('RDPIPE_EXTRA_CA_CERTS');
 
 protectPayload();
@@ -17,6 +19,7 @@ process.on('uncaughtException', (error) => {
   writeAll(2, Buffer.from(failureText(error)));
   process.exit(125);
 });
+keepCallersLimits(LIMITS);
 if (CERTIFICATES !== undefined) process.env.NODE_EXTRA_CA_CERTS = CERTIFICATES;
 void import('./rdpipe.ts').then(async ({ main }) => {
   process.exit(await main(readRawArgv(), { environment: process.env, ignoredSignals: IGNORED_SIGNALS }));

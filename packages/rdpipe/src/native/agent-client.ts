@@ -9,6 +9,7 @@ import type { HostSession } from '../session/host-session.ts';
 import type { Agent } from './agent.ts';
 import { bootstrapScript } from './bootstrap.ts';
 import { type Bundle, type Bundles, loadBundles } from './bundle.ts';
+import { callersLimits } from './callers-limits.ts';
 import { type Conversation, converse, newNonce } from './conversation.ts';
 import { deploy } from './deploy.ts';
 import { type Greeting, greet } from './greeting.ts';
@@ -96,7 +97,7 @@ function startLocally(session: HostSession, { agentPath, sudo, userDescriptors }
   }
   if (!existsSync(agent)) throw notThereError(session.label, agent);
   const nonce = newNonce();
-  const command = [...(sudo ? ['sudo', '-n', '--'] : []), agent, '--agent', '--nonce', nonce];
+  const command = [...(sudo ? ['sudo', '-n', '--'] : []), agent, '--agent', '--nonce', nonce, ...callersLimits()];
   const channel = userDescriptors
     ? startChild([...command, '--user-stdin', '3', '--user-stdout', '4'], {}, [0, 1])
     : startChild(command);
