@@ -17,7 +17,7 @@ describe('modes of everything that is written', function () {
 
   it('by a run, on this machine and on its hosts', async () => {
     mkdirSync(file('run'), { mode: 0o700 });
-    const script = `umask 000; exec rdpipe --persist 1 --report run.html h1:"touch $PWD/began; exec sleep 1000" h2:cat`;
+    const script = `umask 000; exec rdpipe --persist 5 --report run.html h1:"touch $PWD/began; exec sleep 1000" h2:cat`;
     const running = lab.start(script, { env: { XDG_RUNTIME_DIR: file('run') } });
     await eventually(() => statSync(file('began')), 20_000);
     const homes = ['h1', 'h2'].map((name) => join(lab.host(name).home, '.cache'));
