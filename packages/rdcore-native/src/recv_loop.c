@@ -127,7 +127,7 @@ static bool obey_one(struct receiver *receiver, const struct rd_order *order, st
   case RD_ORDER_FILE:
     return take_sink(receiver, rd_sink_open(order->path, order->append, error), order);
   case RD_ORDER_READY:
-    receiver->held = order->asks;
+    if (!receiver->writing) receiver->held = order->asks; // else nothing waits for the answer
     return take_sink(receiver, rd_sink_from_fd(order->fd, error), order);
   case RD_ORDER_SHOW:
     receiver->held = false;

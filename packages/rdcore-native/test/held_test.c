@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// An rdrecv that is told to ask before the first byte, and told so again when it is writing: it goes on, and sleeps
+// while there is nothing to do.
+#include "recv_loop.h"
+#include "script_control.h"
+#include "send_loop.h"
+
+#include <fcntl.h>
+
+#define COUNTERS 7u // so many quarters of a second: what is held is held for one
+
+static struct script receiver;
+static int output[2];
+static bool was_asked, was_shown, told_again;
+static unsigned counters, polls; // since it was told again
+
+static struct pollfd count_poll(const struct rd_control *control) {
+  if (told_again) polls++;
+  return script_poll(control);
+}
+
+static struct rd_order ready(void) {
+  return (struct rd_order){.type = RD_ORDER_READY, .fd = output[1], .asks = true};
+}
+
+static bool next(struct rd_control *control, struct rd_order *order) {
+  if (was_asked && !was_shown) {
+    was_shown = true;
+    *order = (struct rd_order){.type = RD_ORDER_SHOW};
+    return true;
+  }
+  char byte;
+  if (was_shown && !told_again && read(output[0], &byte, 1) == 1) {
+    told_again = true;
+    *order = ready();
+    return true;
+  }
+  return script_next(control, order);
+}
+
+static void tell(struct rd_control *control, const struct rd_event *event) {
+  if (event->type == RD_EVENT_OUTPUT) was_asked = true;
+  if (event->type == RD_EVENT_COUNTERS && told_again && ++counters == COUNTERS) receiver.aborts = true;
+  script_tell(control, event);
+}
+
+static void begin(struct script *script, struct rd_transport *transport, const struct rd_order *end) {
+  script_add(script, RD_ORDER_OPEN)->settings = script_settings(RD_ENCRYPT_NEVER, 64u << 10);
+  *script_add(script, RD_ORDER_READY) = *end;
+  struct rd_order *adopt = script_add(script, RD_ORDER_ADOPT);
+  adopt->transport = transport;
+  adopt->dialler = script->loop == rd_send_loop;
+}
+
+int main(void) {
+  static const struct rd_control_ops ops = {count_poll, next, tell};
+  struct rd_transport *ends[2];
+  struct rd_error error;
+  struct script sender;
+  int input[2];
+  REQUIRE(pipe2(output, O_CLOEXEC | O_NONBLOCK) == 0 && pipe2(input, O_CLOEXEC) == 0);
+  REQUIRE(write(input[1], "x", 1) == 1 && rd_mem_pair(NULL, ends, &error));
+  script_init(&sender, rd_send_loop);
+  script_init(&receiver, rd_recv_loop);
+  receiver.control.ops = &ops;
+  begin(&sender, ends[0], &(struct rd_order){.type = RD_ORDER_READY, .fd = input[0]});
+  const struct rd_order first = ready();
+  begin(&receiver, ends[1], &first);
+  script_start(&sender);
+  script_start(&receiver);
+  script_join(&receiver);
+  script_join(&sender);
+  CHECK(told_again && receiver.code == RD_CODE_ABORTED);
+  CHECK(polls < 100);
+  return test_end("held");
+}
