@@ -289,6 +289,7 @@ static void check_signals(struct filter *filter, const struct rd_syscall_profile
   call = begin(filter, SYS_pidfd_send_signal); // is it still there?
   load(filter, 1, false);
   when_equal(filter, 0, SECCOMP_RET_ALLOW);
+  if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
   give(filter, REFUSED);
   end(filter, call);
   call = begin(filter, SYS_kill);
