@@ -53,6 +53,13 @@ function tests(lab: Lab): void {
     await eventually(() => expect([masters(), sockets()]).to.deep.equal([[], []]));
   });
 
+  it('does not end a connection before the agent has started over it', async () => {
+    const slow = join(lab.folder, 'slow-ssh');
+    await lab.write('slow-ssh', Buffer.from('#!/bin/sh\ncase " $* " in *" sh ") sleep 3 ;; esac\nexec ssh "$@"\n'));
+    chmodSync(slow, 0o755);
+    await run(`--ssh-program ${slow} --persist 1 h1:"echo hi"`);
+  });
+
   it('keeps nothing by itself, with 0, and where the config file is overruled', async () => {
     await lab.write('c.toml', Buffer.from('[defaults]\npersist = 60\n'));
     for (const words of ['', '--persist 0', '--config c.toml --persist 0']) {

@@ -28,8 +28,12 @@ export function masterArguments(
 export function connectOptions({ silenceMs }: SessionSettings, persistS: number): string[] {
   const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
   const silence = silenceMs > 0 ? [`ServerAliveInterval=${seconds(silenceMs / 4)}`, 'ServerAliveCountMax=3'] : [];
-  return ['ConnectTimeout=none', `ControlPersist=${persistS > 0 ? persistS : 'no'}`, ...silence];
+  const persist = persistS > 0 ? Math.max(persistS, LEAST_PERSIST_S) : 'no';
+  return ['ConnectTimeout=none', `ControlPersist=${persist}`, ...silence];
 }
+
+/** A run has no channel open between its login and its agent's start: ssh must not end the connection then. */
+const LEAST_PERSIST_S = 10;
 
 /** A channel that runs `sh` over a connection that stands. */
 export function shellArguments(route: Route, controlPath: string, logPath: string): string[] {
