@@ -115,7 +115,8 @@ endef
 $(foreach package,rdcore rdsend rdrecv rdstage,$(eval $(call suites_of,$(package))))
 
 # A fuzz target takes only what it needs, from archives: a function of its own stands in for the package's.
-FUZZ_COMMON := $(patsubst packages/%.c,$(OUT)/%.o,$(filter-out %_fuzz.c %/replay.c,$(wildcard $(CORE:src=fuzz)/*.c)))
+LONE := $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/lone_*.c))
+FUZZ_COMMON := $(filter-out %_fuzz.o %/replay.o $(LONE),$(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/*.c)))
 FUZZ_MAIN := $(if $(FUZZ),-fsanitize=fuzzer,$(OUT)/rdcore-native/fuzz/replay.o)
 $(OUT)/rdcore-native/fuzz/%.o $(OUT)/rdstage-native/fuzz/%.o: \
   EXTRA_CFLAGS = -Ipackages/rdcore-native/test -Ipackages/rdcore-native/fuzz -I$(dir $<)../src
@@ -128,7 +129,11 @@ $(OUT)/libfuzz.a $(OUT)/librdstage.a:
 
 $(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdcore.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) $(filter -%,$(FUZZ_MAIN)) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $(filter -%,$(FUZZ_MAIN)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
+# What these stand in for is not even there to be called by mistake.
+$(addprefix $(OUT)/rdcore-native/fuzz/,to_receiver_fuzz to_sender_fuzz): $(LONE)
+$(OUT)/rdstage-native/fuzz/agent_fuzz: $(filter %/lone_clock.o,$(LONE))
 
 test-programs: $(TESTS)
 

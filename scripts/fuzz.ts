@@ -1,17 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the fuzz targets with clang and runs them one after the other: `npm run fuzz [TARGET...] [SECONDS] [-- --keep]`.
-// What they find is in build/fuzz/found, and the inputs that cover more than the kept corpora in build/fuzz/corpus;
-// --keep makes the kept corpora anew from both, as small as it can.
-import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+// Builds the fuzz targets with clang and runs them: `npm run fuzz [-- [TARGET...] OPTION...]`, see USAGE. What they find is
+// in build/fuzz/found, and the inputs that cover more than the kept corpora in build/fuzz/corpus.
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
+import { parseArgs } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '..');
 const BUILT = join(ROOT, 'build/fuzz');
 const FOUND = join(BUILT, 'found');
-const SECONDS = 60;
-const INPUT_MOST_BYTES = 4096;
-const LIMITS = ['-timeout=10', '-rss_limit_mb=2048', `-artifact_prefix=${FOUND}/`, '-print_final_stats=1'];
+
+const USAGE = `usage: npm run fuzz [-- [TARGET...] [--total N | --runs N | --seconds N] [--jobs N] [--keep]]
+  --total N    executions of all targets together, each its share of them (default: 5e6)
+  --runs N     executions of each target
+  --seconds N  each target for so long
+  --jobs N     targets at a time (default: 1)
+  --keep       makes the kept corpora anew from all inputs, as small as they can be`;
+const TOTAL = 5e6;
+
+/** Of a hundred executions: what is quick does most of them. Targets with threads and ciphers do a few thousand. */
+const SHARES: Readonly<Record<string, number>> = {
+  address: 25,
+  flow: 24,
+  agent_options: 18,
+  wire: 15,
+  options: 8,
+  block: 3,
+  requests: 2,
+  agent: 1.1,
+  hop: 1.1,
+  to_receiver: 1.3,
+  to_sender: 1.3,
+  orders: 0.2,
+};
+const OTHER_SHARE = 0.004;
+const OTHER_LEAST = 300;
+
+const INPUT_MOST_BYTES = 2048;
+/** Longer ones only take longer: there is one message, or nothing else comes after it. */
+const SHORT: Readonly<Record<string, number>> = { wire: 1200, flow: 400, address: 400, agent_options: 300 };
+
+/** Memory that was freed is soon used again, which is what most of the time goes into otherwise. */
+const ASAN = 'quarantine_size_mb=16:max_malloc_fill_size=0:malloc_context_size=8';
+const LIMITS = ['-timeout=10', '-rss_limit_mb=2048', '-malloc_limit_mb=256', `-artifact_prefix=${FOUND}/`];
+const PLAIN = ['-print_final_stats=1', '-print_funcs=0', '-entropic=0'];
 
 interface Target {
   readonly name: string;
@@ -21,20 +53,54 @@ interface Target {
   readonly dictionary: string;
 }
 
-process.exitCode = main(process.argv.slice(2));
+interface Amount {
+  readonly total: number | undefined;
+  readonly runs: number | undefined;
+  readonly seconds: number | undefined;
+}
 
-function main(words: readonly string[]): number {
-  const names = words.filter((word) => /^[a-z]\w*$/.test(word));
-  const seconds = Number(words.find((word) => /^\d+$/.test(word)) ?? SECONDS);
-  const targets = allTargets().filter((target) => names.length === 0 || names.includes(target.name));
-  const odd = words.filter((word) => !names.includes(word) && !/^\d+$/.test(word) && word !== '--keep');
-  if (odd.length > 0 || targets.length < names.length || targets.length === 0) return usage();
+interface Result {
+  readonly name: string;
+  readonly good: boolean;
+  readonly executions: number;
+  readonly perSecond: number;
+  readonly edges: number;
+  readonly inputs: number;
+}
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const words = readWords();
+  const targets = allTargets().filter(({ name }) => words?.names.length === 0 || words?.names.includes(name));
+  if (words === undefined || targets.length < Math.max(words.names.length, 1)) return usage();
   if (!clangCanFuzz()) return complain('clang with libFuzzer is needed (Debian: clang and libclang-rt-14-dev)');
   if (!succeeds('make', '-s', '-j2', 'WERROR=1', 'FUZZ=1', 'fuzz-programs')) return complain('the build failed');
   mkdirSync(FOUND, { recursive: true });
-  const failed = targets.filter((target) => !(words.includes('--keep') ? keep(target) : fuzz(target, seconds)));
-  for (const { name } of failed) console.error(`fuzz: ${name} failed: see above, and ${FOUND}`);
+  if (words.keep) return targets.every(keep) ? 0 : 1;
+  const results = await atATime(words.jobs, targets, (target) => fuzz(target, words.amount));
+  console.log(table(results));
+  const failed = results.filter(({ good }) => !good);
+  for (const { name } of failed) console.error(`fuzz: ${name} failed: see build/fuzz/${name}.log, and ${FOUND}`);
   return failed.length > 0 ? 1 : 0;
+}
+
+function readWords(): { names: string[]; amount: Amount; jobs: number; keep: boolean } | undefined {
+  const number = { type: 'string' } as const;
+  try {
+    const { values, positionals } = parseArgs({
+      options: { total: number, runs: number, seconds: number, jobs: number, keep: { type: 'boolean' } },
+      allowPositionals: true,
+    });
+    const [total, runs, seconds, jobs] = [values.total, values.runs, values.seconds, values.jobs].map((word) =>
+      word === undefined ? undefined : Math.round(Number(word)),
+    );
+    const given = [total, runs, seconds, jobs].filter((value) => value !== undefined);
+    if (!given.every((value) => value >= 1)) return undefined;
+    return { names: positionals, amount: { total, runs, seconds }, jobs: jobs ?? 1, keep: values.keep === true };
+  } catch {
+    return undefined;
+  }
 }
 
 function allTargets(): Target[] {
@@ -62,39 +128,91 @@ function clangCanFuzz(): boolean {
   return asked.status === 0;
 }
 
-function fuzz(target: Target, seconds: number): boolean {
-  console.log(`== ${target.name}, ${seconds} s`);
+async function atATime<T, R>(jobs: number, items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) {
+      const index = next++;
+      results[index] = await work(items[index] as T);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, worker));
+  return results;
+}
+
+async function fuzz(target: Target, amount: Amount): Promise<Result> {
+  const started = Date.now();
   mkdirSync(target.corpus, { recursive: true });
   const dictionary = existsSync(target.dictionary) ? [`-dict=${target.dictionary}`] : [];
-  const time = [`-max_total_time=${seconds}`, `-max_len=${INPUT_MOST_BYTES}`];
   const log = join(BUILT, `${target.name}.log`);
-  const line = `exec "$@" >"${log}" 2>&1`;
-  const good = succeeds(
-    'sh',
-    '-c',
-    line,
-    'sh',
-    target.program,
-    ...LIMITS,
-    ...time,
-    ...dictionary,
-    target.corpus,
-    target.kept,
-  );
-  const said = readFileSync(log, 'utf8').split('\n');
-  console.log(
-    good ? said.filter((words) => words.startsWith('stat::number_of_executed')).join() : said.slice(-60).join('\n'),
-  );
-  return good;
+  const options = [...LIMITS, ...PLAIN, ...limitOf(target, amount), ...dictionary, maxLengthOf(target)];
+  const file = openSync(log, 'w');
+  const running = spawn(target.program, [...options, target.corpus, target.kept], {
+    cwd: ROOT,
+    env: { ...process.env, ASAN_OPTIONS: ASAN },
+    stdio: ['ignore', file, file],
+  });
+  const good = await new Promise<boolean>((resolve) => running.on('exit', (status) => resolve(status === 0)));
+  const said = readFileSync(log, 'utf8');
+  if (!good) console.log(`== ${target.name}\n${said.split('\n').slice(-60).join('\n')}`);
+  const executions = lastNumber(said, /^stat::number_of_executed_units: (\d+)/gm);
+  const result = {
+    name: target.name,
+    good,
+    executions,
+    perSecond: Math.round((executions * 1000) / (Date.now() - started)),
+    edges: lastNumber(said, / cov: (\d+)/g),
+    inputs: lastNumber(said, / corp: (\d+)/g),
+  };
+  console.log(row(result));
+  return result;
+}
+
+function limitOf(target: Target, amount: Amount): string[] {
+  if (amount.seconds !== undefined) return [`-max_total_time=${amount.seconds}`];
+  if (amount.runs !== undefined) return [`-runs=${amount.runs}`];
+  const share = ((SHARES[target.name] ?? OTHER_SHARE) / 100) * (amount.total ?? TOTAL);
+  return [`-runs=${Math.max(Math.round(share), OTHER_LEAST)}`];
+}
+
+function maxLengthOf(target: Target): string {
+  return `-max_len=${SHORT[target.name] ?? INPUT_MOST_BYTES}`;
+}
+
+function lastNumber(text: string, pattern: RegExp): number {
+  return Number([...text.matchAll(pattern)].at(-1)?.[1] ?? 0);
+}
+
+function table(results: readonly Result[]): string {
+  const sum = (pick: (result: Result) => number) => results.reduce((total, result) => total + pick(result), 0);
+  const all = {
+    name: 'sum',
+    good: true,
+    executions: sum(({ executions }) => executions),
+    perSecond: sum(({ perSecond }) => perSecond),
+    edges: sum(({ edges }) => edges),
+    inputs: sum(({ inputs }) => inputs),
+  };
+  return [`\n${line('target', 'executions', 'a second', 'edges', 'inputs')}`, ...results.map(row), row(all)].join('\n');
+}
+
+function row({ name, good, executions, perSecond, edges, inputs }: Result): string {
+  const numbers = [executions, perSecond, edges, inputs].map((value) => value.toLocaleString('en'));
+  return line(name, ...numbers) + (good ? '' : '  FAILED');
+}
+
+function line(name: string, ...columns: readonly string[]): string {
+  return name.padEnd(14) + columns.map((column) => column.padStart(14)).join('');
 }
 
 /** A smallest set of inputs that covers what all of them do. */
 function keep(target: Target): boolean {
   const chosen = join(BUILT, 'kept', target.name);
   rmSync(chosen, { recursive: true, force: true });
-  mkdirSync(chosen, { recursive: true });
-  mkdirSync(target.corpus, { recursive: true });
-  if (!succeeds(target.program, '-set_cover_merge=1', ...LIMITS, chosen, target.kept, target.corpus)) return false;
+  for (const folder of [chosen, target.kept, target.corpus]) mkdirSync(folder, { recursive: true });
+  const merge = ['-set_cover_merge=1', maxLengthOf(target), ...LIMITS];
+  if (!succeeds(target.program, ...merge, chosen, target.kept, target.corpus)) return false;
   rmSync(target.kept, { recursive: true });
   cpSync(chosen, target.kept, { recursive: true });
   return true;
@@ -106,7 +224,7 @@ function succeeds(program: string, ...args: readonly string[]): boolean {
 
 function usage(): number {
   const names = allTargets().map((target) => target.name);
-  return complain(`usage: npm run fuzz [TARGET...] [SECONDS] [-- --keep]; targets are ${names.join(', ')}`);
+  return complain(`${USAGE}\n  targets are ${names.join(', ')}`);
 }
 
 function complain(words: string): number {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "phony_peer.h"
 
+#include "block.h"
 #include "cleanup.h"
 #include "io.h"
 #include "protected_frame.h"
@@ -13,6 +14,7 @@
 #define PATIENCE_MS 20 // for what may come or not
 #define LEAVE_MS 5000
 #define LENGTH_BYTES 4u
+#define PERIOD_BYTES (64u << 10)
 #define MESSAGE_MOST_BYTES (RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES)
 
 // How a frame differs from what an honest peer would say.
@@ -27,18 +29,25 @@ enum tweak {
   TWEAK_LENGTH = 128, // the message is longer or shorter than what is in it
 };
 
+// Beside the type of a frame.
+enum { TYPE_PACKED = 0x40, TYPE_FLAGS = 0x80, TYPE = 0x3f };
+
 struct draft {
   struct rd_frame frame;
+  bool is_packed; // the payload goes compressed, where it shrinks
   unsigned char payload[RD_SLOT_MAX_BYTES];
   size_t bytes;
 };
 
+static size_t phony_some(uint64_t position, size_t most, unsigned char *out);
 static bool is_last(unsigned type);
 static void act_frame(struct phony_peer *peer, struct fuzz_input *input);
 static void draft_frame(const struct phony_peer *peer, enum rd_frame_type type, size_t bytes, struct draft *draft);
 static size_t draft_data(const struct phony_peer *peer, size_t bytes, unsigned char *payload);
 static void tweak_draft(struct draft *draft, unsigned tweaks, struct fuzz_input *input);
 static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tweaks, struct fuzz_input *input);
+static size_t pack_draft(struct draft *draft, unsigned char **body);
+static bool is_known(const struct phony_peer *peer, const struct draft *draft, unsigned tweaks);
 static enum rd_protection protection_of(const struct phony_peer *peer, enum rd_frame_type type);
 static void note_said(struct phony_peer *peer, const struct draft *draft, bool intact);
 static void go_back(struct phony_peer *peer, uint64_t offset);
@@ -55,6 +64,7 @@ static bool receive_bytes(struct phony_peer *peer, unsigned char *bytes, size_t 
 static unsigned take_message(struct phony_peer *peer, size_t bytes);
 static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
                          size_t bytes);
+static void unpack(const struct phony_peer *peer, unsigned char **payload, size_t *bytes);
 static void take_resume(struct phony_peer *peer, uint64_t offset);
 static void take_digest(struct phony_peer *peer, uint64_t bytes);
 static void take_data(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
@@ -62,19 +72,18 @@ static void take_data(struct phony_peer *peer, const struct rd_frame *frame, con
 
 // Of the one peer that there is at a time.
 static unsigned char incoming[MESSAGE_MOST_BYTES], outgoing[LENGTH_BYTES + MESSAGE_MOST_BYTES];
+static unsigned char stream[PHONY_STREAM_MOST_BYTES];
 static struct draft the_draft;
 
 void phony_peer_init(struct phony_peer *peer, enum rd_role role) {
   *peer = (struct phony_peer){.fd = -1, .role = role};
-  peer->stream = calloc(1, PHONY_STREAM_MOST_BYTES);
-  FUZZ_REQUIRE(peer->stream != NULL);
+  peer->stream = stream;
   take_digest(peer, 0);
 }
 
 void phony_peer_clear(struct phony_peer *peer) {
   phony_peer_meet(peer, -1);
   rd_digest_destroy(peer->digest);
-  free(peer->stream);
 }
 
 void phony_peer_meet(struct phony_peer *peer, int fd) {
@@ -108,6 +117,7 @@ void phony_peer_act(struct phony_peer *peer, uint8_t op, struct fuzz_input *inpu
   case 0:
     count = fuzz_take(input, fuzz_u16(input), &bytes);
     if (count > 0) peer->misbehaved = true;
+    if (peer->protection == RD_PROTECTION_NONE) peer->stream_is_known = false;
     (void)send_bytes(peer, bytes, count);
     break;
   case 1:
@@ -147,8 +157,28 @@ void phony_peer_leave(struct phony_peer *peer) {
   FUZZ_REQUIRE(!peer->joined || peer->deaf);
 }
 
-unsigned char phony_byte(uint64_t position) {
-  return (unsigned char)(position * 31 + (position >> 8));
+void phony_bytes(uint64_t position, size_t count, unsigned char *out) {
+  for (size_t done = 0, some; done < count; done += some) some = phony_some(position + done, count - done, out + done);
+}
+
+bool phony_are(uint64_t position, size_t count, const unsigned char *bytes) {
+  unsigned char expected[1024];
+  for (size_t done = 0; done < count; done += sizeof expected) {
+    size_t some = count - done < sizeof expected ? count - done : sizeof expected;
+    phony_bytes(position + done, some, expected);
+    if (memcmp(bytes + done, expected, some) != 0) return false;
+  }
+  return true;
+}
+
+// As many as lie side by side: they come again after PERIOD_BYTES.
+static size_t phony_some(uint64_t position, size_t most, unsigned char *out) {
+  static unsigned char period[PERIOD_BYTES];
+  if (period[1] == 0)
+    for (size_t i = 0; i < sizeof period; i++) period[i] = (unsigned char)(i * 31 + (i >> 8));
+  size_t at = (size_t)(position % sizeof period), left = sizeof period - at, count = most < left ? most : left;
+  memcpy(out, period + at, count);
+  return count;
 }
 
 static bool is_last(unsigned type) {
@@ -156,9 +186,11 @@ static bool is_last(unsigned type) {
 }
 
 static void act_frame(struct phony_peer *peer, struct fuzz_input *input) {
-  enum rd_frame_type type = (enum rd_frame_type)fuzz_u8(input);
+  uint8_t type = fuzz_u8(input);
   unsigned tweaks = fuzz_u8(input);
-  draft_frame(peer, type, fuzz_u16(input), &the_draft);
+  draft_frame(peer, (enum rd_frame_type)(type & TYPE), fuzz_u16(input), &the_draft);
+  if (type & TYPE_FLAGS) the_draft.frame.flags = fuzz_u8(input);
+  the_draft.is_packed = type & TYPE_PACKED && the_draft.frame.type == RD_FRAME_DATA;
   tweak_draft(&the_draft, tweaks, input);
   send_draft(peer, &the_draft, tweaks, input);
 }
@@ -167,6 +199,7 @@ static void draft_frame(const struct phony_peer *peer, enum rd_frame_type type, 
   uint64_t total = peer->role == RD_ROLE_SENDER ? peer->said_bytes : peer->heard_bytes;
   draft->frame = (struct rd_frame){.type = type, .epoch = peer->agreement.mine.epoch, .offset = total};
   draft->bytes = 0;
+  draft->is_packed = false;
   if (type == RD_FRAME_HANDSHAKE) draft->frame.epoch = 0, draft->frame.offset = 0;
   if (type == RD_FRAME_HANDSHAKE || type == RD_FRAME_DATA) draft->bytes = draft_data(peer, bytes, draft->payload);
   if (type == RD_FRAME_ACK) {
@@ -188,7 +221,7 @@ static void draft_frame(const struct phony_peer *peer, enum rd_frame_type type, 
 static size_t draft_data(const struct phony_peer *peer, size_t bytes, unsigned char *payload) {
   uint32_t most = peer->agreement.peer.slot_bytes;
   if (most > 0 && bytes > most) bytes = most;
-  for (size_t i = 0; i < bytes; i++) payload[i] = phony_byte(peer->said_bytes + i);
+  phony_bytes(peer->said_bytes, bytes, payload);
   return bytes;
 }
 
@@ -197,6 +230,8 @@ static void tweak_draft(struct draft *draft, unsigned tweaks, struct fuzz_input 
   if (tweaks & TWEAK_OFFSET) {
     uint8_t near = fuzz_u8(input);
     draft->frame.offset = near == 0 ? fuzz_u64(input) : draft->frame.offset + (uint64_t)(int64_t)(int8_t)near;
+    // What stands there: a loop that takes it writes what is wrong where it is wrong.
+    if (draft->frame.type == RD_FRAME_DATA) phony_bytes(draft->frame.offset, draft->bytes, draft->payload);
   }
   if (tweaks & TWEAK_EPOCH) draft->frame.epoch = fuzz_u32(input);
   if (tweaks & TWEAK_STREAM) draft->frame.stream = fuzz_u16(input);
@@ -208,23 +243,51 @@ static void tweak_draft(struct draft *draft, unsigned tweaks, struct fuzz_input 
 static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tweaks, struct fuzz_input *input) {
   unsigned char *header = outgoing + LENGTH_BYTES, *body = header + RD_HEADER_BYTES;
   struct rd_error error;
-  size_t bytes = RD_HEADER_BYTES + draft->bytes;
   if (!peer->joined) return;
-  enum rd_protection protection = protection_of(peer, draft->frame.type);
-  if (tweaks & TWEAK_SEAL) protection = (enum rd_protection)((protection + 1u + fuzz_u8(input) % 2u) % 3u);
+  if (!is_known(peer, draft, tweaks)) peer->stream_is_known = false;
+  unsigned char *payload = draft->payload;
+  size_t payload_bytes = draft->is_packed ? pack_draft(draft, &payload) : draft->bytes;
+  size_t bytes = RD_HEADER_BYTES + payload_bytes;
+  bool is_packed = payload != draft->payload;
+  enum rd_protection due = protection_of(peer, draft->frame.type), protection = due;
+  if (tweaks & TWEAK_SEAL) protection = (enum rd_protection)((due + 1u + fuzz_u8(input) % 2u) % 3u);
   if (protection != RD_PROTECTION_NONE) {
     draft->frame.flags |= rd_protection_flag(protection);
-    FUZZ_REQUIRE(protect_frame(peer->agreement.outgoing, &draft->frame, draft->payload, draft->bytes, header, &error));
+    FUZZ_REQUIRE(protect_frame(peer->agreement.outgoing, &draft->frame, payload, payload_bytes, header, &error));
     bytes += RD_TAG_BYTES;
   } else {
     rd_frame_encode(&draft->frame, header);
-    if (draft->bytes > 0) memcpy(body, draft->payload, draft->bytes);
+    if (payload_bytes > 0) memcpy(body, payload, payload_bytes);
   }
   if (tweaks & TWEAK_SEQUENCE) rd_put_u64(header + 16, draft->frame.sequence + 1 + fuzz_u8(input));
   if (tweaks & TWEAK_BIT) header[fuzz_u16(input) % bytes] ^= (unsigned char)(1u << fuzz_u8(input) % 8);
   rd_put_u32(outgoing, (uint32_t)bytes + (tweaks & TWEAK_LENGTH ? 1u + fuzz_u16(input) : 0));
-  note_said(peer, draft, (tweaks & (TWEAK_SEAL | TWEAK_SEQUENCE | TWEAK_BIT | TWEAK_LENGTH)) == 0);
+  unsigned right = (is_packed ? RD_FLAG_COMPRESSED : 0u) | rd_protection_flag(due);
+  bool intact = (tweaks & (TWEAK_SEAL | TWEAK_SEQUENCE | TWEAK_BIT | TWEAK_LENGTH)) == 0 &&
+                (!is_packed || peer->agreement.compresses);
+  note_said(peer, draft, intact && draft->frame.flags == right);
   (void)send_bytes(peer, outgoing, LENGTH_BYTES + bytes);
+}
+
+// What does not shrink stays as it is.
+static size_t pack_draft(struct draft *draft, unsigned char **body) {
+  static struct rd_packer *packer;
+  static unsigned char packed[RD_SLOT_MAX_BYTES];
+  struct rd_error error;
+  if (packer == NULL) packer = rd_packer_create(1, &error);
+  FUZZ_REQUIRE(packer != NULL);
+  size_t bytes = rd_pack(packer, draft->payload, draft->bytes, packed, rd_pack_most_bytes(draft->bytes));
+  if (bytes == 0) return draft->bytes;
+  draft->frame.flags |= RD_FLAG_COMPRESSED;
+  *body = packed;
+  return bytes;
+}
+
+// Whatever the loop takes for DATA after this, its bytes are those of the position that it is said for.
+static bool is_known(const struct phony_peer *peer, const struct draft *draft, unsigned tweaks) {
+  if (draft->frame.type == RD_FRAME_DATA && tweaks & TWEAK_PAYLOAD) return false;
+  bool is_changed = tweaks & (TWEAK_SEAL | TWEAK_BIT | TWEAK_LENGTH) || draft->frame.flags != 0;
+  return peer->protection != RD_PROTECTION_NONE || !is_changed;
 }
 
 static enum rd_protection protection_of(const struct phony_peer *peer, enum rd_frame_type type) {
@@ -235,11 +298,14 @@ static enum rd_protection protection_of(const struct phony_peer *peer, enum rd_f
 // Before it is sent: its effect may be there at once.
 static void note_said(struct phony_peer *peer, const struct draft *draft, bool intact) {
   if (!intact || !is_proper(peer, draft)) peer->misbehaved = true;
+  bool is_stream = draft->frame.type == RD_FRAME_DATA || draft->frame.type == RD_FRAME_END;
+  if (peer->resume_owed && is_stream) peer->spoke_early = true;
   if (intact && draft->frame.type == RD_FRAME_DONE) peer->said_done = true;
   if (intact && draft->frame.type == RD_FRAME_RESUME) go_back(peer, draft->frame.offset);
   if (peer->misbehaved) return;
   switch (draft->frame.type) {
   case RD_FRAME_DATA:
+    if (!has_credit(peer)) peer->overdrawn = true;
     memcpy(peer->stream + peer->said_bytes, draft->payload, draft->bytes);
     rd_digest_update(peer->digest, draft->payload, draft->bytes);
     peer->said_bytes += draft->bytes;
@@ -281,7 +347,7 @@ static bool is_proper(const struct phony_peer *peer, const struct draft *draft) 
 static bool is_senders(const struct phony_peer *peer, const struct draft *draft) {
   const struct rd_frame *frame = &draft->frame;
   if (peer->resume_owed || peer->said_end || frame->offset != peer->said_bytes) return false;
-  if (frame->type == RD_FRAME_DATA) return has_credit(peer) && can_follow(peer, draft);
+  if (frame->type == RD_FRAME_DATA) return can_follow(peer, draft);
   struct rd_end end;
   struct rd_error error;
   unsigned char digest[RD_DIGEST_BYTES];
@@ -386,14 +452,28 @@ static unsigned take_message(struct phony_peer *peer, size_t bytes) {
   unsigned char *payload = incoming + RD_HEADER_BYTES;
   size_t payload_bytes = bytes - RD_HEADER_BYTES;
   FUZZ_REQUIRE(rd_frame_decode(incoming, bytes, &frame, &error));
-  FUZZ_REQUIRE(frame.flags == rd_protection_flag(protection_of(peer, frame.type)));
+  bool is_packed = (frame.flags & RD_FLAG_COMPRESSED) != 0;
+  FUZZ_REQUIRE((frame.flags & ~RD_FLAG_COMPRESSED) == rd_protection_flag(protection_of(peer, frame.type)));
+  FUZZ_REQUIRE(!is_packed || peer->agreement.compresses);
   FUZZ_REQUIRE(frame.epoch == peer->agreement.mine.epoch);
   if (rd_frame_has_tag(&frame))
     FUZZ_REQUIRE(rd_seal_open(peer->agreement.incoming, incoming, bytes, &frame, &payload, &payload_bytes, &error));
+  if (is_packed) unpack(peer, &payload, &payload_bytes);
   bool is_life_sign = frame.type == RD_FRAME_PING || frame.type == RD_FRAME_PONG;
   FUZZ_REQUIRE(!peer->heard_abort || is_life_sign); // the last word
   take_payload(peer, &frame, payload, payload_bytes);
   return frame.type;
+}
+
+static void unpack(const struct phony_peer *peer, unsigned char **payload, size_t *bytes) {
+  static struct rd_unpacker *unpacker;
+  static unsigned char unpacked[RD_SLOT_MAX_BYTES];
+  struct rd_error error;
+  size_t most = peer->agreement.mine.slot_bytes;
+  if (unpacker == NULL) unpacker = rd_unpacker_create(&error);
+  FUZZ_REQUIRE(unpacker != NULL && peer->agreement.mine.features & RD_FEATURE_ZSTD);
+  FUZZ_REQUIRE(rd_unpack(unpacker, *payload, *bytes, unpacked, most, bytes, &error));
+  *payload = unpacked;
 }
 
 static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, const unsigned char *payload,
@@ -417,7 +497,7 @@ static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, 
     peer->acked_bytes = frame->offset;
     break;
   case RD_FRAME_DONE:
-    FUZZ_REQUIRE(!receives && peer->ended && frame->offset == peer->end_bytes);
+    FUZZ_REQUIRE(!receives && (peer->spoke_early || (peer->ended && frame->offset == peer->end_bytes)));
     peer->heard_done = true;
     break;
   case RD_FRAME_CLOSED:
@@ -450,7 +530,7 @@ static void take_resume(struct phony_peer *peer, uint64_t offset) {
   FUZZ_REQUIRE(offset >= peer->acked_bytes && (offset <= peer->said_bytes || peer->misbehaved));
   peer->resume_owed = false;
   if (offset > peer->said_bytes) return;
-  peer->misbehaved = false;
+  peer->misbehaved = peer->overdrawn = false;
   peer->said_bytes = offset;
   if (offset < peer->end_bytes) peer->ended = false; // nor does it hold the end
   take_digest(peer, offset);
@@ -470,7 +550,7 @@ static void take_data(struct phony_peer *peer, const struct rd_frame *frame, con
   FUZZ_REQUIRE(peer->role == RD_ROLE_RECEIVER && !peer->resume_owed);
   FUZZ_REQUIRE(!peer->heard_end && frame->offset == peer->heard_bytes);
   FUZZ_REQUIRE(bytes > 0 && bytes <= peer->agreement.mine.slot_bytes);
-  for (size_t i = 0; i < bytes; i++) FUZZ_REQUIRE(payload[i] == phony_byte(peer->heard_bytes + i));
+  FUZZ_REQUIRE(phony_are(peer->heard_bytes, bytes, payload));
   FUZZ_REQUIRE(peer->heard_bytes + bytes <= PHONY_STREAM_MOST_BYTES);
   memcpy(peer->stream + peer->heard_bytes, payload, bytes);
   rd_digest_update(peer->digest, payload, bytes);

@@ -17,6 +17,7 @@ struct phony_peer {
   enum rd_protection protection; // of DATA, by every connection
   unsigned char *stream;         // PHONY_STREAM_MOST_BYTES: what was said or heard of it
   struct rd_digest *digest;
+  bool stream_is_known; // set by the target: until bytes are said that are none of phony_bytes()
 
   // Of the connection there is.
   struct rd_agreement agreement;
@@ -24,6 +25,8 @@ struct phony_peer {
   bool deaf;        // nothing more can be heard: the loop has closed, or said its last
   bool mute;        // nothing more can be said
   bool misbehaved;  // what it said could not be meant by an honest peer
+  bool spoke_early; // it went on before it heard from where: the loop cannot tell when it guessed that right
+  bool overdrawn;   // it said more than it knew to be allowed: the loop may take that or not
   bool resume_owed; // it is not the hop's first: RESUME is the receiver's first
                     // word
   uint64_t said_frames, acked_frames, heard_frames, granted_frames;
@@ -64,8 +67,8 @@ bool phony_peer_hear(struct phony_peer *peer, unsigned type, int most_ms);
 // Says nothing more, and hears the loop out.
 void phony_peer_leave(struct phony_peer *peer);
 
-// The bytes of every honest stream: what stands at a position is known from the
-// position.
-unsigned char phony_byte(uint64_t position);
+// The bytes of every honest stream: what stands at a position is known from the position.
+void phony_bytes(uint64_t position, size_t count, unsigned char *out);
+bool phony_are(uint64_t position, size_t count, const unsigned char *bytes);
 
 #endif

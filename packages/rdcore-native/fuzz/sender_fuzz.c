@@ -78,7 +78,7 @@ static void prepare_source(struct script *script, enum source source, size_t byt
 
 static void fill(int fd, size_t bytes) {
   static unsigned char text[SOURCE_MOST_BYTES];
-  for (size_t i = 0; i < bytes; i++) text[i] = phony_byte(i);
+  phony_bytes(0, bytes, text);
   FUZZ_REQUIRE(fd >= 0 && rd_write_all(fd, text, bytes));
 }
 

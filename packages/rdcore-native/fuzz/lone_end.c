@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lone_end.h"
+
+#include "connect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#define TURNS_MOST 5000u
+#define WIND_UP_TURNS 200u
+
+// How a connection breaks, and the next one is made.
+enum breach {
+  BREACH_FINAL = 1,   // there is none
+  BREACH_RAW = 2,     // the first words are the input's business
+  BREACH_BESIDE = 4,  // the old connection stays until the new one is there
+  BREACH_LATE = 8,    // some time passes
+  BREACH_REFUSED = 16 // a dial is refused before
+};
+
+struct rd_connect {
+  struct rd_connect_config config;
+};
+
+static bool turn(void *context);
+static void act(struct lone_end *end);
+static void break_connection(struct lone_end *end);
+static void meet(struct lone_end *end);
+static void agree(const struct lone_end *end, bool of_peer, struct rd_agreement *agreement);
+static struct rd_seal *make_seal(const struct lone_end *end, enum rd_role sealer);
+static short ready(void *context, const struct pollfd *polled);
+
+static struct lone_end *the_end;
+static int arrived_fd = -1; // a connection that rd_connect_take() will give
+static bool is_refused;
+
+void lone_end_init(struct lone_end *end, enum rd_code (*loop)(struct rd_control *), enum rd_role role) {
+  script_init(&end->script, loop);
+  phony_peer_init(&end->peer, role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER);
+  struct rd_settings settings = script_settings(RD_ENCRYPT_NEVER, LONE_BUFFER_BYTES);
+  settings.jobs = 1;
+  script_add(&end->script, RD_ORDER_OPEN)->settings = settings;
+  script_add(&end->script, end->adopts ? RD_ORDER_ADOPT : RD_ORDER_DIAL);
+  end->hello.epoch = 1;
+  end->turns_left = WIND_UP_TURNS;
+}
+
+void lone_end_run(struct lone_end *end) {
+  const struct lone_world world = {.turn = turn, .ready = ready, .context = end, .turns_most = TURNS_MOST};
+  the_end = end;
+  is_refused = false;
+  lone_clock_start(&world);
+  meet(end);
+  end->script.code = end->script.loop(&end->script.control);
+  lone_clock_stop();
+  FUZZ_REQUIRE(end->script.finished);
+}
+
+void lone_end_clear(struct lone_end *end) {
+  if (arrived_fd >= 0) close(arrived_fd);
+  arrived_fd = -1;
+  phony_peer_clear(&end->peer);
+  close(end->script.wake_fd);
+  free(end->script.orders);
+}
+
+enum rd_protection lone_end_protection(uint8_t how) {
+  if (how & 1) return RD_PROTECTION_SEAL;
+  return how & 2 ? RD_PROTECTION_MAC : RD_PROTECTION_NONE;
+}
+
+struct rd_order *lone_end_order(struct lone_end *end, enum rd_order_type type) {
+  if (end->script.order_count == SCRIPT_ORDERS_MOST) return NULL;
+  FUZZ_REQUIRE(eventfd_write(end->script.wake_fd, 1) == 0);
+  return script_add(&end->script, type);
+}
+
+bool lone_end_is_slow(void) {
+  return the_end->is_slow;
+}
+
+// After the input is used up the target ends it well, and then nobody comes any more.
+static bool turn(void *context) {
+  struct lone_end *end = context;
+  struct phony_peer *peer = &end->peer;
+  eventfd_t told;
+  (void)eventfd_read(end->script.wake_fd, &told);
+  if (end->stalled > 0) end->stalled--;
+  if (peer->joined) (void)phony_peer_hear(peer, 0, 0);
+  bool acts = end->input.left > 0 && end->acts++ < LONE_ACTS_MOST && peer->joined && !peer->mute && !peer->deaf;
+  if (acts) {
+    act(end);
+    return true;
+  }
+  end->stalled = 0;
+  end->is_slow = false;
+  if (end->turns_left > 0 && end->turns_left-- > 1 && end->wind_up(end)) return true;
+  end->turns_left = 0;
+  phony_peer_meet(peer, -1);
+  return false;
+}
+
+static void act(struct lone_end *end) {
+  uint8_t op = fuzz_u8(&end->input);
+  if (op >= 0xf0)
+    break_connection(end);
+  else if (op == 0xef)
+    lone_clock_pass(fuzz_u16(&end->input));
+  else if (op == 0xee)
+    end->stalled = fuzz_u8(&end->input);
+  else if (op == 0xed)
+    end->is_slow = fuzz_u8(&end->input) & 1;
+  else if (op >= 0xe0)
+    end->act(end, op);
+  else
+    phony_peer_act(&end->peer, op, &end->input);
+}
+
+static void break_connection(struct lone_end *end) {
+  struct phony_peer *peer = &end->peer;
+  unsigned breach = fuzz_u8(&end->input);
+  int old_fd = breach & BREACH_BESIDE ? fcntl(peer->fd, F_DUPFD_CLOEXEC, 3) : -1;
+  phony_peer_meet(peer, -1);
+  if (breach & BREACH_REFUSED) is_refused = true;
+  if (breach & BREACH_LATE) lone_clock_pass(fuzz_u16(&end->input));
+  if (!(breach & BREACH_FINAL) && !end->adopts) {
+    end->hello.epoch += 1u + fuzz_u8(&end->input) % 4;
+    meet(end);
+    if (!(breach & BREACH_RAW))
+      phony_peer_say(peer, peer->role == RD_ROLE_RECEIVER ? RD_FRAME_RESUME : RD_FRAME_PING, 0);
+  }
+  if (old_fd >= 0) close(old_fd);
+}
+
+// As if both had just proved the key.
+static void meet(struct lone_end *end) {
+  struct phony_peer *peer = &end->peer;
+  int ends[2];
+  FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  if (arrived_fd >= 0) close(arrived_fd);
+  arrived_fd = ends[0];
+  phony_peer_meet(peer, ends[1]);
+  agree(end, true, &peer->agreement);
+  peer->joined = true;
+  peer->protection = end->protection;
+  peer->resume_owed = end->hello.epoch > 1;
+}
+
+static void agree(const struct lone_end *end, bool of_peer, struct rd_agreement *agreement) {
+  enum rd_role peers = end->peer.role, ours = peers == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
+  struct rd_hello own = {.version = RD_PROTOCOL_VERSION, .epoch = end->hello.epoch};
+  if (ours == RD_ROLE_RECEIVER) {
+    own.slots = end->slots;
+    own.slot_bytes = end->slot_bytes;
+    own.small_slots = end->small_slots;
+    own.features = RD_FEATURE_ZSTD;
+  }
+  *agreement = (struct rd_agreement){.protection = end->protection,
+                                     .compresses = end->compresses,
+                                     .cipher_name = "none at all",
+                                     .mine = of_peer ? end->hello : own,
+                                     .peer = of_peer ? own : end->hello,
+                                     .outgoing = make_seal(end, of_peer ? peers : ours),
+                                     .incoming = make_seal(end, of_peer ? ours : peers)};
+}
+
+static struct rd_seal *make_seal(const struct lone_end *end, enum rd_role sealer) {
+  unsigned char key_and_iv[RD_SEAL_KEY_BYTES + RD_SEAL_IV_BYTES];
+  struct rd_error error;
+  memset(key_and_iv, (int)sealer + (int)end->hello.epoch * 2, sizeof key_and_iv);
+  struct rd_seal *seal = rd_seal_create(end->chacha, key_and_iv, end->frames_a_key, &error);
+  FUZZ_REQUIRE(seal != NULL);
+  return seal;
+}
+
+static short ready(void *context, const struct pollfd *polled) {
+  const struct lone_end *end = context;
+  return polled->fd == LONE_WORK_FD ? POLLIN : end->ready(end, polled);
+}
+
+// The wire takes a message whole or not at all.
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
+  if (the_end != NULL && the_end->stalled > 0) {
+    errno = EAGAIN;
+    return -1;
+  }
+  return syscall(SYS_sendmsg, fd, message, flags);
+}
+
+// In place of connect.c: whoever arrives is known already.
+struct rd_connect *rd_connect_create(const struct rd_connect_config *config, struct rd_error *error) {
+  (void)error;
+  struct rd_connect *connect = malloc(sizeof *connect);
+  FUZZ_REQUIRE(connect != NULL);
+  connect->config = *config;
+  return connect;
+}
+
+void rd_connect_destroy(struct rd_connect *connect) {
+  free(connect);
+}
+
+bool rd_connect_listen(struct rd_connect *connect, const struct rd_listen *listen, uint16_t *port,
+                       struct rd_error *error) {
+  (void)connect, (void)listen, (void)error;
+  *port = 1;
+  return true;
+}
+
+bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addresses, size_t count,
+                     struct rd_error *error) {
+  (void)connect, (void)addresses, (void)count, (void)error;
+  return true;
+}
+
+bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+                      struct rd_error *error) {
+  (void)connect, (void)transport, (void)dialler, (void)error;
+  return true;
+}
+
+int rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
+  (void)connect;
+  if (arrived_fd >= 0) return 1;
+  if (!is_refused) return 0;
+  is_refused = false;
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "nobody is there");
+  return -1;
+}
+
+int rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
+  const struct rd_connect_config *config = &connect->config;
+  const struct rd_connection_settings settings = {
+      .stall_timeout_ms = config->stall_timeout_ms, .compress_level = config->compress_level, .jobs = config->jobs};
+  struct rd_agreement agreement;
+  struct rd_transport *transport = rd_tcp_adopt(arrived_fd, error);
+  FUZZ_REQUIRE(transport != NULL);
+  arrived_fd = -1;
+  agree(the_end, false, &agreement);
+  *connection = rd_connection_create(transport, &agreement, &settings, error);
+  FUZZ_REQUIRE(*connection != NULL);
+  struct rd_error ignored;
+  if (config->role == RD_ROLE_SENDER)
+    rd_connection_choose(*connection);
+  else
+    (void)rd_connection_send(*connection, RD_FRAME_PONG, 0, NULL, 0, &ignored);
+  return 1;
+}
+
+bool rd_connect_again(struct rd_connect *connect) {
+  (void)connect;
+  return !the_end->adopts;
+}
+
+void rd_connect_rest(struct rd_connect *connect) {
+  (void)connect;
+}
+
+size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) {
+  (void)connect, (void)polls;
+  return 0;
+}
+
+int rd_connect_timeout_ms(const struct rd_connect *connect) {
+  (void)connect;
+  return arrived_fd >= 0 || is_refused ? 0 : -1;
+}

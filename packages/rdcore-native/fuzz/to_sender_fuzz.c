@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a receiver that holds the key says to rdsend's loop after the handshake, without threads, ciphers or files (see
+// lone_end.h). The source is this file's. Whatever comes, DATA is the source's bytes in order and within the credit,
+// END comes only after all of them and the producer's good end, and success only after DONE.
+#include "lone_end.h"
+#include "send_loop.h"
+#include "source.h"
+
+#define SOURCE_MOST_BYTES 60000u
+#define FRAMES_MOST 50u
+
+struct rd_source {
+  bool is_file, stays_open, fails;
+  bool has_ended;
+  size_t bytes, given;
+  size_t ready; // that can be read now
+};
+
+static struct lone_end end;
+static struct rd_source source;
+static unsigned sources; // that are open
+static bool has_source, has_committed;
+
+static void make_end(struct fuzz_input *input);
+static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input);
+static void add_source(void);
+static void act(struct lone_end *lone, uint8_t op);
+static short ready(const struct lone_end *lone, const struct pollfd *polled);
+static bool is_readable(void);
+static bool wind_up(struct lone_end *lone);
+static bool is_honest(void);
+static void check(void);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct fuzz_input input = {data, size};
+  make_end(&input);
+  lone_end_run(&end);
+  check();
+  lone_end_clear(&end);
+  return 0;
+}
+
+static void make_end(struct fuzz_input *input) {
+  uint8_t how = fuzz_u8(input), more = fuzz_u8(input);
+  end = (struct lone_end){.act = act, .ready = ready, .wind_up = wind_up};
+  end.protection = lone_end_protection(how);
+  end.chacha = how & 2;
+  end.adopts = how & 4;
+  end.frames_a_key = how & 8 ? 3 : 0;
+  end.is_slow = how & 16;
+  source = (struct rd_source){.is_file = how & 32, .bytes = fuzz_u16(input) % SOURCE_MOST_BYTES};
+  source.ready = how & 64 ? 0 : SIZE_MAX;
+  end.hello = any_hello(more, input);
+  size_t most_bytes = (size_t)end.hello.slot_bytes * FRAMES_MOST;
+  if (source.bytes > most_bytes) source.bytes = most_bytes;
+  lone_end_init(&end, rd_send_loop, RD_ROLE_SENDER);
+  if (more & 4) ((struct rd_order *)&end.script.orders[0])->settings.compress_level = 1;
+  end.compresses = more & 4 && end.hello.features & RD_FEATURE_ZSTD;
+  end.input = *input;
+  has_source = has_committed = false;
+  if (!(how & 128)) add_source();
+  if (more & 8) return;
+  lone_end_order(&end, RD_ORDER_COMMIT);
+  has_committed = true;
+}
+
+// As the handshake lets through.
+static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input) {
+  struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .features = how & 16 ? fuzz_u64(input) : RD_FEATURE_ZSTD};
+  hello.slots = how & 32 ? 1u + fuzz_u16(input) : 1u + (how & 3) * 3;
+  hello.slot_bytes = how & 64 ? 1u + fuzz_u32(input) % RD_SLOT_MAX_BYTES : 4096;
+  hello.small_slots = how & 128 ? fuzz_u16(input) : hello.slots / 2;
+  return hello;
+}
+
+static void add_source(void) {
+  if (lone_end_order(&end, source.is_file ? RD_ORDER_FILE : RD_ORDER_READY) != NULL) has_source = true;
+}
+
+static void act(struct lone_end *lone, uint8_t op) {
+  struct rd_order *order;
+  switch (op) {
+  case 0xe0:
+    source.ready = fuzz_u16(&lone->input);
+    break;
+  case 0xe1:
+    source.ready = SIZE_MAX;
+    break;
+  case 0xe2:
+    source.fails = true;
+    break;
+  case 0xe3:
+    source.stays_open = true;
+    break;
+  case 0xe4:
+    if (!has_source) add_source();
+    break;
+  case 0xe5:
+    if (lone_end_order(lone, RD_ORDER_COMMIT) != NULL) has_committed = true;
+    break;
+  case 0xe6:
+    order = lone_end_order(lone, fuzz_u8(&lone->input) & 1 ? RD_ORDER_ABORT : RD_ORDER_LOST);
+    if (order != NULL) order->code = RD_CODE_ABORTED;
+    lone->peer.misbehaved = true; // it may fail now
+    break;
+  default:
+    phony_peer_say(&lone->peer, RD_FRAME_ACK, 0);
+  }
+}
+
+static short ready(const struct lone_end *lone, const struct pollfd *polled) {
+  (void)lone;
+  return polled->fd == LONE_INPUT_FD && is_readable() ? POLLIN : 0;
+}
+
+static bool is_readable(void) {
+  return source.fails || source.ready > 0;
+}
+
+// An honest receiver hears END in the end, when it acknowledges what comes.
+static bool wind_up(struct lone_end *lone) {
+  struct phony_peer *peer = &lone->peer;
+  if (!source.stays_open) source.ready = SIZE_MAX;
+  if (!is_honest()) return false;
+  if (peer->heard_end)
+    phony_peer_say(peer, RD_FRAME_DONE, 0);
+  else
+    phony_peer_say(peer, RD_FRAME_ACK, 0);
+  return true;
+}
+
+static bool is_honest(void) {
+  const struct phony_peer *peer = &end.peer;
+  bool can_end = has_source && has_committed && !source.stays_open && !source.fails;
+  return can_end && peer->joined && !peer->resume_owed && !peer->misbehaved && !peer->mute && !peer->said_closed &&
+         !peer->said_done && !peer->deaf;
+}
+
+static void check(void) {
+  const struct script *script = &end.script;
+  const struct phony_peer *peer = &end.peer;
+  FUZZ_REQUIRE(!is_honest());
+  FUZZ_REQUIRE(sources == 0);
+  FUZZ_REQUIRE(script->code != RD_CODE_OK || peer->said_done);
+  FUZZ_REQUIRE(!peer->heard_end || (has_committed && source.has_ended));
+  if (peer->misbehaved) return;
+  FUZZ_REQUIRE(peer->heard_bytes <= source.bytes);
+  FUZZ_REQUIRE(!peer->heard_end || peer->heard_bytes == source.bytes);
+  if (!peer->heard_end || peer->protection != RD_PROTECTION_NONE) return;
+  unsigned char digest[RD_DIGEST_BYTES];
+  rd_digest_value(peer->digest, digest);
+  FUZZ_REQUIRE(memcmp(digest, peer->end.digest, sizeof digest) == 0);
+}
+
+// The source, in place of source.c.
+static struct rd_source *open_source(void) {
+  sources++;
+  return &source;
+}
+
+struct rd_source *rd_source_from_fd(int fd, struct rd_error *error) {
+  (void)fd, (void)error;
+  return open_source();
+}
+
+struct rd_source *rd_source_open(const char *path, struct rd_error *error) {
+  (void)path, (void)error;
+  return open_source();
+}
+
+void rd_source_destroy(struct rd_source *destroyed) {
+  if (destroyed != NULL) sources--;
+}
+
+int64_t rd_source_size(const struct rd_source *asked) {
+  return asked->is_file ? (int64_t)asked->bytes : -1;
+}
+
+int rd_source_poll_fd(const struct rd_source *asked) {
+  (void)asked;
+  return LONE_INPUT_FD;
+}
+
+ssize_t rd_source_read(struct rd_source *from, void *bytes, size_t most, const atomic_bool *stop,
+                       struct rd_error *error) {
+  (void)from, (void)bytes, (void)most, (void)stop, (void)error;
+  FUZZ_REQUIRE(false); // only a thread would
+  return -1;
+}
+
+ssize_t rd_source_read_now(struct rd_source *from, void *bytes, size_t most, struct rd_error *error) {
+  size_t left = from->bytes - from->given, count = most < left ? most : left;
+  if (from->fails)
+    rd_error_set(error, RD_CODE_SOURCE_UNREADABLE, "the disk is broken");
+  else
+    error->code = RD_CODE_OK;
+  if (from->fails || from->ready == 0 || (left == 0 && from->stays_open)) return -1;
+  if (count > from->ready) count = from->ready;
+  if (from->ready != SIZE_MAX) from->ready -= count;
+  phony_bytes(from->given, count, bytes);
+  from->given += count;
+  from->has_ended = count == 0;
+  return (ssize_t)count;
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole supervisor, from its hello to `ended`, in one thread and without processes: a line of the input is a
+// request of the controller, what a child says or how it ends, or time that passes. spawn.c, process_list.c and hello.c
+// are stood in for, and fork(), kill() and wait4() are this file's. Whatever comes, it signals only children that were
+// not reaped, shows no consumer an end of file that nothing good led to, and ends within its time with `ended`.
+#include "cleanup.h"
+#include "fuzz.h"
+#include "guard_words.h"
+#include "hello.h"
+#include "holds.h"
+#include "io.h"
+#include "lines.h"
+#include "lone_clock.h"
+#include "memory.h"
+#include "process_list.h"
+#include "spawn.h"
+#include "supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define CHILDREN_MOST 16u
+#define FIRST_PID 0x70000000 // above every pid there is
+#define LINES_MOST 300u
+#define TURNS_MOST 9000u
+#define LINE_MOST_BYTES (4u << 20)
+#define NOT_ENDED (-1)
+
+struct child {
+  int fds[SPAWN_MAX_FDS];
+  size_t fd_count;
+  bool reads_pipe;  // its standard input is one
+  bool is_stubborn; // no signal ends it
+  int status;       // as wait4() tells; NOT_ENDED
+  bool is_reaped;
+};
+
+static struct scene {
+  struct fuzz_input input;
+  unsigned lines;
+  struct child children[CHILDREN_MOST];
+  size_t child_count;
+  int controller_fd, guardian_fd, signal_fd; // the other ends of the supervisor's; -1: closed
+  struct line_reader *told;
+  struct holds holds;
+  bool spawn_fails, has_gone, is_done; // has_gone: the controller
+  bool may_end;                        // a consumer may see an end of file
+  bool greeted;
+  unsigned ended; // how often it was told
+} scene;
+
+static void open_scene(struct agent_options *options, int *guard_fd, struct fuzz_input *input);
+static void close_scene(void);
+static void give_standard_descriptors(int fd);
+static bool turn(void *context);
+static void hear(void);
+static bool check_line(void *context, const char *line, size_t bytes);
+static void guard(void);
+static void check_consumers(void);
+static void act(const char *line, size_t bytes);
+static void act_child(const char *line, size_t bytes);
+static void request(const char *line, size_t bytes);
+static void send_line(int fd, const char *text, size_t bytes, char end);
+static int number_in(const char *digits, size_t count);
+static void end_child(struct child *child, int status);
+static void tell_signal(unsigned number);
+static struct child *child_of(pid_t pid);
+static pid_t pid_of(const struct child *child);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct fuzz_input input = {data, size};
+  const struct lone_world world = {.turn = turn, .turns_most = TURNS_MOST};
+  struct agent_options options;
+  int guard_fd;
+  open_scene(&options, &guard_fd, &input);
+  lone_clock_start(&world);
+  int status = supervisor_run(&options, 1, guard_fd);
+  lone_clock_stop();
+  hear();
+  FUZZ_REQUIRE(scene.ended == 1 || scene.has_gone);
+  FUZZ_REQUIRE(status == EXIT_SUCCESS || status == EXIT_FAILURE);
+  close_scene();
+  rd_cleanup_fd(&options.user_stdin);
+  rd_cleanup_fd(&options.user_stdout);
+  return 0;
+}
+
+static void open_scene(struct agent_options *options, int *guard_fd, struct fuzz_input *input) {
+  int control[2], guardian[2];
+  bool is_users = input->left > 0 && input->bytes[0] == 'u';
+  signal(SIGPIPE, SIG_IGN); // as the agent's main does
+  FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, control) == 0);
+  FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, guardian) == 0);
+  *options = (struct agent_options){.nonce = "nonce", .user_stdin = -1, .user_stdout = -1};
+  if (is_users) options->user_stdin = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (is_users) options->user_stdout = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  scene = (struct scene){.input = *input, .controller_fd = control[1], .guardian_fd = guardian[1], .signal_fd = -1};
+  scene.told = line_reader_create(control[1], LINE_MOST_BYTES);
+  *guard_fd = guardian[0];
+  give_standard_descriptors(control[0]);
+  close(control[0]);
+}
+
+static void close_scene(void) {
+  give_standard_descriptors(-1);
+  for (size_t i = 0; i < scene.child_count; i++) end_child(&scene.children[i], 0);
+  rd_cleanup_fd(&scene.controller_fd);
+  rd_cleanup_fd(&scene.guardian_fd);
+  rd_cleanup_fd(&scene.signal_fd);
+  line_reader_destroy(scene.told);
+  holds_clear(&scene.holds);
+}
+
+// The supervisor's 0 and 1; -1: as they were.
+static void give_standard_descriptors(int fd) {
+  static int before[2] = {-1, -1};
+  for (int i = 0; i < 2; i++) {
+    if (before[i] < 0) before[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
+    FUZZ_REQUIRE(before[i] < 0 || dup2(fd >= 0 ? fd : before[i], i) == i);
+  }
+}
+
+static bool turn(void *context) {
+  (void)context;
+  hear();
+  guard();
+  check_consumers();
+  if (scene.input.left == 0 || scene.lines == LINES_MOST) {
+    static const char last[] = "\n{\"op\":\"abort\",\"reason\":\"over\"}";
+    if (!scene.is_done) request(last, sizeof last - 1);
+    scene.is_done = true;
+    return false;
+  }
+  const uint8_t *line = scene.input.bytes;
+  const uint8_t *newline = memchr(line, '\n', scene.input.left);
+  size_t bytes = newline != NULL ? (size_t)(newline - line) : scene.input.left;
+  scene.input.left -= newline != NULL ? bytes + 1 : bytes;
+  scene.input.bytes += newline != NULL ? bytes + 1 : bytes;
+  scene.lines++;
+  act((const char *)line, bytes);
+  return true;
+}
+
+static void hear(void) {
+  struct rd_error error;
+  if (scene.controller_fd >= 0) (void)line_reader_take(scene.told, check_line, NULL, &error);
+}
+
+// Every line after the hello is an event, and `ended` is the last one.
+static bool check_line(void *context, const char *line, size_t bytes) {
+  (void)context;
+  FUZZ_REQUIRE(scene.ended == 0);
+  if (!scene.greeted) {
+    scene.greeted = strcmp(line, "hello") == 0;
+    FUZZ_REQUIRE(scene.greeted);
+    return true;
+  }
+  json_t *event = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, NULL);
+  const char *name = json_string_value(json_object_get(event, "event"));
+  FUZZ_REQUIRE(name != NULL);
+  if (strcmp(name, "ended") == 0) scene.ended++;
+  json_decref(event);
+  return true;
+}
+
+static void guard(void) {
+  struct guard_message message;
+  int fd;
+  while (scene.guardian_fd >= 0 && guard_receive(scene.guardian_fd, &message, &fd) > 0) {
+    FUZZ_REQUIRE((message.word == GUARD_HOLD) == (fd >= 0));
+    if (message.word == GUARD_HOLD) holds_add(&scene.holds, message.number, fd);
+    if (message.word == GUARD_RELEASE) holds_drop(&scene.holds, message.number);
+  }
+}
+
+// As long as nothing has ended well, nor may have.
+static void check_consumers(void) {
+  for (size_t i = 0; i < scene.child_count && !scene.may_end; i++) {
+    struct pollfd input = {.fd = scene.children[i].fds[0]};
+    if (scene.children[i].status != NOT_ENDED || !scene.children[i].reads_pipe) continue;
+    FUZZ_REQUIRE(poll(&input, 1, 0) == 0);
+  }
+}
+
+static void act(const char *line, size_t bytes) {
+  char kind = bytes > 0 ? line[0] : '\0';
+  if (kind >= '0' && kind <= '9')
+    act_child(line, bytes);
+  else if (kind == '+')
+    lone_clock_pass(number_in(line + 1, bytes - 1));
+  else if (kind == '!')
+    rd_cleanup_fd(&scene.guardian_fd), scene.may_end = true;
+  else if (kind == 'q')
+    rd_cleanup_fd(&scene.controller_fd), scene.has_gone = true;
+  else if (kind == '~')
+    tell_signal(SIGTERM);
+  else if (kind == 'f')
+    scene.spawn_fails = !scene.spawn_fails;
+  else if (kind != 'u')
+    request(line, bytes);
+}
+
+// A number, a letter, and what belongs to it.
+static void act_child(const char *line, size_t bytes) {
+  size_t number = (size_t)(line[0] - '0');
+  if (bytes < 2 || number >= scene.child_count || scene.children[number].status != NOT_ENDED) return;
+  struct child *child = &scene.children[number];
+  int value = number_in(line + 2, bytes - 2) & 0x7f;
+  size_t out = line[1] == 's' ? 3 : line[1] == 'e' ? 2 : 1;
+  switch (line[1]) {
+  case 'x':
+    scene.may_end = true;
+    end_child(child, W_EXITCODE(value, 0));
+    break;
+  case 'k':
+    end_child(child, W_EXITCODE(0, value > 0 && value < 65 ? value : SIGKILL));
+    break;
+  case 'b':
+    child->is_stubborn = true;
+    break;
+  case 'c':
+    if ((size_t)value < child->fd_count) rd_cleanup_fd(&child->fds[value]);
+    break;
+  case 's':
+    scene.may_end = true; // it may be the word for it
+    /* fall through */
+  case 'e':
+  case 'o':
+    if (out >= child->fd_count || child->fds[out] < 0) break;
+    // A path ends in a NUL, everything else in a newline.
+    send_line(child->fds[out], line + 2, bytes - 2, line[1] == 'o' ? '\0' : '\n');
+    break;
+  default:
+    break;
+  }
+}
+
+static void request(const char *line, size_t bytes) {
+  if (memmem(line, bytes, "lenient\":true", 13) != NULL) scene.may_end = true;
+  if (scene.controller_fd >= 0) send_line(scene.controller_fd, line, bytes, '\n');
+}
+
+// As much of it as goes.
+static void send_line(int fd, const char *text, size_t bytes, char end) {
+  (void)rd_set_nonblocking(fd);
+  if (bytes > 0 && rd_write_some(fd, text, bytes) != (ssize_t)bytes) return;
+  (void)rd_write_some(fd, &end, 1);
+}
+
+static int number_in(const char *digits, size_t count) {
+  int number = 0;
+  for (size_t i = 0; i < count && i < 6 && digits[i] >= '0' && digits[i] <= '9'; i++)
+    number = number * 10 + (digits[i] - '0');
+  return number;
+}
+
+static void end_child(struct child *child, int status) {
+  if (child->status == NOT_ENDED) {
+    child->status = status;
+    tell_signal(SIGCHLD);
+  }
+  for (size_t i = 0; i < child->fd_count; i++) rd_cleanup_fd(&child->fds[i]);
+}
+
+static void tell_signal(unsigned number) {
+  const struct signalfd_siginfo info = {.ssi_signo = number};
+  if (scene.signal_fd >= 0) (void)rd_write_some(scene.signal_fd, &info, sizeof info);
+}
+
+static struct child *child_of(pid_t pid) {
+  size_t index = (size_t)(pid - FIRST_PID);
+  return pid >= FIRST_PID && index < scene.child_count ? &scene.children[index] : NULL;
+}
+
+static pid_t pid_of(const struct child *child) {
+  return FIRST_PID + (pid_t)(child - scene.children);
+}
+
+// In place of spawn.c.
+pid_t spawn(const struct spawning *spawning, struct rd_error *error) {
+  struct stat status;
+  if (scene.spawn_fails || scene.child_count == CHILDREN_MOST) {
+    rd_error_set(error, RD_CODE_INTERNAL, "cannot start %s", spawning->file);
+    return -1;
+  }
+  struct child *child = &scene.children[scene.child_count++];
+  *child = (struct child){.fd_count = spawning->fd_count, .status = NOT_ENDED};
+  for (size_t i = 0; i < spawning->fd_count; i++) {
+    child->fds[i] = fcntl(spawning->fds[i], F_DUPFD_CLOEXEC, 3);
+    FUZZ_REQUIRE(child->fds[i] >= 0);
+  }
+  child->reads_pipe = fstat(child->fds[0], &status) == 0 && S_ISFIFO(status.st_mode);
+  return pid_of(child);
+}
+
+bool spawn_is_dead(pid_t pid) {
+  const struct child *child = child_of(pid);
+  return child != NULL && child->status != NOT_ENDED && !child->is_reaped;
+}
+
+int spawn_signals(struct rd_error *error) {
+  int ends[2];
+  (void)error;
+  FUZZ_REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+  scene.signal_fd = ends[1];
+  return ends[0];
+}
+
+int spawn_null_device(struct rd_error *error) {
+  (void)error;
+  return open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+// In place of hello.c.
+char *hello_line(const char *nonce, pid_t agent, int null_fd) {
+  (void)nonce, (void)agent, (void)null_fd;
+  return memory_copy("hello", 5);
+}
+
+// In place of process_list.c: whatever is asked for, the children that live.
+static bool list_children(pid_t only, struct process_list *list) {
+  *list = (struct process_list){.items = memory_new(CHILDREN_MOST, sizeof *list->items)};
+  for (size_t i = 0; i < scene.child_count; i++) {
+    pid_t pid = pid_of(&scene.children[i]);
+    if (scene.children[i].status == NOT_ENDED && (only == 0 || only == pid))
+      list->items[list->count++] = (struct process){.pid = pid, .parent = getpid(), .group = pid, .state = 'T'};
+  }
+  return true;
+}
+
+bool process_list_below(pid_t root, struct process_list *list, struct rd_error *error) {
+  (void)root, (void)error;
+  return list_children(0, list);
+}
+
+bool process_list_group(pid_t leader, struct process_list *list, struct rd_error *error) {
+  (void)error;
+  return list_children(leader, list);
+}
+
+void process_list_clear(struct process_list *list) {
+  free(list->items);
+}
+
+int process_signal(const struct process *process, int number) {
+  const struct child *child = child_of(process->pid);
+  if (child == NULL || child->is_reaped) return ESRCH;
+  return kill(process->pid, number) == 0 ? 0 : errno;
+}
+
+bool process_is_foreign(pid_t pid) {
+  (void)pid;
+  return false;
+}
+
+void process_command(pid_t pid, char *text, size_t text_bytes) {
+  snprintf(text, text_bytes, "command of %d", (int)pid);
+}
+
+// The C library's.
+int kill(pid_t pid, int number) {
+  struct child *child = child_of(pid < 0 ? -pid : pid);
+  FUZZ_REQUIRE(child != NULL && !child->is_reaped); // else it may be anybody
+  bool ends = number == SIGKILL || number == SIGTERM || number == SIGPIPE;
+  if (child->status != NOT_ENDED || !ends) return 0;
+  if (!child->is_stubborn) {
+    end_child(child, W_EXITCODE(0, number));
+    return 0;
+  }
+  errno = EPERM;
+  return -1;
+}
+
+pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
+  FUZZ_REQUIRE(pid == -1 && options == WNOHANG);
+  for (size_t i = 0; i < scene.child_count; i++) {
+    struct child *child = &scene.children[i];
+    if (child->status == NOT_ENDED || child->is_reaped) continue;
+    child->is_reaped = true;
+    *status = child->status;
+    *usage = (struct rusage){0};
+    return pid_of(child);
+  }
+  return 0;
+}
+
+pid_t fork(void) {
+  return FIRST_PID - 1; // whoever stays behind
+}
+
+int access(const char *path, int mode) {
+  (void)path, (void)mode;
+  return 0;
+}
