@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests reach of the native programs: the C suites, the kept corpora of the fuzz targets, and the programs by
+// themselves (test/native, test/agent). What only the lab runs, as everything over RDMA, counts as missed.
+// Builds with gcc --coverage in build/coverage, runs them, and prints lines and branches by file and by package, then
+// the functions that nothing called in the ten files that are covered least.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const OUT = 'build/coverage';
+// Counters are added to by several threads, and by a program at a time.
+const FLAGS = ['CFLAGS=-O0 -g --coverage -fprofile-update=atomic', 'LDFLAGS=--coverage'];
+const SUITE_MOST_MS = 120_000;
+const PROGRAMS = ['node_modules/.bin/mocha', '--parallel', '--jobs', '2', 'test/{native,agent}/**/*.test.ts'];
+const PROGRAMS_MOST_MS = 300_000;
+const WORST = 10;
+const OF_THE_LAB = /\/(verbs_\w+|transport_verbs)\.c$/;
+
+interface Share {
+  readonly hit: number;
+  readonly all: number;
+}
+
+interface Covered {
+  readonly file: string;
+  readonly lines: Share;
+  readonly branches: Share;
+  readonly uncalled: readonly string[];
+}
+
+/** What `gcov --json-format` says. */
+interface GcovOutput {
+  readonly files: readonly {
+    readonly file: string;
+    readonly lines: readonly { readonly count: number; readonly branches: readonly { readonly count: number }[] }[];
+    readonly functions: readonly { readonly name: string; readonly execution_count: number }[];
+  }[];
+}
+
+process.exitCode = main();
+
+function main(): number {
+  const make = ['-s', '-j2', `OUT=${OUT}`, ...FLAGS, 'all', 'test-programs', 'fuzz-programs'];
+  if (spawnSync('make', make, { cwd: ROOT, stdio: 'inherit' }).status !== 0) return 1;
+  for (const data of filesBelow(OUT, /\.gcda$/)) rmSync(join(ROOT, data));
+  const failed = [...suites(), ...corpora(), PROGRAMS].filter((argv) => !runs(argv));
+  for (const [program] of failed) console.error(`coverage: ${program} failed: what it reached may be missing`);
+  const files = filesBelow(OUT, /-native\/src\/\w+\.gcno$/).flatMap(coveredBy);
+  print(files);
+  return failed.length > 0 ? 1 : 0;
+}
+
+function suites(): string[][] {
+  return filesBelow(OUT, /\/test\/\w+_test$/).map((program) => [program]);
+}
+
+function corpora(): string[][] {
+  return filesBelow(OUT, /\/fuzz\/\w+_fuzz$/).map((program) => {
+    const corpus = program.replace(OUT, 'packages').replace(/(\w+)_fuzz$/, 'corpus/$1');
+    return [program, corpus];
+  });
+}
+
+function filesBelow(folder: string, pattern: RegExp): string[] {
+  const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  return files
+    .map((file) => join(folder, file))
+    .filter((file) => pattern.test(file))
+    .sort();
+}
+
+function runs([program = '', ...args]: readonly string[]): boolean {
+  const env = { ...process.env, RD_BIN: join(ROOT, OUT) };
+  const options = {
+    cwd: ROOT,
+    env,
+    timeout: program === PROGRAMS[0] ? PROGRAMS_MOST_MS : SUITE_MOST_MS,
+    encoding: 'utf8',
+  } as const;
+  const done = spawnSync(join(ROOT, program), args, options);
+  if (done.status !== 0) console.error(done.stderr);
+  return done.status === 0;
+}
+
+/** An object without counts was never run: all of it counts as missed. */
+function coveredBy(notes: string): Covered[] {
+  const asked = spawnSync('gcov', ['--json-format', '--stdout', '--branch-probabilities', notes], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
+  if (asked.status !== 0) throw new Error(`gcov ${notes}: ${asked.stderr}`);
+  const said = JSON.parse(asked.stdout) as GcovOutput;
+  return said.files
+    .filter(({ file }) => file.startsWith('packages/') && file.endsWith('.c'))
+    .map(({ file, lines, functions }) => ({
+      file,
+      lines: share(lines),
+      branches: share(lines.flatMap(({ branches }) => branches)),
+      uncalled: functions.filter((each) => each.execution_count === 0).map(({ name }) => name),
+    }));
+}
+
+function share(counted: readonly { readonly count: number }[]): Share {
+  return { hit: counted.filter(({ count }) => count > 0).length, all: counted.length };
+}
+
+function print(files: readonly Covered[]): void {
+  const packages = [...new Set(files.map(({ file }) => packageOf(file)))];
+  console.log(row('file', 'lines', '%', 'branches', '%'));
+  for (const each of packages) {
+    const of = files.filter(({ file }) => packageOf(file) === each);
+    for (const covered of of) console.log(figures(covered.file.replace('packages/', ''), [covered]));
+    console.log(`${figures(`= ${each}`, of)}\n`);
+  }
+  console.log(figures('= all', files));
+  const here = files.filter(({ file }) => !OF_THE_LAB.test(file));
+  const worst = here.sort((one, other) => percent(one.lines) - percent(other.lines)).slice(0, WORST);
+  console.log('\nCovered least, but for RDMA, and what nothing called there:');
+  for (const { file, lines, uncalled } of worst)
+    console.log(`${percent(lines).toFixed(0).padStart(4)} %  ${file}: ${uncalled.join(', ') || '-'}`);
+}
+
+function packageOf(file: string): string {
+  return file.split('/')[1] ?? '';
+}
+
+function figures(name: string, files: readonly Covered[]): string {
+  const lines = sum(files.map((each) => each.lines));
+  const branches = sum(files.map((each) => each.branches));
+  const columns = [lines, branches].flatMap((each) => [`${each.hit}/${each.all}`, percent(each).toFixed(1)]);
+  return row(name, ...columns);
+}
+
+function sum(shares: readonly Share[]): Share {
+  return shares.reduce((total, { hit, all }) => ({ hit: total.hit + hit, all: total.all + all }), { hit: 0, all: 0 });
+}
+
+function percent({ hit, all }: Share): number {
+  return all === 0 ? 100 : (hit / all) * 100;
+}
+
+function row(name: string, ...columns: readonly string[]): string {
+  return name.padEnd(40) + columns.map((column) => column.padStart(13)).join('');
+}
