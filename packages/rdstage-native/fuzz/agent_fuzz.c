@@ -30,7 +30,7 @@
 #define CHILDREN_MOST 16u
 #define FIRST_PID 0x70000000 // above every pid there is
 #define LINES_MOST 300u
-#define TURNS_MOST 9000u
+#define TURNS_MOST 25000u // a lease of a millisecond is renewed as often, and the end takes up to 8 s
 #define LINE_MOST_BYTES (4u << 20)
 #define NOT_ENDED (-1)
 

@@ -9,7 +9,8 @@
 
 #define LOOK_AGAIN_MS 20
 #define SENDERS_WITHIN_MS 1000
-#define COMMANDS_WITHIN_MS 6000 // of the whole
+#define SENDERS_DEAD_WITHIN_MS 2000 // also one that the system does not let die yet: it does nothing more, then
+#define COMMANDS_WITHIN_MS 6000     // of the whole
 #define RECEIVERS_WITHIN_MS 1000
 #define ALL_WITHIN_MS 8000
 
@@ -94,7 +95,7 @@ static bool senders_are_over(const struct ending *ending) {
   if (phase_lasts(ending, SENDERS_WITHIN_MS)) return false;
   segment_doom(ending->segment);
   signal_programs(ending, HOP_SEND, SIGKILL);
-  return false;
+  return !phase_lasts(ending, SENDERS_DEAD_WITHIN_MS);
 }
 
 static bool receivers_are_over(const struct ending *ending) {
