@@ -18,7 +18,8 @@ struct rd_sink {
 
 static struct lone_end end;
 static struct rd_sink sink;
-static unsigned sinks; // that are open
+static unsigned sinks;   // that are open
+static bool is_given_up; // by the agent
 
 static void make_end(struct fuzz_input *input);
 static void add_sink(void);
@@ -47,6 +48,7 @@ static void make_end(struct fuzz_input *input) {
   end.adopts = how & 4;
   end.frames_a_key = how & 8 ? 3 : 0;
   end.is_slow = how & 16;
+  is_given_up = false;
   sink = (struct rd_sink){.kind = (enum sink_kind)(how >> 5 & 3), .room = how & 128 ? 0 : SIZE_MAX};
   end.slots = 2u + more % 8;
   end.slot_bytes = more & 8 ? 4096 : 9000;
@@ -88,8 +90,9 @@ static void act(struct lone_end *lone, uint8_t op) {
     break;
   case 0xe6:
     order = lone_end_order(lone, fuzz_u8(&lone->input) & 1 ? RD_ORDER_ABORT : RD_ORDER_LOST);
-    if (order != NULL) order->code = RD_CODE_ABORTED;
-    lone->peer.misbehaved = true; // it may fail now
+    if (order == NULL) break;
+    order->code = RD_CODE_ABORTED;
+    is_given_up = true;
     break;
   default:
     phony_peer_say(&lone->peer, RD_FRAME_DATA, 1u + fuzz_u8(&lone->input));
@@ -113,7 +116,7 @@ static bool wind_up(struct lone_end *lone) {
 static bool must_succeed(void) {
   const struct phony_peer *peer = &end.peer;
   return peer->joined && peer->said_end && !peer->misbehaved && !peer->overdrawn && !peer->mute && !peer->heard_done &&
-         sinks > 0 && !sink.fails && !sink.reader_gone;
+         !is_given_up && sinks > 0 && !sink.fails && !sink.reader_gone;
 }
 
 static void check(void) {

@@ -20,6 +20,7 @@ static struct lone_end end;
 static struct rd_source source;
 static unsigned sources; // that are open
 static bool has_source, has_committed;
+static bool is_given_up; // by the agent
 
 static void make_end(struct fuzz_input *input);
 static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input);
@@ -57,7 +58,7 @@ static void make_end(struct fuzz_input *input) {
   if (more & 4) ((struct rd_order *)&end.script.orders[0])->settings.compress_level = 1;
   end.compresses = more & 4 && end.hello.features & RD_FEATURE_ZSTD;
   end.input = *input;
-  has_source = has_committed = false;
+  has_source = has_committed = is_given_up = false;
   if (!(how & 128)) add_source();
   if (more & 8) return;
   lone_end_order(&end, RD_ORDER_COMMIT);
@@ -100,8 +101,9 @@ static void act(struct lone_end *lone, uint8_t op) {
     break;
   case 0xe6:
     order = lone_end_order(lone, fuzz_u8(&lone->input) & 1 ? RD_ORDER_ABORT : RD_ORDER_LOST);
-    if (order != NULL) order->code = RD_CODE_ABORTED;
-    lone->peer.misbehaved = true; // it may fail now
+    if (order == NULL) break;
+    order->code = RD_CODE_ABORTED;
+    is_given_up = true;
     break;
   default:
     phony_peer_say(&lone->peer, RD_FRAME_ACK, 0);
@@ -131,7 +133,7 @@ static bool wind_up(struct lone_end *lone) {
 
 static bool is_honest(void) {
   const struct phony_peer *peer = &end.peer;
-  bool can_end = has_source && has_committed && !source.stays_open && !source.fails;
+  bool can_end = has_source && !is_given_up && has_committed && !source.stays_open && !source.fails;
   return can_end && peer->joined && !peer->resume_owed && !peer->misbehaved && !peer->mute && !peer->said_closed &&
          !peer->said_done && !peer->deaf;
 }
@@ -139,9 +141,10 @@ static bool is_honest(void) {
 static void check(void) {
   const struct script *script = &end.script;
   const struct phony_peer *peer = &end.peer;
+  if (peer->joined) (void)phony_peer_hear(&end.peer, 0, 0); // what it said last
   FUZZ_REQUIRE(!is_honest());
   FUZZ_REQUIRE(sources == 0);
-  FUZZ_REQUIRE(script->code != RD_CODE_OK || peer->said_done);
+  FUZZ_REQUIRE(script->code != RD_CODE_OK || (peer->said_done && (peer->heard_end || end.stalled > 0)));
   FUZZ_REQUIRE(!peer->heard_end || (has_committed && source.has_ended));
   if (peer->misbehaved) return;
   FUZZ_REQUIRE(peer->heard_bytes <= source.bytes);
