@@ -7,8 +7,8 @@
 #include "options.h"
 
 // A sanitizer makes calls of its own, and LeakSanitizer looks at the program's threads by ptrace from a process that it
-// starts.
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+// starts. gcov writes its counts where the program may not (scripts/coverage.ts).
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || defined RD_WITHOUT_SANDBOX
 #define RD_SANDBOX_IS_POSSIBLE false
 #elif defined __has_feature
 #define RD_SANDBOX_IS_POSSIBLE !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
