@@ -10,7 +10,11 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const OUT = 'build/coverage';
 // Counters are added to by several threads, and by a program at a time.
-const FLAGS = ['CPPFLAGS=-DRD_WITHOUT_SANDBOX', 'CFLAGS=-O0 -g --coverage -fprofile-update=atomic', 'LDFLAGS=--coverage'];
+const FLAGS = [
+  'CPPFLAGS=-DRD_WITHOUT_SANDBOX',
+  'CFLAGS=-O0 -g --coverage -fprofile-update=atomic',
+  'LDFLAGS=--coverage',
+];
 const SUITE_MOST_MS = 120_000;
 const PROGRAMS = ['node_modules/.bin/mocha', '--parallel', '--jobs', '2', 'test/{native,agent}/**/*.test.ts'];
 const PROGRAMS_MOST_MS = 300_000;
