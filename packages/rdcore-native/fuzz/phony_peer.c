@@ -487,7 +487,7 @@ static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, 
   case RD_FRAME_END:
     FUZZ_REQUIRE(receives && frame->offset == peer->heard_bytes && !peer->heard_end);
     FUZZ_REQUIRE(rd_end_decode(payload, bytes, &peer->end, &error));
-    peer->heard_end = true;
+    peer->heard_end = peer->heard_an_end = true;
     break;
   case RD_FRAME_ACK:
     FUZZ_REQUIRE(!receives && frame->offset >= peer->acked_bytes);

@@ -40,7 +40,8 @@ struct phony_peer {
 
   // As a receiver.
   uint64_t heard_bytes, granted_bytes;
-  bool heard_end;
+  bool heard_end; // since it said from where on it wants to hear
+  bool heard_an_end;
   struct rd_end end;
   bool said_done, said_closed;
 };

@@ -144,7 +144,7 @@ static void check(void) {
   if (peer->joined) (void)phony_peer_hear(&end.peer, 0, 0); // what it said last
   FUZZ_REQUIRE(!is_honest());
   FUZZ_REQUIRE(sources == 0);
-  FUZZ_REQUIRE(script->code != RD_CODE_OK || (peer->said_done && (peer->heard_end || end.stalled > 0)));
+  FUZZ_REQUIRE(script->code != RD_CODE_OK || (peer->said_done && (peer->heard_an_end || end.stalled > 0)));
   FUZZ_REQUIRE(!peer->heard_end || (has_committed && source.has_ended));
   if (peer->misbehaved) return;
   FUZZ_REQUIRE(peer->heard_bytes <= source.bytes);
