@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines of rdsend and rdrecv without rdpipe. The key comes from a file, by a descriptor.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 
 /** Of rdsend and rdrecv. */
 export interface Build {
@@ -7,6 +9,11 @@ export interface Build {
   readonly label: string;
   /** Where the two programs are. */
   readonly programs: string;
+}
+
+/** Builds from before it had `--encrypt auth` can be compared in everything else. */
+export function knowsAuth({ programs }: Build): boolean {
+  return /--encrypt .*auth/s.test(execFileSync(join(programs, 'rdsend'), ['--help'], { encoding: 'utf8' }));
 }
 
 export interface Hop {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One hop from h1 to h2 in messages of 1 MiB: the peers, and rdsend and rdrecv by hand.
 import { addressOf } from '../../lab/network.ts';
-import { type Build, type Hop, rdrecv, rdsend } from '../by-hand.ts';
+import { type Build, type Hop, knowsAuth, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, type Goal, type Listening, MIB } from '../case.ts';
 import { noted } from '../processors.ts';
 import { ofIperf, ofLast, ofRdsend, ofRstreamBandwidth, ofSendBandwidth, type Transport } from '../readings.ts';
@@ -32,7 +32,9 @@ export function bulkCases(setup: Setup): readonly [Case, ...Case[]] {
       byHand('RDMA, file to `/dev/null`', build, mib, 'rdma', fileToNull, '--encrypt never', atLeast(0.85)),
       byHand('RDMA, file to file', build, mib, 'rdma', fileToFile, '--encrypt never'),
       byHand('RDMA, shell pipes', build, mib, 'rdma', pipes, '--encrypt never', atLeast(0.8)),
-      byHand('RDMA authenticated, file to `/dev/null`', build, mib, 'rdma', fileToNull, '--encrypt auth'),
+      ...(knowsAuth(build)
+        ? [byHand('RDMA authenticated, file to `/dev/null`', build, mib, 'rdma', fileToNull, '--encrypt auth')]
+        : []),
       byHand('RDMA encrypted, file to `/dev/null`', build, mib, 'rdma', fileToNull, '--encrypt always'),
       byHand('TCP, file to `/dev/null`', build, mib, 'tcp', fileToNull, '--encrypt never'),
       byHand('TCP, shell pipes', build, mib, 'tcp', pipes, '--encrypt never'),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that is in memory to /dev/null, and iperf3, which sends the same memory again and again.
-import { type Build, rdrecv, rdsend } from '../by-hand.ts';
+import { type Build, knowsAuth, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, type Goal, MIB } from '../case.ts';
 import { ofIperf, ofLast, ofRdsend } from '../readings.ts';
 import { ADDRESS, here, hop, listener, type Setup } from './setup.ts';
@@ -8,6 +8,7 @@ import { ADDRESS, here, hop, listener, type Setup } from './setup.ts';
 export interface NullCases {
   readonly iperf: Case;
   readonly plain: readonly Case[];
+  readonly authenticated: readonly Case[];
   readonly encrypted: readonly Case[];
 }
 
@@ -31,10 +32,20 @@ export function nullCases({ mib, builds }: Setup): NullCases {
   };
   const goals: readonly Goal[] = [{ figure: 'mb_per_s', base: iperf, bound: 'at least', value: 1, aim: 1.2 }];
   const plain = { name: 'rdsend FILE', options: '--encrypt never', source };
+  const authenticated = { name: 'rdsend FILE, authenticated', options: '--encrypt auth', source };
   const encrypted = { name: 'rdsend FILE, encrypted', options: '--encrypt always', source };
+  const ours = builds.map((build) => {
+    const base: Case = { ...fileToNull(build, plain, bytes), goals };
+    const beside: Goal[] = [{ figure: 'mb_per_s', base, bound: 'at least', value: 0.9 }];
+    return {
+      plain: base,
+      authenticated: knowsAuth(build) ? [{ ...fileToNull(build, authenticated, bytes), goals: beside }] : [],
+    };
+  });
   return {
     iperf,
-    plain: builds.map((build) => ({ ...fileToNull(build, plain, bytes), goals })),
+    plain: ours.map(({ plain }) => plain),
+    authenticated: ours.flatMap(({ authenticated }) => authenticated),
     encrypted: builds.map((build) => fileToNull(build, encrypted, bytes)),
   };
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cat SOURCE | X` on one side, `X | drain` on the other: the peers, and ours, plain, authenticated and encrypted.
+
+import { knowsAuth } from '../by-hand.ts';
 import { type Case, type Goal, MIB } from '../case.ts';
 import { program } from '../programs/programs.ts';
 import { ofDrain } from '../readings.ts';
@@ -52,7 +54,7 @@ export function pipeCases({ mib, builds }: Setup): PipeCases {
   const ours = builds.map((build) => {
     const base: Case = { ...moved(plain(build)), goals: plainGoals };
     const goals: Goal[] = [{ figure: 'mb_per_s', base, bound: 'at least', value: 0.9 }];
-    return { plain: base, authenticated: { ...moved(authenticated(build)), goals } };
+    return { plain: base, authenticated: knowsAuth(build) ? [{ ...moved(authenticated(build)), goals }] : [] };
   });
   const rdpipeGoal: Goal = { figure: 'max_rss_mib', bound: 'at most', value: 120 };
   return {
@@ -62,7 +64,7 @@ export function pipeCases({ mib, builds }: Setup): PipeCases {
     ssh256,
     otherPeers: [SOCAT, TUNED_SOCAT, MBUFFER].map(moved),
     plain: ours.map(({ plain }) => plain),
-    authenticated: ours.map(({ authenticated }) => authenticated),
+    authenticated: ours.flatMap(({ authenticated }) => authenticated),
     encrypted: builds.map((build) => ({ ...moved(encrypted(build)), goals: encryptedGoals })),
     rdpipe: { ...moved(rdpipe()), goals: [rdpipeGoal] },
   };

@@ -55,7 +55,7 @@ function bulkTables(
     },
     null: {
       title: `File to \`/dev/null\`, ${mib} MiB`,
-      cases: [toNull.iperf, ...toNull.plain],
+      cases: [toNull.iperf, ...toNull.plain, ...toNull.authenticated],
       columns: [RATE, timesRate(toNull.iperf), PROCESSOR, MEMORY],
     },
     file: {
