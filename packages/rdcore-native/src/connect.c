@@ -237,7 +237,7 @@ static bool make_hello(struct rd_connect *connect, const struct rd_transport *tr
       .epoch = next_epoch(connect, dialler),
   };
   if (config->role == RD_ROLE_SENDER) return true;
-  bool is_worked = hello->wants != RD_PROTECTION_NONE || config->compress_level > 0;
+  bool is_worked = hello->wants == RD_PROTECTION_SEAL || config->compress_level > 0;
   struct rd_window window = connect->epoch > 0 ? connect->window : rd_window_of(config->buffer_bytes, is_worked);
   bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);
   hello->slots = window.slots;

@@ -266,7 +266,7 @@ static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
 static void follow(struct rd_handshake *handshake) {
   struct rd_hello *mine = &handshake->mine;
   const struct rd_hello *dialler = &handshake->peer;
-  if (handshake->adapts_slots && (dialler->compresses || dialler->wants != RD_PROTECTION_NONE)) {
+  if (handshake->adapts_slots && (dialler->compresses || dialler->wants == RD_PROTECTION_SEAL)) {
     struct rd_window window = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
     window = rd_window_worked(&window);
     mine->slots = window.slots;

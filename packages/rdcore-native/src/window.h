@@ -19,7 +19,8 @@ struct rd_window {
 };
 
 // What is compressed or sealed goes in smaller frames: they stay in a processor's cache between one thing that is done
-// with them and the next, and there are enough for many threads.
+// with them and the next, and there are enough for many threads. A MAC only reads: with it, frames as large as those in
+// clear move 0.90 of what these do, with 256 KiB 0.81.
 #define RD_WINDOW_WORKED_SLOT_BYTES (256u << 10)
 
 // What a receiver with a buffer of so many bytes, at least 64 KiB, grants; `is_worked`: frames are to be opened or

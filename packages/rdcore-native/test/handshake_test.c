@@ -384,7 +384,7 @@ int main(void) {
   }
   granted(false, RD_PROTECTION_NONE, true, 8);
   granted(true, RD_PROTECTION_NONE, true, 32);
-  granted(false, RD_PROTECTION_MAC, true, 32);
+  granted(false, RD_PROTECTION_MAC, true, 8);
   granted(false, RD_PROTECTION_SEAL, true, 32);
   granted(true, RD_PROTECTION_SEAL, false, 8);
   another_hop();
