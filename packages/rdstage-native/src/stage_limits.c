@@ -10,7 +10,6 @@
 #define UNLIMITED "unlimited"
 
 static bool take(const char **text, rlim_t unit, rlim_t *limit);
-static void set(int resource, rlim_t soft);
 
 bool stage_limits_parse(const char *text, struct stage_limits *limits) {
   limits->given = take(&text, BLOCK_BYTES, &limits->core_bytes) && *text++ == ',' && take(&text, 1, &limits->files) &&
@@ -19,9 +18,12 @@ bool stage_limits_parse(const char *text, struct stage_limits *limits) {
 }
 
 void stage_limits_set(const struct stage_limits *limits) {
-  if (!limits->given) return;
-  set(RLIMIT_CORE, limits->core_bytes);
-  set(RLIMIT_NOFILE, limits->files);
+  struct rlimit cores, files;
+  if (!limits->given || getrlimit(RLIMIT_CORE, &cores) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  cores.rlim_cur = limits->core_bytes;
+  files.rlim_cur = limits->files;
+  setrlimit(RLIMIT_CORE, &cores);
+  setrlimit(RLIMIT_NOFILE, &files);
 }
 
 // Moves *text behind it.
@@ -38,11 +40,4 @@ static bool take(const char **text, rlim_t unit, rlim_t *limit) {
   *text = end;
   *limit = number * unit;
   return true;
-}
-
-static void set(int resource, rlim_t soft) {
-  struct rlimit limit;
-  if (getrlimit(resource, &limit) != 0) return;
-  limit.rlim_cur = soft;
-  setrlimit(resource, &limit);
 }
