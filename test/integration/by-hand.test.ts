@@ -56,7 +56,7 @@ describe('rdsend and rdrecv by hand', () => {
 
   it('keep the descriptor of the key from their commands', async () => {
     await lab.write('key', Buffer.from('a-very-secret-key\n'));
-    const command = "3< key -- sh -c 'cat; cat /proc/self/fd/3 2>&1'";
+    const command = "3< key -- sh -c 'cat; cat /proc/self/fd/3 2>&1; true'";
     const result = await lab.sh(`
       rdrecv --key-fd 3 ${port} - ${command} > received 2> /dev/null & receiver=$!
       rdsend --key-fd 3 127.0.0.1 ${port} - ${command} < /dev/null; wait $receiver; cat received`);

@@ -13,6 +13,8 @@ const WITHIN = 1.02;
 const LATE_MS = 20;
 /** Of a run that was unlucky. */
 const ATTEMPTS = 3;
+/** The proxy breaks a connection behind the piece that was one too much: node reads so many bytes at most. */
+const PROXY_PIECE_BYTES = 64 * 1024;
 
 interface Cell {
   readonly name: string;
@@ -69,7 +71,7 @@ describe('a limit', () => {
       const resumedAt = performance.now();
       expect(await endOf(hop.dialler)).to.equal('ok');
       // What the connection took before it was given up, much of the stream, would have been for nothing.
-      expect(resumed).to.be.at.most(until);
+      expect(resumed).to.be.at.most(until + PROXY_PIECE_BYTES);
       expect(performance.now() - resumedAt).to.be.at.least((500 * (bytes - resumed)) / limit);
     } finally {
       proxy.close();

@@ -207,7 +207,8 @@ function metadata(file: string): string {
 function openFiles(pid: number, folder: string): Stats[] {
   const descriptors = readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
   return descriptors
-    .filter((path) => readlinkSync(path).startsWith(`${folder}/`))
+    // In a chroot, what is open in another mount namespace has what lies above the root in its path.
+    .filter((path) => readlinkSync(path).includes(`${folder}/`))
     .map((path) => statSync(path))
     .filter((status) => status.isFile());
 }
