@@ -203,8 +203,10 @@ function metadata(file: string): string {
   return execFileSync('sh', ['-ec', words], { cwd: dirname(file), encoding: 'utf8' });
 }
 
-/** Files of a folder that a process has open, without a name or with a hidden one. */
-/** In a chroot, what is open in another mount namespace has what lies above the root in its path. */
+/**
+ * Files of a folder that a process has open, without a name or with a hidden one. In a chroot, what is open in another
+ * mount namespace has what lies above the root in its path.
+ */
 function openFiles(pid: number, folder: string): Stats[] {
   const descriptors = readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
   return descriptors
