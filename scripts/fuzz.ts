@@ -15,7 +15,7 @@ const USAGE = `usage: npm run fuzz [-- [TARGET...] [--total N | --runs N | --sec
   --runs N     executions of each target
   --seconds N  each target for so long
   --jobs N     targets at a time (default: 1)
-  --keep       makes the kept corpora anew from all inputs, as small as they can be`;
+  --keep       replaces the kept corpora by all inputs, made as small as they can be`;
 const TOTAL = 5e6;
 
 /** Of a hundred executions: what is quick does most of them. Targets with threads and ciphers do a few thousand. */
