@@ -373,7 +373,8 @@ static bool is_receivers(const struct phony_peer *peer, const struct draft *draf
   if (peer->resume_owed || frame->offset != peer->heard_bytes) return false;
   if (frame->type == RD_FRAME_DONE) return peer->heard_end && draft->bytes == 0;
   if (frame->type == RD_FRAME_CLOSED) return draft->bytes == 0;
-  return frame->type == RD_FRAME_ACK && draft->bytes == RD_ACK_BYTES &&
+  // Before the first byte there is nothing to acknowledge.
+  return frame->type == RD_FRAME_ACK && draft->bytes == RD_ACK_BYTES && peer->heard_bytes > 0 &&
          rd_get_u64(draft->payload) == peer->heard_frames;
 }
 

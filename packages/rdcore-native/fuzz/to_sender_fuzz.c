@@ -29,6 +29,7 @@ static void act(struct lone_end *lone, uint8_t op);
 static short ready(const struct lone_end *lone, const struct pollfd *polled);
 static bool is_readable(void);
 static bool wind_up(struct lone_end *lone);
+static void acknowledge(struct phony_peer *peer);
 static bool is_honest(void);
 static void check(void);
 
@@ -106,7 +107,7 @@ static void act(struct lone_end *lone, uint8_t op) {
     is_given_up = true;
     break;
   default:
-    phony_peer_say(&lone->peer, RD_FRAME_ACK, 0);
+    acknowledge(&lone->peer);
   }
 }
 
@@ -127,8 +128,12 @@ static bool wind_up(struct lone_end *lone) {
   if (peer->heard_end)
     phony_peer_say(peer, RD_FRAME_DONE, 0);
   else
-    phony_peer_say(peer, RD_FRAME_ACK, 0);
+    acknowledge(peer);
   return true;
+}
+
+static void acknowledge(struct phony_peer *peer) {
+  phony_peer_say(peer, peer->heard_bytes > 0 ? RD_FRAME_ACK : RD_FRAME_PING, 0);
 }
 
 static bool is_honest(void) {
