@@ -525,14 +525,14 @@ static void take_payload(struct phony_peer *peer, const struct rd_frame *frame, 
   }
 }
 
-// It holds no more than was said, but for what was said too early, from where it then was to be. When it does not hold
-// what was said amiss, that is forgotten.
+// It holds no more than was said. When it does not hold what was said amiss, that is forgotten; what was said too
+// early, from where it then was to be, it may take from now on.
 static void take_resume(struct phony_peer *peer, uint64_t offset) {
-  FUZZ_REQUIRE(offset >= peer->acked_bytes);
-  FUZZ_REQUIRE(offset <= peer->said_bytes || peer->misbehaved || peer->spoke_early);
+  FUZZ_REQUIRE(offset >= peer->acked_bytes && (offset <= peer->said_bytes || peer->misbehaved));
   peer->resume_owed = false;
   if (offset > peer->said_bytes) return;
-  peer->misbehaved = peer->overdrawn = false;
+  peer->misbehaved = peer->spoke_early;
+  peer->overdrawn = false;
   peer->said_bytes = offset;
   if (offset < peer->end_bytes) peer->ended = false; // nor does it hold the end
   take_digest(peer, offset);
