@@ -132,10 +132,6 @@ void rd_sink_abandon(struct rd_sink *sink) {
     return; // the caller reports a failure already
 }
 
-int rd_sink_fd(const struct rd_sink *sink) {
-  return sink->fd;
-}
-
 int rd_sink_directory_fd(const struct rd_sink *sink) {
   return sink->is_file ? sink->place.directory_fd : -1;
 }

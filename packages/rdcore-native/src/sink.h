@@ -36,9 +36,6 @@ bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error);
 // As if it had never been opened: removed, or cut back.
 void rd_sink_abandon(struct rd_sink *sink);
 
-// What is written to, of the sink; -1: a fifo that is not open yet.
-int rd_sink_fd(const struct rd_sink *sink);
-
 // Of the directory in which a file is put in its place, or removed again, for *at() calls only; -1: there is none. The
 // sink's.
 int rd_sink_directory_fd(const struct rd_sink *sink);
