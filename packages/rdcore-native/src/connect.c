@@ -49,7 +49,7 @@ static void knock_failed(struct rd_connect *connect, size_t index, const struct 
 static bool was_the_last(const struct rd_connect *connect, const struct rd_knock *knock, const struct rd_error *error);
 static void note_failure(struct rd_connect *connect, const struct rd_knock *knock, const struct rd_error *error);
 static void turn_away(struct rd_connect *connect, const char *peer, const struct rd_error *error);
-static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_candidate *candidate,
+static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_pending *pending,
                                              struct rd_error *error);
 static void choose(const struct rd_connect *connect, struct rd_connection *connection);
 static void keep_way(struct rd_connect *connect, const struct rd_knock *knock, const struct rd_connection *connection);
@@ -116,7 +116,7 @@ int rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
 int rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
   size_t index = rd_knocks_drop_rdma_but(&connect->knocks, connect->ready);
   struct rd_knock *knock = &connect->knocks.each[index];
-  *connection = make_connection(connect, knock->candidate, error);
+  *connection = make_connection(connect, knock->pending, error);
   if (*connection == NULL) {
     // What an rdma device lacks, TCP may not need.
     bool is_hopeless = error->code == RD_CODE_INTERNAL && !knock->rdma;
@@ -147,8 +147,7 @@ size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) 
       polls[count++] = (struct pollfd){.fd = listener->connector->ops->poll_fd(listener->connector), .events = POLLIN};
   }
   count += rd_dials_polls(&connect->dials, polls + count);
-  for (size_t i = 0; i < connect->knocks.count; i++)
-    polls[count++] = rd_candidate_poll(connect->knocks.each[i].candidate);
+  for (size_t i = 0; i < connect->knocks.count; i++) polls[count++] = rd_pending_poll(connect->knocks.each[i].pending);
   return count;
 }
 
@@ -159,7 +158,7 @@ int rd_connect_timeout_ms(const struct rd_connect *connect) {
     if (again_at_ms > 0 && again_at_ms < soonest_ms) soonest_ms = again_at_ms;
   }
   for (size_t i = 0; i < connect->knocks.count; i++) {
-    int64_t until_ms = rd_candidate_until_ms(connect->knocks.each[i].candidate);
+    int64_t until_ms = rd_pending_until_ms(connect->knocks.each[i].pending);
     if (until_ms < soonest_ms) soonest_ms = until_ms;
   }
   if (connect->config.dials.poll && connect->knocks.count > 0) return 0;
@@ -216,12 +215,12 @@ static struct rd_knock *add_knock(struct rd_connect *connect, struct rd_transpor
     return NULL;
   }
   rd_knocks_make_room(&connect->knocks, rdma);
-  struct rd_candidate *candidate =
-      rd_candidate_create(transport, &config->identity, config->role, dialler, &mine, until_ms, error);
-  if (candidate == NULL) return NULL;
+  struct rd_pending *pending =
+      rd_pending_create(transport, &config->identity, config->role, dialler, &mine, until_ms, error);
+  if (pending == NULL) return NULL;
   // Connections after the first one have the window of that.
-  if (config->role == RD_ROLE_RECEIVER && !dialler && connect->epoch == 0) rd_candidate_adapt_slots(candidate);
-  return rd_knocks_add(&connect->knocks, candidate, rdma);
+  if (config->role == RD_ROLE_RECEIVER && !dialler && connect->epoch == 0) rd_pending_adapt_slots(pending);
+  return rd_knocks_add(&connect->knocks, pending, rdma);
 }
 
 static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool dialler,
@@ -285,7 +284,7 @@ static bool is_here(const char *peer) {
 static bool service_knocks(struct rd_connect *connect) {
   for (size_t i = 0; i < connect->knocks.count;) {
     struct rd_error why;
-    int serviced = rd_candidate_service(connect->knocks.each[i].candidate, &why);
+    int serviced = rd_pending_service(connect->knocks.each[i].pending, &why);
     if (serviced < 0) {
       knock_failed(connect, i, &why);
       continue;
@@ -301,7 +300,7 @@ static void knock_failed(struct rd_connect *connect, size_t index, const struct 
   const struct rd_knock *knock = &connect->knocks.each[index];
   // The sender closes those it does not choose, at any stage of the handshake.
   bool not_chosen = rd_code_is_loss(error->code) && connect->knocks.count > 1;
-  bool was_last = was_the_last(connect, knock, error), authenticated = rd_candidate_authenticated(knock->candidate);
+  bool was_last = was_the_last(connect, knock, error), authenticated = rd_pending_authenticated(knock->pending);
   if (was_last && authenticated) { // the sender may have chosen it, and it broke before that was heard
     connect->tried_epoch++;
     rd_dials_again(&connect->dials, &knock->address);
@@ -340,12 +339,12 @@ static void turn_away(struct rd_connect *connect, const char *peer, const struct
   connect->config.turned_away(connect->config.context, peer, error);
 }
 
-static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_candidate *candidate,
+static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_pending *pending,
                                              struct rd_error *error) {
   const struct rd_connect_config *config = &connect->config;
   struct rd_transport *transport = NULL;
   struct rd_agreement agreement;
-  rd_candidate_take(candidate, &transport, &agreement);
+  rd_pending_take(pending, &transport, &agreement);
   const char *device = transport->ops->device_name(transport);
   if (device != NULL && config->settle != NULL) config->settle(config->context, device);
   struct rd_connection_settings settings = {.stall_timeout_ms = config->stall_timeout_ms,

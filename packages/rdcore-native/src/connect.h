@@ -11,7 +11,7 @@
 #include "knocks.h"
 #include "window.h"
 
-#define RD_CONNECT_POLLS_MOST (2u + RD_DIALS_MOST + RD_CANDIDATES_MOST)
+#define RD_CONNECT_POLLS_MOST (2u + RD_DIALS_MOST + RD_PENDING_MOST)
 
 enum rd_encrypt {
   RD_ENCRYPT_AUTO, // as RD_ENCRYPT_TCP, but plain where the peer's address is a loopback address or a path

@@ -12,19 +12,19 @@ static size_t least_knock(const struct rd_knocks *knocks, bool only_rdma);
 static enum shown key_shown(const struct rd_knock *knock);
 
 void rd_knocks_make_room(struct rd_knocks *knocks, bool rdma) {
-  if (rdma && count_rdma(knocks) >= RD_RDMA_CANDIDATES_MOST) rd_knocks_drop(knocks, least_knock(knocks, true));
-  if (knocks->count >= RD_CANDIDATES_MOST) rd_knocks_drop(knocks, least_knock(knocks, false));
+  if (rdma && count_rdma(knocks) >= RD_PENDING_RDMA_MOST) rd_knocks_drop(knocks, least_knock(knocks, true));
+  if (knocks->count >= RD_PENDING_MOST) rd_knocks_drop(knocks, least_knock(knocks, false));
 }
 
-struct rd_knock *rd_knocks_add(struct rd_knocks *knocks, struct rd_candidate *candidate, bool rdma) {
+struct rd_knock *rd_knocks_add(struct rd_knocks *knocks, struct rd_pending *pending, bool rdma) {
   struct rd_knock *knock = &knocks->each[knocks->count++];
-  *knock = (struct rd_knock){.candidate = candidate, .rdma = rdma};
-  snprintf(knock->peer, sizeof knock->peer, "%s", rd_candidate_peer(candidate));
+  *knock = (struct rd_knock){.pending = pending, .rdma = rdma};
+  snprintf(knock->peer, sizeof knock->peer, "%s", rd_pending_peer(pending));
   return knock;
 }
 
 void rd_knocks_drop(struct rd_knocks *knocks, size_t index) {
-  rd_candidate_destroy(knocks->each[index].candidate);
+  rd_pending_destroy(knocks->each[index].pending);
   knocks->count--;
   memmove(&knocks->each[index], &knocks->each[index + 1], (knocks->count - index) * sizeof knocks->each[0]);
 }
@@ -41,7 +41,7 @@ size_t rd_knocks_drop_rdma_but(struct rd_knocks *knocks, size_t index) {
 
 bool rd_knocks_authenticated(const struct rd_knocks *knocks) {
   for (size_t i = 0; i < knocks->count; i++)
-    if (rd_candidate_authenticated(knocks->each[i].candidate)) return true;
+    if (rd_pending_authenticated(knocks->each[i].pending)) return true;
   return false;
 }
 
@@ -67,7 +67,7 @@ static size_t least_knock(const struct rd_knocks *knocks, bool only_rdma) {
 }
 
 static enum shown key_shown(const struct rd_knock *knock) {
-  if (rd_candidate_authenticated(knock->candidate)) return SHOWN_ALL;
+  if (rd_pending_authenticated(knock->pending)) return SHOWN_ALL;
   if (knock->way != RD_WAY_LISTENER) return SHOWN_OURS;
-  return rd_candidate_named_key(knock->candidate) ? SHOWN_NAME : SHOWN_NOTHING;
+  return rd_pending_named_key(knock->pending) ? SHOWN_NAME : SHOWN_NOTHING;
 }

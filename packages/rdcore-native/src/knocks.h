@@ -3,12 +3,12 @@
 #ifndef RD_KNOCKS_H
 #define RD_KNOCKS_H
 
-#include "candidate.h"
+#include "pending.h"
 
-// Candidates at once, and those of them over RDMA, whose memory is locked; a further one replaces the oldest of
-// those that have shown least of the key.
-#define RD_CANDIDATES_MOST 64u
-#define RD_RDMA_CANDIDATES_MOST 16u
+// Pending connections at once, and those of them over RDMA, whose memory is locked; a further one replaces the oldest
+// of those that have shown least of the key.
+#define RD_PENDING_MOST 64u
+#define RD_PENDING_RDMA_MOST 16u
 
 #define RD_KNOCK_WORDS_BYTES 320u
 
@@ -16,7 +16,7 @@
 enum rd_way { RD_WAY_LISTENER, RD_WAY_DIAL, RD_WAY_ADOPTED };
 
 struct rd_knock {
-  struct rd_candidate *candidate;
+  struct rd_pending *pending;
   enum rd_way way;
   bool rdma;
   char peer[RD_KNOCK_WORDS_BYTES];
@@ -24,14 +24,14 @@ struct rd_knock {
 };
 
 struct rd_knocks {
-  struct rd_knock each[RD_CANDIDATES_MOST]; // the oldest first
+  struct rd_knock each[RD_PENDING_MOST]; // the oldest first
   size_t count;
 };
 
-// For one more: to be called before its candidate is made.
+// For one more: to be called before its pending connection is made.
 void rd_knocks_make_room(struct rd_knocks *knocks, bool rdma);
-// Takes the candidate over, as one who came to a listener until the caller says otherwise.
-struct rd_knock *rd_knocks_add(struct rd_knocks *knocks, struct rd_candidate *candidate, bool rdma);
+// Takes the pending connection over, as one who came to a listener until the caller says otherwise.
+struct rd_knock *rd_knocks_add(struct rd_knocks *knocks, struct rd_pending *pending, bool rdma);
 void rd_knocks_drop(struct rd_knocks *knocks, size_t index);
 // The locked memory of those beside it is needed now. Returns where it is then.
 size_t rd_knocks_drop_rdma_but(struct rd_knocks *knocks, size_t index);

@@ -225,13 +225,13 @@ static struct rd_transport *knock_at(const struct side *side) {
 // Whoever holds the key is not driven out by those who only knock.
 static void amid_a_crowd(void) {
   struct side receiver;
-  struct rd_transport *crowd[2 * RD_CANDIDATES_MOST];
+  struct rd_transport *crowd[2 * RD_PENDING_MOST];
   size_t count = sizeof crowd / sizeof crowd[0];
   open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
   listen_at(&receiver);
-  struct rd_candidate *candidate = begin_to_shake(knock_at(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
-  while (rd_candidate_service(candidate, &error) == 0) service(&receiver);
-  struct rd_connection *connection = take_connection(candidate);
+  struct rd_pending *pending = begin_to_shake(knock_at(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
+  while (rd_pending_service(pending, &error) == 0) service(&receiver);
+  struct rd_connection *connection = take_connection(pending);
   for (size_t i = 0; i < count; i++) {
     crowd[i] = knock_at(&receiver);
     service(&receiver);
@@ -252,7 +252,7 @@ static void out_of_descriptors(void) {
   struct pollfd polls[RD_CONNECT_POLLS_MOST];
   open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
   listen_at(&receiver);
-  struct rd_candidate *candidate = begin_to_shake(knock_at(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
+  struct rd_pending *pending = begin_to_shake(knock_at(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
   int next_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
   REQUIRE(next_fd >= 0 && close(next_fd) == 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0);
   none = (struct rlimit){.rlim_cur = (rlim_t)next_fd, .rlim_max = limit.rlim_max};
@@ -263,9 +263,9 @@ static void out_of_descriptors(void) {
   CHECK(rest_ms > 0 && rest_ms <= 1000);
   REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
   poll(NULL, 0, rest_ms);
-  while (rd_candidate_service(candidate, &error) == 0) service(&receiver);
-  CHECK(rd_candidate_authenticated(candidate));
-  rd_candidate_destroy(candidate);
+  while (rd_pending_service(pending, &error) == 0) service(&receiver);
+  CHECK(rd_pending_authenticated(pending));
+  rd_pending_destroy(pending);
   close_side(&receiver);
 }
 

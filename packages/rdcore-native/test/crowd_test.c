@@ -9,7 +9,7 @@
 
 #define BUFFER_BYTES (64u << 10)
 #define HELD_MS 5000 // docs/protocol.md, section 1.2
-#define STRANGERS_MOST (2u * RD_CANDIDATES_MOST)
+#define STRANGERS_MOST (2u * RD_PENDING_MOST)
 
 static struct rd_error error;
 
@@ -111,19 +111,19 @@ static struct rd_transport *knock_at(struct end *end) {
 }
 
 // The sender shakes hands, and chooses.
-static void get_through(struct rd_candidate *candidate, struct end *end) {
+static void get_through(struct rd_pending *pending, struct end *end) {
   int serviced = 0;
   struct rd_error why;
   for (int64_t until_ms = rd_now_ms() + WAIT_MS; serviced == 0 && rd_now_ms() < until_ms;) {
     service(end);
-    serviced = rd_candidate_service(candidate, &why);
+    serviced = rd_pending_service(pending, &why);
   }
   if (!CHECK(serviced == 1)) {
     fprintf(stderr, "%s\n", serviced < 0 ? why.message : "not in time");
-    rd_candidate_destroy(candidate);
+    rd_pending_destroy(pending);
     return;
   }
-  struct rd_connection *connection = take_connection(candidate);
+  struct rd_connection *connection = take_connection(pending);
   say(connection, RD_FRAME_PING, 0, NULL, 0);
   for (int64_t until_ms = rd_now_ms() + WAIT_MS; end->connection == NULL && rd_now_ms() < until_ms;) service(end);
   CHECK(end->connection != NULL);
@@ -138,16 +138,16 @@ static void the_first_word(void) {
   struct stranger strangers[STRANGERS_MOST];
   open_end(&end, "127.0.0.1", false);
   listen_at(&end);
-  struct rd_candidate *candidate = begin_to_shake(knock_at(&end), RD_ROLE_SENDER, (struct rd_hello){0});
-  REQUIRE(rd_candidate_service(candidate, &error) == 0); // his first word
+  struct rd_pending *pending = begin_to_shake(knock_at(&end), RD_ROLE_SENDER, (struct rd_hello){0});
+  REQUIRE(rd_pending_service(pending, &error) == 0); // his first word
   do service(&end);
-  while (rd_wait_fd(rd_candidate_poll(candidate).fd, POLLIN, 10) != 1); // it is answered
+  while (rd_wait_fd(rd_pending_poll(pending).fd, POLLIN, 10) != 1); // it is answered
   for (size_t i = 0; i < STRANGERS_MOST; i++) {
     come(&strangers[i], &end);
     come_in(&strangers[i], 1, &end);
   }
-  CHECK(held(&end) == RD_CANDIDATES_MOST);
-  get_through(candidate, &end);
+  CHECK(held(&end) == RD_PENDING_MOST);
+  get_through(pending, &end);
   for (size_t i = 0; i < STRANGERS_MOST; i++) leave(&strangers[i]);
   close_end(&end);
 }
@@ -209,7 +209,7 @@ static size_t pinned_kib(void) {
 
 static void amid_silent_connectors(const char *host) {
   struct end end;
-  struct stranger strangers[RD_RDMA_CANDIDATES_MOST + 4];
+  struct stranger strangers[RD_PENDING_RDMA_MOST + 4];
   const size_t count = sizeof strangers / sizeof strangers[0];
   open_end(&end, host, true);
   listen_at(&end);
@@ -218,8 +218,8 @@ static void amid_silent_connectors(const char *host) {
     come(&strangers[i], &end);
     come_in(&strangers[i], 1, &end);
   }
-  CHECK(held(&end) == RD_RDMA_CANDIDATES_MOST);
-  size_t each_kib = (pinned_kib() - before_kib) / (count + RD_RDMA_CANDIDATES_MOST);
+  CHECK(held(&end) == RD_PENDING_RDMA_MOST);
+  size_t each_kib = (pinned_kib() - before_kib) / (count + RD_PENDING_RDMA_MOST);
   printf("an rdma connection that is not authenticated: %zu KiB pinned\n", each_kib);
   CHECK(each_kib > 0 && each_kib <= 64);
   get_through(begin_to_shake(knock_at(&end), RD_ROLE_SENDER, (struct rd_hello){0}), &end);

@@ -3,9 +3,9 @@
 #ifndef RD_HAND_PEER_H
 #define RD_HAND_PEER_H
 
-#include "candidate.h"
 #include "connection.h"
 #include "io.h"
+#include "pending.h"
 #include "test.h"
 
 #include <string.h>
@@ -22,25 +22,25 @@ static inline struct rd_identity hand_peer_identity(void) {
 }
 
 // A sender dials.
-static inline struct rd_candidate *begin_to_shake(struct rd_transport *transport, enum rd_role role,
-                                                  struct rd_hello mine) {
+static inline struct rd_pending *begin_to_shake(struct rd_transport *transport, enum rd_role role,
+                                                struct rd_hello mine) {
   struct rd_error error;
   struct rd_identity identity = hand_peer_identity();
   mine.version = RD_PROTOCOL_VERSION;
   mine.epoch = 1;
-  struct rd_candidate *candidate =
-      rd_candidate_create(transport, &identity, role, role == RD_ROLE_SENDER, &mine, rd_now_ms() + WAIT_MS, &error);
-  REQUIRE(candidate != NULL);
-  return candidate;
+  struct rd_pending *pending =
+      rd_pending_create(transport, &identity, role, role == RD_ROLE_SENDER, &mine, rd_now_ms() + WAIT_MS, &error);
+  REQUIRE(pending != NULL);
+  return pending;
 }
 
-// The connection, of a candidate that is done with; a sender has yet to choose it.
-static inline struct rd_connection *take_connection(struct rd_candidate *candidate) {
+// The connection, of a pending connection that is done with; a sender has yet to choose it.
+static inline struct rd_connection *take_connection(struct rd_pending *pending) {
   struct rd_error error;
   struct rd_transport *transport;
   struct rd_agreement agreement;
-  rd_candidate_take(candidate, &transport, &agreement);
-  rd_candidate_destroy(candidate);
+  rd_pending_take(pending, &transport, &agreement);
+  rd_pending_destroy(pending);
   struct rd_connection_settings settings = {.stall_timeout_ms = WAIT_MS};
   struct rd_connection *connection = rd_connection_create(transport, &agreement, &settings, &error);
   REQUIRE(connection != NULL);
@@ -50,14 +50,14 @@ static inline struct rd_connection *take_connection(struct rd_candidate *candida
 static inline struct rd_connection *shake_hands(struct rd_transport *transport, enum rd_role role,
                                                 struct rd_hello mine) {
   struct rd_error error;
-  struct rd_candidate *candidate = begin_to_shake(transport, role, mine);
+  struct rd_pending *pending = begin_to_shake(transport, role, mine);
   int serviced;
-  while ((serviced = rd_candidate_service(candidate, &error)) == 0) {
-    struct pollfd poll_for = rd_candidate_poll(candidate);
+  while ((serviced = rd_pending_service(pending, &error)) == 0) {
+    struct pollfd poll_for = rd_pending_poll(pending);
     rd_wait_fd(poll_for.fd, poll_for.events, 100);
   }
   REQUIRE(serviced == 1);
-  return take_connection(candidate);
+  return take_connection(pending);
 }
 
 static inline void say(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset, const void *payload,

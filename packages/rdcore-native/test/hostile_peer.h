@@ -29,16 +29,16 @@ static inline struct hostile hostile_meet_again(struct rd_transport *transport, 
   hello.compresses = role == RD_ROLE_SENDER && hostile_compresses;
   if (role == RD_ROLE_RECEIVER) hello.slots = HOSTILE_SLOTS, hello.slot_bytes = HOSTILE_SLOT_BYTES;
   struct hostile hostile = {.transport = transport};
-  struct rd_candidate *candidate =
-      rd_candidate_create(transport, &identity, role, dialler, &hello, rd_now_ms() + WAIT_MS, &error);
-  REQUIRE(candidate != NULL);
-  while (!rd_candidate_authenticated(candidate)) {
-    REQUIRE(rd_candidate_service(candidate, &error) >= 0);
-    struct pollfd poll_for = rd_candidate_poll(candidate);
-    if (!rd_candidate_authenticated(candidate)) rd_wait_fd(poll_for.fd, poll_for.events, 100);
+  struct rd_pending *pending =
+      rd_pending_create(transport, &identity, role, dialler, &hello, rd_now_ms() + WAIT_MS, &error);
+  REQUIRE(pending != NULL);
+  while (!rd_pending_authenticated(pending)) {
+    REQUIRE(rd_pending_service(pending, &error) >= 0);
+    struct pollfd poll_for = rd_pending_poll(pending);
+    if (!rd_pending_authenticated(pending)) rd_wait_fd(poll_for.fd, poll_for.events, 100);
   }
-  rd_candidate_take(candidate, &hostile.transport, &hostile.agreement);
-  rd_candidate_destroy(candidate);
+  rd_pending_take(pending, &hostile.transport, &hostile.agreement);
+  rd_pending_destroy(pending);
   REQUIRE(transport->ops->arm(transport, HOSTILE_SLOTS + 2, HOSTILE_SLOT_BYTES, &error));
   return hostile;
 }
@@ -53,17 +53,17 @@ static inline void shake_in_vain(struct rd_transport *transport, enum rd_role ro
                                  struct rd_hello hello) {
   struct rd_error error;
   struct rd_identity identity = hand_peer_identity();
-  struct rd_candidate *candidate =
-      rd_candidate_create(transport, &identity, role, dialler, &hello, rd_now_ms() + WAIT_MS, &error);
-  REQUIRE(candidate != NULL);
+  struct rd_pending *pending =
+      rd_pending_create(transport, &identity, role, dialler, &hello, rd_now_ms() + WAIT_MS, &error);
+  REQUIRE(pending != NULL);
   int serviced = 0;
   while (serviced == 0) {
-    serviced = rd_candidate_service(candidate, &error);
-    struct pollfd poll_for = rd_candidate_poll(candidate);
+    serviced = rd_pending_service(pending, &error);
+    struct pollfd poll_for = rd_pending_poll(pending);
     // Our end may like what it hears. A receiver then waits to be chosen, and a sender's peer has gone.
     if (serviced == 0) rd_wait_fd(poll_for.fd, poll_for.events, 100);
   }
-  rd_candidate_destroy(candidate);
+  rd_pending_destroy(pending);
 }
 
 static inline void hostile_leave(struct hostile *hostile) {
