@@ -22,8 +22,8 @@ struct rd_connect {
   struct listener listeners[2]; // TCP, RDMA
   struct rd_dials dials;
   bool adopted;
-  struct rd_knocks knocks;
-  size_t ready;      // the knock to take
+  struct rd_pending_list pending_list;
+  size_t ready;      // the entry to take
   unsigned reported; // bits: kinds of turned-away connectors
 
   // Of the connection that was taken last.
@@ -36,23 +36,26 @@ struct rd_connect {
 
 static void accept_connectors(struct rd_connect *connect, struct listener *listener);
 static void take_dialled(struct rd_connect *connect);
-static struct rd_knock *add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
-                                  int64_t until_ms, struct rd_error *error);
+static struct rd_pending_entry *add_pending(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+                                            int64_t until_ms, struct rd_error *error);
 static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool dialler,
                        struct rd_hello *hello, struct rd_error *error);
 static uint32_t next_epoch(struct rd_connect *connect, bool dialler);
 static bool is_rdma(const struct rd_transport *transport);
 static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transport *transport);
 static bool is_here(const char *peer);
-static bool service_knocks(struct rd_connect *connect);
-static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error);
-static bool was_the_last(const struct rd_connect *connect, const struct rd_knock *knock, const struct rd_error *error);
-static void note_failure(struct rd_connect *connect, const struct rd_knock *knock, const struct rd_error *error);
+static bool service_pending(struct rd_connect *connect);
+static void pending_failed(struct rd_connect *connect, size_t index, const struct rd_error *error);
+static bool was_the_last(const struct rd_connect *connect, const struct rd_pending_entry *entry,
+                         const struct rd_error *error);
+static void note_failure(struct rd_connect *connect, const struct rd_pending_entry *entry,
+                         const struct rd_error *error);
 static void turn_away(struct rd_connect *connect, const char *peer, const struct rd_error *error);
 static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_pending *pending,
                                              struct rd_error *error);
 static void choose(const struct rd_connect *connect, struct rd_connection *connection);
-static void keep_way(struct rd_connect *connect, const struct rd_knock *knock, const struct rd_connection *connection);
+static void keep_way(struct rd_connect *connect, const struct rd_pending_entry *entry,
+                     const struct rd_connection *connection);
 static bool all_dials_failed(const struct rd_connect *connect);
 
 struct rd_connect *rd_connect_create(const struct rd_connect_config *config, struct rd_error *error) {
@@ -71,7 +74,7 @@ void rd_connect_destroy(struct rd_connect *connect) {
   if (connect == NULL) return;
   for (size_t i = 0; i < 2; i++) rd_connector_destroy(connect->listeners[i].connector);
   rd_dials_clear(&connect->dials);
-  while (connect->knocks.count > 0) rd_knocks_drop(&connect->knocks, connect->knocks.count - 1);
+  while (connect->pending_list.count > 0) rd_pending_list_drop(&connect->pending_list, connect->pending_list.count - 1);
   free(connect);
 }
 
@@ -94,17 +97,17 @@ bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addres
 
 bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
                       struct rd_error *error) {
-  struct rd_knock *knock =
-      add_knock(connect, transport, dialler, rd_now_ms() + connect->config.dials.timeout_ms, error);
-  if (knock != NULL) knock->way = RD_WAY_ADOPTED;
-  connect->adopted = knock != NULL;
+  struct rd_pending_entry *entry =
+      add_pending(connect, transport, dialler, rd_now_ms() + connect->config.dials.timeout_ms, error);
+  if (entry != NULL) entry->way = RD_WAY_ADOPTED;
+  connect->adopted = entry != NULL;
   return connect->adopted;
 }
 
 int rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
   for (size_t i = 0; i < 2; i++) accept_connectors(connect, &connect->listeners[i]);
   take_dialled(connect);
-  if (service_knocks(connect)) return 1;
+  if (service_pending(connect)) return 1;
   if (!all_dials_failed(connect)) return 0;
   *error = connect->dials.failure;
   rd_dials_clear(&connect->dials);
@@ -114,17 +117,17 @@ int rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
 }
 
 int rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
-  size_t index = rd_knocks_drop_rdma_but(&connect->knocks, connect->ready);
-  struct rd_knock *knock = &connect->knocks.each[index];
-  *connection = make_connection(connect, knock->pending, error);
+  size_t index = rd_pending_list_drop_rdma_but(&connect->pending_list, connect->ready);
+  struct rd_pending_entry *entry = &connect->pending_list.each[index];
+  *connection = make_connection(connect, entry->pending, error);
   if (*connection == NULL) {
     // What an rdma device lacks, TCP may not need.
-    bool is_hopeless = error->code == RD_CODE_INTERNAL && !knock->rdma;
-    knock_failed(connect, index, error);
+    bool is_hopeless = error->code == RD_CODE_INTERNAL && !entry->rdma;
+    pending_failed(connect, index, error);
     return is_hopeless ? -1 : 0;
   }
-  keep_way(connect, knock, *connection);
-  while (connect->knocks.count > 0) rd_knocks_drop(&connect->knocks, connect->knocks.count - 1);
+  keep_way(connect, entry, *connection);
+  while (connect->pending_list.count > 0) rd_pending_list_drop(&connect->pending_list, connect->pending_list.count - 1);
   return 1;
 }
 
@@ -135,8 +138,8 @@ bool rd_connect_again(struct rd_connect *connect) {
 
 void rd_connect_rest(struct rd_connect *connect) {
   rd_dials_clear(&connect->dials);
-  for (size_t i = connect->knocks.count; i-- > 0;)
-    if (connect->knocks.each[i].way == RD_WAY_DIAL) rd_knocks_drop(&connect->knocks, i);
+  for (size_t i = connect->pending_list.count; i-- > 0;)
+    if (connect->pending_list.each[i].way == RD_WAY_DIAL) rd_pending_list_drop(&connect->pending_list, i);
 }
 
 size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) {
@@ -147,7 +150,8 @@ size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) 
       polls[count++] = (struct pollfd){.fd = listener->connector->ops->poll_fd(listener->connector), .events = POLLIN};
   }
   count += rd_dials_polls(&connect->dials, polls + count);
-  for (size_t i = 0; i < connect->knocks.count; i++) polls[count++] = rd_pending_poll(connect->knocks.each[i].pending);
+  for (size_t i = 0; i < connect->pending_list.count; i++)
+    polls[count++] = rd_pending_poll(connect->pending_list.each[i].pending);
   return count;
 }
 
@@ -157,11 +161,11 @@ int rd_connect_timeout_ms(const struct rd_connect *connect) {
     int64_t again_at_ms = connect->listeners[i].again_at_ms;
     if (again_at_ms > 0 && again_at_ms < soonest_ms) soonest_ms = again_at_ms;
   }
-  for (size_t i = 0; i < connect->knocks.count; i++) {
-    int64_t until_ms = rd_pending_until_ms(connect->knocks.each[i].pending);
+  for (size_t i = 0; i < connect->pending_list.count; i++) {
+    int64_t until_ms = rd_pending_until_ms(connect->pending_list.each[i].pending);
     if (until_ms < soonest_ms) soonest_ms = until_ms;
   }
-  if (connect->config.dials.poll && connect->knocks.count > 0) return 0;
+  if (connect->config.dials.poll && connect->pending_list.count > 0) return 0;
   if (soonest_ms == INT64_MAX) return -1;
   int64_t left_ms = soonest_ms - rd_now_ms();
   if (left_ms <= 0) return 0;
@@ -178,10 +182,10 @@ static void accept_connectors(struct rd_connect *connect, struct listener *liste
     // Out of descriptors or memory: whoever waits there would wake us again at once.
     if (accepted < 0) listener->again_at_ms = rd_now_ms() + PAUSE_MS;
     if (accepted <= 0) return;
-    char peer[RD_KNOCK_WORDS_BYTES];
+    char peer[RD_PENDING_PEER_BYTES];
     snprintf(peer, sizeof peer, "%s", transport->ops->peer_name(transport));
     // What is short for one connector is no reason to end the listener.
-    if (add_knock(connect, transport, false, rd_now_ms() + CONNECTOR_MS, &error) == NULL)
+    if (add_pending(connect, transport, false, rd_now_ms() + CONNECTOR_MS, &error) == NULL)
       turn_away(connect, peer, &error);
   }
 }
@@ -192,10 +196,10 @@ static void take_dialled(struct rd_connect *connect) {
   const struct rd_address *address;
   while (rd_dials_next(&connect->dials, &transport, &address)) {
     int64_t until_ms = connect->dials.again ? rd_now_ms() + CONNECTOR_MS : connect->dials.until_ms;
-    struct rd_knock *knock = add_knock(connect, transport, true, until_ms, &error);
-    if (knock != NULL) {
-      knock->way = RD_WAY_DIAL;
-      knock->address = *address;
+    struct rd_pending_entry *entry = add_pending(connect, transport, true, until_ms, &error);
+    if (entry != NULL) {
+      entry->way = RD_WAY_DIAL;
+      entry->address = *address;
     } else if (connect->dials.again) {
       rd_dials_retry(&connect->dials);
     } else {
@@ -205,8 +209,8 @@ static void take_dialled(struct rd_connect *connect) {
 }
 
 // NULL: it failed, and the transport is gone.
-static struct rd_knock *add_knock(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
-                                  int64_t until_ms, struct rd_error *error) {
+static struct rd_pending_entry *add_pending(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+                                            int64_t until_ms, struct rd_error *error) {
   const struct rd_connect_config *config = &connect->config;
   struct rd_hello mine;
   bool rdma = is_rdma(transport);
@@ -214,13 +218,13 @@ static struct rd_knock *add_knock(struct rd_connect *connect, struct rd_transpor
     rd_transport_destroy(transport);
     return NULL;
   }
-  rd_knocks_make_room(&connect->knocks, rdma);
+  rd_pending_list_make_room(&connect->pending_list, rdma);
   struct rd_pending *pending =
       rd_pending_create(transport, &config->identity, config->role, dialler, &mine, until_ms, error);
   if (pending == NULL) return NULL;
   // Connections after the first one have the window of that.
   if (config->role == RD_ROLE_RECEIVER && !dialler && connect->epoch == 0) rd_pending_adapt_slots(pending);
-  return rd_knocks_add(&connect->knocks, pending, rdma);
+  return rd_pending_list_add(&connect->pending_list, pending, rdma);
 }
 
 static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool dialler,
@@ -281,12 +285,12 @@ static bool is_here(const char *peer) {
 }
 
 // True: one is ready.
-static bool service_knocks(struct rd_connect *connect) {
-  for (size_t i = 0; i < connect->knocks.count;) {
+static bool service_pending(struct rd_connect *connect) {
+  for (size_t i = 0; i < connect->pending_list.count;) {
     struct rd_error why;
-    int serviced = rd_pending_service(connect->knocks.each[i].pending, &why);
+    int serviced = rd_pending_service(connect->pending_list.each[i].pending, &why);
     if (serviced < 0) {
-      knock_failed(connect, i, &why);
+      pending_failed(connect, i, &why);
       continue;
     }
     connect->ready = i;
@@ -296,38 +300,40 @@ static bool service_knocks(struct rd_connect *connect) {
   return false;
 }
 
-static void knock_failed(struct rd_connect *connect, size_t index, const struct rd_error *error) {
-  const struct rd_knock *knock = &connect->knocks.each[index];
+static void pending_failed(struct rd_connect *connect, size_t index, const struct rd_error *error) {
+  const struct rd_pending_entry *entry = &connect->pending_list.each[index];
   // The sender closes those it does not choose, at any stage of the handshake.
-  bool not_chosen = rd_code_is_loss(error->code) && connect->knocks.count > 1;
-  bool was_last = was_the_last(connect, knock, error), authenticated = rd_pending_authenticated(knock->pending);
+  bool not_chosen = rd_code_is_loss(error->code) && connect->pending_list.count > 1;
+  bool was_last = was_the_last(connect, entry, error), authenticated = rd_pending_authenticated(entry->pending);
   if (was_last && authenticated) { // the sender may have chosen it, and it broke before that was heard
     connect->tried_epoch++;
-    rd_dials_again(&connect->dials, &knock->address);
-  } else if (was_last && rd_dials_once_more(&connect->dials, &knock->address)) {
+    rd_dials_again(&connect->dials, &entry->address);
+  } else if (was_last && rd_dials_once_more(&connect->dials, &entry->address)) {
     // it may have been one too many for its listener
-  } else if (knock->way == RD_WAY_DIAL && connect->dials.again && error->code != RD_CODE_KEY_REFUSED) {
+  } else if (entry->way == RD_WAY_DIAL && connect->dials.again && error->code != RD_CODE_KEY_REFUSED) {
     rd_dials_retry(&connect->dials);
-  } else if (knock->way != RD_WAY_LISTENER) {
-    note_failure(connect, knock, error);
-    if (knock->rdma) rd_dials_let_tcp_try(&connect->dials);
+  } else if (entry->way != RD_WAY_LISTENER) {
+    note_failure(connect, entry, error);
+    if (entry->rdma) rd_dials_let_tcp_try(&connect->dials);
   } else if (!not_chosen) {
-    turn_away(connect, knock->peer, error);
+    turn_away(connect, entry->peer, error);
   }
-  rd_knocks_drop(&connect->knocks, index);
+  rd_pending_list_drop(&connect->pending_list, index);
 }
 
 // Of those that were dialled, for the first connection, and closed without a word.
-static bool was_the_last(const struct rd_connect *connect, const struct rd_knock *knock, const struct rd_error *error) {
-  return knock->way == RD_WAY_DIAL && !connect->dials.again && connect->knocks.count == 1 &&
+static bool was_the_last(const struct rd_connect *connect, const struct rd_pending_entry *entry,
+                         const struct rd_error *error) {
+  return entry->way == RD_WAY_DIAL && !connect->dials.again && connect->pending_list.count == 1 &&
          !rd_dials_under_way(&connect->dials) && rd_code_is_loss(error->code);
 }
 
 // With the name of what failed, where the words have none.
-static void note_failure(struct rd_connect *connect, const struct rd_knock *knock, const struct rd_error *error) {
-  bool is_named = strncmp(error->message, knock->peer, strlen(knock->peer)) == 0;
+static void note_failure(struct rd_connect *connect, const struct rd_pending_entry *entry,
+                         const struct rd_error *error) {
+  bool is_named = strncmp(error->message, entry->peer, strlen(entry->peer)) == 0;
   struct rd_error named;
-  rd_error_set(&named, error->code, "%s%s%s%s", knock->rdma ? "rdma " : "", is_named ? "" : knock->peer,
+  rd_error_set(&named, error->code, "%s%s%s%s", entry->rdma ? "rdma " : "", is_named ? "" : entry->peer,
                is_named ? "" : ": ", error->message);
   rd_dials_note(&connect->dials, &named);
 }
@@ -366,15 +372,16 @@ static void choose(const struct rd_connect *connect, struct rd_connection *conne
 }
 
 // What is not needed for another connection to come the same way is closed.
-static void keep_way(struct rd_connect *connect, const struct rd_knock *knock, const struct rd_connection *connection) {
+static void keep_way(struct rd_connect *connect, const struct rd_pending_entry *entry,
+                     const struct rd_connection *connection) {
   const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;
   connect->epoch = connect->tried_epoch = rd_connection_epoch(connection);
-  connect->way = knock->way;
-  connect->address = knock->address;
+  connect->way = entry->way;
+  connect->address = entry->address;
   connect->window = (struct rd_window){.slots = mine->slots, .slot_bytes = mine->slot_bytes};
   rd_dials_clear(&connect->dials);
   for (size_t rdma = 0; rdma < 2; rdma++) {
-    if (knock->way == RD_WAY_LISTENER && (rdma == 1) == knock->rdma) continue;
+    if (entry->way == RD_WAY_LISTENER && (rdma == 1) == entry->rdma) continue;
     rd_connector_destroy(connect->listeners[rdma].connector);
     connect->listeners[rdma] = (struct listener){.connector = NULL};
   }
@@ -383,7 +390,7 @@ static void keep_way(struct rd_connect *connect, const struct rd_knock *knock, c
 static bool all_dials_failed(const struct rd_connect *connect) {
   if (connect->dials.count == 0 && !connect->adopted) return false;
   if (rd_dials_under_way(&connect->dials)) return false;
-  for (size_t i = 0; i < connect->knocks.count; i++)
-    if (connect->knocks.each[i].way != RD_WAY_LISTENER) return false;
-  return !rd_knocks_authenticated(&connect->knocks);
+  for (size_t i = 0; i < connect->pending_list.count; i++)
+    if (connect->pending_list.each[i].way != RD_WAY_LISTENER) return false;
+  return !rd_pending_list_authenticated(&connect->pending_list);
 }

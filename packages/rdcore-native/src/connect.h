@@ -8,7 +8,7 @@
 
 #include "connection.h"
 #include "dials.h"
-#include "knocks.h"
+#include "pending_list.h"
 #include "window.h"
 
 #define RD_CONNECT_POLLS_MOST (2u + RD_DIALS_MOST + RD_PENDING_MOST)

@@ -222,7 +222,7 @@ static struct rd_transport *knock_at(const struct side *side) {
   return transport;
 }
 
-// Whoever holds the key is not driven out by those who only knock.
+// Whoever holds the key is not driven out by those who only pending connection.
 static void amid_a_crowd(void) {
   struct side receiver;
   struct rd_transport *crowd[2 * RD_PENDING_MOST];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Those who are not our peer yet: a list that makes room for a newcomer at the cost of whoever has shown least.
-#ifndef RD_KNOCKS_H
-#define RD_KNOCKS_H
+#ifndef RD_PENDING_LIST_H
+#define RD_PENDING_LIST_H
 
 #include "pending.h"
 
@@ -10,32 +10,33 @@
 #define RD_PENDING_MOST 64u
 #define RD_PENDING_RDMA_MOST 16u
 
-#define RD_KNOCK_WORDS_BYTES 320u
+#define RD_PENDING_PEER_BYTES 320u
 
 // How somebody came; but for those who came to a listener, their failure is our failure.
 enum rd_way { RD_WAY_LISTENER, RD_WAY_DIAL, RD_WAY_ADOPTED };
 
-struct rd_knock {
+struct rd_pending_entry {
   struct rd_pending *pending;
   enum rd_way way;
   bool rdma;
-  char peer[RD_KNOCK_WORDS_BYTES];
+  char peer[RD_PENDING_PEER_BYTES];
   struct rd_address address; // that was dialled
 };
 
-struct rd_knocks {
-  struct rd_knock each[RD_PENDING_MOST]; // the oldest first
+struct rd_pending_list {
+  struct rd_pending_entry each[RD_PENDING_MOST]; // the oldest first
   size_t count;
 };
 
 // For one more: to be called before its pending connection is made.
-void rd_knocks_make_room(struct rd_knocks *knocks, bool rdma);
+void rd_pending_list_make_room(struct rd_pending_list *pending_list, bool rdma);
 // Takes the pending connection over, as one who came to a listener until the caller says otherwise.
-struct rd_knock *rd_knocks_add(struct rd_knocks *knocks, struct rd_pending *pending, bool rdma);
-void rd_knocks_drop(struct rd_knocks *knocks, size_t index);
+struct rd_pending_entry *rd_pending_list_add(struct rd_pending_list *pending_list, struct rd_pending *pending,
+                                             bool rdma);
+void rd_pending_list_drop(struct rd_pending_list *pending_list, size_t index);
 // The locked memory of those beside it is needed now. Returns where it is then.
-size_t rd_knocks_drop_rdma_but(struct rd_knocks *knocks, size_t index);
+size_t rd_pending_list_drop_rdma_but(struct rd_pending_list *pending_list, size_t index);
 // Somebody holds the key.
-bool rd_knocks_authenticated(const struct rd_knocks *knocks);
+bool rd_pending_list_authenticated(const struct rd_pending_list *pending_list);
 
 #endif
