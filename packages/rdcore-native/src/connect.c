@@ -28,7 +28,7 @@ struct rd_connect {
 
   // Of the connection that was taken last.
   uint32_t epoch; // 0: there was none
-  enum rd_way way;
+  enum rd_origin origin;
   struct rd_address address;
   struct rd_window window; // receiver: what it granted
   uint32_t tried_epoch;    // of our last dials
@@ -54,8 +54,8 @@ static void turn_away(struct rd_connect *connect, const char *peer, const struct
 static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_pending *pending,
                                              struct rd_error *error);
 static void choose(const struct rd_connect *connect, struct rd_connection *connection);
-static void keep_way(struct rd_connect *connect, const struct rd_pending_entry *entry,
-                     const struct rd_connection *connection);
+static void keep_origin(struct rd_connect *connect, const struct rd_pending_entry *entry,
+                        const struct rd_connection *connection);
 static bool all_dials_failed(const struct rd_connect *connect);
 
 struct rd_connect *rd_connect_create(const struct rd_connect_config *config, struct rd_error *error) {
@@ -99,7 +99,7 @@ bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport
                       struct rd_error *error) {
   struct rd_pending_entry *entry =
       add_pending(connect, transport, dialler, rd_now_ms() + connect->config.dials.timeout_ms, error);
-  if (entry != NULL) entry->way = RD_WAY_ADOPTED;
+  if (entry != NULL) entry->origin = RD_ORIGIN_ADOPTED;
   connect->adopted = entry != NULL;
   return connect->adopted;
 }
@@ -126,20 +126,20 @@ int rd_connect_take(struct rd_connect *connect, struct rd_connection **connectio
     pending_failed(connect, index, error);
     return is_hopeless ? -1 : 0;
   }
-  keep_way(connect, entry, *connection);
+  keep_origin(connect, entry, *connection);
   while (connect->pending_list.count > 0) rd_pending_list_drop(&connect->pending_list, connect->pending_list.count - 1);
   return 1;
 }
 
 bool rd_connect_again(struct rd_connect *connect) {
-  if (connect->way == RD_WAY_DIAL && !connect->dials.again) rd_dials_again(&connect->dials, &connect->address);
-  return connect->way != RD_WAY_ADOPTED;
+  if (connect->origin == RD_ORIGIN_DIALED && !connect->dials.again) rd_dials_again(&connect->dials, &connect->address);
+  return connect->origin != RD_ORIGIN_ADOPTED;
 }
 
 void rd_connect_rest(struct rd_connect *connect) {
   rd_dials_clear(&connect->dials);
   for (size_t i = connect->pending_list.count; i-- > 0;)
-    if (connect->pending_list.each[i].way == RD_WAY_DIAL) rd_pending_list_drop(&connect->pending_list, i);
+    if (connect->pending_list.each[i].origin == RD_ORIGIN_DIALED) rd_pending_list_drop(&connect->pending_list, i);
 }
 
 size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) {
@@ -198,7 +198,7 @@ static void take_dialled(struct rd_connect *connect) {
     int64_t until_ms = connect->dials.again ? rd_now_ms() + CONNECTOR_MS : connect->dials.until_ms;
     struct rd_pending_entry *entry = add_pending(connect, transport, true, until_ms, &error);
     if (entry != NULL) {
-      entry->way = RD_WAY_DIAL;
+      entry->origin = RD_ORIGIN_DIALED;
       entry->address = *address;
     } else if (connect->dials.again) {
       rd_dials_retry(&connect->dials);
@@ -310,9 +310,9 @@ static void pending_failed(struct rd_connect *connect, size_t index, const struc
     rd_dials_again(&connect->dials, &entry->address);
   } else if (was_last && rd_dials_once_more(&connect->dials, &entry->address)) {
     // it may have been one too many for its listener
-  } else if (entry->way == RD_WAY_DIAL && connect->dials.again && error->code != RD_CODE_KEY_REFUSED) {
+  } else if (entry->origin == RD_ORIGIN_DIALED && connect->dials.again && error->code != RD_CODE_KEY_REFUSED) {
     rd_dials_retry(&connect->dials);
-  } else if (entry->way != RD_WAY_LISTENER) {
+  } else if (entry->origin != RD_ORIGIN_LISTENER) {
     note_failure(connect, entry, error);
     if (entry->rdma) rd_dials_let_tcp_try(&connect->dials);
   } else if (!not_chosen) {
@@ -324,7 +324,7 @@ static void pending_failed(struct rd_connect *connect, size_t index, const struc
 // Of those that were dialled, for the first connection, and closed without a word.
 static bool was_the_last(const struct rd_connect *connect, const struct rd_pending_entry *entry,
                          const struct rd_error *error) {
-  return entry->way == RD_WAY_DIAL && !connect->dials.again && connect->pending_list.count == 1 &&
+  return entry->origin == RD_ORIGIN_DIALED && !connect->dials.again && connect->pending_list.count == 1 &&
          !rd_dials_under_way(&connect->dials) && rd_code_is_loss(error->code);
 }
 
@@ -372,16 +372,16 @@ static void choose(const struct rd_connect *connect, struct rd_connection *conne
 }
 
 // What is not needed for another connection to come the same way is closed.
-static void keep_way(struct rd_connect *connect, const struct rd_pending_entry *entry,
-                     const struct rd_connection *connection) {
+static void keep_origin(struct rd_connect *connect, const struct rd_pending_entry *entry,
+                        const struct rd_connection *connection) {
   const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;
   connect->epoch = connect->tried_epoch = rd_connection_epoch(connection);
-  connect->way = entry->way;
+  connect->origin = entry->origin;
   connect->address = entry->address;
   connect->window = (struct rd_window){.slots = mine->slots, .slot_bytes = mine->slot_bytes};
   rd_dials_clear(&connect->dials);
   for (size_t rdma = 0; rdma < 2; rdma++) {
-    if (entry->way == RD_WAY_LISTENER && (rdma == 1) == entry->rdma) continue;
+    if (entry->origin == RD_ORIGIN_LISTENER && (rdma == 1) == entry->rdma) continue;
     rd_connector_destroy(connect->listeners[rdma].connector);
     connect->listeners[rdma] = (struct listener){.connector = NULL};
   }
@@ -391,6 +391,6 @@ static bool all_dials_failed(const struct rd_connect *connect) {
   if (connect->dials.count == 0 && !connect->adopted) return false;
   if (rd_dials_under_way(&connect->dials)) return false;
   for (size_t i = 0; i < connect->pending_list.count; i++)
-    if (connect->pending_list.each[i].way != RD_WAY_LISTENER) return false;
+    if (connect->pending_list.each[i].origin != RD_ORIGIN_LISTENER) return false;
   return !rd_pending_list_authenticated(&connect->pending_list);
 }

@@ -71,6 +71,6 @@ static size_t least_advanced(const struct rd_pending_list *pending_list, bool on
 
 static enum shown key_shown(const struct rd_pending_entry *entry) {
   if (rd_pending_authenticated(entry->pending)) return SHOWN_ALL;
-  if (entry->way != RD_WAY_LISTENER) return SHOWN_OURS;
+  if (entry->origin != RD_ORIGIN_LISTENER) return SHOWN_OURS;
   return rd_pending_named_key(entry->pending) ? SHOWN_NAME : SHOWN_NOTHING;
 }

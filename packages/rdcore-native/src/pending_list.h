@@ -13,11 +13,11 @@
 #define RD_PENDING_PEER_BYTES 320u
 
 // How somebody came; but for those who came to a listener, their failure is our failure.
-enum rd_way { RD_WAY_LISTENER, RD_WAY_DIAL, RD_WAY_ADOPTED };
+enum rd_origin { RD_ORIGIN_LISTENER, RD_ORIGIN_DIALED, RD_ORIGIN_ADOPTED };
 
 struct rd_pending_entry {
   struct rd_pending *pending;
-  enum rd_way way;
+  enum rd_origin origin;
   bool rdma;
   char peer[RD_PENDING_PEER_BYTES];
   struct rd_address address; // that was dialled
