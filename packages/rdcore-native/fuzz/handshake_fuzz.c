@@ -16,7 +16,7 @@ struct message {
   size_t count;
 };
 
-static struct rd_handshake *begin(enum rd_role role, bool dialler, uint8_t key_byte, const struct rd_hello *hello);
+static struct rd_handshake *begin(enum rd_role role, bool is_dialer, uint8_t key_byte, const struct rd_hello *hello);
 static struct rd_hello right_hello(enum rd_role role);
 static struct rd_hello any_hello(struct fuzz_input *input);
 static void converse(struct rd_handshake *mine, struct rd_handshake *peer, struct fuzz_input *input);
@@ -31,10 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
   uint8_t how = fuzz_u8(&input);
   enum rd_role role = how & 1 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER, other = how & 1 ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
-  bool dialler = how & 2, wrong_end = how & 4, wrong_key = how & 8;
+  bool is_dialer = how & 2, wrong_end = how & 4, wrong_key = how & 8;
   struct rd_hello hello = right_hello(role), said = how & 16 ? any_hello(&input) : right_hello(other);
-  struct rd_handshake *mine = begin(role, dialler, 7, &hello);
-  struct rd_handshake *peer = begin(wrong_end ? role : other, !dialler, wrong_key ? 8 : 7, &said);
+  struct rd_handshake *mine = begin(role, is_dialer, 7, &hello);
+  struct rd_handshake *peer = begin(wrong_end ? role : other, !is_dialer, wrong_key ? 8 : 7, &said);
   converse(mine, peer, &input);
   if (rd_handshake_complete(mine)) {
     FUZZ_REQUIRE(!wrong_end && !wrong_key);
@@ -45,14 +45,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-static struct rd_handshake *begin(enum rd_role role, bool dialler, uint8_t key_byte, const struct rd_hello *hello) {
+static struct rd_handshake *begin(enum rd_role role, bool is_dialer, uint8_t key_byte, const struct rd_hello *hello) {
   unsigned char key[RD_KEY_BYTES];
   struct rd_identity identity = {.key = key, .run = "test", .hop = 1};
   struct rd_error error;
   memset(key, key_byte, sizeof key);
-  struct rd_handshake *handshake = rd_handshake_create(&identity, role, dialler, hello, &error);
+  struct rd_handshake *handshake = rd_handshake_create(&identity, role, is_dialer, hello, &error);
   FUZZ_REQUIRE(handshake != NULL);
-  FUZZ_REQUIRE(!dialler || rd_handshake_input(handshake, NULL, 0, &error));
+  FUZZ_REQUIRE(!is_dialer || rd_handshake_input(handshake, NULL, 0, &error));
   return handshake;
 }
 

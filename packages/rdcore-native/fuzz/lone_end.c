@@ -215,9 +215,9 @@ bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addres
   return true;
 }
 
-bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool is_dialer,
                       struct rd_error *error) {
-  (void)connect, (void)transport, (void)dialler, (void)error;
+  (void)connect, (void)transport, (void)is_dialer, (void)error;
   return true;
 }
 

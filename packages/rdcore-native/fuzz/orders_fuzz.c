@@ -69,7 +69,7 @@ static void give_descriptor(json_t *message) {
 
 static void check(const struct rd_order *order) {
   const struct rd_settings *settings = &order->settings;
-  FUZZ_REQUIRE(order->address_count <= RD_DIALS_MOST);
+  FUZZ_REQUIRE(order->address_count <= RD_DIALER_MOST);
   FUZZ_REQUIRE(strnlen(order->path, sizeof order->path) < sizeof order->path);
   for (size_t i = 0; i < order->address_count; i++)
     FUZZ_REQUIRE(strnlen(order->addresses[i].host, sizeof order->addresses[i].host) < sizeof order->addresses[i].host);

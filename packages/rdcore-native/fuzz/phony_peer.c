@@ -96,13 +96,13 @@ void phony_peer_meet(struct phony_peer *peer, int fd) {
   peer->said_frames = peer->acked_frames = peer->heard_frames = peer->granted_frames = 0;
 }
 
-bool phony_peer_join(struct phony_peer *peer, bool dialler, const struct rd_hello *hello) {
+bool phony_peer_join(struct phony_peer *peer, bool is_dialer, const struct rd_hello *hello) {
   unsigned char key[RD_KEY_BYTES];
   struct rd_identity identity = {.key = key, .run = "test", .hop = 1};
   struct rd_error error;
   memset(key, 7, sizeof key);
-  struct rd_handshake *handshake = rd_handshake_create(&identity, peer->role, dialler, hello, &error);
-  FUZZ_REQUIRE(handshake != NULL && (!dialler || rd_handshake_input(handshake, NULL, 0, &error)));
+  struct rd_handshake *handshake = rd_handshake_create(&identity, peer->role, is_dialer, hello, &error);
+  FUZZ_REQUIRE(handshake != NULL && (!is_dialer || rd_handshake_input(handshake, NULL, 0, &error)));
   peer->joined = shake_hands(peer, handshake) && rd_handshake_take(handshake, &peer->agreement, &error);
   if (peer->joined) peer->protection = peer->agreement.protection;
   peer->resume_owed = peer->agreement.mine.epoch > 1;

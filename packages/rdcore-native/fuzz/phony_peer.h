@@ -52,9 +52,9 @@ void phony_peer_clear(struct phony_peer *peer);
 // Takes over a connected socket, in place of the one there was, which is
 // closed.
 void phony_peer_meet(struct phony_peer *peer, int fd);
-// Proves the key, as the dialler or not. False: it came to nothing, as with a
+// Proves the key, as the dialer or not. False: it came to nothing, as with a
 // HELLO that cannot be.
-bool phony_peer_join(struct phony_peer *peer, bool dialler, const struct rd_hello *hello);
+bool phony_peer_join(struct phony_peer *peer, bool is_dialer, const struct rd_hello *hello);
 
 // One thing that the input wants: a frame, or bytes that are none, or to
 // listen. `op` says which.

@@ -79,7 +79,7 @@ void session_begin(struct session *session, enum rd_role role, enum rd_encrypt e
     order->listen = (struct rd_listen_order){.has_bind = true, .bind_host = "127.0.0.1"};
   } else {
     FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-    order->dialler = way == SESSION_ADOPTS_CLIENT;
+    order->is_dialer = way == SESSION_ADOPTS_CLIENT;
     order->transport = rd_tcp_adopt(ends[0], &error);
     FUZZ_REQUIRE(order->transport != NULL);
     phony_peer_meet(&session->peer, ends[1]);
@@ -153,8 +153,8 @@ static int connect_to_loop(const struct script *script) {
 }
 
 static bool join(struct session *session) {
-  bool dials = session->way == SESSION_ADOPTS_SERVER || session->way == SESSION_LISTENS;
-  return session->peer.fd >= 0 && phony_peer_join(&session->peer, dials, &session->hello);
+  bool dialer = session->way == SESSION_ADOPTS_SERVER || session->way == SESSION_LISTENS;
+  return session->peer.fd >= 0 && phony_peer_join(&session->peer, dialer, &session->hello);
 }
 
 // The first words of an honest peer.

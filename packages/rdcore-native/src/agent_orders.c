@@ -155,7 +155,7 @@ static bool decode_listen(json_t *message, struct rd_order *order) {
 static bool decode_dial(json_t *message, struct rd_order *order) {
   const json_t *addresses = json_object_get(message, "addresses");
   size_t count = json_array_size(addresses);
-  if (count == 0 || count > RD_DIALS_MOST) return false;
+  if (count == 0 || count > RD_DIALER_MOST) return false;
   order->address_count = count;
   for (size_t i = 0; i < count; i++)
     if (!decode_address(json_array_get(addresses, i), &order->addresses[i])) return false;
@@ -186,7 +186,7 @@ static bool decode_adopt(json_t *message, struct rd_order *order) {
   if (!get_number(json_object_get(message, "fd"), 3, INT_MAX, &fd)) return false;
   struct rd_error ignored;
   order->transport = rd_tcp_adopt((int)fd, &ignored);
-  order->dialler = json_is_true(json_object_get(message, "dialler"));
+  order->is_dialer = json_is_true(json_object_get(message, "dialler"));
   return order->transport != NULL;
 }
 

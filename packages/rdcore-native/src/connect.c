@@ -20,7 +20,7 @@ struct listener {
 struct rd_connect {
   struct rd_connect_config config;
   struct listener listeners[2]; // TCP, RDMA
-  struct rd_dials dials;
+  struct rd_dialer dialer;
   bool adopted;
   struct rd_pending_list pending_list;
   size_t ready;      // the entry to take
@@ -35,12 +35,12 @@ struct rd_connect {
 };
 
 static void accept_connectors(struct rd_connect *connect, struct listener *listener);
-static void take_dialled(struct rd_connect *connect);
-static struct rd_pending_entry *add_pending(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+static void take_dialed(struct rd_connect *connect);
+static struct rd_pending_entry *add_pending(struct rd_connect *connect, struct rd_transport *transport, bool is_dialer,
                                             int64_t until_ms, struct rd_error *error);
-static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool dialler,
+static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool is_dialer,
                        struct rd_hello *hello, struct rd_error *error);
-static uint32_t next_epoch(struct rd_connect *connect, bool dialler);
+static uint32_t next_epoch(struct rd_connect *connect, bool is_dialer);
 static bool is_rdma(const struct rd_transport *transport);
 static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transport *transport);
 static bool is_here(const char *peer);
@@ -56,7 +56,7 @@ static struct rd_connection *make_connection(const struct rd_connect *connect, s
 static void choose(const struct rd_connect *connect, struct rd_connection *connection);
 static void keep_origin(struct rd_connect *connect, const struct rd_pending_entry *entry,
                         const struct rd_connection *connection);
-static bool all_dials_failed(const struct rd_connect *connect);
+static bool all_attempts_failed(const struct rd_connect *connect);
 
 struct rd_connect *rd_connect_create(const struct rd_connect_config *config, struct rd_error *error) {
   struct rd_connect *connect = calloc(1, sizeof *connect);
@@ -65,7 +65,7 @@ struct rd_connect *rd_connect_create(const struct rd_connect_config *config, str
     return NULL;
   }
   connect->config = *config;
-  connect->dials.config = config->dials;
+  connect->dialer.config = config->dialer;
   connect->tried_epoch = 1;
   return connect;
 }
@@ -73,7 +73,7 @@ struct rd_connect *rd_connect_create(const struct rd_connect_config *config, str
 void rd_connect_destroy(struct rd_connect *connect) {
   if (connect == NULL) return;
   for (size_t i = 0; i < 2; i++) rd_connector_destroy(connect->listeners[i].connector);
-  rd_dials_clear(&connect->dials);
+  rd_dialer_clear(&connect->dialer);
   while (connect->pending_list.count > 0) rd_pending_list_drop(&connect->pending_list, connect->pending_list.count - 1);
   free(connect);
 }
@@ -85,20 +85,20 @@ bool rd_connect_listen(struct rd_connect *connect, const struct rd_listen *liste
   rd_connector_destroy(listener->connector);
   *listener = (struct listener){.connector = NULL};
   listener->connector = listen->rdma
-                            ? rd_verbs_listen(listen->bind_host, low, high, connect->config.dials.poll, port, error)
+                            ? rd_verbs_listen(listen->bind_host, low, high, connect->config.dialer.poll, port, error)
                             : rd_tcp_listen(listen->bind_host, low, high, port, error);
   return listener->connector != NULL;
 }
 
 bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addresses, size_t count,
                      struct rd_error *error) {
-  return rd_dials_add(&connect->dials, addresses, count, error);
+  return rd_dialer_add(&connect->dialer, addresses, count, error);
 }
 
-bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool is_dialer,
                       struct rd_error *error) {
   struct rd_pending_entry *entry =
-      add_pending(connect, transport, dialler, rd_now_ms() + connect->config.dials.timeout_ms, error);
+      add_pending(connect, transport, is_dialer, rd_now_ms() + connect->config.dialer.timeout_ms, error);
   if (entry != NULL) entry->origin = RD_ORIGIN_ADOPTED;
   connect->adopted = entry != NULL;
   return connect->adopted;
@@ -106,11 +106,11 @@ bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport
 
 int rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
   for (size_t i = 0; i < 2; i++) accept_connectors(connect, &connect->listeners[i]);
-  take_dialled(connect);
+  take_dialed(connect);
   if (service_pending(connect)) return 1;
-  if (!all_dials_failed(connect)) return 0;
-  *error = connect->dials.failure;
-  rd_dials_clear(&connect->dials);
+  if (!all_attempts_failed(connect)) return 0;
+  *error = connect->dialer.failure;
+  rd_dialer_clear(&connect->dialer);
   connect->adopted = false;
   connect->tried_epoch++; // somebody may have taken one of them for the first connection
   return -1;
@@ -132,12 +132,13 @@ int rd_connect_take(struct rd_connect *connect, struct rd_connection **connectio
 }
 
 bool rd_connect_again(struct rd_connect *connect) {
-  if (connect->origin == RD_ORIGIN_DIALED && !connect->dials.again) rd_dials_again(&connect->dials, &connect->address);
+  if (connect->origin == RD_ORIGIN_DIALED && !connect->dialer.again)
+    rd_dialer_again(&connect->dialer, &connect->address);
   return connect->origin != RD_ORIGIN_ADOPTED;
 }
 
 void rd_connect_rest(struct rd_connect *connect) {
-  rd_dials_clear(&connect->dials);
+  rd_dialer_clear(&connect->dialer);
   for (size_t i = connect->pending_list.count; i-- > 0;)
     if (connect->pending_list.each[i].origin == RD_ORIGIN_DIALED) rd_pending_list_drop(&connect->pending_list, i);
 }
@@ -149,14 +150,14 @@ size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) 
     if (listener->connector != NULL && listener->again_at_ms == 0)
       polls[count++] = (struct pollfd){.fd = listener->connector->ops->poll_fd(listener->connector), .events = POLLIN};
   }
-  count += rd_dials_polls(&connect->dials, polls + count);
+  count += rd_dialer_polls(&connect->dialer, polls + count);
   for (size_t i = 0; i < connect->pending_list.count; i++)
     polls[count++] = rd_pending_poll(connect->pending_list.each[i].pending);
   return count;
 }
 
 int rd_connect_timeout_ms(const struct rd_connect *connect) {
-  int64_t soonest_ms = rd_dials_due_ms(&connect->dials);
+  int64_t soonest_ms = rd_dialer_due_ms(&connect->dialer);
   for (size_t i = 0; i < 2; i++) {
     int64_t again_at_ms = connect->listeners[i].again_at_ms;
     if (again_at_ms > 0 && again_at_ms < soonest_ms) soonest_ms = again_at_ms;
@@ -165,7 +166,7 @@ int rd_connect_timeout_ms(const struct rd_connect *connect) {
     int64_t until_ms = rd_pending_until_ms(connect->pending_list.each[i].pending);
     if (until_ms < soonest_ms) soonest_ms = until_ms;
   }
-  if (connect->config.dials.poll && connect->pending_list.count > 0) return 0;
+  if (connect->config.dialer.poll && connect->pending_list.count > 0) return 0;
   if (soonest_ms == INT64_MAX) return -1;
   int64_t left_ms = soonest_ms - rd_now_ms();
   if (left_ms <= 0) return 0;
@@ -190,44 +191,44 @@ static void accept_connectors(struct rd_connect *connect, struct listener *liste
   }
 }
 
-static void take_dialled(struct rd_connect *connect) {
+static void take_dialed(struct rd_connect *connect) {
   struct rd_error error;
   struct rd_transport *transport;
   const struct rd_address *address;
-  while (rd_dials_next(&connect->dials, &transport, &address)) {
-    int64_t until_ms = connect->dials.again ? rd_now_ms() + CONNECTOR_MS : connect->dials.until_ms;
+  while (rd_dialer_next(&connect->dialer, &transport, &address)) {
+    int64_t until_ms = connect->dialer.again ? rd_now_ms() + CONNECTOR_MS : connect->dialer.until_ms;
     struct rd_pending_entry *entry = add_pending(connect, transport, true, until_ms, &error);
     if (entry != NULL) {
       entry->origin = RD_ORIGIN_DIALED;
       entry->address = *address;
-    } else if (connect->dials.again) {
-      rd_dials_retry(&connect->dials);
+    } else if (connect->dialer.again) {
+      rd_dialer_retry(&connect->dialer);
     } else {
-      rd_dials_note(&connect->dials, &error);
+      rd_dialer_note(&connect->dialer, &error);
     }
   }
 }
 
 // NULL: it failed, and the transport is gone.
-static struct rd_pending_entry *add_pending(struct rd_connect *connect, struct rd_transport *transport, bool dialler,
+static struct rd_pending_entry *add_pending(struct rd_connect *connect, struct rd_transport *transport, bool is_dialer,
                                             int64_t until_ms, struct rd_error *error) {
   const struct rd_connect_config *config = &connect->config;
   struct rd_hello mine;
   bool rdma = is_rdma(transport);
-  if (!make_hello(connect, transport, dialler, &mine, error)) {
+  if (!make_hello(connect, transport, is_dialer, &mine, error)) {
     rd_transport_destroy(transport);
     return NULL;
   }
   rd_pending_list_make_room(&connect->pending_list, rdma);
   struct rd_pending *pending =
-      rd_pending_create(transport, &config->identity, config->role, dialler, &mine, until_ms, error);
+      rd_pending_create(transport, &config->identity, config->role, is_dialer, &mine, until_ms, error);
   if (pending == NULL) return NULL;
   // Connections after the first one have the window of that.
-  if (config->role == RD_ROLE_RECEIVER && !dialler && connect->epoch == 0) rd_pending_adapt_slots(pending);
+  if (config->role == RD_ROLE_RECEIVER && !is_dialer && connect->epoch == 0) rd_pending_adapt_slots(pending);
   return rd_pending_list_add(&connect->pending_list, pending, rdma);
 }
 
-static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool dialler,
+static bool make_hello(struct rd_connect *connect, const struct rd_transport *transport, bool is_dialer,
                        struct rd_hello *hello, struct rd_error *error) {
   const struct rd_connect_config *config = &connect->config;
   *hello = (struct rd_hello){
@@ -237,7 +238,7 @@ static bool make_hello(struct rd_connect *connect, const struct rd_transport *tr
       .wants_chacha = config->role == RD_ROLE_SENDER && rd_cpu_prefers_chacha(),
       .wants_chacha_mac = config->role == RD_ROLE_SENDER && rd_cpu_prefers_chacha_mac(),
       .compresses = config->role == RD_ROLE_SENDER && config->compress_level > 0,
-      .epoch = next_epoch(connect, dialler),
+      .epoch = next_epoch(connect, is_dialer),
   };
   if (config->role == RD_ROLE_SENDER) return true;
   bool is_worked = hello->wants == RD_PROTECTION_SEAL || config->compress_level > 0;
@@ -249,10 +250,10 @@ static bool make_hello(struct rd_connect *connect, const struct rd_transport *tr
   return fits;
 }
 
-// A dialler's is above all of its own before it, but for those dialled at once; a listener's is the least that it
+// A dialer's is above all of its own before it, but for those dialed at once; a listener's is the least that it
 // takes.
-static uint32_t next_epoch(struct rd_connect *connect, bool dialler) {
-  if (!dialler) return connect->epoch + 1;
+static uint32_t next_epoch(struct rd_connect *connect, bool is_dialer) {
+  if (!is_dialer) return connect->epoch + 1;
   return connect->epoch == 0 ? connect->tried_epoch : ++connect->tried_epoch;
 }
 
@@ -307,25 +308,25 @@ static void pending_failed(struct rd_connect *connect, size_t index, const struc
   bool was_last = was_the_last(connect, entry, error), authenticated = rd_pending_authenticated(entry->pending);
   if (was_last && authenticated) { // the sender may have chosen it, and it broke before that was heard
     connect->tried_epoch++;
-    rd_dials_again(&connect->dials, &entry->address);
-  } else if (was_last && rd_dials_once_more(&connect->dials, &entry->address)) {
+    rd_dialer_again(&connect->dialer, &entry->address);
+  } else if (was_last && rd_dialer_once_more(&connect->dialer, &entry->address)) {
     // it may have been one too many for its listener
-  } else if (entry->origin == RD_ORIGIN_DIALED && connect->dials.again && error->code != RD_CODE_KEY_REFUSED) {
-    rd_dials_retry(&connect->dials);
+  } else if (entry->origin == RD_ORIGIN_DIALED && connect->dialer.again && error->code != RD_CODE_KEY_REFUSED) {
+    rd_dialer_retry(&connect->dialer);
   } else if (entry->origin != RD_ORIGIN_LISTENER) {
     note_failure(connect, entry, error);
-    if (entry->rdma) rd_dials_let_tcp_try(&connect->dials);
+    if (entry->rdma) rd_dialer_let_tcp_try(&connect->dialer);
   } else if (!not_chosen) {
     turn_away(connect, entry->peer, error);
   }
   rd_pending_list_drop(&connect->pending_list, index);
 }
 
-// Of those that were dialled, for the first connection, and closed without a word.
+// Of those that were dialed, for the first connection, and closed without a word.
 static bool was_the_last(const struct rd_connect *connect, const struct rd_pending_entry *entry,
                          const struct rd_error *error) {
-  return entry->origin == RD_ORIGIN_DIALED && !connect->dials.again && connect->pending_list.count == 1 &&
-         !rd_dials_under_way(&connect->dials) && rd_code_is_loss(error->code);
+  return entry->origin == RD_ORIGIN_DIALED && !connect->dialer.again && connect->pending_list.count == 1 &&
+         !rd_dialer_under_way(&connect->dialer) && rd_code_is_loss(error->code);
 }
 
 // With the name of what failed, where the words have none.
@@ -335,7 +336,7 @@ static void note_failure(struct rd_connect *connect, const struct rd_pending_ent
   struct rd_error named;
   rd_error_set(&named, error->code, "%s%s%s%s", entry->rdma ? "rdma " : "", is_named ? "" : entry->peer,
                is_named ? "" : ": ", error->message);
-  rd_dials_note(&connect->dials, &named);
+  rd_dialer_note(&connect->dialer, &named);
 }
 
 // Once a kind of reason.
@@ -354,7 +355,7 @@ static struct rd_connection *make_connection(const struct rd_connect *connect, s
   const char *device = transport->ops->device_name(transport);
   if (device != NULL && config->settle != NULL) config->settle(config->context, device);
   struct rd_connection_settings settings = {.stall_timeout_ms = config->stall_timeout_ms,
-                                            .poll = config->dials.poll,
+                                            .poll = config->dialer.poll,
                                             .compress_level = config->compress_level,
                                             .jobs = config->jobs};
   struct rd_connection *connection = rd_connection_create(transport, &agreement, &settings, error);
@@ -379,7 +380,7 @@ static void keep_origin(struct rd_connect *connect, const struct rd_pending_entr
   connect->origin = entry->origin;
   connect->address = entry->address;
   connect->window = (struct rd_window){.slots = mine->slots, .slot_bytes = mine->slot_bytes};
-  rd_dials_clear(&connect->dials);
+  rd_dialer_clear(&connect->dialer);
   for (size_t rdma = 0; rdma < 2; rdma++) {
     if (entry->origin == RD_ORIGIN_LISTENER && (rdma == 1) == entry->rdma) continue;
     rd_connector_destroy(connect->listeners[rdma].connector);
@@ -387,9 +388,9 @@ static void keep_origin(struct rd_connect *connect, const struct rd_pending_entr
   }
 }
 
-static bool all_dials_failed(const struct rd_connect *connect) {
-  if (connect->dials.count == 0 && !connect->adopted) return false;
-  if (rd_dials_under_way(&connect->dials)) return false;
+static bool all_attempts_failed(const struct rd_connect *connect) {
+  if (connect->dialer.count == 0 && !connect->adopted) return false;
+  if (rd_dialer_under_way(&connect->dialer)) return false;
   for (size_t i = 0; i < connect->pending_list.count; i++)
     if (connect->pending_list.each[i].origin != RD_ORIGIN_LISTENER) return false;
   return !rd_pending_list_authenticated(&connect->pending_list);

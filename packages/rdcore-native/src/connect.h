@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // From "listen", "dial" or "adopt" to an authenticated connection. Any number of them may go on at once; the sender
 // takes the first connection that authenticates, the receiver the one its sender has taken, and everything else is
-// closed, but for the way it came: a listener goes on listening and a dialler can dial again, for when the connection
+// closed, but for the way it came: a listener goes on listening and a dialer can dial again, for when the connection
 // breaks (docs/protocol.md, section 1.6). Nothing here blocks.
 #ifndef RD_CONNECT_H
 #define RD_CONNECT_H
 
 #include "connection.h"
-#include "dials.h"
+#include "dialer.h"
 #include "pending_list.h"
 #include "window.h"
 
-#define RD_CONNECT_POLLS_MOST (2u + RD_DIALS_MOST + RD_PENDING_MOST)
+#define RD_CONNECT_POLLS_MOST (2u + RD_DIALER_MOST + RD_PENDING_MOST)
 
 enum rd_encrypt {
   RD_ENCRYPT_AUTO, // as RD_ENCRYPT_TCP, but plain where the peer's address is a loopback address or a path
@@ -29,7 +29,7 @@ struct rd_connect_config {
   int64_t stall_timeout_ms; // of the connection, as the next two
   int compress_level;
   unsigned jobs;
-  struct rd_dials_config dials; // its timeout also ends what was adopted
+  struct rd_dialer_config dialer; // its timeout also ends what was adopted
   // A connector that was turned away, or NULL. Called once a kind of reason.
   void (*turned_away)(void *context, const char *peer, const struct rd_error *why);
   // A peer was chosen, who comes over this device, and memory for its data is made next; or NULL.
@@ -53,20 +53,21 @@ void rd_connect_destroy(struct rd_connect *connect); // NULL-safe
 // on.
 bool rd_connect_listen(struct rd_connect *connect, const struct rd_listen *listen, uint16_t *port,
                        struct rd_error *error);
-// See rd_dials_add().
+// See rd_dialer_add().
 bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addresses, size_t count,
                      struct rd_error *error);
-// Takes over a connection that exists already (also when it fails); `dialler`: this end is the TLS client.
-bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool dialler, struct rd_error *error);
+// Takes over a connection that exists already (also when it fails); `dialer`: this end is the TLS client.
+bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool is_dialer,
+                      struct rd_error *error);
 
 // Goes on as far as it can: 1 somebody is there whom rd_connect_take() is to be called for, 0 not yet, -1 the last of
-// the dials failed (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialling again is possible.
+// the dials failed (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialing again is possible.
 int rd_connect_service(struct rd_connect *connect, struct rd_error *error);
 // 1 and the connection, newer than all before it; of an earlier one the device's memory must have been given back. 0:
 // nothing came of it, and connecting goes on; -1 there is no memory here for this one, nor for any other.
 int rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error);
 
-// The connection is broken, or silent: whoever dialled dials again, until it is refused; a listener listens anyway.
+// The connection is broken, or silent: whoever dialed dials again, until it is refused; a listener listens anyway.
 // False: there is no way to another one.
 bool rd_connect_again(struct rd_connect *connect);
 // The connection lives after all: gives up what rd_connect_again() began.

@@ -24,7 +24,7 @@ enum rd_order_type {
   RD_ORDER_READY,    // fd: the source or sink is this descriptor; asks
   RD_ORDER_LISTEN,   // listen
   RD_ORDER_DIAL,     // addresses
-  RD_ORDER_ADOPT,    // transport (handed over), dialler
+  RD_ORDER_ADOPT,    // transport (handed over), dialer
   RD_ORDER_CONSUMER, // pid: leads the process group that reads our output
   RD_ORDER_SHOW,     // the answer to RD_EVENT_OUTPUT
   RD_ORDER_COMMIT,   // status: the producer ended well
@@ -45,7 +45,7 @@ struct rd_settings {
   size_t buffer_bytes;       // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MOST_BYTES
   int64_t connect_timeout_ms;
   int64_t stall_timeout_ms; // RD_STALL_TIMEOUT_LEAST_MS at least
-  bool retry_refused;       // see dials.h, as the next one
+  bool retry_refused;       // see dialer.h, as the next one
   bool rdma_first;
   bool poll;                 // never sleep while there is a connection
   int64_t listen_timeout_ms; // by hand: a listener nobody came to ends; 0: no limit
@@ -69,12 +69,12 @@ struct rd_order {
   bool asks; // before its first byte is written
   struct rd_listen_order listen;
   struct rd_transport *transport;
-  bool dialler;
+  bool is_dialer;
   pid_t pid;
   uint32_t status;
   enum rd_code code;
   char words[512];
-  struct rd_address addresses[RD_DIALS_MOST];
+  struct rd_address addresses[RD_DIALER_MOST];
   size_t address_count;
 };
 

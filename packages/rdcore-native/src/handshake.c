@@ -33,7 +33,7 @@ struct rd_handshake {
   unsigned char key[RD_KEY_BYTES];
   char identity[128];
   enum rd_role role;
-  bool dialler;
+  bool is_dialer;
   bool key_unknown; // the other side named another key, or none
   bool authenticated;
   bool greeted; // the other side's HELLO came
@@ -63,7 +63,7 @@ static struct rd_seal *export_seal(const struct rd_handshake *handshake, enum rd
                                    struct rd_error *error);
 static bool stretch_key(const char *text, unsigned char key[RD_KEY_BYTES]);
 
-struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool dialler,
+struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool is_dialer,
                                          const struct rd_hello *mine, struct rd_error *error) {
   struct rd_handshake *handshake = calloc(1, sizeof *handshake);
   if (handshake == NULL) {
@@ -71,10 +71,10 @@ struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enu
     return NULL;
   }
   handshake->role = role;
-  handshake->dialler = dialler;
+  handshake->is_dialer = is_dialer;
   handshake->mine = *mine;
   memcpy(handshake->key, identity->key, RD_KEY_BYTES);
-  bool dialler_sends = (role == RD_ROLE_SENDER) == dialler;
+  bool dialler_sends = (role == RD_ROLE_SENDER) == is_dialer;
   snprintf(handshake->identity, sizeof handshake->identity, "rdpipe/1 %s %u %s", identity->run, identity->hop,
            dialler_sends ? "sender" : "receiver");
   if (create_tls(handshake)) return handshake;
@@ -113,7 +113,7 @@ bool rd_handshake_complete(const struct rd_handshake *handshake) {
 }
 
 bool rd_handshake_named_key(const struct rd_handshake *handshake) {
-  return !handshake->dialler && SSL_session_reused(handshake->tls) == 1;
+  return !handshake->is_dialer && SSL_session_reused(handshake->tls) == 1;
 }
 
 bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agreement, struct rd_error *error) {
@@ -174,7 +174,7 @@ static bool create_tls(struct rd_handshake *handshake) {
   handshake->incoming = incoming;
   handshake->outgoing = outgoing;
   SSL_set_app_data(handshake->tls, handshake);
-  if (handshake->dialler) {
+  if (handshake->is_dialer) {
     // A listener that shows a certificate in place of the key is refused: no authority is trusted.
     SSL_set_verify(handshake->tls, SSL_VERIFY_PEER, NULL);
     SSL_set_connect_state(handshake->tls);
@@ -225,7 +225,7 @@ static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **ident
   return *session != NULL;
 }
 
-// Listener: the key of the identity that the dialler named.
+// Listener: the key of the identity that the dialer named.
 static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session) {
   struct rd_handshake *handshake = SSL_get_app_data(tls);
   *session = NULL;
@@ -247,32 +247,32 @@ static SSL_SESSION *make_session(SSL *tls, const unsigned char key[RD_KEY_BYTES]
   return NULL;
 }
 
-// As far as what has come allows: TLS, then the HELLOs, the dialler's first.
+// As far as what has come allows: TLS, then the HELLOs, the dialer's first.
 static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
   if (!handshake->authenticated) {
     if (!authenticate(handshake, error)) return false;
     if (!handshake->authenticated) return true;
-    if (handshake->dialler && !send_hello(handshake, error)) return false;
+    if (handshake->is_dialer && !send_hello(handshake, error)) return false;
   }
   if (!receive_hello(handshake, error)) return false;
   if (!handshake->greeted) return true;
-  if (!handshake->dialler) follow(handshake);
+  if (!handshake->is_dialer) follow(handshake);
   // Sent before the other's is judged, so that both sides can name a difference of versions.
-  if (!handshake->dialler && !send_hello(handshake, error)) return false;
+  if (!handshake->is_dialer && !send_hello(handshake, error)) return false;
   return check_hello(handshake, error);
 }
 
-// What a listener says after it heard the dialler.
+// What a listener says after it heard the dialer.
 static void follow(struct rd_handshake *handshake) {
   struct rd_hello *mine = &handshake->mine;
-  const struct rd_hello *dialler = &handshake->peer;
-  if (handshake->adapts_slots && (dialler->compresses || dialler->wants == RD_PROTECTION_SEAL)) {
+  const struct rd_hello *is_dialer = &handshake->peer;
+  if (handshake->adapts_slots && (is_dialer->compresses || is_dialer->wants == RD_PROTECTION_SEAL)) {
     struct rd_window window = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
     window = rd_window_worked(&window);
     mine->slots = window.slots;
     mine->slot_bytes = window.slot_bytes;
   }
-  if (dialler->epoch > mine->epoch) mine->epoch = dialler->epoch;
+  if (is_dialer->epoch > mine->epoch) mine->epoch = is_dialer->epoch;
 }
 
 // Sets authenticated when TLS is through; true also when more has to come first.
@@ -298,7 +298,7 @@ static void explain_failure(const struct rd_handshake *handshake, struct rd_erro
   ERR_clear_error();
 }
 
-// A wrong key as OpenSSL sees it: at the listener (the first two), at the dialler (the alerts that tell of it, and a
+// A wrong key as OpenSSL sees it: at the listener (the first two), at the dialer (the alerts that tell of it, and a
 // certificate where only the key counts).
 static bool is_key_failure(int reason) {
   switch (reason) {

@@ -29,13 +29,13 @@ struct rd_agreement {
   struct rd_seal *incoming;
 };
 
-// `dialler` is the TLS client. `mine` is the HELLO this end sends; of a listener, its epoch is the least that it takes,
-// and what it says is the dialler's. NULL on failure; destroy with
+// `dialer` is the TLS client. `mine` is the HELLO this end sends; of a listener, its epoch is the least that it takes,
+// and what it says is the dialer's. NULL on failure; destroy with
 // rd_handshake_destroy().
-struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool dialler,
+struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool is_dialer,
                                          const struct rd_hello *mine, struct rd_error *error);
 
-// Of a receiver that listens, before anything else: it grants smaller slots than `mine` says where the dialler's HELLO
+// Of a receiver that listens, before anything else: it grants smaller slots than `mine` says where the dialer's HELLO
 // tells that DATA will be protected or compressed.
 void rd_handshake_adapt_slots(struct rd_handshake *handshake);
 
@@ -52,7 +52,7 @@ size_t rd_handshake_output(struct rd_handshake *handshake, unsigned char *out, s
 // True once both HELLOs have been exchanged and everything to send was drained.
 bool rd_handshake_complete(const struct rd_handshake *handshake);
 
-// At a listener: the dialler's first word was made with the key, by himself or by somebody whom he overheard.
+// At a listener: the dialer's first word was made with the key, by himself or by somebody whom he overheard.
 bool rd_handshake_named_key(const struct rd_handshake *handshake);
 
 // Hands over what was agreed. Call once, after completion.

@@ -79,7 +79,7 @@ bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, s
   }
   bool begun = order->type == RD_ORDER_DIAL
                    ? rd_connect_dial(hop_end->connect, order->addresses, order->address_count, error)
-                   : rd_connect_adopt(hop_end->connect, order->transport, order->dialler, error);
+                   : rd_connect_adopt(hop_end->connect, order->transport, order->is_dialer, error);
   if (!begun) tell_dial_failed(hop_end, error);
   return true;
 }
@@ -213,10 +213,10 @@ static bool open_hop_end(struct rd_hop_end *hop_end, const struct rd_settings *s
       .stall_timeout_ms = settings->stall_timeout_ms,
       .compress_level = settings->compress_level,
       .jobs = settings->jobs,
-      .dials = {.timeout_ms = settings->connect_timeout_ms,
-                .retry_refused = settings->retry_refused,
-                .rdma_first = settings->rdma_first,
-                .poll = settings->poll},
+      .dialer = {.timeout_ms = settings->connect_timeout_ms,
+                 .retry_refused = settings->retry_refused,
+                 .rdma_first = settings->rdma_first,
+                 .poll = settings->poll},
       .turned_away = tell_turned_away,
       .settle = settings->numa ? settle : NULL,
       .context = hop_end,

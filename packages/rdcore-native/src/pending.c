@@ -32,7 +32,7 @@ static bool put_out(struct rd_pending *pending, struct rd_error *error);
 static int send_payload(struct rd_pending *pending, struct rd_error *error);
 
 struct rd_pending *rd_pending_create(struct rd_transport *transport, const struct rd_identity *identity,
-                                     enum rd_role role, bool dialler, const struct rd_hello *mine, int64_t until_ms,
+                                     enum rd_role role, bool is_dialer, const struct rd_hello *mine, int64_t until_ms,
                                      struct rd_error *error) {
   struct rd_pending *pending = calloc(1, sizeof *pending);
   if (pending == NULL) {
@@ -43,8 +43,8 @@ struct rd_pending *rd_pending_create(struct rd_transport *transport, const struc
   pending->transport = transport;
   pending->role = role;
   pending->until_ms = until_ms;
-  pending->handshake = rd_handshake_create(identity, role, dialler, mine, error);
-  bool begun = pending->handshake != NULL && (!dialler || rd_handshake_input(pending->handshake, NULL, 0, error));
+  pending->handshake = rd_handshake_create(identity, role, is_dialer, mine, error);
+  bool begun = pending->handshake != NULL && (!is_dialer || rd_handshake_input(pending->handshake, NULL, 0, error));
   if (begun) return pending;
   rd_pending_destroy(pending);
   return NULL;

@@ -13,7 +13,7 @@ struct rd_pending; // opaque
 
 // Begins the handshake. Takes over the transport, also when it fails. `until_ms` is on the clock of rd_now_ms().
 struct rd_pending *rd_pending_create(struct rd_transport *transport, const struct rd_identity *identity,
-                                     enum rd_role role, bool dialler, const struct rd_hello *mine, int64_t until_ms,
+                                     enum rd_role role, bool is_dialer, const struct rd_hello *mine, int64_t until_ms,
                                      struct rd_error *error);
 void rd_pending_destroy(struct rd_pending *pending); // NULL-safe
 

@@ -20,7 +20,7 @@ struct rd_pending_entry {
   enum rd_origin origin;
   bool rdma;
   char peer[RD_PENDING_PEER_BYTES];
-  struct rd_address address; // that was dialled
+  struct rd_address address; // that was dialed
 };
 
 struct rd_pending_list {

@@ -96,7 +96,7 @@ static void test_adopt(void) {
   char text[64];
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
   snprintf(text, sizeof text, "{\"op\":\"adopt\",\"fd\":%d,\"dialler\":true}", fds[0]);
-  CHECK(decode(text) && order.dialler && order.transport != NULL);
+  CHECK(decode(text) && order.is_dialer && order.transport != NULL);
   rd_transport_destroy(order.transport);
   CHECK(fcntl(fds[0], F_GETFD) < 0); // it was taken over
   close(fds[1]);
@@ -155,12 +155,12 @@ static void test_nonsense(void) {
 static void test_too_many_addresses(void) {
   json_t *addresses = json_array();
   struct rd_error error;
-  for (unsigned i = 0; i <= RD_DIALS_MOST; i++)
+  for (unsigned i = 0; i <= RD_DIALER_MOST; i++)
     json_array_append_new(addresses, json_pack("{s:s, s:i}", "host", "::1", "port", 1));
   json_t *message = json_pack("{s:s, s:o}", "op", "dial", "addresses", addresses);
   CHECK(!rd_agent_order_decode(message, &order, &error));
   json_array_remove(addresses, 0);
-  CHECK(rd_agent_order_decode(message, &order, &error) && order.address_count == RD_DIALS_MOST);
+  CHECK(rd_agent_order_decode(message, &order, &error) && order.address_count == RD_DIALER_MOST);
   json_decref(message);
 }
 

@@ -71,35 +71,35 @@ static inline void proxy_wait_for_end(struct proxy *proxy, int fd) {
   }
 }
 
-static inline void proxy_break(struct proxy *proxy, int dialler, int listener) {
+static inline void proxy_break(struct proxy *proxy, int is_dialer, int listener) {
   enum breaking breaking = proxy->breaking;
   proxy->broken++;
   if (proxy->dies && proxy->broken == proxy->breaks) {
     close(proxy->listener_fd);
     proxy->listener_fd = -1;
   }
-  if (breaking == BREAK_SILENCE) proxy_wait_for_end(proxy, dialler);
+  if (breaking == BREAK_SILENCE) proxy_wait_for_end(proxy, is_dialer);
   bool dialler_first = breaking == BREAK_CLOSE_DIALLER;
-  proxy_close(dialler_first ? dialler : listener, breaking == BREAK_RESET || breaking == BREAK_RESET_LISTENER);
+  proxy_close(dialler_first ? is_dialer : listener, breaking == BREAK_RESET || breaking == BREAK_RESET_LISTENER);
   if (breaking == BREAK_CLOSE_DIALLER || breaking == BREAK_RESET_LISTENER)
-    proxy_wait_for_end(proxy, dialler_first ? listener : dialler);
-  proxy_close(dialler_first ? listener : dialler, breaking == BREAK_RESET || breaking == BREAK_RESET_LISTENER);
+    proxy_wait_for_end(proxy, dialler_first ? listener : is_dialer);
+  proxy_close(dialler_first ? listener : is_dialer, breaking == BREAK_RESET || breaking == BREAK_RESET_LISTENER);
 }
 
-static inline void proxy_carry(struct proxy *proxy, int dialler, int listener) {
+static inline void proxy_carry(struct proxy *proxy, int is_dialer, int listener) {
   size_t left_bytes = proxy->every_bytes;
   bool alive = true;
   while (alive && left_bytes > 0 && !proxy->stop) {
-    struct pollfd polls[] = {{.fd = dialler, .events = POLLIN}, {.fd = listener, .events = POLLIN}};
+    struct pollfd polls[] = {{.fd = is_dialer, .events = POLLIN}, {.fd = listener, .events = POLLIN}};
     poll(polls, 2, 20);
-    if (polls[0].revents != 0) alive = proxy_pass(proxy, dialler, listener, &left_bytes);
-    if (alive && left_bytes > 0 && polls[1].revents != 0) alive = proxy_pass(proxy, listener, dialler, &left_bytes);
+    if (polls[0].revents != 0) alive = proxy_pass(proxy, is_dialer, listener, &left_bytes);
+    if (alive && left_bytes > 0 && polls[1].revents != 0) alive = proxy_pass(proxy, listener, is_dialer, &left_bytes);
   }
   if (alive && !proxy->stop) {
-    proxy_break(proxy, dialler, listener);
+    proxy_break(proxy, is_dialer, listener);
     return;
   }
-  close(dialler);
+  close(is_dialer);
   close(listener);
 }
 
@@ -108,14 +108,14 @@ static inline void *proxy_run(void *context) {
   while (!proxy->stop && proxy->listener_fd >= 0) {
     struct pollfd polls[] = {{.fd = proxy->listener_fd, .events = POLLIN}};
     if (poll(polls, 1, 20) <= 0) continue;
-    int dialler = accept(proxy->listener_fd, NULL, NULL), listener = socket(AF_INET, SOCK_STREAM, 0);
+    int is_dialer = accept(proxy->listener_fd, NULL, NULL), listener = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in address = proxy_address(proxy->to_port);
-    REQUIRE(dialler >= 0 && listener >= 0);
+    REQUIRE(is_dialer >= 0 && listener >= 0);
     if (connect(listener, (struct sockaddr *)&address, sizeof address) == 0) {
-      proxy_carry(proxy, dialler, listener);
+      proxy_carry(proxy, is_dialer, listener);
       continue;
     }
-    close(dialler);
+    close(is_dialer);
     close(listener);
   }
   return NULL;

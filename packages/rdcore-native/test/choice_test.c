@@ -39,7 +39,7 @@ static void open_side(struct side *side, enum rd_role role, int64_t connect_time
       .encrypt = RD_ENCRYPT_NEVER,
       .buffer_bytes = role == RD_ROLE_RECEIVER ? BUFFER_BYTES : 0,
       .stall_timeout_ms = WAIT_MS,
-      .dials = {.timeout_ms = connect_timeout_ms},
+      .dialer = {.timeout_ms = connect_timeout_ms},
       .turned_away = count_turned_away,
       .context = side,
   };
@@ -58,7 +58,7 @@ static void listen_at(struct side *side) {
 }
 
 static void dial(struct side *side, const struct side *other, size_t times) {
-  struct rd_address addresses[RD_DIALS_MOST];
+  struct rd_address addresses[RD_DIALER_MOST];
   for (size_t i = 0; i < times; i++) addresses[i] = other->address;
   REQUIRE(rd_connect_dial(side->connect, addresses, times, &error));
 }

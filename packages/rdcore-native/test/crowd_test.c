@@ -36,7 +36,7 @@ static void open_end(struct end *end, const char *host, bool rdma) {
       .encrypt = RD_ENCRYPT_NEVER,
       .buffer_bytes = BUFFER_BYTES,
       .stall_timeout_ms = WAIT_MS,
-      .dials = {.timeout_ms = WAIT_MS},
+      .dialer = {.timeout_ms = WAIT_MS},
       .turned_away = count_turned_away,
       .context = end,
   };
@@ -172,7 +172,7 @@ static void a_few_at_once(void) {
   close_end(&end);
 }
 
-// A dialler whose connection was one too many for its listener comes back.
+// A dialer whose connection was one too many for its listener comes back.
 static void crowded_out(unsigned times) {
   struct end end;
   struct rd_address address = {.host = "127.0.0.1"};

@@ -24,22 +24,22 @@ static const struct rd_hello sender_hello = {.version = RD_PROTOCOL_VERSION, .ep
 static const struct rd_hello receiver_hello = {
     .version = RD_PROTOCOL_VERSION, .epoch = 1, .slot_bytes = RD_SLOT_MAX_BYTES, .slots = 8};
 
-static struct end make_end(const unsigned char *key, const char *run, unsigned hop, enum rd_role role, bool dialler,
+static struct end make_end(const unsigned char *key, const char *run, unsigned hop, enum rd_role role, bool is_dialer,
                            const struct rd_hello *hello) {
   struct end end = {0};
   struct rd_identity identity = {.key = key, .hop = hop};
   snprintf(identity.run, sizeof identity.run, "%s", run);
-  end.handshake = rd_handshake_create(&identity, role, dialler, hello, &end.error);
+  end.handshake = rd_handshake_create(&identity, role, is_dialer, hello, &end.error);
   REQUIRE(end.handshake != NULL);
   return end;
 }
 
-static struct end make_sender(const unsigned char *key, bool dialler) {
-  return make_end(key, "run", 1, RD_ROLE_SENDER, dialler, &sender_hello);
+static struct end make_sender(const unsigned char *key, bool is_dialer) {
+  return make_end(key, "run", 1, RD_ROLE_SENDER, is_dialer, &sender_hello);
 }
 
-static struct end make_receiver(const unsigned char *key, bool dialler) {
-  return make_end(key, "run", 1, RD_ROLE_RECEIVER, dialler, &receiver_hello);
+static struct end make_receiver(const unsigned char *key, bool is_dialer) {
+  return make_end(key, "run", 1, RD_ROLE_RECEIVER, is_dialer, &receiver_hello);
 }
 
 static void feed(struct end *end, const unsigned char *bytes, size_t count) {
@@ -55,13 +55,13 @@ static bool carry(struct end *from, struct end *to, size_t piece_bytes) {
   return carried;
 }
 
-static void run_handshake(struct end *dialler, struct end *listener, size_t piece_bytes) {
-  feed(dialler, NULL, 0);
+static void run_handshake(struct end *is_dialer, struct end *listener, size_t piece_bytes) {
+  feed(is_dialer, NULL, 0);
   feed(listener, NULL, 0);
   bool moving = true;
   while (moving) {
-    moving = carry(dialler, listener, piece_bytes);
-    moving = carry(listener, dialler, piece_bytes) || moving;
+    moving = carry(is_dialer, listener, piece_bytes);
+    moving = carry(listener, is_dialer, piece_bytes) || moving;
   }
 }
 
@@ -195,14 +195,14 @@ static void another_hop(void) {
 
 // Two ends of the same role: a connection that came back to where it began.
 static void reflected(void) {
-  struct end dialler = make_sender(right_key, true), listener = make_sender(right_key, false);
-  run_handshake(&dialler, &listener, PIECE_BYTES);
-  CHECK(refused(&dialler) && refused(&listener));
-  destroy_ends(&dialler, &listener);
-  dialler = make_receiver(right_key, true), listener = make_receiver(right_key, false);
-  run_handshake(&dialler, &listener, PIECE_BYTES);
-  CHECK(refused(&dialler) && refused(&listener));
-  destroy_ends(&dialler, &listener);
+  struct end is_dialer = make_sender(right_key, true), listener = make_sender(right_key, false);
+  run_handshake(&is_dialer, &listener, PIECE_BYTES);
+  CHECK(refused(&is_dialer) && refused(&listener));
+  destroy_ends(&is_dialer, &listener);
+  is_dialer = make_receiver(right_key, true), listener = make_receiver(right_key, false);
+  run_handshake(&is_dialer, &listener, PIECE_BYTES);
+  CHECK(refused(&is_dialer) && refused(&listener));
+  destroy_ends(&is_dialer, &listener);
 }
 
 static void impossible_hello(const struct rd_hello *from, const struct rd_hello *to, enum rd_code expected) {
@@ -261,36 +261,36 @@ static void garbage(void) {
                                           "\x16\x03\x01\xff\xff\xff\xff\xff", "\x15\x03\x03\x00\x02\x02\x28"};
   for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
     size_t length = i == 3 ? 7 : strlen(strangers[i]);
-    struct end dialler = make_sender(right_key, true), listener = make_receiver(right_key, false);
-    feed(&dialler, NULL, 0);
-    feed(&dialler, (const unsigned char *)strangers[i], length);
+    struct end is_dialer = make_sender(right_key, true), listener = make_receiver(right_key, false);
+    feed(&is_dialer, NULL, 0);
+    feed(&is_dialer, (const unsigned char *)strangers[i], length);
     feed(&listener, (const unsigned char *)strangers[i], length);
-    CHECK(dialler.failed && listener.failed);
-    CHECK(dialler.error.code == (i == 3 ? RD_CODE_KEY_REFUSED : RD_CODE_DATA_DAMAGED));
+    CHECK(is_dialer.failed && listener.failed);
+    CHECK(is_dialer.error.code == (i == 3 ? RD_CODE_KEY_REFUSED : RD_CODE_DATA_DAMAGED));
     CHECK(!rd_handshake_input(listener.handshake, (const unsigned char *)"x", 1, &listener.error)); // stays failed
-    destroy_ends(&dialler, &listener);
+    destroy_ends(&is_dialer, &listener);
   }
 }
 
 // What one end says is held back from `limit` on, and then one byte of it is changed.
 static void cut_and_changed(size_t limit) {
   for (int changed = 0; changed < 2; changed++) {
-    struct end dialler = make_sender(right_key, true), listener = make_receiver(right_key, false);
+    struct end is_dialer = make_sender(right_key, true), listener = make_receiver(right_key, false);
     unsigned char piece[PIECE_BYTES];
-    feed(&dialler, NULL, 0);
-    size_t count = rd_handshake_output(dialler.handshake, piece, sizeof piece);
+    feed(&is_dialer, NULL, 0);
+    size_t count = rd_handshake_output(is_dialer.handshake, piece, sizeof piece);
     REQUIRE(count > 0);
     size_t cut = limit % count;
     if (changed == 1) piece[cut] ^= 0x11;
     feed(&listener, piece, changed == 1 ? count : cut);
     bool moving = true;
     while (moving) {
-      moving = carry(&listener, &dialler, PIECE_BYTES);
-      moving = carry(&dialler, &listener, PIECE_BYTES) || moving;
+      moving = carry(&listener, &is_dialer, PIECE_BYTES);
+      moving = carry(&is_dialer, &listener, PIECE_BYTES) || moving;
     }
-    CHECK(!rd_handshake_complete(listener.handshake) && !rd_handshake_complete(dialler.handshake));
+    CHECK(!rd_handshake_complete(listener.handshake) && !rd_handshake_complete(is_dialer.handshake));
     if (changed == 0) CHECK(!listener.failed); // it waits for the rest
-    destroy_ends(&dialler, &listener);
+    destroy_ends(&is_dialer, &listener);
   }
 }
 
@@ -305,19 +305,19 @@ static void more_after_the_end(void) {
 
 // Behind the HELLO of either end.
 static void more_than_a_hello(bool of_listener) {
-  struct end dialler = make_sender(right_key, true), listener = make_receiver(right_key, false);
-  struct end *teller = of_listener ? &listener : &dialler, *hearer = of_listener ? &dialler : &listener;
+  struct end is_dialer = make_sender(right_key, true), listener = make_receiver(right_key, false);
+  struct end *teller = of_listener ? &listener : &is_dialer, *hearer = of_listener ? &is_dialer : &listener;
   unsigned char piece[PIECE_BYTES];
-  feed(&dialler, NULL, 0);
-  carry(&dialler, &listener, PIECE_BYTES - 1);
-  carry(&listener, &dialler, PIECE_BYTES - 1);
-  if (of_listener) carry(&dialler, &listener, PIECE_BYTES - 1);
+  feed(&is_dialer, NULL, 0);
+  carry(&is_dialer, &listener, PIECE_BYTES - 1);
+  carry(&listener, &is_dialer, PIECE_BYTES - 1);
+  if (of_listener) carry(&is_dialer, &listener, PIECE_BYTES - 1);
   size_t count = rd_handshake_output(teller->handshake, piece, sizeof piece - 1);
-  REQUIRE(count > 0 && !dialler.failed && !listener.failed);
+  REQUIRE(count > 0 && !is_dialer.failed && !listener.failed);
   piece[count] = 0;
   feed(hearer, piece, count + 1);
   CHECK(hearer->failed && hearer->error.code == RD_CODE_DATA_DAMAGED);
-  destroy_ends(&dialler, &listener);
+  destroy_ends(&is_dialer, &listener);
 }
 
 static void sign(X509 *certificate, EVP_PKEY *key) {
@@ -341,17 +341,17 @@ static void a_certificate_in_place_of_the_key(void) {
   REQUIRE(stranger != NULL && incoming != NULL && outgoing != NULL);
   SSL_set_bio(stranger, incoming, outgoing);
   SSL_set_accept_state(stranger);
-  struct end dialler = make_sender(right_key, true);
+  struct end is_dialer = make_sender(right_key, true);
   unsigned char piece[PIECE_BYTES];
-  feed(&dialler, NULL, 0);
-  size_t count = rd_handshake_output(dialler.handshake, piece, sizeof piece);
+  feed(&is_dialer, NULL, 0);
+  size_t count = rd_handshake_output(is_dialer.handshake, piece, sizeof piece);
   BIO_write(incoming, piece, (int)count);
   SSL_do_handshake(stranger);
   int answer = BIO_read(outgoing, piece, sizeof piece);
   REQUIRE(answer > 300); // a whole flight, with the certificate
-  feed(&dialler, piece, (size_t)answer);
-  CHECK(refused(&dialler));
-  rd_handshake_destroy(dialler.handshake);
+  feed(&is_dialer, piece, (size_t)answer);
+  CHECK(refused(&is_dialer));
+  rd_handshake_destroy(is_dialer.handshake);
   SSL_free(stranger);
   SSL_CTX_free(context);
   X509_free(certificate);

@@ -49,7 +49,7 @@ static void begin(struct script *script, struct rd_transport *transport, const s
   *script_add(script, RD_ORDER_READY) = *end;
   struct rd_order *adopt = script_add(script, RD_ORDER_ADOPT);
   adopt->transport = transport;
-  adopt->dialler = script->loop == rd_send_loop;
+  adopt->is_dialer = script->loop == rd_send_loop;
 }
 
 int main(void) {

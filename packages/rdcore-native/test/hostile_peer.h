@@ -20,7 +20,7 @@ struct hostile {
 static bool hostile_compresses = true;
 
 // Shakes hands as it should, for the connection of this epoch.
-static inline struct hostile hostile_meet_again(struct rd_transport *transport, enum rd_role role, bool dialler,
+static inline struct hostile hostile_meet_again(struct rd_transport *transport, enum rd_role role, bool is_dialer,
                                                 enum rd_protection wants, uint32_t epoch) {
   struct rd_identity identity = hand_peer_identity();
   struct rd_error error;
@@ -30,7 +30,7 @@ static inline struct hostile hostile_meet_again(struct rd_transport *transport, 
   if (role == RD_ROLE_RECEIVER) hello.slots = HOSTILE_SLOTS, hello.slot_bytes = HOSTILE_SLOT_BYTES;
   struct hostile hostile = {.transport = transport};
   struct rd_pending *pending =
-      rd_pending_create(transport, &identity, role, dialler, &hello, rd_now_ms() + WAIT_MS, &error);
+      rd_pending_create(transport, &identity, role, is_dialer, &hello, rd_now_ms() + WAIT_MS, &error);
   REQUIRE(pending != NULL);
   while (!rd_pending_authenticated(pending)) {
     REQUIRE(rd_pending_service(pending, &error) >= 0);
@@ -43,18 +43,18 @@ static inline struct hostile hostile_meet_again(struct rd_transport *transport, 
   return hostile;
 }
 
-static inline struct hostile hostile_meet(struct rd_transport *transport, enum rd_role role, bool dialler,
+static inline struct hostile hostile_meet(struct rd_transport *transport, enum rd_role role, bool is_dialer,
                                           enum rd_protection wants) {
-  return hostile_meet_again(transport, role, dialler, wants, 1);
+  return hostile_meet_again(transport, role, is_dialer, wants, 1);
 }
 
 // Shakes hands with this HELLO until it came to nothing.
-static inline void shake_in_vain(struct rd_transport *transport, enum rd_role role, bool dialler,
+static inline void shake_in_vain(struct rd_transport *transport, enum rd_role role, bool is_dialer,
                                  struct rd_hello hello) {
   struct rd_error error;
   struct rd_identity identity = hand_peer_identity();
   struct rd_pending *pending =
-      rd_pending_create(transport, &identity, role, dialler, &hello, rd_now_ms() + WAIT_MS, &error);
+      rd_pending_create(transport, &identity, role, is_dialer, &hello, rd_now_ms() + WAIT_MS, &error);
   REQUIRE(pending != NULL);
   int serviced = 0;
   while (serviced == 0) {

@@ -36,7 +36,7 @@ static void command(struct script *script, const struct stream *stream, struct r
   strcpy(script_add(script, RD_ORDER_FILE)->path, path);
   struct rd_order *adopt = script_add(script, RD_ORDER_ADOPT);
   adopt->transport = transport;
-  adopt->dialler = script->loop == rd_send_loop;
+  adopt->is_dialer = script->loop == rd_send_loop;
 }
 
 static struct outcome carry(const struct stream *stream) {

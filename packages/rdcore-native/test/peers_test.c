@@ -23,7 +23,7 @@ static void script(struct script *victim, enum rd_role role, enum rd_protection 
   if (has_file) strcpy(script_add(victim, RD_ORDER_FILE)->path, sends ? source_path : sink_path);
   struct rd_order *adopt = script_add(victim, RD_ORDER_ADOPT);
   adopt->transport = transport;
-  adopt->dialler = sends;
+  adopt->is_dialer = sends;
   if (sends) script_add(victim, RD_ORDER_COMMIT);
 }
 

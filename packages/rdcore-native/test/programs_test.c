@@ -94,7 +94,7 @@ static void keep_rules(struct hostile *hostile, enum rd_role role) {
 // It is turned away, and the next who comes is taken.
 static void check_hello(struct rd_hello hello, const struct meeting *meeting) {
   struct victim victim;
-  // A dialler names the epoch, from 1 on; a listener that wants more than it has to refuses.
+  // A dialer names the epoch, from 1 on; a listener that wants more than it has to refuses.
   if (hello.epoch == 0 && meeting->victim_dials) hello.epoch = 7;
   enum rd_role role = meeting->role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
   start(&victim, meeting, true);
@@ -132,9 +132,9 @@ static void check_hellos(void) {
       {.version = 2, .epoch = 1},
       {.version = UINT16_MAX, .epoch = 1},
   };
-  for (int dials = 0; dials < 2; dials++) {
-    struct meeting with_sender = {.role = RD_ROLE_SENDER, .victim_dials = dials, .wants = RD_PROTECTION_SEAL};
-    struct meeting with_receiver = {.role = RD_ROLE_RECEIVER, .victim_dials = dials, .wants = RD_PROTECTION_SEAL};
+  for (int dialer = 0; dialer < 2; dialer++) {
+    struct meeting with_sender = {.role = RD_ROLE_SENDER, .victim_dials = dialer, .wants = RD_PROTECTION_SEAL};
+    struct meeting with_receiver = {.role = RD_ROLE_RECEIVER, .victim_dials = dialer, .wants = RD_PROTECTION_SEAL};
     for (size_t i = 0; i < sizeof of_receivers / sizeof of_receivers[0]; i++)
       check_hello(of_receivers[i], &with_sender);
     for (size_t i = 0; i < sizeof of_senders / sizeof of_senders[0]; i++) check_hello(of_senders[i], &with_receiver);

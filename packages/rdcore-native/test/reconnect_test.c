@@ -13,7 +13,7 @@
 static int compress_level; // of the streams from here on
 
 struct stream {
-  enum rd_role dialler;
+  enum rd_role is_dialer;
   enum rd_encrypt encrypt;
   size_t buffer_bytes, bytes;
   int64_t stall_ms;
@@ -25,7 +25,7 @@ struct outcome {
   bool arrived;
 };
 
-static void command(struct script *script, const struct stream *stream, const char *path, bool dials, uint16_t port) {
+static void command(struct script *script, const struct stream *stream, const char *path, bool dialer, uint16_t port) {
   struct rd_settings *settings = &script_add(script, RD_ORDER_OPEN)->settings;
   *settings = script_settings(stream->encrypt, stream->buffer_bytes);
   settings->stall_timeout_ms = stream->stall_ms;
@@ -35,14 +35,14 @@ static void command(struct script *script, const struct stream *stream, const ch
     script_add(script, RD_ORDER_READY)->fd = stream->output_fd;
   else
     strcpy(script_add(script, RD_ORDER_FILE)->path, path);
-  struct rd_order *way = script_add(script, dials ? RD_ORDER_DIAL : RD_ORDER_LISTEN);
+  struct rd_order *way = script_add(script, dialer ? RD_ORDER_DIAL : RD_ORDER_LISTEN);
   way->address_count = 1;
   way->addresses[0] = (struct rd_address){.host = "127.0.0.1", .port = port};
   script_add(script, RD_ORDER_COMMIT);
 }
 
 static void begin(struct outcome *outcome, const struct stream *stream, struct proxy *proxy) {
-  bool sender_dials = stream->dialler == RD_ROLE_SENDER;
+  bool sender_dials = stream->is_dialer == RD_ROLE_SENDER;
   if (compress_level > 0)
     write_mixed_source(stream->bytes);
   else
@@ -80,8 +80,8 @@ static void expect_whole(const struct outcome *outcome, const char *what) {
 }
 
 // Again and again in one stream.
-static void break_often(enum breaking breaking, enum rd_role dialler, enum rd_encrypt encrypt, size_t buffer_bytes) {
-  struct stream stream = {dialler, encrypt, buffer_bytes, compress_level > 0 ? 8000000 : 4000000, STALL_MS, 0};
+static void break_often(enum breaking breaking, enum rd_role is_dialer, enum rd_encrypt encrypt, size_t buffer_bytes) {
+  struct stream stream = {is_dialer, encrypt, buffer_bytes, compress_level > 0 ? 8000000 : 4000000, STALL_MS, 0};
   // Where only one side is told, the other has to notice by the silence.
   unsigned breaks = breaking == BREAK_RESET_LISTENER ? 1 : 4;
   struct proxy proxy = {.breaking = breaking, .every_bytes = 700000, .breaks = breaks};
@@ -93,8 +93,8 @@ static void break_often(enum breaking breaking, enum rd_role dialler, enum rd_en
 }
 
 // Once, after so many bytes. Until both ends are connected, nothing is promised but an end.
-static bool break_once(size_t after_bytes, enum rd_role dialler, enum rd_encrypt encrypt, enum breaking breaking) {
-  struct stream stream = {dialler, encrypt, 64 << 10, 100000, STALL_MS, 0};
+static bool break_once(size_t after_bytes, enum rd_role is_dialer, enum rd_encrypt encrypt, enum breaking breaking) {
+  struct stream stream = {is_dialer, encrypt, 64 << 10, 100000, STALL_MS, 0};
   struct proxy proxy = {.breaking = breaking, .every_bytes = after_bytes, .breaks = 1};
   struct outcome outcome;
   char what[64];
@@ -107,10 +107,10 @@ static bool break_once(size_t after_bytes, enum rd_role dialler, enum rd_encrypt
   return proxy.broken > 0;
 }
 
-static void break_at_many_moments(size_t after_bytes, enum rd_role dialler, enum rd_encrypt encrypt,
+static void break_at_many_moments(size_t after_bytes, enum rd_role is_dialer, enum rd_encrypt encrypt,
                                   enum breaking breaking) {
   unsigned moments = 0;
-  while (break_once(after_bytes, dialler, encrypt, breaking)) {
+  while (break_once(after_bytes, is_dialer, encrypt, breaking)) {
     bool in_the_middle = after_bytes > 6000 && after_bytes < 98000;
     after_bytes += in_the_middle ? 23000 : 388;
     moments++;
@@ -119,22 +119,22 @@ static void break_at_many_moments(size_t after_bytes, enum rd_role dialler, enum
 }
 
 // Nobody is there any more: whoever dials knows at once, whoever listens when it is time.
-static void nobody_listens(enum rd_role dialler) {
-  struct stream stream = {dialler, RD_ENCRYPT_NEVER, 64 << 10, 8000000, 2000, 0};
+static void nobody_listens(enum rd_role is_dialer) {
+  struct stream stream = {is_dialer, RD_ENCRYPT_NEVER, 64 << 10, 8000000, 2000, 0};
   struct proxy proxy = {.breaking = BREAK_CLOSE, .every_bytes = 700000, .breaks = 2, .dies = true};
   struct outcome outcome;
   begin(&outcome, &stream, &proxy);
   end(&outcome, &proxy);
-  const struct script *dialled = dialler == RD_ROLE_SENDER ? &outcome.sender : &outcome.receiver;
-  const struct script *listened = dialler == RD_ROLE_SENDER ? &outcome.receiver : &outcome.sender;
+  const struct script *dialled = is_dialer == RD_ROLE_SENDER ? &outcome.sender : &outcome.receiver;
+  const struct script *listened = is_dialer == RD_ROLE_SENDER ? &outcome.receiver : &outcome.sender;
   CHECK(dialled->code == RD_CODE_PEER_LOST && strstr(dialled->end.message, "connection refused") != NULL);
   CHECK(listened->code == RD_CODE_PEER_LOST && strstr(listened->end.message, "could not be made again") != NULL);
   CHECK(access(sink_path, F_OK) != 0);
 }
 
 // Nothing is heard any more, but another connection works.
-static void silence(enum rd_role dialler) {
-  struct stream stream = {dialler, RD_ENCRYPT_ALWAYS, 64 << 10, 1000000, STALL_MS / 4, 0};
+static void silence(enum rd_role is_dialer) {
+  struct stream stream = {is_dialer, RD_ENCRYPT_ALWAYS, 64 << 10, 1000000, STALL_MS / 4, 0};
   struct proxy proxy = {.breaking = BREAK_SILENCE, .every_bytes = 700000, .breaks = 1};
   struct outcome outcome;
   begin(&outcome, &stream, &proxy);
@@ -154,10 +154,10 @@ static void greetings_only(void) {
 }
 
 // A consumer that does not read keeps what is being written where it is, whatever the connections do.
-static void slow_consumer(enum rd_role dialler, enum rd_encrypt encrypt) {
+static void slow_consumer(enum rd_role is_dialer, enum rd_encrypt encrypt) {
   int fds[2];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0);
-  struct stream stream = {dialler, encrypt, 256 << 10, compress_level > 0 ? 6000000 : 3000000, STALL_MS, fds[1]};
+  struct stream stream = {is_dialer, encrypt, 256 << 10, compress_level > 0 ? 6000000 : 3000000, STALL_MS, fds[1]};
   struct proxy proxy = {.breaking = BREAK_RESET, .every_bytes = 400000, .breaks = 6};
   struct outcome outcome;
   begin(&outcome, &stream, &proxy);
@@ -184,19 +184,19 @@ int main(void) {
   signal(SIGPIPE, SIG_IGN);
   make_stream_files("reconnect");
   for (int i = 0; i < 6; i++) {
-    enum rd_role dialler = i & 1 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER;
+    enum rd_role is_dialer = i & 1 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER;
     enum rd_encrypt encrypt = encrypts[i / 2];
     for (enum breaking breaking = BREAK_CLOSE; breaking < BREAK_SILENCE && i % 2 == i / 2 % 2; breaking++)
-      break_often(breaking, dialler, encrypt, i & 1 ? 64 << 10 : 1 << 20);
-    break_at_many_moments(1000 + (size_t)i * 97, dialler, encrypt, i & 1 ? BREAK_CLOSE : BREAK_RESET);
-    slow_consumer(dialler, encrypt);
+      break_often(breaking, is_dialer, encrypt, i & 1 ? 64 << 10 : 1 << 20);
+    break_at_many_moments(1000 + (size_t)i * 97, is_dialer, encrypt, i & 1 ? BREAK_CLOSE : BREAK_RESET);
+    slow_consumer(is_dialer, encrypt);
   }
   compress_level = 1;
   for (int i = 0; i < 6; i++) {
-    enum rd_role dialler = i & 1 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER;
+    enum rd_role is_dialer = i & 1 ? RD_ROLE_SENDER : RD_ROLE_RECEIVER;
     enum rd_encrypt encrypt = encrypts[i / 2];
-    break_often(i & 1 ? BREAK_CLOSE : BREAK_RESET, dialler, encrypt, 1 << 20);
-    slow_consumer(dialler, encrypt);
+    break_often(i & 1 ? BREAK_CLOSE : BREAK_RESET, is_dialer, encrypt, 1 << 20);
+    slow_consumer(is_dialer, encrypt);
   }
   compress_level = 0;
   greetings_only();

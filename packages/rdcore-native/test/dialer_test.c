@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dialling in several ways at once. Where there is no RDMA device the RDMA dial is refused at once, elsewhere by the
 // device: in both cases nobody listens there for it.
-#include "dials.h"
+#include "dialer.h"
 
 #include "connect.h"
 #include "io.h"
@@ -26,77 +26,78 @@ static uint16_t closed_port(void) {
   return port;
 }
 
-static struct rd_transport *wait_for(struct rd_dials *dials) {
-  struct pollfd polls[RD_DIALS_MOST];
+static struct rd_transport *wait_for(struct rd_dialer *dialer) {
+  struct pollfd polls[RD_DIALER_MOST];
   struct rd_transport *transport = NULL;
   const struct rd_address *address;
-  while (!rd_dials_next(dials, &transport, &address) && rd_dials_under_way(dials)) {
-    int64_t left_ms = rd_dials_due_ms(dials) - rd_now_ms();
-    poll(polls, rd_dials_polls(dials, polls), left_ms > 0 ? (int)left_ms : 0);
+  while (!rd_dialer_next(dialer, &transport, &address) && rd_dialer_under_way(dialer)) {
+    int64_t left_ms = rd_dialer_due_ms(dialer) - rd_now_ms();
+    poll(polls, rd_dialer_polls(dialer, polls), left_ms > 0 ? (int)left_ms : 0);
   }
   return transport;
 }
 
 static void test_tcp_beside_rdma(void) {
-  struct rd_dials dials = {.config = {.timeout_ms = WAIT_MS, .retry_refused = true, .rdma_first = true}};
+  struct rd_dialer dialer = {.config = {.timeout_ms = WAIT_MS, .retry_refused = true, .rdma_first = true}};
   struct rd_address addresses[2];
   uint16_t port;
   struct rd_connector *listener = rd_tcp_listen("127.0.0.1", 0, 0, &port, &error);
   REQUIRE(listener != NULL);
   for (int i = 0; i < 2; i++) addresses[i] = address_of(port, i == 0);
   int64_t before_ms = rd_now_ms();
-  REQUIRE(rd_dials_add(&dials, addresses, 2, &error));
-  struct rd_transport *transport = wait_for(&dials);
+  REQUIRE(rd_dialer_add(&dialer, addresses, 2, &error));
+  struct rd_transport *transport = wait_for(&dialer);
   REQUIRE(transport != NULL);
   CHECK(strcmp(transport->ops->name, "tcp") == 0 && rd_now_ms() - before_ms < WAIT_MS / 4);
   rd_transport_destroy(transport);
-  rd_dials_clear(&dials);
+  rd_dialer_clear(&dialer);
   rd_connector_destroy(listener);
 }
 
 static void test_words_of_both(void) {
-  struct rd_dials dials = {.config = {.timeout_ms = WAIT_MS, .rdma_first = true}};
+  struct rd_dialer dialer = {.config = {.timeout_ms = WAIT_MS, .rdma_first = true}};
   uint16_t port = closed_port();
   struct rd_address addresses[2] = {address_of(port, true), address_of(port, false)};
   char words[64];
-  REQUIRE(rd_dials_add(&dials, addresses, 2, &error));
-  CHECK(wait_for(&dials) == NULL && dials.failure.code == RD_CODE_CANNOT_CONNECT);
+  REQUIRE(rd_dialer_add(&dialer, addresses, 2, &error));
+  CHECK(wait_for(&dialer) == NULL && dialer.failure.code == RD_CODE_CANNOT_CONNECT);
   snprintf(words, sizeof words, "; 127.0.0.1:%u: connection refused", port);
-  CHECK(strstr(dials.failure.message, "rdma") != NULL && strstr(dials.failure.message, words) != NULL);
-  rd_dials_clear(&dials);
+  CHECK(strstr(dialer.failure.message, "rdma") != NULL && strstr(dialer.failure.message, words) != NULL);
+  rd_dialer_clear(&dialer);
 }
 
 static void test_nobody_listens_yet(void) {
-  struct rd_dials dials = {.config = {.timeout_ms = WAIT_MS, .retry_refused = true}};
+  struct rd_dialer dialer = {.config = {.timeout_ms = WAIT_MS, .retry_refused = true}};
   struct rd_transport *transport = NULL;
   uint16_t port = closed_port();
   const struct rd_address address = address_of(port, false), *dialled;
-  REQUIRE(rd_dials_add(&dials, &address, 1, &error));
-  while (dials.each[0].try_at_ms == 0) REQUIRE(!rd_dials_next(&dials, &transport, &dialled));
-  CHECK(rd_dials_under_way(&dials) && rd_dials_due_ms(&dials) < rd_now_ms() + WAIT_MS / 4);
+  REQUIRE(rd_dialer_add(&dialer, &address, 1, &error));
+  while (dialer.each[0].try_at_ms == 0) REQUIRE(!rd_dialer_next(&dialer, &transport, &dialled));
+  CHECK(rd_dialer_under_way(&dialer) && rd_dialer_due_ms(&dialer) < rd_now_ms() + WAIT_MS / 4);
   struct rd_connector *listener = rd_tcp_listen("127.0.0.1", port, port, &port, &error);
   REQUIRE(listener != NULL);
-  transport = wait_for(&dials);
+  transport = wait_for(&dialer);
   CHECK(transport != NULL);
   rd_transport_destroy(transport);
-  rd_dials_clear(&dials);
+  rd_dialer_clear(&dialer);
   rd_connector_destroy(listener);
 }
 
 static void test_the_time_is_over(void) {
-  struct rd_dials dials = {.config = {.timeout_ms = 300, .retry_refused = true}};
+  struct rd_dialer dialer = {.config = {.timeout_ms = 300, .retry_refused = true}};
   struct rd_address address = address_of(closed_port(), false);
-  REQUIRE(rd_dials_add(&dials, &address, 1, &error));
-  CHECK(wait_for(&dials) == NULL && strstr(dials.failure.message, "connection refused") != NULL);
-  CHECK(rd_dials_due_ms(&dials) == INT64_MAX);
-  rd_dials_clear(&dials);
+  REQUIRE(rd_dialer_add(&dialer, &address, 1, &error));
+  CHECK(wait_for(&dialer) == NULL && strstr(dialer.failure.message, "connection refused") != NULL);
+  CHECK(rd_dialer_due_ms(&dialer) == INT64_MAX);
+  rd_dialer_clear(&dialer);
 }
 
 static void test_counts(void) {
-  struct rd_dials dials = {.config = {.timeout_ms = WAIT_MS}};
-  struct rd_address addresses[RD_DIALS_MOST + 1] = {{.port = 0}};
-  CHECK(!rd_dials_add(&dials, addresses, 0, &error) && !rd_dials_add(&dials, addresses, RD_DIALS_MOST + 1, &error));
-  CHECK(dials.count == 0 && !rd_dials_under_way(&dials));
+  struct rd_dialer dialer = {.config = {.timeout_ms = WAIT_MS}};
+  struct rd_address addresses[RD_DIALER_MOST + 1] = {{.port = 0}};
+  CHECK(!rd_dialer_add(&dialer, addresses, 0, &error) &&
+        !rd_dialer_add(&dialer, addresses, RD_DIALER_MOST + 1, &error));
+  CHECK(dialer.count == 0 && !rd_dialer_under_way(&dialer));
 }
 
 // A listener that cannot be leaves the other one as it is.
@@ -106,7 +107,7 @@ static void test_two_listeners(void) {
                                      .role = RD_ROLE_RECEIVER,
                                      .buffer_bytes = 64 << 10,
                                      .stall_timeout_ms = WAIT_MS,
-                                     .dials = {.timeout_ms = WAIT_MS}};
+                                     .dialer = {.timeout_ms = WAIT_MS}};
   struct rd_connect *connect = rd_connect_create(&config, &error);
   struct pollfd polls[RD_CONNECT_POLLS_MOST];
   uint16_t port, other;
@@ -116,11 +117,11 @@ static void test_two_listeners(void) {
   CHECK(!rd_connect_listen(connect, &nowhere, &other, &error) && error.message[0] != '\0');
   CHECK(rd_connect_polls(connect, polls) == 1);
   struct rd_address address = address_of(port, false);
-  struct rd_connector *dial = rd_tcp_dial(&address, &error);
-  REQUIRE(dial != NULL);
+  struct rd_connector *attempt = rd_tcp_dial(&address, &error);
+  REQUIRE(attempt != NULL);
   CHECK(poll(polls, 1, WAIT_MS) == 1);
   CHECK(rd_connect_service(connect, &error) == 0 && rd_connect_polls(connect, polls) == 2);
-  rd_connector_destroy(dial);
+  rd_connector_destroy(attempt);
   rd_connect_destroy(connect);
 }
 
