@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection.h"
 
-#include "arrivals.h"
-#include "departures.h"
 #include "io.h"
 #include "life_signs.h"
+#include "rx.h"
+#include "tx.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@ struct rd_connection {
   struct rd_agreement agreement;
   bool poll;
   struct rd_enrolled enrolled;
-  struct rd_departures departures;
-  struct rd_arrivals arrivals;
+  struct rd_tx tx;
+  struct rd_rx rx;
   struct rd_life_signs life;
 };
 
@@ -50,18 +50,18 @@ struct rd_connection *rd_connection_create(struct rd_transport *transport, const
 void rd_connection_destroy(struct rd_connection *connection) {
   if (connection == NULL) return;
   // Threads first: they use keys, and memory of the transport.
-  rd_departures_stop(&connection->departures);
-  rd_arrivals_stop(&connection->arrivals);
+  rd_tx_stop(&connection->tx);
+  rd_rx_stop(&connection->rx);
   rd_transport_destroy(connection->transport);
   rd_seal_destroy(connection->agreement.outgoing);
   rd_seal_destroy(connection->agreement.incoming);
-  rd_departures_free(&connection->departures);
-  rd_arrivals_free(&connection->arrivals);
+  rd_tx_free(&connection->tx);
+  rd_rx_free(&connection->rx);
   free(connection);
 }
 
 void rd_connection_disconnect(struct rd_connection *connection) {
-  rd_arrivals_stop(&connection->arrivals);
+  rd_rx_stop(&connection->rx);
   connection->transport->ops->disconnect(connection->transport);
 }
 
@@ -92,21 +92,21 @@ uint32_t rd_connection_rtt_us(const struct rd_connection *connection) {
 }
 
 uint64_t rd_connection_wire_bytes(const struct rd_connection *connection) {
-  return connection->departures.wire_bytes + connection->arrivals.wire_bytes;
+  return connection->tx.wire_bytes + connection->rx.wire_bytes;
 }
 
 bool rd_connection_is_working(const struct rd_connection *connection) {
-  return rd_arrivals_are_in_work(&connection->arrivals) || rd_departures_are_in_work(&connection->departures);
+  return rd_rx_is_working(&connection->rx) || rd_tx_is_working(&connection->tx);
 }
 
 size_t rd_connection_data_most_bytes(const struct rd_connection *connection) {
-  return connection->departures.data_most_bytes;
+  return connection->tx.data_most_bytes;
 }
 
 size_t rd_connection_window_most_bytes(const struct rd_transport *transport) {
   size_t most_bytes = transport->ops->memory_most_bytes(transport);
   if (most_bytes == SIZE_MAX) return SIZE_MAX;
-  size_t own_bytes = rd_departures_own_bytes();
+  size_t own_bytes = rd_tx_own_bytes();
   return most_bytes > own_bytes ? most_bytes - own_bytes : 0;
 }
 
@@ -122,34 +122,34 @@ bool rd_connection_enroll(struct rd_connection *connection, const void *memory, 
 
 int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
                        const unsigned char *payload, size_t bytes, struct rd_error *error) {
-  int sent = rd_departures_send(&connection->departures, type, offset, payload, bytes, error);
+  int sent = rd_tx_send(&connection->tx, type, offset, payload, bytes, error);
   if (sent == 0) connection->transport->ops->expect_releases(connection->transport, true);
   return sent;
 }
 
 bool rd_connection_flush(struct rd_connection *connection, struct rd_error *error) {
   struct rd_transport *transport = connection->transport;
-  if (!transport->ops->flush(transport, error) || !rd_departures_offer(&connection->departures, error)) return false;
+  if (!transport->ops->flush(transport, error) || !rd_tx_offer(&connection->tx, error)) return false;
   return pay_life_signs(connection, error) && transport->ops->flush(transport, error);
 }
 
 bool rd_connection_drained(struct rd_connection *connection) {
   struct rd_transport *transport = connection->transport;
-  bool drained = rd_departures_are_drained(&connection->departures);
+  bool drained = rd_tx_is_drained(&connection->tx);
   if (!drained) transport->ops->expect_releases(transport, true);
   return drained;
 }
 
-int rd_connection_receive(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error) {
+int rd_connection_receive(struct rd_connection *connection, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   for (;;) {
     bool held;
-    int taken = rd_arrivals_ready(&connection->arrivals, arrival, error);
+    int taken = rd_rx_ready(&connection->rx, rx_frame, error);
     if (taken != 0) return taken;
-    taken = rd_arrivals_next(&connection->arrivals, arrival, &held, error);
+    taken = rd_rx_next(&connection->rx, rx_frame, &held, error);
     if (taken <= 0) return taken;
     if (held) continue;
-    if (!rd_life_signs_take(&connection->life, &arrival->frame, rd_now_ns())) return 1;
-    rd_connection_give_back(connection, arrival);
+    if (!rd_life_signs_take(&connection->life, &rx_frame->header, rd_now_ns())) return 1;
+    rd_connection_give_back(connection, rx_frame);
   }
 }
 
@@ -157,8 +157,8 @@ void rd_connection_quiet(struct rd_connection *connection) {
   connection->transport->ops->quiet(connection->transport);
 }
 
-void rd_connection_give_back(struct rd_connection *connection, const struct rd_arrival *arrival) {
-  rd_arrivals_give_back(&connection->arrivals, arrival);
+void rd_connection_give_back(struct rd_connection *connection, const struct rd_rx_frame *rx_frame) {
+  rd_rx_give_back(&connection->rx, rx_frame);
 }
 
 bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error) {
@@ -182,17 +182,17 @@ int rd_connection_timeout_ms(const struct rd_connection *connection) {
 bool rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
                             const unsigned char *payload, size_t bytes, int64_t most_ms, struct rd_error *error) {
   int64_t until_ms = rd_now_ms() + most_ms;
-  struct rd_arrival arrival;
+  struct rd_rx_frame rx_frame;
   int sent = 0;
-  rd_departures_close(&connection->departures);
-  rd_arrivals_close(&connection->arrivals);
+  rd_tx_close(&connection->tx);
+  rd_rx_close(&connection->rx);
   for (;;) {
     if (sent == 0) sent = rd_connection_send(connection, type, offset, payload, bytes, error);
     if (sent < 0 || !rd_connection_flush(connection, error)) return false;
     int received;
-    while ((received = rd_connection_receive(connection, &arrival, error)) > 0) {
-      if (arrival.frame.type == RD_FRAME_BYE || arrival.frame.type == RD_FRAME_ABORT) return true;
-      rd_connection_give_back(connection, &arrival);
+    while ((received = rd_connection_receive(connection, &rx_frame, error)) > 0) {
+      if (rx_frame.header.type == RD_FRAME_BYE || rx_frame.header.type == RD_FRAME_ABORT) return true;
+      rd_connection_give_back(connection, &rx_frame);
     }
     int64_t left_ms = until_ms - rd_now_ms();
     if (received < 0) return false;
@@ -211,15 +211,15 @@ short rd_connection_poll_events(const struct rd_connection *connection) {
 }
 
 int rd_connection_work_fd(const struct rd_connection *connection) {
-  const struct rd_outbound *outbound = connection->departures.outbound;
-  const struct rd_inbound *inbound = connection->arrivals.inbound;
+  const struct rd_outbound *outbound = connection->tx.outbound;
+  const struct rd_inbound *inbound = connection->rx.inbound;
   if (outbound != NULL) return rd_outbound_poll_fd(outbound);
   return inbound != NULL ? rd_inbound_poll_fd(inbound) : -1;
 }
 
 void rd_connection_worked(struct rd_connection *connection) {
-  if (connection->departures.outbound != NULL) rd_outbound_woken(connection->departures.outbound);
-  if (connection->arrivals.inbound != NULL) rd_inbound_woken(connection->arrivals.inbound);
+  if (connection->tx.outbound != NULL) rd_outbound_woken(connection->tx.outbound);
+  if (connection->rx.inbound != NULL) rd_inbound_woken(connection->rx.inbound);
 }
 
 const struct rd_agreement *rd_connection_agreement(const struct rd_connection *connection) {
@@ -252,9 +252,8 @@ static bool begin(struct rd_connection *connection, const struct rd_connection_s
   const struct rd_window window = {.slots = agreement->mine.slots, .slot_bytes = agreement->mine.slot_bytes};
   struct rd_enrolled *enrolled = &connection->enrolled;
   rd_enrolled_init(enrolled, connection->transport, &window);
-  return rd_arrivals_begin(&connection->arrivals, connection->transport, agreement, settings->jobs, error) &&
-         rd_departures_begin(&connection->departures, enrolled, agreement, settings->compress_level, settings->jobs,
-                             error) &&
+  return rd_rx_begin(&connection->rx, connection->transport, agreement, settings->jobs, error) &&
+         rd_tx_begin(&connection->tx, enrolled, agreement, settings->compress_level, settings->jobs, error) &&
          has_room(connection, error);
 }
 
@@ -284,5 +283,5 @@ static bool pay_life_signs(struct rd_connection *connection, struct rd_error *er
 
 // Without waiting for the descriptor.
 static bool looks_again(const struct rd_connection *connection) {
-  return connection->poll || connection->arrivals.has_more;
+  return connection->poll || connection->rx.has_more;
 }

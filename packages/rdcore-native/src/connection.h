@@ -25,7 +25,7 @@ struct rd_connection *rd_connection_create(struct rd_transport *transport, const
                                            const struct rd_connection_settings *settings, struct rd_error *error);
 void rd_connection_destroy(struct rd_connection *connection); // NULL-safe; wipes the keys
 
-// Closes the connection, and gives the device's memory back; arrivals that were not given back stay as they are. It can
+// Closes the connection, and gives the device's memory back; frames that were not given back stay as they are. It can
 // then only be destroyed.
 void rd_connection_disconnect(struct rd_connection *connection);
 
@@ -68,12 +68,12 @@ bool rd_connection_flush(struct rd_connection *connection, struct rd_error *erro
 // be, until rd_connection_receive() gives 0.
 bool rd_connection_drained(struct rd_connection *connection);
 
-// The next frame: 1 one is in *arrival, 0 none yet, or enough for now, -1 failed (RD_CODE_PEER_LOST,
+// The next frame: 1 one is in *rx_frame, 0 none yet, or enough for now, -1 failed (RD_CODE_PEER_LOST,
 // RD_CODE_DATA_DAMAGED). PING and PONG are dealt with inside. Call it until 0, then wait for rd_connection_timeout_ms()
 // at most.
-int rd_connection_receive(struct rd_connection *connection, struct rd_arrival *arrival, struct rd_error *error);
-// The frame's payload, of an arrival that was received, belongs to the connection again.
-void rd_connection_give_back(struct rd_connection *connection, const struct rd_arrival *arrival);
+int rd_connection_receive(struct rd_connection *connection, struct rd_rx_frame *rx_frame, struct rd_error *error);
+// The frame's payload, of an frame that was received, belongs to the connection again.
+void rd_connection_give_back(struct rd_connection *connection, const struct rd_rx_frame *rx_frame);
 // The descriptor was just polled, and told nothing.
 void rd_connection_quiet(struct rd_connection *connection);
 

@@ -144,17 +144,17 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
   if (hop_end->joined) rd_meter_add_wait(&hop_end->meter, wait, rd_now_ns() - before_ns);
 }
 
-bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_arrival *arrival, struct rd_error *error) {
+bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   struct rd_abort abort;
-  if (!rd_abort_decode(arrival->payload, arrival->bytes, &abort, error)) return false;
+  if (!rd_abort_decode(rx_frame->payload, rx_frame->bytes, &abort, error)) return false;
   hop_end->peer_ended = true;
   rd_error_set(error, RD_CODE_ABORTED, "the other side ended it: %s", abort.words);
   return false;
 }
 
-bool rd_hop_end_out_of_place(const struct rd_arrival *arrival, struct rd_error *error) {
+bool rd_hop_end_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of type %d at offset %" PRIu64 " came out of place",
-               (int)arrival->frame.type, arrival->frame.offset);
+               (int)rx_frame->header.type, rx_frame->header.offset);
   return false;
 }
 

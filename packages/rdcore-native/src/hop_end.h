@@ -62,9 +62,9 @@ void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_
                      enum rd_wait wait);
 
 // The peer's ABORT as the end of this run.
-bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_arrival *arrival, struct rd_error *error);
+bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 // The frame should not have come now. Returns false.
-bool rd_hop_end_out_of_place(const struct rd_arrival *arrival, struct rd_error *error);
+bool rd_hop_end_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_error *error);
 
 // Tells the peer how it ended, unless it knows: ABORT, and for RD_CODE_OK and RD_CODE_CLOSED the role's own last
 // frame. False: CLOSED went to a connection that broke, and another one is being made to say it again.

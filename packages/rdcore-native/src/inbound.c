@@ -16,7 +16,7 @@
 
 struct entry {
   struct rd_pool_job job;
-  struct rd_arrival arrival;
+  struct rd_rx_frame rx_frame;
   struct rd_seal_turn turn;
   bool tagged, packed;
   unsigned char *plain; // what it is decompressed into
@@ -76,23 +76,23 @@ void rd_inbound_destroy(struct rd_inbound *inbound) {
   free(inbound);
 }
 
-bool rd_inbound_put(struct rd_inbound *inbound, const struct rd_arrival *arrival, struct rd_error *error) {
+bool rd_inbound_put(struct rd_inbound *inbound, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   if (inbound->put - inbound->taken == inbound->config.frames) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender sent more than it was allowed to");
     return false;
   }
   struct entry *entry = entry_of(inbound, inbound->put);
-  *entry = (struct entry){.arrival = *arrival};
-  entry->tagged = rd_frame_has_tag(&arrival->frame);
-  entry->packed = (arrival->frame.flags & RD_FLAG_COMPRESSED) != 0;
+  *entry = (struct entry){.rx_frame = *rx_frame};
+  entry->tagged = rd_frame_has_tag(&rx_frame->header);
+  entry->packed = (rx_frame->header.flags & RD_FLAG_COMPRESSED) != 0;
   if (entry->tagged &&
-      !rd_seal_expect(inbound->config.seal, &arrival->frame, arrival->message.bytes, &entry->turn, error))
+      !rd_seal_expect(inbound->config.seal, &rx_frame->header, rx_frame->message.bytes, &entry->turn, error))
     return false;
   inbound->put++;
   return true;
 }
 
-int rd_inbound_take(struct rd_inbound *inbound, struct rd_arrival *arrival, struct rd_error *error) {
+int rd_inbound_take(struct rd_inbound *inbound, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   if (!submit(inbound, error)) return -1;
   struct rd_pool_job *job = rd_pool_take(inbound->pool);
   if (job == NULL) return 0;
@@ -100,7 +100,7 @@ int rd_inbound_take(struct rd_inbound *inbound, struct rd_arrival *arrival, stru
   inbound->taken++;
   if (!entry->good) *error = entry->error;
   if (!entry->good) return -1;
-  *arrival = entry->arrival;
+  *rx_frame = entry->rx_frame;
   return 1;
 }
 
@@ -108,8 +108,8 @@ bool rd_inbound_is_empty(const struct rd_inbound *inbound) {
   return inbound->put == inbound->taken;
 }
 
-void rd_inbound_give_back(struct rd_inbound *inbound, const struct rd_arrival *arrival) {
-  if (arrival->plain > 0) inbound->plain_used[arrival->plain - 1] = false;
+void rd_inbound_give_back(struct rd_inbound *inbound, const struct rd_rx_frame *rx_frame) {
+  if (rx_frame->plain > 0) inbound->plain_used[rx_frame->plain - 1] = false;
 }
 
 int rd_inbound_poll_fd(const struct rd_inbound *inbound) {
@@ -143,14 +143,14 @@ static int take_plain(struct rd_inbound *inbound, struct entry *entry, struct rd
     return -1;
   }
   inbound->plain_used[i] = true;
-  entry->arrival.plain = i + 1;
+  entry->rx_frame.plain = i + 1;
   entry->plain = inbound->plains[i];
   entry->plain_bytes = inbound->config.slot_bytes;
   return 1;
 }
 
 static bool is_for_owner(const struct rd_inbound *inbound, const struct entry *entry) {
-  size_t bytes = entry->arrival.message.bytes;
+  size_t bytes = entry->rx_frame.message.bytes;
   if (entry->packed) return bytes <= AT_ONCE_PACKED_BYTES;
   return bytes <= AT_ONCE_SEALED_BYTES || inbound->seals_inline;
 }
@@ -158,18 +158,18 @@ static bool is_for_owner(const struct rd_inbound *inbound, const struct entry *e
 // By any thread.
 static void make_block(struct rd_pool_job *job, void *tools) {
   struct entry *entry = (struct entry *)(void *)job;
-  struct rd_arrival *arrival = &entry->arrival;
+  struct rd_rx_frame *rx_frame = &entry->rx_frame;
   const struct rd_tools *own = tools;
-  arrival->payload = arrival->message.data + RD_HEADER_BYTES;
-  arrival->bytes = arrival->message.bytes - RD_HEADER_BYTES;
+  rx_frame->payload = rx_frame->message.data + RD_HEADER_BYTES;
+  rx_frame->bytes = rx_frame->message.bytes - RD_HEADER_BYTES;
   entry->good =
-      !entry->tagged || rd_sealer_open(own->sealer, &entry->turn, arrival->message.data, arrival->message.bytes,
-                                       &arrival->payload, &arrival->bytes, &entry->error);
+      !entry->tagged || rd_sealer_open(own->sealer, &entry->turn, rx_frame->message.data, rx_frame->message.bytes,
+                                       &rx_frame->payload, &rx_frame->bytes, &entry->error);
   explicit_bzero(&entry->turn, sizeof entry->turn);
   if (!entry->good || !entry->packed) return;
-  entry->good = rd_unpack(own->unpacker, arrival->payload, arrival->bytes, entry->plain, entry->plain_bytes,
-                          &arrival->bytes, &entry->error);
-  arrival->payload = entry->plain;
+  entry->good = rd_unpack(own->unpacker, rx_frame->payload, rx_frame->bytes, entry->plain, entry->plain_bytes,
+                          &rx_frame->bytes, &entry->error);
+  rx_frame->payload = entry->plain;
 }
 
 static struct entry *entry_of(struct rd_inbound *inbound, uint64_t number) {

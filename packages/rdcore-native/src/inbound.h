@@ -8,8 +8,8 @@
 #include "transport.h"
 
 // A frame that arrived, opened.
-struct rd_arrival {
-  struct rd_frame frame;
+struct rd_rx_frame {
+  struct rd_frame header;
   unsigned char *payload; // of the stream's bytes, or of another frame's
   size_t bytes;
   struct rd_message message;
@@ -33,12 +33,12 @@ void rd_inbound_stop(struct rd_inbound *inbound);
 void rd_inbound_destroy(struct rd_inbound *inbound); // NULL-safe
 
 // Puts a DATA frame in, of whose arrival frame and message are known. False: RD_CODE_DATA_DAMAGED.
-bool rd_inbound_put(struct rd_inbound *inbound, const struct rd_arrival *arrival, struct rd_error *error);
-// The next one: 1 it is in *arrival, 0 not yet, or there is none, -1 failed.
-int rd_inbound_take(struct rd_inbound *inbound, struct rd_arrival *arrival, struct rd_error *error);
+bool rd_inbound_put(struct rd_inbound *inbound, const struct rd_rx_frame *rx_frame, struct rd_error *error);
+// The next one: 1 it is in *rx_frame, 0 not yet, or there is none, -1 failed.
+int rd_inbound_take(struct rd_inbound *inbound, struct rd_rx_frame *rx_frame, struct rd_error *error);
 bool rd_inbound_is_empty(const struct rd_inbound *inbound);
 // The memory that it was decompressed into can be used again.
-void rd_inbound_give_back(struct rd_inbound *inbound, const struct rd_arrival *arrival);
+void rd_inbound_give_back(struct rd_inbound *inbound, const struct rd_rx_frame *rx_frame);
 
 int rd_inbound_poll_fd(const struct rd_inbound *inbound); // readable when rd_inbound_take() may have one
 void rd_inbound_woken(struct rd_inbound *inbound);

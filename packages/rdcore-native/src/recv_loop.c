@@ -55,9 +55,10 @@ static void let_go(void *context, struct rd_connection *connection);
 static bool follow_writer(struct receiver *receiver, struct rd_error *error);
 static bool converse(struct receiver *receiver, struct rd_error *error);
 static bool hear(struct receiver *receiver, struct rd_error *error);
-static bool take_frame(struct receiver *receiver, const struct rd_arrival *arrival, bool *kept, struct rd_error *error);
-static bool take_data(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error);
-static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error);
+static bool take_frame(struct receiver *receiver, const struct rd_rx_frame *rx_frame, bool *kept,
+                       struct rd_error *error);
+static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error);
+static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool speak(struct receiver *receiver, struct rd_error *error);
 static bool send_resume(struct receiver *receiver, struct rd_error *error);
 static void collect(struct receiver *receiver, struct rd_connection *connection);
@@ -253,53 +254,53 @@ static bool converse(struct receiver *receiver, struct rd_error *error) {
 
 static bool hear(struct receiver *receiver, struct rd_error *error) {
   struct rd_connection *connection = receiver->hop_end.connection;
-  struct rd_arrival arrival;
+  struct rd_rx_frame rx_frame;
   while (!receiver->over) {
     bool kept = false;
-    int received = rd_connection_receive(connection, &arrival, error);
+    int received = rd_connection_receive(connection, &rx_frame, error);
     if (received <= 0) return received == 0;
-    if (!take_frame(receiver, &arrival, &kept, error)) return false;
-    if (!kept) rd_connection_give_back(connection, &arrival);
+    if (!take_frame(receiver, &rx_frame, &kept, error)) return false;
+    if (!kept) rd_connection_give_back(connection, &rx_frame);
   }
   return true;
 }
 
-static bool take_frame(struct receiver *receiver, const struct rd_arrival *arrival, bool *kept,
+static bool take_frame(struct receiver *receiver, const struct rd_rx_frame *rx_frame, bool *kept,
                        struct rd_error *error) {
-  switch (arrival->frame.type) {
+  switch (rx_frame->header.type) {
   case RD_FRAME_DATA:
     *kept = true;
-    return take_data(receiver, arrival, error);
+    return take_data(receiver, rx_frame, error);
   case RD_FRAME_END:
-    return take_end(receiver, arrival, error);
+    return take_end(receiver, rx_frame, error);
   case RD_FRAME_BYE:
     receiver->over = receiver->done_at_ms > 0;
-    return receiver->over || rd_hop_end_out_of_place(arrival, error);
+    return receiver->over || rd_hop_end_out_of_place(rx_frame, error);
   case RD_FRAME_ABORT:
-    return rd_hop_end_take_abort(&receiver->hop_end, arrival, error);
+    return rd_hop_end_take_abort(&receiver->hop_end, rx_frame, error);
   default:
-    return rd_hop_end_out_of_place(arrival, error);
+    return rd_hop_end_out_of_place(rx_frame, error);
   }
 }
 
-static bool take_data(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
-  bool fits = arrival->bytes <= rd_connection_agreement(receiver->hop_end.connection)->mine.slot_bytes;
-  if (!fits || receiver->resume_owed || receiver->end_received || arrival->frame.offset != receiver->received)
-    return rd_hop_end_out_of_place(arrival, error);
-  if (!rd_credit_arrive(&receiver->credit, arrival->bytes, error)) return false;
-  receiver->received += arrival->bytes;
+static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  bool fits = rx_frame->bytes <= rd_connection_agreement(receiver->hop_end.connection)->mine.slot_bytes;
+  if (!fits || receiver->resume_owed || receiver->end_received || rx_frame->header.offset != receiver->received)
+    return rd_hop_end_out_of_place(rx_frame, error);
+  if (!rd_credit_arrive(&receiver->credit, rx_frame->bytes, error)) return false;
+  receiver->received += rx_frame->bytes;
   receiver->hop_end.moved_bytes = receiver->received;
-  if (!rd_writer_put(receiver->writer, arrival, error) || !begin_writing(receiver, error)) return false;
+  if (!rd_writer_put(receiver->writer, rx_frame, error) || !begin_writing(receiver, error)) return false;
   // What is written at once makes room at once: its slot, which the cache still holds, is the next one to be filled.
   collect(receiver, receiver->hop_end.connection);
   return acknowledge(receiver, error) && rd_connection_flush(receiver->hop_end.connection, error);
 }
 
-static bool take_end(struct receiver *receiver, const struct rd_arrival *arrival, struct rd_error *error) {
+static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   struct rd_end end;
-  if (receiver->end_here || receiver->resume_owed || arrival->frame.offset != receiver->received)
-    return rd_hop_end_out_of_place(arrival, error);
-  if (!rd_end_decode(arrival->payload, arrival->bytes, &end, error)) return false;
+  if (receiver->end_here || receiver->resume_owed || rx_frame->header.offset != receiver->received)
+    return rd_hop_end_out_of_place(rx_frame, error);
+  if (!rd_end_decode(rx_frame->payload, rx_frame->bytes, &end, error)) return false;
   receiver->end_here = true;
   if (receiver->end_received) return true; // by the connection before
   receiver->end_received = true;
@@ -328,16 +329,16 @@ static bool send_resume(struct receiver *receiver, struct rd_error *error) {
 
 // Gives the slots of what is written back to the connection by which it came.
 static void collect(struct receiver *receiver, struct rd_connection *connection) {
-  struct rd_arrival arrival;
-  while (rd_writer_take_back(receiver->writer, &arrival)) {
-    receiver->consumed += arrival.bytes;
+  struct rd_rx_frame rx_frame;
+  while (rd_writer_take_back(receiver->writer, &rx_frame)) {
+    receiver->consumed += rx_frame.bytes;
     if (receiver->retired != NULL) {
       rd_connection_destroy(receiver->retired);
       receiver->retired = NULL;
       continue;
     }
-    rd_credit_consume(&receiver->credit, arrival.bytes, rd_now_ms());
-    rd_connection_give_back(connection, &arrival);
+    rd_credit_consume(&receiver->credit, rx_frame.bytes, rd_now_ms());
+    rd_connection_give_back(connection, &rx_frame);
   }
   receiver->hop_end.meter.bytes = receiver->consumed;
 }

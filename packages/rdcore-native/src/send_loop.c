@@ -45,9 +45,9 @@ static void let_go(void *context, struct rd_connection *connection);
 static bool converse(struct sender *sender, struct rd_error *error);
 static bool speak(struct sender *sender, struct rd_error *error);
 static bool hear(struct sender *sender, struct rd_error *error);
-static bool take_frame(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error);
-static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error);
-static bool take_resume(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error);
+static bool take_frame(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
+static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
+static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool send_data(struct sender *sender, struct rd_error *error);
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes);
 static bool send_end(struct sender *sender, struct rd_error *error);
@@ -179,24 +179,24 @@ static bool speak(struct sender *sender, struct rd_error *error) {
 
 static bool hear(struct sender *sender, struct rd_error *error) {
   struct rd_connection *connection = sender->hop_end.connection;
-  struct rd_arrival arrival;
+  struct rd_rx_frame rx_frame;
   while (!sender->done) {
-    int received = rd_connection_receive(connection, &arrival, error);
+    int received = rd_connection_receive(connection, &rx_frame, error);
     if (received <= 0) return received == 0;
-    if (!take_frame(sender, &arrival, error)) return false;
-    rd_connection_give_back(connection, &arrival);
+    if (!take_frame(sender, &rx_frame, error)) return false;
+    rd_connection_give_back(connection, &rx_frame);
   }
   return true;
 }
 
-static bool take_frame(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error) {
-  switch (arrival->frame.type) {
+static bool take_frame(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  switch (rx_frame->header.type) {
   case RD_FRAME_ACK:
-    return take_ack(sender, arrival, error);
+    return take_ack(sender, rx_frame, error);
   case RD_FRAME_RESUME:
-    return take_resume(sender, arrival, error);
+    return take_resume(sender, rx_frame, error);
   case RD_FRAME_DONE:
-    if (!sender->resumed || !sender->end_sent || arrival->frame.offset != sender->sent) break;
+    if (!sender->resumed || !sender->end_sent || rx_frame->header.offset != sender->sent) break;
     sender->done = true;
     return true;
   case RD_FRAME_CLOSED:
@@ -204,18 +204,18 @@ static bool take_frame(struct sender *sender, const struct rd_arrival *arrival, 
     rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
     return false;
   case RD_FRAME_ABORT:
-    return rd_hop_end_take_abort(&sender->hop_end, arrival, error);
+    return rd_hop_end_take_abort(&sender->hop_end, rx_frame, error);
   default:
     break;
   }
-  return rd_hop_end_out_of_place(arrival, error);
+  return rd_hop_end_out_of_place(rx_frame, error);
 }
 
-static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error) {
-  uint64_t offset = arrival->frame.offset, frames;
+static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  uint64_t offset = rx_frame->header.offset, frames;
   if (sender->reader == NULL || !sender->resumed || offset < sender->acked || offset > sender->sent)
-    return rd_hop_end_out_of_place(arrival, error);
-  if (!rd_ack_decode(arrival->payload, arrival->bytes, &frames, error) ||
+    return rd_hop_end_out_of_place(rx_frame, error);
+  if (!rd_ack_decode(rx_frame->payload, rx_frame->bytes, &frames, error) ||
       !rd_credit_take(&sender->credit, frames, error))
     return false;
   sender->acked = sender->hop_end.moved_bytes = offset;
@@ -224,10 +224,10 @@ static bool take_ack(struct sender *sender, const struct rd_arrival *arrival, st
 }
 
 // What comes after it was lost with the connection before this one, and so was the ACK of what comes before.
-static bool take_resume(struct sender *sender, const struct rd_arrival *arrival, struct rd_error *error) {
-  uint64_t offset = arrival->frame.offset;
-  if (sender->resumed || arrival->bytes > 0 || offset < sender->acked || offset > sender->sent)
-    return rd_hop_end_out_of_place(arrival, error);
+static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  uint64_t offset = rx_frame->header.offset;
+  if (sender->resumed || rx_frame->bytes > 0 || offset < sender->acked || offset > sender->sent)
+    return rd_hop_end_out_of_place(rx_frame, error);
   sender->resumed = true;
   sender->sent = sender->acked = sender->hop_end.meter.bytes = offset;
   if (sender->ring != NULL) rd_ring_release(sender->ring, offset);

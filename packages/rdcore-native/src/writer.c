@@ -19,7 +19,7 @@ struct rd_writer {
 
   pthread_mutex_t lock; // of everything below
   pthread_cond_t changed;
-  struct rd_arrival *queue; // a ring of `places`: [returned, written) go back, [written, put) are to be written
+  struct rd_rx_frame *queue; // a ring of `places`: [returned, written) go back, [written, put) are to be written
   unsigned places;
   uint64_t put, written, returned;
   bool busy; // with frame `written`
@@ -32,16 +32,16 @@ struct rd_writer {
 static void go_on(struct rd_writer *writer);
 static int write_some(struct rd_writer *writer, struct rd_error *error);
 static void *write_all(void *context);
-static bool next_frame(struct rd_writer *writer, struct rd_arrival *arrival);
+static bool next_frame(struct rd_writer *writer, struct rd_rx_frame *rx_frame);
 static bool has_work(const struct rd_writer *writer);
-static bool write_frame(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error);
+static bool write_frame(struct rd_writer *writer, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool finish(struct rd_writer *writer, struct rd_error *error);
 static void set_state(struct rd_writer *writer, enum rd_writer_state state, const struct rd_error *error);
 
 struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_error *error) {
   struct rd_writer *writer = calloc(1, sizeof *writer);
   unsigned places = slots + 1;
-  struct rd_arrival *queue = calloc(places, sizeof *queue);
+  struct rd_rx_frame *queue = calloc(places, sizeof *queue);
   if (writer == NULL || queue == NULL) {
     free(writer);
     free(queue);
@@ -87,11 +87,11 @@ bool rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink, struct rd_e
   return true;
 }
 
-bool rd_writer_put(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error) {
+bool rd_writer_put(struct rd_writer *writer, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   pthread_mutex_lock(&writer->lock);
   bool fits = writer->put - writer->returned < writer->places;
   if (fits) {
-    writer->queue[writer->put % writer->places] = *arrival;
+    writer->queue[writer->put % writer->places] = *rx_frame;
     writer->put++;
     pthread_cond_signal(&writer->changed);
   }
@@ -122,11 +122,11 @@ size_t rd_writer_forget(struct rd_writer *writer, bool *forgot_end) {
   return busy_bytes;
 }
 
-bool rd_writer_take_back(struct rd_writer *writer, struct rd_arrival *arrival) {
+bool rd_writer_take_back(struct rd_writer *writer, struct rd_rx_frame *rx_frame) {
   pthread_mutex_lock(&writer->lock);
   bool any = writer->returned < writer->written;
   if (any) {
-    *arrival = writer->queue[writer->returned % writer->places];
+    *rx_frame = writer->queue[writer->returned % writer->places];
     writer->returned++;
   }
   pthread_mutex_unlock(&writer->lock);
@@ -176,14 +176,14 @@ static void go_on(struct rd_writer *writer) {
 
 // Of frame `written`: 1 some or all of it, 0 nothing goes now, -1 failed.
 static int write_some(struct rd_writer *writer, struct rd_error *error) {
-  const struct rd_arrival *arrival = &writer->queue[writer->written % writer->places];
-  if (!writer->busy && writer->digest != NULL) rd_digest_update(writer->digest, arrival->payload, arrival->bytes);
+  const struct rd_rx_frame *rx_frame = &writer->queue[writer->written % writer->places];
+  if (!writer->busy && writer->digest != NULL) rd_digest_update(writer->digest, rx_frame->payload, rx_frame->bytes);
   writer->busy = true;
-  ssize_t count = rd_sink_write_now(writer->sink, arrival->payload + writer->begun_bytes,
-                                    arrival->bytes - writer->begun_bytes, error);
+  ssize_t count = rd_sink_write_now(writer->sink, rx_frame->payload + writer->begun_bytes,
+                                    rx_frame->bytes - writer->begun_bytes, error);
   if (count <= 0) return (int)count;
   writer->begun_bytes += (size_t)count;
-  if (writer->begun_bytes < arrival->bytes) return 1;
+  if (writer->begun_bytes < rx_frame->bytes) return 1;
   writer->begun_bytes = 0;
   writer->busy = false;
   writer->written++;
@@ -192,10 +192,10 @@ static int write_some(struct rd_writer *writer, struct rd_error *error) {
 
 static void *write_all(void *context) {
   struct rd_writer *writer = context;
-  struct rd_arrival arrival;
+  struct rd_rx_frame rx_frame;
   struct rd_error error;
   bool good = true;
-  while (good && next_frame(writer, &arrival)) good = write_frame(writer, &arrival, &error);
+  while (good && next_frame(writer, &rx_frame)) good = write_frame(writer, &rx_frame, &error);
   if (good) good = finish(writer, &error);
   set_state(writer, good ? RD_WRITER_COMMITTED : RD_WRITER_FAILED, &error);
   eventfd_write(writer->event_fd, 1);
@@ -203,11 +203,11 @@ static void *write_all(void *context) {
 }
 
 // Waits for it. False: there will be none any more.
-static bool next_frame(struct rd_writer *writer, struct rd_arrival *arrival) {
+static bool next_frame(struct rd_writer *writer, struct rd_rx_frame *rx_frame) {
   pthread_mutex_lock(&writer->lock);
   while (!has_work(writer) && !atomic_load(&writer->stop)) pthread_cond_wait(&writer->changed, &writer->lock);
   bool any = writer->written < writer->put && !atomic_load(&writer->stop);
-  if (any) *arrival = writer->queue[writer->written % writer->places];
+  if (any) *rx_frame = writer->queue[writer->written % writer->places];
   writer->busy = any;
   pthread_mutex_unlock(&writer->lock);
   return any;
@@ -217,9 +217,9 @@ static bool has_work(const struct rd_writer *writer) {
   return writer->written < writer->put || writer->finishing;
 }
 
-static bool write_frame(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error) {
-  if (writer->digest != NULL) rd_digest_update(writer->digest, arrival->payload, arrival->bytes);
-  if (!rd_sink_write(writer->sink, arrival->payload, arrival->bytes, &writer->stop, error)) return false;
+static bool write_frame(struct rd_writer *writer, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  if (writer->digest != NULL) rd_digest_update(writer->digest, rx_frame->payload, rx_frame->bytes);
+  if (!rd_sink_write(writer->sink, rx_frame->payload, rx_frame->bytes, &writer->stop, error)) return false;
   pthread_mutex_lock(&writer->lock);
   writer->written++;
   writer->busy = false;

@@ -24,7 +24,7 @@ bool rd_writer_stop(struct rd_writer *writer);
 void rd_writer_destroy(struct rd_writer *writer);
 
 // Hands over a DATA frame. False: there are more than the slots allow (RD_CODE_DATA_DAMAGED).
-bool rd_writer_put(struct rd_writer *writer, const struct rd_arrival *arrival, struct rd_error *error);
+bool rd_writer_put(struct rd_writer *writer, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 // After the last frame: compare the digest, then commit the sink.
 void rd_writer_finish(struct rd_writer *writer, const struct rd_end *end);
 
@@ -33,7 +33,7 @@ void rd_writer_finish(struct rd_writer *writer, const struct rd_end *end);
 size_t rd_writer_forget(struct rd_writer *writer, bool *forgot_end);
 
 // The next frame that is written: false when there is none now.
-bool rd_writer_take_back(struct rd_writer *writer, struct rd_arrival *arrival);
+bool rd_writer_take_back(struct rd_writer *writer, struct rd_rx_frame *rx_frame);
 // Frames that are not written yet.
 unsigned rd_writer_pending(struct rd_writer *writer);
 // *error is set when it failed.

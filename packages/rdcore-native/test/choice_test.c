@@ -115,15 +115,15 @@ static unsigned open_descriptors(void) {
 
 // What one end sends on its connection is what the other receives on its own.
 static void check_joined(struct side *sender, struct side *receiver) {
-  struct rd_arrival arrival;
+  struct rd_rx_frame rx_frame;
   int received = 0;
   REQUIRE(sender->connection != NULL && receiver->connection != NULL);
   CHECK(strcmp(rd_connection_local(sender->connection), rd_connection_peer(receiver->connection)) == 0);
   CHECK(strcmp(rd_connection_peer(sender->connection), rd_connection_local(receiver->connection)) == 0);
   say(sender->connection, RD_FRAME_DATA, 0, "hello", 5);
-  while ((received = rd_connection_receive(receiver->connection, &arrival, &error)) == 0)
+  while ((received = rd_connection_receive(receiver->connection, &rx_frame, &error)) == 0)
     rd_wait_fd(rd_connection_poll_fd(receiver->connection), POLLIN, WAIT_MS);
-  CHECK(received == 1 && arrival.bytes == 5 && memcmp(arrival.payload, "hello", 5) == 0);
+  CHECK(received == 1 && rx_frame.bytes == 5 && memcmp(rx_frame.payload, "hello", 5) == 0);
   CHECK(sender->failures == 0 && receiver->failures == 0);
   CHECK(sender->turned_away == 0 && receiver->turned_away == 0);
 }
@@ -179,9 +179,9 @@ static void *run_until_told(void *context) {
 }
 
 static void say_nothing(struct rd_connection *connection) {
-  struct rd_arrival arrival;
+  struct rd_rx_frame rx_frame;
   struct rd_error ignored;
-  while (rd_connection_receive(connection, &arrival, &ignored) == 0)
+  while (rd_connection_receive(connection, &rx_frame, &ignored) == 0)
     rd_wait_fd(rd_connection_poll_fd(connection), POLLIN, WAIT_MS);
 }
 

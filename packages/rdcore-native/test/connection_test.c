@@ -69,7 +69,7 @@ static void end_comes_last(enum rd_protection protection, int level, unsigned jo
   struct ends ends = join(protection, level, jobs);
   unsigned sent = 0, received = 0;
   bool end_sent = false, end_received = false;
-  struct rd_arrival arrival, kept[BLOCKS];
+  struct rd_rx_frame rx_frame, kept[BLOCKS];
   for (int64_t until_ms = rd_now_ms() + 60000; !end_received && rd_now_ms() < until_ms;) {
     if (sent < BLOCKS && send_block(ends.sender, sent) > 0) sent++;
     const unsigned char end[RD_END_BYTES] = {0};
@@ -77,14 +77,14 @@ static void end_comes_last(enum rd_protection protection, int level, unsigned jo
       end_sent = rd_connection_send(ends.sender, RD_FRAME_END, sizeof stream, end, sizeof end, &error) > 0;
     REQUIRE(rd_connection_flush(ends.sender, &error));
     int came;
-    while ((came = rd_connection_receive(ends.receiver, &arrival, &error)) > 0) {
-      end_received = arrival.frame.type == RD_FRAME_END;
+    while ((came = rd_connection_receive(ends.receiver, &rx_frame, &error)) > 0) {
+      end_received = rx_frame.header.type == RD_FRAME_END;
       if (end_received) break;
-      REQUIRE(arrival.frame.type == RD_FRAME_DATA && received < BLOCKS);
+      REQUIRE(rx_frame.header.type == RD_FRAME_DATA && received < BLOCKS);
       uint64_t offset = (uint64_t)received * BLOCK_BYTES;
-      CHECK(arrival.frame.offset == offset && arrival.bytes == BLOCK_BYTES);
-      CHECK(memcmp(arrival.payload, stream + offset, BLOCK_BYTES) == 0);
-      kept[received++] = arrival;
+      CHECK(rx_frame.header.offset == offset && rx_frame.bytes == BLOCK_BYTES);
+      CHECK(memcmp(rx_frame.payload, stream + offset, BLOCK_BYTES) == 0);
+      kept[received++] = rx_frame;
       // As a writer that has two of them in hand.
       if (received > 2) rd_connection_give_back(ends.receiver, &kept[received - 3]);
     }
@@ -98,13 +98,13 @@ static void end_comes_last(enum rd_protection protection, int level, unsigned jo
 // for a single time.
 static bool ping_overtakes(enum rd_protection protection) {
   struct ends ends = join(protection, 19, 1);
-  struct rd_arrival arrival;
+  struct rd_rx_frame rx_frame;
   for (unsigned block = 0; block < 3; block++) CHECK(send_block(ends.sender, block) == 1);
   CHECK(!rd_connection_drained(ends.sender));
   rd_connection_choose(ends.sender);
-  int came = rd_connection_receive(ends.receiver, &arrival, &error); // PING is dealt with inside
+  int came = rd_connection_receive(ends.receiver, &rx_frame, &error); // PING is dealt with inside
   REQUIRE(came >= 0 && rd_connection_flush(ends.receiver, &error));
-  REQUIRE(rd_connection_receive(ends.sender, &arrival, &error) == 0);
+  REQUIRE(rd_connection_receive(ends.sender, &rx_frame, &error) == 0);
   bool answered = came == 0 && rd_connection_rtt_us(ends.sender) > 0;
   part(&ends); // with all in work
   return answered;
@@ -119,14 +119,14 @@ static void life_signs_overtake(enum rd_protection protection) {
 // The last word: no DATA follows it.
 static void abort_is_last(enum rd_protection protection) {
   struct ends ends = join(protection, 9, 2);
-  struct rd_arrival arrival;
+  struct rd_rx_frame rx_frame;
   bool aborted = false;
   for (unsigned block = 0; block < 4; block++) CHECK(send_block(ends.sender, block) == 1);
   (void)rd_connection_say_last(ends.sender, RD_FRAME_ABORT, 0, (const unsigned char *)"\11\0\0\0why", 7, 0, &error);
   rd_connection_destroy(ends.sender);
   for (int came = 1; came > 0;) {
-    came = rd_connection_receive(ends.receiver, &arrival, &error);
-    if (came > 0) aborted = arrival.frame.type == RD_FRAME_ABORT;
+    came = rd_connection_receive(ends.receiver, &rx_frame, &error);
+    if (came > 0) aborted = rx_frame.header.type == RD_FRAME_ABORT;
     if (came == 0) came = 1; // in work
     if (came > 0 && aborted) break;
   }
@@ -137,7 +137,7 @@ static void abort_is_last(enum rd_protection protection) {
 // As a loop that keeps what is being written: the connection goes, its memory stays.
 static void disconnected_in_work(enum rd_protection protection, unsigned jobs) {
   struct ends ends = join(protection, 1, jobs);
-  struct rd_arrival first = {0}, next;
+  struct rd_rx_frame first = {0}, next;
   for (unsigned block = 0; block < 6; block++) {
     int64_t until_ms = rd_now_ms() + 60000;
     while (send_block(ends.sender, block) == 0 && rd_now_ms() < until_ms)
@@ -146,8 +146,8 @@ static void disconnected_in_work(enum rd_protection protection, unsigned jobs) {
   int64_t until_ms = rd_now_ms() + 60000;
   while (first.bytes == 0 && rd_now_ms() < until_ms) {
     REQUIRE(rd_connection_flush(ends.sender, &error));
-    struct rd_arrival arrival;
-    if (rd_connection_receive(ends.receiver, &arrival, &error) > 0) first = arrival;
+    struct rd_rx_frame rx_frame;
+    if (rd_connection_receive(ends.receiver, &rx_frame, &error) > 0) first = rx_frame;
   }
   (void)rd_connection_receive(ends.receiver, &next, &error); // and others are on their way through
   rd_connection_disconnect(ends.receiver);
@@ -159,7 +159,7 @@ static void disconnected_in_work(enum rd_protection protection, unsigned jobs) {
 static void small_data_keeps_no_slot(enum rd_protection protection) {
   enum { LARGE = SLOTS / 2, ALL = SLOTS + SMALL_SLOTS };
   struct ends ends = join(protection, 0, 1);
-  struct rd_arrival kept[ALL];
+  struct rd_rx_frame kept[ALL];
   unsigned sent = 0, received = 0;
   uint64_t said_bytes = 0, heard_bytes = 0;
   for (int64_t until_ms = rd_now_ms() + 60000; received < ALL && rd_now_ms() < until_ms;) {
@@ -171,7 +171,7 @@ static void small_data_keeps_no_slot(enum rd_protection protection) {
     REQUIRE(rd_connection_flush(ends.sender, &error));
     int came;
     while (received < ALL && (came = rd_connection_receive(ends.receiver, &kept[received], &error)) > 0) {
-      CHECK(kept[received].frame.offset == heard_bytes);
+      CHECK(kept[received].header.offset == heard_bytes);
       heard_bytes += kept[received].bytes;
       received++;
     }
@@ -180,9 +180,9 @@ static void small_data_keeps_no_slot(enum rd_protection protection) {
   CHECK(received == ALL);
   for (unsigned i = 0; i < received; i++) CHECK(memcmp(kept[i].payload, stream + i, kept[i].bytes) == 0);
   rd_connection_choose(ends.sender);
-  struct rd_arrival arrival;
-  CHECK(rd_connection_receive(ends.receiver, &arrival, &error) == 0 && rd_connection_flush(ends.receiver, &error));
-  CHECK(rd_connection_receive(ends.sender, &arrival, &error) == 0 && rd_connection_rtt_us(ends.sender) > 0);
+  struct rd_rx_frame rx_frame;
+  CHECK(rd_connection_receive(ends.receiver, &rx_frame, &error) == 0 && rd_connection_flush(ends.receiver, &error));
+  CHECK(rd_connection_receive(ends.sender, &rx_frame, &error) == 0 && rd_connection_rtt_us(ends.sender) > 0);
   rd_connection_give_back(ends.receiver, &kept[1]);
   CHECK(!kept[0].is_small && kept[1].is_small);
   // One for the slot that was given back, and then those that large frames did not use.
@@ -191,7 +191,7 @@ static void small_data_keeps_no_slot(enum rd_protection protection) {
   for (; came >= 0 && more <= ALL; more++) {
     REQUIRE(rd_connection_send(ends.sender, RD_FRAME_DATA, said_bytes + more, stream, 1, &error) == 1);
     REQUIRE(rd_connection_flush(ends.sender, &error));
-    came = rd_connection_receive(ends.receiver, &arrival, &error);
+    came = rd_connection_receive(ends.receiver, &rx_frame, &error);
   }
   CHECK(more == 1 + LARGE + 1 && error.code == RD_CODE_DATA_DAMAGED);
   part(&ends);

@@ -44,13 +44,13 @@ static void close_stream(struct stream *stream) {
   close(stream->write_fd);
 }
 
-static struct rd_arrival frame(unsigned number) {
-  return (struct rd_arrival){.payload = sent + number * FRAME_BYTES, .bytes = FRAME_BYTES, .message.slot = number};
+static struct rd_rx_frame frame(unsigned number) {
+  return (struct rd_rx_frame){.payload = sent + number * FRAME_BYTES, .bytes = FRAME_BYTES, .message.slot = number};
 }
 
 static void put(struct stream *stream, unsigned number) {
-  struct rd_arrival arrival = frame(number);
-  CHECK(rd_writer_put(stream->writer, &arrival, &error));
+  struct rd_rx_frame rx_frame = frame(number);
+  CHECK(rd_writer_put(stream->writer, &rx_frame, &error));
 }
 
 static void finish(struct stream *stream, size_t bytes) {
@@ -81,7 +81,7 @@ static void see_until(struct stream *stream, size_t bytes) {
 // More than the pipe takes: the rest goes when there is room, and the owner never waits.
 static void test_pipe(void) {
   struct stream stream;
-  struct rd_arrival back;
+  struct rd_rx_frame back;
   open_stream(&stream);
   put(&stream, 0);
   REQUIRE(rd_writer_begin(stream.writer, stream.sink, &error)); // what had come before goes as well
@@ -110,7 +110,7 @@ static void test_other_digest(void) {
 // The connection breaks in the middle of a frame: it stays until it is written, the others will come again.
 static void test_forget(void) {
   struct stream stream;
-  struct rd_arrival back;
+  struct rd_rx_frame back;
   bool forgot_end;
   open_stream(&stream);
   REQUIRE(rd_writer_begin(stream.writer, stream.sink, &error));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames on their way out: they become messages, protected as agreed, which the transport takes one after the other.
-#ifndef RD_DEPARTURES_H
-#define RD_DEPARTURES_H
+#ifndef RD_TX_H
+#define RD_TX_H
 
 #include "enrolled.h"
 #include "handshake.h"
@@ -9,7 +9,7 @@
 
 struct rd_outgoing; // opaque
 
-struct rd_departures {
+struct rd_tx {
   struct rd_transport *transport;
   struct rd_seal *seal;
   uint32_t epoch;
@@ -29,26 +29,25 @@ struct rd_departures {
 
 // What the agreement holds stays the caller's. DATA is compressed by `compress_level` (0: not at all), where the peer
 // can take it, on `jobs` threads. Also after a failure it is to be stopped and freed, and not before.
-bool rd_departures_begin(struct rd_departures *departures, struct rd_enrolled *enrolled,
-                         const struct rd_agreement *agreement, int compress_level, unsigned jobs,
-                         struct rd_error *error);
+bool rd_tx_begin(struct rd_tx *tx, struct rd_enrolled *enrolled, const struct rd_agreement *agreement,
+                 int compress_level, unsigned jobs, struct rd_error *error);
 // Threads end first; then the transport, which uses the memory, is destroyed; then it is freed. Also of all zeros.
-void rd_departures_stop(struct rd_departures *departures);
-void rd_departures_free(struct rd_departures *departures);
+void rd_tx_stop(struct rd_tx *tx);
+void rd_tx_free(struct rd_tx *tx);
 
 // What they take of the memory that a transport's device may use, whatever the window.
-size_t rd_departures_own_bytes(void);
+size_t rd_tx_own_bytes(void);
 
 // Sends one frame: 1 accepted, 0 not now, -1 failed; see rd_connection_send().
-int rd_departures_send(struct rd_departures *departures, enum rd_frame_type type, uint64_t offset,
-                       const unsigned char *payload, size_t bytes, struct rd_error *error);
+int rd_tx_send(struct rd_tx *tx, enum rd_frame_type type, uint64_t offset, const unsigned char *payload, size_t bytes,
+               struct rd_error *error);
 // Hands what is ready to the transport.
-bool rd_departures_offer(struct rd_departures *departures, struct rd_error *error);
+bool rd_tx_offer(struct rd_tx *tx, struct rd_error *error);
 // Is everything that was accepted on its way, and its memory free?
-bool rd_departures_are_drained(const struct rd_departures *departures);
+bool rd_tx_is_drained(const struct rd_tx *tx);
 // Has everything that was accepted gone, and is DATA with the threads?
-bool rd_departures_are_in_work(const struct rd_departures *departures);
+bool rd_tx_is_working(const struct rd_tx *tx);
 // No DATA goes out any more.
-void rd_departures_close(struct rd_departures *departures);
+void rd_tx_close(struct rd_tx *tx);
 
 #endif
