@@ -211,15 +211,15 @@ short rd_connection_poll_events(const struct rd_connection *connection) {
 }
 
 int rd_connection_work_fd(const struct rd_connection *connection) {
-  const struct rd_outbound *outbound = connection->tx.outbound;
-  const struct rd_inbound *inbound = connection->rx.inbound;
-  if (outbound != NULL) return rd_outbound_poll_fd(outbound);
-  return inbound != NULL ? rd_inbound_poll_fd(inbound) : -1;
+  const struct rd_encoder *encoder = connection->tx.encoder;
+  const struct rd_decoder *decoder = connection->rx.decoder;
+  if (encoder != NULL) return rd_encoder_poll_fd(encoder);
+  return decoder != NULL ? rd_decoder_poll_fd(decoder) : -1;
 }
 
 void rd_connection_worked(struct rd_connection *connection) {
-  if (connection->tx.outbound != NULL) rd_outbound_woken(connection->tx.outbound);
-  if (connection->rx.inbound != NULL) rd_inbound_woken(connection->rx.inbound);
+  if (connection->tx.encoder != NULL) rd_encoder_woken(connection->tx.encoder);
+  if (connection->rx.decoder != NULL) rd_decoder_woken(connection->rx.decoder);
 }
 
 const struct rd_agreement *rd_connection_agreement(const struct rd_connection *connection) {

@@ -4,8 +4,8 @@
 #ifndef RD_CONNECTION_H
 #define RD_CONNECTION_H
 
+#include "decoder.h"
 #include "handshake.h"
-#include "inbound.h"
 #include "transport.h"
 
 #define RD_STALL_TIMEOUT_LEAST_MS 2000 // shorter, and a PING could not be answered in time

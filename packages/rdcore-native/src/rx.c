@@ -9,7 +9,7 @@
 #define FRAMES_AT_ONCE 256u
 
 static bool make_small(struct rd_rx *rx, struct rd_error *error);
-static bool make_inbound(struct rd_rx *rx, unsigned jobs, struct rd_error *error);
+static bool make_decoder(struct rd_rx *rx, unsigned jobs, struct rd_error *error);
 static int take_message(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool open_frame(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool is_as_agreed(const struct rd_agreement *agreement, const struct rd_frame *frame);
@@ -24,22 +24,22 @@ bool rd_rx_begin(struct rd_rx *rx, struct rd_transport *transport, const struct 
   size_t payload_bytes =
       mine->slot_bytes > RD_CONTROL_PAYLOAD_MAX_BYTES ? mine->slot_bytes : RD_CONTROL_PAYLOAD_MAX_BYTES;
   return transport->ops->arm(transport, mine->slots + CONTROL_SLOTS, payload_bytes, error) && make_small(rx, error) &&
-         make_inbound(rx, jobs, error);
+         make_decoder(rx, jobs, error);
 }
 
 void rd_rx_stop(struct rd_rx *rx) {
-  if (rx->inbound != NULL) rd_inbound_stop(rx->inbound);
+  if (rx->decoder != NULL) rd_decoder_stop(rx->decoder);
 }
 
 void rd_rx_free(struct rd_rx *rx) {
-  rd_inbound_destroy(rx->inbound);
+  rd_decoder_destroy(rx->decoder);
   rd_slots_free(&rx->small);
 }
 
 int rd_rx_ready(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
-  if (rx->inbound == NULL) return 0;
-  int taken = rd_inbound_take(rx->inbound, rx_frame, error);
-  if (taken != 0 || !rx->is_last_held || !rd_inbound_is_empty(rx->inbound)) return taken;
+  if (rx->decoder == NULL) return 0;
+  int taken = rd_decoder_take(rx->decoder, rx_frame, error);
+  if (taken != 0 || !rx->is_last_held || !rd_decoder_is_empty(rx->decoder)) return taken;
   rx->is_last_held = false;
   *rx_frame = rx->last;
   return 1;
@@ -57,11 +57,11 @@ void rd_rx_give_back(struct rd_rx *rx, const struct rd_rx_frame *rx_frame) {
     rd_slots_give(&rx->small, rx_frame->message.slot);
   else
     rx->transport->ops->give_back(rx->transport, &rx_frame->message);
-  if (rx->inbound != NULL) rd_inbound_give_back(rx->inbound, rx_frame);
+  if (rx->decoder != NULL) rd_decoder_give_back(rx->decoder, rx_frame);
 }
 
 bool rd_rx_is_working(const struct rd_rx *rx) {
-  return rx->inbound != NULL && !rd_inbound_is_empty(rx->inbound);
+  return rx->decoder != NULL && !rd_decoder_is_empty(rx->decoder);
 }
 
 void rd_rx_close(struct rd_rx *rx) {
@@ -74,15 +74,15 @@ static bool make_small(struct rd_rx *rx, struct rd_error *error) {
   return mine->small_slots == 0 || rd_slots_create(&rx->small, mine->slots + mine->small_slots, RD_SMALL_BYTES, error);
 }
 
-static bool make_inbound(struct rd_rx *rx, unsigned jobs, struct rd_error *error) {
+static bool make_decoder(struct rd_rx *rx, unsigned jobs, struct rd_error *error) {
   const struct rd_agreement *agreement = rx->agreement;
   if (agreement->mine.slots == 0) return true;
-  struct rd_inbound_config config = {.seal = agreement->protection != RD_PROTECTION_NONE ? agreement->incoming : NULL,
+  struct rd_decoder_config config = {.seal = agreement->protection != RD_PROTECTION_NONE ? agreement->incoming : NULL,
                                      .jobs = jobs,
                                      .frames = agreement->mine.slots + agreement->mine.small_slots + CONTROL_SLOTS,
                                      .slot_bytes = agreement->mine.slot_bytes};
-  rx->inbound = rd_inbound_create(&config, error);
-  return rx->inbound != NULL;
+  rx->decoder = rd_decoder_create(&config, error);
+  return rx->decoder != NULL;
 }
 
 // DATA as it came.
@@ -142,13 +142,13 @@ static bool make_small_copy(struct rd_rx *rx, struct rd_rx_frame *rx_frame, stru
 
 static bool hold_back(struct rd_rx *rx, const struct rd_rx_frame *rx_frame, bool *held, struct rd_error *error) {
   enum rd_frame_type type = rx_frame->header.type;
-  struct rd_inbound *inbound = rx->inbound;
+  struct rd_decoder *decoder = rx->decoder;
   bool is_data = type == RD_FRAME_DATA, is_end = type == RD_FRAME_END;
-  if (is_data && inbound == NULL) return out_of_place(&rx_frame->header, error);
-  if ((!is_data && !is_end) || inbound == NULL) return true;
+  if (is_data && decoder == NULL) return out_of_place(&rx_frame->header, error);
+  if ((!is_data && !is_end) || decoder == NULL) return true;
   if (rx->is_last_held) return out_of_place(&rx_frame->header, error); // nothing comes after END
   if (is_end) {
-    *held = !rd_inbound_is_empty(inbound);
+    *held = !rd_decoder_is_empty(decoder);
     rx->is_last_held = *held;
     rx->last = *rx_frame;
     return true;
@@ -158,8 +158,8 @@ static bool hold_back(struct rd_rx *rx, const struct rd_rx_frame *rx_frame, bool
     rd_rx_give_back(rx, rx_frame);
     return true;
   }
-  *held = rx_frame->header.flags != 0 || !rd_inbound_is_empty(inbound);
-  return !*held || rd_inbound_put(inbound, rx_frame, error);
+  *held = rx_frame->header.flags != 0 || !rd_decoder_is_empty(decoder);
+  return !*held || rd_decoder_put(decoder, rx_frame, error);
 }
 
 static bool out_of_place(const struct rd_frame *frame, struct rd_error *error) {

@@ -3,8 +3,8 @@
 #ifndef RD_RX_H
 #define RD_RX_H
 
+#include "decoder.h"
 #include "handshake.h"
-#include "inbound.h"
 #include "slots.h"
 
 struct rd_rx {
@@ -12,7 +12,7 @@ struct rd_rx {
   const struct rd_agreement *agreement;
   struct rd_slots small; // of none, where small DATA stays in the transport's
   // DATA that must be opened or decompressed; NULL: this end receives none.
-  struct rd_inbound *inbound;
+  struct rd_decoder *decoder;
   // END, which waits for the DATA before it.
   struct rd_rx_frame last;
   bool is_last_held;

@@ -18,9 +18,9 @@ struct rd_outgoing {
 };
 
 static bool all_released(const struct rd_tx *tx);
-static bool make_outbound(struct rd_tx *tx, struct rd_enrolled *enrolled, const struct rd_agreement *agreement,
-                          int compress_level, unsigned jobs, struct rd_error *error);
-static bool make_scratch(struct rd_tx *tx, struct rd_enrolled *enrolled, bool seals, struct rd_outbound_config *config,
+static bool make_encoder(struct rd_tx *tx, struct rd_enrolled *enrolled, const struct rd_agreement *agreement,
+                         int compress_level, unsigned jobs, struct rd_error *error);
+static bool make_scratch(struct rd_tx *tx, struct rd_enrolled *enrolled, bool seals, struct rd_encoder_config *config,
                          struct rd_error *error);
 static int send_data(struct rd_tx *tx, const struct rd_frame *frame, const unsigned char *payload, size_t bytes,
                      struct rd_error *error);
@@ -38,12 +38,12 @@ bool rd_tx_begin(struct rd_tx *tx, struct rd_enrolled *enrolled, const struct rd
                        .epoch = agreement->mine.epoch,
                        .accepted = transport->ops->released(transport)}; // those of the handshake
   tx->outgoing = (void *)rd_enrolled_make(enrolled, rd_tx_own_bytes(), error);
-  return tx->outgoing != NULL && make_outbound(tx, enrolled, agreement, compress_level, jobs, error);
+  return tx->outgoing != NULL && make_encoder(tx, enrolled, agreement, compress_level, jobs, error);
 }
 
 void rd_tx_stop(struct rd_tx *tx) {
-  rd_outbound_destroy(tx->outbound);
-  tx->outbound = NULL;
+  rd_encoder_destroy(tx->encoder);
+  tx->encoder = NULL;
 }
 
 void rd_tx_free(struct rd_tx *tx) {
@@ -59,8 +59,8 @@ int rd_tx_send(struct rd_tx *tx, enum rd_frame_type type, uint64_t offset, const
                struct rd_error *error) {
   if (!rd_tx_offer(tx, error)) return -1;
   struct rd_frame frame = {.type = type, .epoch = tx->epoch, .offset = offset};
-  if (type == RD_FRAME_DATA && tx->outbound != NULL) return send_data(tx, &frame, payload, bytes, error);
-  bool waits = type == RD_FRAME_END && tx->outbound != NULL && !rd_outbound_is_empty(tx->outbound);
+  if (type == RD_FRAME_DATA && tx->encoder != NULL) return send_data(tx, &frame, payload, bytes, error);
+  bool waits = type == RD_FRAME_END && tx->encoder != NULL && !rd_encoder_is_empty(tx->encoder);
   struct rd_outgoing *outgoing = tx->is_staged || waits ? NULL : free_outgoing(tx);
   if (outgoing == NULL) return 0;
   if (type == RD_FRAME_DATA) {
@@ -79,12 +79,12 @@ bool rd_tx_offer(struct rd_tx *tx, struct rd_error *error) {
 }
 
 bool rd_tx_is_drained(const struct rd_tx *tx) {
-  bool in_work = tx->outbound != NULL && !rd_outbound_is_empty(tx->outbound);
+  bool in_work = tx->encoder != NULL && !rd_encoder_is_empty(tx->encoder);
   return !in_work && !tx->is_staged && all_released(tx);
 }
 
 bool rd_tx_is_working(const struct rd_tx *tx) {
-  return tx->outbound != NULL && rd_outbound_is_working(tx->outbound) && all_released(tx);
+  return tx->encoder != NULL && rd_encoder_is_working(tx->encoder) && all_released(tx);
 }
 
 void rd_tx_close(struct rd_tx *tx) {
@@ -96,25 +96,25 @@ static bool all_released(const struct rd_tx *tx) {
 }
 
 // A receiver sends no DATA.
-static bool make_outbound(struct rd_tx *tx, struct rd_enrolled *enrolled, const struct rd_agreement *agreement,
-                          int compress_level, unsigned jobs, struct rd_error *error) {
+static bool make_encoder(struct rd_tx *tx, struct rd_enrolled *enrolled, const struct rd_agreement *agreement,
+                         int compress_level, unsigned jobs, struct rd_error *error) {
   bool seals = agreement->protection == RD_PROTECTION_SEAL, protects = agreement->protection != RD_PROTECTION_NONE;
-  struct rd_outbound_config config = {.protection = agreement->protection,
-                                      .seal = protects ? agreement->outgoing : NULL,
-                                      .level = agreement->compresses ? compress_level : 0,
-                                      .jobs = jobs,
-                                      .scratch_count = rd_outbound_scratch_wanted(jobs)};
+  struct rd_encoder_config config = {.protection = agreement->protection,
+                                     .seal = protects ? agreement->outgoing : NULL,
+                                     .level = agreement->compresses ? compress_level : 0,
+                                     .jobs = jobs,
+                                     .scratch_count = rd_encoder_scratch_wanted(jobs)};
   tx->data_most_bytes = agreement->peer.slot_bytes;
   if (tx->data_most_bytes == 0 || (!protects && config.level == 0)) return true;
   bool copies = seals || config.level > 0;
   if (copies && !make_scratch(tx, enrolled, seals, &config, error)) return false;
   config.most_bytes = tx->data_most_bytes;
-  tx->outbound = rd_outbound_create(&config, error);
-  return tx->outbound != NULL;
+  tx->encoder = rd_encoder_create(&config, error);
+  return tx->encoder != NULL;
 }
 
 // What does not shrink goes from the ring, unless it is sealed: then half is the ring's.
-static bool make_scratch(struct rd_tx *tx, struct rd_enrolled *enrolled, bool seals, struct rd_outbound_config *config,
+static bool make_scratch(struct rd_tx *tx, struct rd_enrolled *enrolled, bool seals, struct rd_encoder_config *config,
                          struct rd_error *error) {
   size_t bytes = tx->data_most_bytes;
   size_t for_all_bytes = seals ? enrolled->left_bytes : enrolled->left_bytes / 2;
@@ -132,7 +132,7 @@ static bool make_scratch(struct rd_tx *tx, struct rd_enrolled *enrolled, bool se
 static int send_data(struct rd_tx *tx, const struct rd_frame *frame, const unsigned char *payload, size_t bytes,
                      struct rd_error *error) {
   uint64_t released = tx->transport->ops->released(tx->transport);
-  int put = rd_outbound_put(tx->outbound, frame, payload, bytes, released, error);
+  int put = rd_encoder_put(tx->encoder, frame, payload, bytes, released, error);
   if (put <= 0) return put;
   return rd_tx_offer(tx, error) ? 1 : -1;
 }
@@ -157,18 +157,18 @@ static bool offer_staged(struct rd_tx *tx, struct rd_error *error) {
 }
 
 static bool offer_outbound(struct rd_tx *tx, struct rd_error *error) {
-  struct iovec parts[RD_OUTBOUND_PARTS];
-  while (tx->outbound != NULL && !tx->is_staged && !tx->is_closed) {
+  struct iovec parts[RD_ENCODER_PARTS];
+  while (tx->encoder != NULL && !tx->is_staged && !tx->is_closed) {
     if (free_outgoing(tx) == NULL) {
       tx->transport->ops->expect_releases(tx->transport, true);
       return true;
     }
-    int next = rd_outbound_next(tx->outbound, parts, error);
+    int next = rd_encoder_next(tx->encoder, parts, error);
     if (next <= 0) return next == 0;
-    int sent = offer_message(tx, parts, RD_OUTBOUND_PARTS, error);
+    int sent = offer_message(tx, parts, RD_ENCODER_PARTS, error);
     if (sent <= 0) return sent == 0;
-    rd_outbound_sent(tx->outbound, tx->accepted);
-    for (int i = 0; i < RD_OUTBOUND_PARTS; i++) tx->wire_bytes += parts[i].iov_len;
+    rd_encoder_sent(tx->encoder, tx->accepted);
+    for (int i = 0; i < RD_ENCODER_PARTS; i++) tx->wire_bytes += parts[i].iov_len;
   }
   return true;
 }

@@ -3,9 +3,9 @@
 #ifndef RD_TX_H
 #define RD_TX_H
 
+#include "encoder.h"
 #include "enrolled.h"
 #include "handshake.h"
-#include "outbound.h"
 
 struct rd_outgoing; // opaque
 
@@ -22,7 +22,7 @@ struct rd_tx {
   struct iovec staged[2];
   bool is_staged;
   // DATA that is compressed or protected here; NULL: it goes as it is.
-  struct rd_outbound *outbound;
+  struct rd_encoder *encoder;
   unsigned char *scratch; // of its frames
   bool is_closed;
 };

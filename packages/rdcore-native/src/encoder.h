@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // DATA on its way out: blocks of the stream are compressed, and sealed or given a MAC, on a pool, and come out as
 // messages in the order in which they were put in.
-#ifndef RD_OUTBOUND_H
-#define RD_OUTBOUND_H
+#ifndef RD_ENCODER_H
+#define RD_ENCODER_H
 
 #include "seal.h"
 
 #include <sys/uio.h>
 
-struct rd_outbound; // opaque
+struct rd_encoder; // opaque
 
-#define RD_OUTBOUND_PARTS 3 // of a message: header, payload, and its MAC, which may be empty
+#define RD_ENCODER_PARTS 3 // of a message: header, payload, and its MAC, which may be empty
 
-struct rd_outbound_config {
+struct rd_encoder_config {
   enum rd_protection protection;
   struct rd_seal *seal; // NULL: without protection
   int level;            // of compression; 0: none
@@ -26,26 +26,26 @@ struct rd_outbound_config {
 };
 
 // How many pieces of scratch memory are good for it.
-unsigned rd_outbound_scratch_wanted(unsigned jobs);
+unsigned rd_encoder_scratch_wanted(unsigned jobs);
 
 // Scratch memory and seal must stay until it is destroyed. NULL on failure.
-struct rd_outbound *rd_outbound_create(const struct rd_outbound_config *config, struct rd_error *error);
-void rd_outbound_destroy(struct rd_outbound *outbound); // NULL-safe; waits for what is in work
+struct rd_encoder *rd_encoder_create(const struct rd_encoder_config *config, struct rd_error *error);
+void rd_encoder_destroy(struct rd_encoder *encoder); // NULL-safe; waits for what is in work
 
 // Puts a block in; `frame` is its header so far, `released` the transport's count. Its bytes must stay until it was
 // acknowledged. 1 done, 0 there is no scratch memory free, -1 failed.
-int rd_outbound_put(struct rd_outbound *outbound, const struct rd_frame *frame, const unsigned char *bytes,
-                    size_t count, uint64_t released, struct rd_error *error);
-// The next message: 1 it is in `parts`, 0 not yet, -1 failed. It is the same one until rd_outbound_sent().
-int rd_outbound_next(struct rd_outbound *outbound, struct iovec parts[RD_OUTBOUND_PARTS], struct rd_error *error);
+int rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame *frame, const unsigned char *bytes, size_t count,
+                   uint64_t released, struct rd_error *error);
+// The next message: 1 it is in `parts`, 0 not yet, -1 failed. It is the same one until rd_encoder_sent().
+int rd_encoder_next(struct rd_encoder *encoder, struct iovec parts[RD_ENCODER_PARTS], struct rd_error *error);
 // That message was accepted by the transport, as its `number`th, from 1.
-void rd_outbound_sent(struct rd_outbound *outbound, uint64_t number);
+void rd_encoder_sent(struct rd_encoder *encoder, uint64_t number);
 // Is anything in it that the transport has not accepted?
-bool rd_outbound_is_empty(const struct rd_outbound *outbound);
+bool rd_encoder_is_empty(const struct rd_encoder *encoder);
 // Is anything in it, and no message ready?
-bool rd_outbound_is_working(const struct rd_outbound *outbound);
+bool rd_encoder_is_working(const struct rd_encoder *encoder);
 
-int rd_outbound_poll_fd(const struct rd_outbound *outbound); // readable when there may be a next message
-void rd_outbound_woken(struct rd_outbound *outbound);
+int rd_encoder_poll_fd(const struct rd_encoder *encoder); // readable when there may be a next message
+void rd_encoder_woken(struct rd_encoder *encoder);
 
 #endif

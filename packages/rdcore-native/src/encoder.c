@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "outbound.h"
+#include "encoder.h"
 
 #include "pool.h"
 #include "tools.h"
@@ -34,8 +34,8 @@ struct block {
   struct rd_error error;
 };
 
-struct rd_outbound {
-  struct rd_outbound_config config;
+struct rd_encoder {
+  struct rd_encoder_config config;
   struct rd_shrinking shrinking;
   unsigned threads, count; // count: of blocks
   bool seals_inline;
@@ -45,115 +45,115 @@ struct rd_outbound {
   struct block blocks[];
 };
 
-static struct block *free_block(struct rd_outbound *outbound, uint64_t released);
-static bool is_for_owner(const struct rd_outbound *outbound, const struct block *block);
+static struct block *free_block(struct rd_encoder *encoder, uint64_t released);
+static bool is_for_owner(const struct rd_encoder *encoder, const struct block *block);
 static void make_message(struct rd_pool_job *job, void *tools);
 static bool protect(struct block *block, struct rd_sealer *sealer);
 static size_t pack(struct block *block, struct rd_packer *packer);
 
-unsigned rd_outbound_scratch_wanted(unsigned jobs) {
+unsigned rd_encoder_scratch_wanted(unsigned jobs) {
   return rd_tools_threads(jobs) + BLOCKS_BESIDE_THREADS;
 }
 
-struct rd_outbound *rd_outbound_create(const struct rd_outbound_config *config, struct rd_error *error) {
+struct rd_encoder *rd_encoder_create(const struct rd_encoder_config *config, struct rd_error *error) {
   unsigned count = config->scratch_count;
-  struct rd_outbound *outbound = calloc(1, sizeof *outbound + count * sizeof *outbound->blocks);
-  if (outbound == NULL) {
+  struct rd_encoder *encoder = calloc(1, sizeof *encoder + count * sizeof *encoder->blocks);
+  if (encoder == NULL) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
     return NULL;
   }
-  outbound->config = *config;
-  outbound->threads = rd_tools_threads(config->jobs);
-  outbound->seals_inline = rd_tools_seal_inline(config->jobs);
-  outbound->count = count;
+  encoder->config = *config;
+  encoder->threads = rd_tools_threads(config->jobs);
+  encoder->seals_inline = rd_tools_seal_inline(config->jobs);
+  encoder->count = count;
   for (unsigned i = 0; i < count && config->scratch != NULL; i++) {
-    outbound->blocks[i].scratch = config->scratch + i * config->stride_bytes;
-    outbound->blocks[i].scratch_bytes = config->stride_bytes - RD_TAG_BYTES;
+    encoder->blocks[i].scratch = config->scratch + i * config->stride_bytes;
+    encoder->blocks[i].scratch_bytes = config->stride_bytes - RD_TAG_BYTES;
   }
-  if (rd_tools_create(outbound->tools, outbound->threads + 1, config->seal, config->level, false, error))
-    outbound->pool = rd_pool_create(outbound->threads, make_message, (void *const *)outbound->tools, error);
-  if (outbound->pool != NULL) return outbound;
-  rd_outbound_destroy(outbound);
+  if (rd_tools_create(encoder->tools, encoder->threads + 1, config->seal, config->level, false, error))
+    encoder->pool = rd_pool_create(encoder->threads, make_message, (void *const *)encoder->tools, error);
+  if (encoder->pool != NULL) return encoder;
+  rd_encoder_destroy(encoder);
   return NULL;
 }
 
-void rd_outbound_destroy(struct rd_outbound *outbound) {
-  if (outbound == NULL) return;
-  rd_pool_destroy(outbound->pool);
-  rd_tools_destroy(outbound->tools, outbound->threads + 1);
-  explicit_bzero(outbound->blocks, outbound->count * sizeof *outbound->blocks);
-  free(outbound);
+void rd_encoder_destroy(struct rd_encoder *encoder) {
+  if (encoder == NULL) return;
+  rd_pool_destroy(encoder->pool);
+  rd_tools_destroy(encoder->tools, encoder->threads + 1);
+  explicit_bzero(encoder->blocks, encoder->count * sizeof *encoder->blocks);
+  free(encoder);
 }
 
-int rd_outbound_put(struct rd_outbound *outbound, const struct rd_frame *frame, const unsigned char *bytes,
-                    size_t count, uint64_t released, struct rd_error *error) {
-  struct block *block = free_block(outbound, released);
+int rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame *frame, const unsigned char *bytes, size_t count,
+                   uint64_t released, struct rd_error *error) {
+  struct block *block = free_block(encoder, released);
   if (block == NULL) return 0;
-  if (count > outbound->config.most_bytes) {
+  if (count > encoder->config.most_bytes) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory to make a frame of %zu bytes", count);
     return -1;
   }
   block->frame = *frame;
   block->bytes = bytes;
   block->count = count;
-  block->protection = outbound->config.protection;
-  block->packs = outbound->config.level > 0 && rd_shrinking_tries(&outbound->shrinking);
+  block->protection = encoder->config.protection;
+  block->packs = encoder->config.level > 0 && rd_shrinking_tries(&encoder->shrinking);
   block->shrank = false;
   block->free_at = UINT64_MAX;
   bool protects = block->protection != RD_PROTECTION_NONE;
   block->frame.flags |= rd_protection_flag(block->protection);
-  if (protects && !rd_seal_next(outbound->config.seal, &block->frame, &block->turn, error)) return -1;
-  rd_pool_submit(outbound->pool, &block->job, is_for_owner(outbound, block));
+  if (protects && !rd_seal_next(encoder->config.seal, &block->frame, &block->turn, error)) return -1;
+  rd_pool_submit(encoder->pool, &block->job, is_for_owner(encoder, block));
   return 1;
 }
 
-int rd_outbound_next(struct rd_outbound *outbound, struct iovec parts[RD_OUTBOUND_PARTS], struct rd_error *error) {
-  if (outbound->next == NULL) {
-    struct rd_pool_job *job = rd_pool_take(outbound->pool);
+int rd_encoder_next(struct rd_encoder *encoder, struct iovec parts[RD_ENCODER_PARTS], struct rd_error *error) {
+  if (encoder->next == NULL) {
+    struct rd_pool_job *job = rd_pool_take(encoder->pool);
     if (job == NULL) return 0;
     struct block *block = (struct block *)(void *)job;
-    if (block->packs) rd_shrinking_tried(&outbound->shrinking, block->shrank);
+    if (block->packs) rd_shrinking_tried(&encoder->shrinking, block->shrank);
     if (!block->good) *error = block->error;
     if (!block->good) return -1;
-    outbound->next = block;
+    encoder->next = block;
   }
-  struct block *next = outbound->next;
+  struct block *next = encoder->next;
   parts[0] = (struct iovec){next->header, RD_HEADER_BYTES};
   parts[1] = (struct iovec){(unsigned char *)(uintptr_t)next->body, next->body_bytes};
   parts[2] = (struct iovec){next->tag, next->protection == RD_PROTECTION_MAC ? RD_TAG_BYTES : 0};
   return 1;
 }
 
-void rd_outbound_sent(struct rd_outbound *outbound, uint64_t number) {
-  outbound->next->free_at = number;
-  outbound->next = NULL;
+void rd_encoder_sent(struct rd_encoder *encoder, uint64_t number) {
+  encoder->next->free_at = number;
+  encoder->next = NULL;
 }
 
-bool rd_outbound_is_empty(const struct rd_outbound *outbound) {
-  return outbound->next == NULL && rd_pool_pending(outbound->pool) == 0;
+bool rd_encoder_is_empty(const struct rd_encoder *encoder) {
+  return encoder->next == NULL && rd_pool_pending(encoder->pool) == 0;
 }
 
-bool rd_outbound_is_working(const struct rd_outbound *outbound) {
-  return outbound->next == NULL && rd_pool_pending(outbound->pool) > 0;
+bool rd_encoder_is_working(const struct rd_encoder *encoder) {
+  return encoder->next == NULL && rd_pool_pending(encoder->pool) > 0;
 }
 
-int rd_outbound_poll_fd(const struct rd_outbound *outbound) {
-  return rd_pool_poll_fd(outbound->pool);
+int rd_encoder_poll_fd(const struct rd_encoder *encoder) {
+  return rd_pool_poll_fd(encoder->pool);
 }
 
-void rd_outbound_woken(struct rd_outbound *outbound) {
-  rd_pool_woken(outbound->pool);
+void rd_encoder_woken(struct rd_encoder *encoder) {
+  rd_pool_woken(encoder->pool);
 }
 
-static struct block *free_block(struct rd_outbound *outbound, uint64_t released) {
-  for (unsigned i = 0; i < outbound->count; i++)
-    if (outbound->blocks[i].free_at <= released) return &outbound->blocks[i];
+static struct block *free_block(struct rd_encoder *encoder, uint64_t released) {
+  for (unsigned i = 0; i < encoder->count; i++)
+    if (encoder->blocks[i].free_at <= released) return &encoder->blocks[i];
   return NULL;
 }
 
-static bool is_for_owner(const struct rd_outbound *outbound, const struct block *block) {
+static bool is_for_owner(const struct rd_encoder *encoder, const struct block *block) {
   if (block->packs) return block->count <= AT_ONCE_PACKED_BYTES;
-  return block->count <= AT_ONCE_SEALED_BYTES || outbound->seals_inline;
+  return block->count <= AT_ONCE_SEALED_BYTES || encoder->seals_inline;
 }
 
 // By any thread. What does not shrink goes as it is, from the ring if it is not sealed.
