@@ -15,7 +15,7 @@ struct rd_connection {
   struct rd_transport *transport;
   struct rd_agreement agreement;
   bool poll;
-  struct rd_enrolled enrolled;
+  struct rd_registered registered;
   struct rd_tx tx;
   struct rd_rx rx;
   struct rd_life_signs life;
@@ -111,13 +111,14 @@ size_t rd_connection_window_most_bytes(const struct rd_transport *transport) {
 }
 
 // What is sealed is sent from the scratch memory.
-size_t rd_connection_enroll_most_bytes(const struct rd_connection *connection) {
-  return connection->agreement.protection == RD_PROTECTION_SEAL ? SIZE_MAX : connection->enrolled.left_bytes;
+size_t rd_connection_register_most_bytes(const struct rd_connection *connection) {
+  return connection->agreement.protection == RD_PROTECTION_SEAL ? SIZE_MAX : connection->registered.left_bytes;
 }
 
-bool rd_connection_enroll(struct rd_connection *connection, const void *memory, size_t bytes, struct rd_error *error) {
+bool rd_connection_register(struct rd_connection *connection, const void *memory, size_t bytes,
+                            struct rd_error *error) {
   if (connection->agreement.protection == RD_PROTECTION_SEAL) return true;
-  return rd_enrolled_add(&connection->enrolled, memory, bytes, error);
+  return rd_registered_add(&connection->registered, memory, bytes, error);
 }
 
 int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
@@ -250,16 +251,16 @@ static bool begin(struct rd_connection *connection, const struct rd_connection_s
                   struct rd_error *error) {
   const struct rd_agreement *agreement = &connection->agreement;
   const struct rd_window window = {.slots = agreement->mine.slots, .slot_bytes = agreement->mine.slot_bytes};
-  struct rd_enrolled *enrolled = &connection->enrolled;
-  rd_enrolled_init(enrolled, connection->transport, &window);
+  struct rd_registered *registered = &connection->registered;
+  rd_registered_init(registered, connection->transport, &window);
   return rd_rx_begin(&connection->rx, connection->transport, agreement, settings->jobs, error) &&
-         rd_tx_begin(&connection->tx, enrolled, agreement, settings->compress_level, settings->jobs, error) &&
+         rd_tx_begin(&connection->tx, registered, agreement, settings->compress_level, settings->jobs, error) &&
          has_room(connection, error);
 }
 
 // A sender has memory to send from, or seals into the scratch memory.
 static bool has_room(const struct rd_connection *connection, struct rd_error *error) {
-  if (connection->agreement.mine.slots > 0 || rd_connection_enroll_most_bytes(connection) >= RING_LEAST_BYTES)
+  if (connection->agreement.mine.slots > 0 || rd_connection_register_most_bytes(connection) >= RING_LEAST_BYTES)
     return true;
   rd_window_too_small(error);
   return false;

@@ -50,12 +50,12 @@ uint64_t rd_connection_wire_bytes(const struct rd_connection *connection);
 // Is DATA with the threads while the wire has nothing else to do, and nothing to receive is ready?
 bool rd_connection_is_working(const struct rd_connection *connection);
 
-// DATA: the largest payload that can be sent, and how much memory may be enrolled to send it from (SIZE_MAX: there is
+// DATA: the largest payload that can be sent, and how much memory may be registered to send it from (SIZE_MAX: there is
 // no limit).
 size_t rd_connection_data_most_bytes(const struct rd_connection *connection);
-size_t rd_connection_enroll_most_bytes(const struct rd_connection *connection);
+size_t rd_connection_register_most_bytes(const struct rd_connection *connection);
 // Makes memory known from which DATA will be sent. It must stay until the connection is destroyed.
-bool rd_connection_enroll(struct rd_connection *connection, const void *memory, size_t bytes, struct rd_error *error);
+bool rd_connection_register(struct rd_connection *connection, const void *memory, size_t bytes, struct rd_error *error);
 
 // Sends one frame: 1 accepted, 0 not now (try again after poll), -1 failed. The payload of a DATA frame must stay as it
 // is until rd_connection_drained(), or until it was acknowledged; any other payload is copied. END waits for all DATA

@@ -376,7 +376,7 @@ static size_t size_buffer(struct rd_hop_end *hop_end) {
   const struct rd_hello *mine = &rd_connection_agreement(hop_end->connection)->mine;
   struct rd_window wanted = rd_window_of(wanted_bytes, false),
                    got = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
-  size_t most_bytes = rd_connection_enroll_most_bytes(hop_end->connection);
+  size_t most_bytes = rd_connection_register_most_bytes(hop_end->connection);
   most_bytes -= most_bytes % RING_UNIT_BYTES;
   hop_end->ring_bytes = most_bytes < wanted_bytes ? most_bytes : wanted_bytes;
   if (hop_end->role == RD_ROLE_SENDER) return hop_end->ring_bytes;

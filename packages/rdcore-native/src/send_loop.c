@@ -40,7 +40,7 @@ static bool obey_one(struct sender *sender, const struct rd_order *order, struct
 static bool take_source(struct sender *sender, struct rd_source *source, const char *path);
 static void greet(struct sender *sender);
 static bool begin(struct sender *sender, struct rd_error *error);
-static bool enroll_ring(struct sender *sender, struct rd_error *error);
+static bool register_ring(struct sender *sender, struct rd_error *error);
 static void let_go(void *context, struct rd_connection *connection);
 static bool converse(struct sender *sender, struct rd_error *error);
 static bool speak(struct sender *sender, struct rd_error *error);
@@ -127,10 +127,10 @@ static bool begin(struct sender *sender, struct rd_error *error) {
   if (connection == NULL) return true;
   bool is_new = sender->epoch != rd_connection_epoch(connection);
   if (is_new) greet(sender);
-  if (is_new && !enroll_ring(sender, error)) return false;
+  if (is_new && !register_ring(sender, error)) return false;
   if (sender->reader != NULL || sender->source == NULL) return true;
   sender->ring = rd_ring_create(sender->hop_end.ring_bytes, error);
-  if (sender->ring == NULL || !enroll_ring(sender, error)) return false;
+  if (sender->ring == NULL || !register_ring(sender, error)) return false;
   rd_limit_init(&sender->limit, sender->hop_end.settings.limit_bytes_per_s, rd_now_ns());
   sender->reader =
       rd_reader_create(sender->source, sender->ring, sender->hop_end.protection == RD_PROTECTION_NONE, error);
@@ -147,11 +147,11 @@ static void greet(struct sender *sender) {
   sender->chunk_bytes = rd_connection_data_most_bytes(connection);
 }
 
-static bool enroll_ring(struct sender *sender, struct rd_error *error) {
+static bool register_ring(struct sender *sender, struct rd_error *error) {
   size_t bytes;
   if (sender->ring == NULL) return true;
   const unsigned char *memory = rd_ring_memory(sender->ring, &bytes);
-  return rd_connection_enroll(sender->hop_end.connection, memory, bytes, error);
+  return rd_connection_register(sender->hop_end.connection, memory, bytes, error);
 }
 
 // All that was sent and is not acknowledged is in the ring.

@@ -35,11 +35,11 @@ struct rd_transport_ops {
   // transport takes one message of RD_HANDSHAKE_MESSAGE_MAX_BYTES at a time.
   bool (*arm)(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 
-  // How many bytes receive memory and enrolled memory can have together; SIZE_MAX: there is no limit of its own.
+  // How many bytes receive memory and registered memory can have together; SIZE_MAX: there is no limit of its own.
   size_t (*memory_most_bytes)(const struct rd_transport *transport);
   // Makes memory known from which much will be sent: a device sends it without a copy. It must stay until the transport
-  // is destroyed. What is not enrolled can be sent as well.
-  bool (*enroll)(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
+  // is destroyed. What is not registered can be sent as well.
+  bool (*register_memory)(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 
   // The descriptor to poll, and the events to poll it for now.
   int (*poll_fd)(const struct rd_transport *transport);

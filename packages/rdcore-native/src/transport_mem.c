@@ -55,7 +55,7 @@ struct pair {
 
 static bool mem_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 static size_t mem_memory_most_bytes(const struct rd_transport *transport);
-static bool mem_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
+static bool mem_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 static bool use_memory(struct mem *mem, size_t bytes, struct rd_error *error);
 static int mem_poll_fd(const struct rd_transport *transport);
 static short mem_poll_events(const struct rd_transport *transport);
@@ -91,7 +91,7 @@ static const struct rd_transport_ops mem_ops = {
     .name = "mem",
     .arm = mem_arm,
     .memory_most_bytes = mem_memory_most_bytes,
-    .enroll = mem_enroll,
+    .register_memory = mem_register,
     .poll_fd = mem_poll_fd,
     .poll_events = mem_poll_events,
     .send = mem_send,
@@ -158,7 +158,7 @@ static size_t mem_memory_most_bytes(const struct rd_transport *transport) {
   return most_bytes > 0 ? most_bytes : SIZE_MAX;
 }
 
-static bool mem_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
+static bool mem_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
   (void)memory;
   return use_memory(mem_of(transport), bytes, error);
 }

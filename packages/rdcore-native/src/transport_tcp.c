@@ -52,7 +52,7 @@ struct tcp {
 
 static bool tcp_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 static size_t tcp_memory_most_bytes(const struct rd_transport *transport);
-static bool tcp_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
+static bool tcp_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 static int tcp_poll_fd(const struct rd_transport *transport);
 static short tcp_poll_events(const struct rd_transport *transport);
 static int tcp_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
@@ -91,7 +91,7 @@ static const struct rd_transport_ops tcp_ops = {
     .is_stream = true,
     .arm = tcp_arm,
     .memory_most_bytes = tcp_memory_most_bytes,
-    .enroll = tcp_enroll,
+    .register_memory = tcp_register,
     .poll_fd = tcp_poll_fd,
     .poll_events = tcp_poll_events,
     .send = tcp_send,
@@ -180,7 +180,7 @@ static size_t tcp_memory_most_bytes(const struct rd_transport *transport) {
   return SIZE_MAX;
 }
 
-static bool tcp_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
+static bool tcp_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
   (void)transport, (void)memory, (void)bytes, (void)error;
   return true;
 }

@@ -37,7 +37,7 @@ struct verbs {
 
 static bool verbs_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 static size_t verbs_memory_most_bytes(const struct rd_transport *transport);
-static bool verbs_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
+static bool verbs_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 static int verbs_poll_fd(const struct rd_transport *transport);
 static short verbs_poll_events(const struct rd_transport *transport);
 static int verbs_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
@@ -74,7 +74,7 @@ static const struct rd_transport_ops verbs_ops = {
     .name = "rdma",
     .arm = verbs_arm,
     .memory_most_bytes = verbs_memory_most_bytes,
-    .enroll = verbs_enroll,
+    .register_memory = verbs_register,
     .poll_fd = verbs_poll_fd,
     .poll_events = verbs_poll_events,
     .send = verbs_send,
@@ -138,8 +138,8 @@ static size_t verbs_memory_most_bytes(const struct rd_transport *transport) {
   return rd_verbs_lockable_bytes();
 }
 
-static bool verbs_enroll(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
-  return rd_send_enroll(&verbs_of(transport)->send, memory, bytes, error);
+static bool verbs_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
+  return rd_send_register(&verbs_of(transport)->send, memory, bytes, error);
 }
 
 static int verbs_poll_fd(const struct rd_transport *transport) {

@@ -18,10 +18,10 @@ struct rd_outgoing {
 };
 
 static bool all_released(const struct rd_tx *tx);
-static bool make_encoder(struct rd_tx *tx, struct rd_enrolled *enrolled, const struct rd_agreement *agreement,
+static bool make_encoder(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
                          int compress_level, unsigned jobs, struct rd_error *error);
-static bool make_scratch(struct rd_tx *tx, struct rd_enrolled *enrolled, bool seals, struct rd_encoder_config *config,
-                         struct rd_error *error);
+static bool make_scratch(struct rd_tx *tx, struct rd_registered *registered, bool seals,
+                         struct rd_encoder_config *config, struct rd_error *error);
 static int send_data(struct rd_tx *tx, const struct rd_frame *frame, const unsigned char *payload, size_t bytes,
                      struct rd_error *error);
 static struct rd_outgoing *free_outgoing(const struct rd_tx *tx);
@@ -30,15 +30,15 @@ static bool offer_staged(struct rd_tx *tx, struct rd_error *error);
 static bool offer_outbound(struct rd_tx *tx, struct rd_error *error);
 static int offer_message(struct rd_tx *tx, const struct iovec *parts, int count, struct rd_error *error);
 
-bool rd_tx_begin(struct rd_tx *tx, struct rd_enrolled *enrolled, const struct rd_agreement *agreement,
+bool rd_tx_begin(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
                  int compress_level, unsigned jobs, struct rd_error *error) {
-  struct rd_transport *transport = enrolled->transport;
+  struct rd_transport *transport = registered->transport;
   *tx = (struct rd_tx){.transport = transport,
                        .seal = agreement->outgoing,
                        .epoch = agreement->mine.epoch,
                        .accepted = transport->ops->released(transport)}; // those of the handshake
-  tx->outgoing = (void *)rd_enrolled_make(enrolled, rd_tx_own_bytes(), error);
-  return tx->outgoing != NULL && make_encoder(tx, enrolled, agreement, compress_level, jobs, error);
+  tx->outgoing = (void *)rd_registered_make(registered, rd_tx_own_bytes(), error);
+  return tx->outgoing != NULL && make_encoder(tx, registered, agreement, compress_level, jobs, error);
 }
 
 void rd_tx_stop(struct rd_tx *tx) {
@@ -96,7 +96,7 @@ static bool all_released(const struct rd_tx *tx) {
 }
 
 // A receiver sends no DATA.
-static bool make_encoder(struct rd_tx *tx, struct rd_enrolled *enrolled, const struct rd_agreement *agreement,
+static bool make_encoder(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
                          int compress_level, unsigned jobs, struct rd_error *error) {
   bool seals = agreement->protection == RD_PROTECTION_SEAL, protects = agreement->protection != RD_PROTECTION_NONE;
   struct rd_encoder_config config = {.protection = agreement->protection,
@@ -107,24 +107,24 @@ static bool make_encoder(struct rd_tx *tx, struct rd_enrolled *enrolled, const s
   tx->data_most_bytes = agreement->peer.slot_bytes;
   if (tx->data_most_bytes == 0 || (!protects && config.level == 0)) return true;
   bool copies = seals || config.level > 0;
-  if (copies && !make_scratch(tx, enrolled, seals, &config, error)) return false;
+  if (copies && !make_scratch(tx, registered, seals, &config, error)) return false;
   config.most_bytes = tx->data_most_bytes;
   tx->encoder = rd_encoder_create(&config, error);
   return tx->encoder != NULL;
 }
 
 // What does not shrink goes from the ring, unless it is sealed: then half is the ring's.
-static bool make_scratch(struct rd_tx *tx, struct rd_enrolled *enrolled, bool seals, struct rd_encoder_config *config,
-                         struct rd_error *error) {
+static bool make_scratch(struct rd_tx *tx, struct rd_registered *registered, bool seals,
+                         struct rd_encoder_config *config, struct rd_error *error) {
   size_t bytes = tx->data_most_bytes;
-  size_t for_all_bytes = seals ? enrolled->left_bytes : enrolled->left_bytes / 2;
+  size_t for_all_bytes = seals ? registered->left_bytes : registered->left_bytes / 2;
   size_t fit = for_all_bytes / SCRATCH_GOOD_BYTES > SCRATCH_LEAST ? for_all_bytes / SCRATCH_GOOD_BYTES : SCRATCH_LEAST;
   if (fit < config->scratch_count) config->scratch_count = (unsigned)fit;
   size_t most_bytes = for_all_bytes / config->scratch_count / PAGE_BYTES * PAGE_BYTES;
   if (bytes + RD_TAG_BYTES > most_bytes) bytes = most_bytes > 2 * PAGE_BYTES ? most_bytes - PAGE_BYTES : PAGE_BYTES;
   if (seals) tx->data_most_bytes = bytes;
   config->stride_bytes = rd_pages_round(bytes + RD_TAG_BYTES);
-  tx->scratch = rd_enrolled_make(enrolled, config->scratch_count * config->stride_bytes, error);
+  tx->scratch = rd_registered_make(registered, config->scratch_count * config->stride_bytes, error);
   config->scratch = tx->scratch;
   return tx->scratch != NULL;
 }

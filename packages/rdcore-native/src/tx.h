@@ -4,8 +4,8 @@
 #define RD_TX_H
 
 #include "encoder.h"
-#include "enrolled.h"
 #include "handshake.h"
+#include "registered.h"
 
 struct rd_outgoing; // opaque
 
@@ -29,7 +29,7 @@ struct rd_tx {
 
 // What the agreement holds stays the caller's. DATA is compressed by `compress_level` (0: not at all), where the peer
 // can take it, on `jobs` threads. Also after a failure it is to be stopped and freed, and not before.
-bool rd_tx_begin(struct rd_tx *tx, struct rd_enrolled *enrolled, const struct rd_agreement *agreement,
+bool rd_tx_begin(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
                  int compress_level, unsigned jobs, struct rd_error *error);
 // Threads end first; then the transport, which uses the memory, is destroyed; then it is freed. Also of all zeros.
 void rd_tx_stop(struct rd_tx *tx);

@@ -20,7 +20,7 @@ static bool make_stages(struct rd_send *send, struct rd_send_stages *stages, uns
 static void drop_stages(struct rd_send *send, struct rd_send_stages *stages);
 static const struct rd_send_stages *stages_of(const struct rd_send *send);
 static bool settle_parts(struct rd_send *send, struct rd_send_message *message, struct rd_error *error);
-static struct ibv_mr *enrolled_at(const struct rd_send *send, const struct rd_send_part *part);
+static struct ibv_mr *registered_at(const struct rd_send *send, const struct rd_send_part *part);
 static void forget_parts(struct rd_send *send, struct rd_send_message *message);
 static bool has_room(const struct rd_send *send, bool with_message);
 static bool post_piece(struct rd_send *send, struct rd_send_message *message, struct rd_error *error);
@@ -43,18 +43,18 @@ bool rd_send_arm(struct rd_send *send, struct rd_error *error) {
 void rd_send_close(struct rd_send *send) {
   for (; send->released < send->accepted; send->released++)
     forget_parts(send, &send->messages[send->released % RD_SEND_QUEUE_MOST]);
-  while (send->enrolled_count > 0) send->queue->verbs->ibv_dereg_mr(send->enrolled[--send->enrolled_count]);
+  while (send->registered_count > 0) send->queue->verbs->ibv_dereg_mr(send->registered[--send->registered_count]);
   drop_stages(send, &send->early);
   drop_stages(send, &send->all);
 }
 
-bool rd_send_enroll(struct rd_send *send, const void *memory, size_t bytes, struct rd_error *error) {
-  if (send->enrolled_count == RD_SEND_ENROLLED_MOST) {
-    rd_error_set(error, RD_CODE_INTERNAL, "too many pieces of memory are enrolled");
+bool rd_send_register(struct rd_send *send, const void *memory, size_t bytes, struct rd_error *error) {
+  if (send->registered_count == RD_SEND_REGISTERED_MOST) {
+    rd_error_set(error, RD_CODE_INTERNAL, "too many pieces of memory are registered");
     return false;
   }
   struct ibv_mr *region = rd_verbs_register(send->queue->verbs, send->queue->domain, memory, bytes, false, error);
-  if (region != NULL) send->enrolled[send->enrolled_count++] = region;
+  if (region != NULL) send->registered[send->registered_count++] = region;
   return region != NULL;
 }
 
@@ -136,7 +136,7 @@ static bool settle_parts(struct rd_send *send, struct rd_send_message *message, 
   size_t room = RD_SEND_STAGE_BYTES - RD_PREAMBLE_BYTES;
   for (int i = 0; i < message->count; i++) {
     struct rd_send_part *part = &message->parts[i];
-    struct ibv_mr *region = enrolled_at(send, part);
+    struct ibv_mr *region = registered_at(send, part);
     part->is_copied = region == NULL && part->count <= room;
     if (part->is_copied) {
       room -= part->count;
@@ -151,10 +151,10 @@ static bool settle_parts(struct rd_send *send, struct rd_send_message *message, 
   return true;
 }
 
-static struct ibv_mr *enrolled_at(const struct rd_send *send, const struct rd_send_part *part) {
+static struct ibv_mr *registered_at(const struct rd_send *send, const struct rd_send_part *part) {
   uintptr_t first = (uintptr_t)part->bytes, end = first + part->count;
-  for (unsigned i = 0; i < send->enrolled_count; i++) {
-    struct ibv_mr *region = send->enrolled[i];
+  for (unsigned i = 0; i < send->registered_count; i++) {
+    struct ibv_mr *region = send->registered[i];
     uintptr_t begin = (uintptr_t)region->addr;
     if (first >= begin && end <= begin + region->length) return region;
   }

@@ -12,14 +12,14 @@
 #define RD_SEND_PARTS_MOST 4
 #define RD_SEND_STAGE_BYTES 2048u // of each SEND: the preamble, and small parts, which are copied
 #define RD_SEND_EARLY_STAGES 4u   // before authentication
-#define RD_SEND_ENROLLED_MOST 8u
+#define RD_SEND_REGISTERED_MOST 8u
 
 struct rd_send_part {
   const unsigned char *bytes;
   size_t count;
   uint32_t key;
   bool is_copied;            // into the stage
-  struct ibv_mr *registered; // for this message only; NULL: it was enrolled, or is copied
+  struct ibv_mr *registered; // for this message only; NULL: it was registered, or is copied
 };
 
 struct rd_send_message {
@@ -40,8 +40,8 @@ struct rd_send {
   struct rd_queue *queue;
   struct rd_flow *flow;
   struct rd_send_stages early, all; // all: once armed
-  struct ibv_mr *enrolled[RD_SEND_ENROLLED_MOST];
-  unsigned enrolled_count;
+  struct ibv_mr *registered[RD_SEND_REGISTERED_MOST];
+  unsigned registered_count;
   struct rd_send_message messages[RD_SEND_QUEUE_MOST];
   uint64_t accepted, posted, released;  // messages, in all
   uint64_t sends, completed;            // SENDs, in all
@@ -55,7 +55,7 @@ bool rd_send_arm(struct rd_send *send, struct rd_error *error);
 // After the queue pair is destroyed. Also of all zeros.
 void rd_send_close(struct rd_send *send);
 
-bool rd_send_enroll(struct rd_send *send, const void *memory, size_t bytes, struct rd_error *error);
+bool rd_send_register(struct rd_send *send, const void *memory, size_t bytes, struct rd_error *error);
 // As the transport's send().
 int rd_send_accept(struct rd_send *send, const struct iovec *parts, int count, struct rd_error *error);
 // Posts what the peer has buffers for.
