@@ -2,7 +2,7 @@
 #include "connection.h"
 
 #include "io.h"
-#include "life_signs.h"
+#include "keepalive.h"
 #include "rx.h"
 #include "tx.h"
 
@@ -18,7 +18,7 @@ struct rd_connection {
   struct rd_registered registered;
   struct rd_tx tx;
   struct rd_rx rx;
-  struct rd_life_signs life;
+  struct rd_keepalive keepalive;
 };
 
 static bool begin(struct rd_connection *connection, const struct rd_connection_settings *settings,
@@ -40,7 +40,7 @@ struct rd_connection *rd_connection_create(struct rd_transport *transport, const
   connection->transport = transport;
   connection->agreement = *agreement;
   connection->poll = settings->poll;
-  rd_life_signs_start(&connection->life, settings->stall_timeout_ms, rd_now_ms());
+  rd_keepalive_start(&connection->keepalive, settings->stall_timeout_ms, rd_now_ms());
   transport->ops->expect_releases(transport, false);
   if (begin(connection, settings, error)) return connection;
   rd_connection_destroy(connection);
@@ -71,24 +71,24 @@ uint32_t rd_connection_epoch(const struct rd_connection *connection) {
 
 // On a slow line a message takes its time; only then is the transport asked.
 int64_t rd_connection_silent_ms(const struct rd_connection *connection) {
-  int64_t silent_ms = rd_now_ms() - connection->life.heard_at_ms;
+  int64_t silent_ms = rd_now_ms() - connection->keepalive.heard_at_ms;
   if (silent_ms < RD_PING_AFTER_MS) return silent_ms;
   int64_t quiet_ms = connection->transport->ops->silent_ms(connection->transport);
   return quiet_ms < silent_ms ? quiet_ms : silent_ms;
 }
 
 void rd_connection_stood_still(struct rd_connection *connection) {
-  connection->life.heard_at_ms = rd_now_ms();
+  connection->keepalive.heard_at_ms = rd_now_ms();
 }
 
 void rd_connection_choose(struct rd_connection *connection) {
   struct rd_error ignored; // whether it went out shows when the connection is used
-  rd_life_signs_measure(&connection->life);
+  rd_keepalive_measure(&connection->keepalive);
   (void)rd_connection_flush(connection, &ignored);
 }
 
 uint32_t rd_connection_rtt_us(const struct rd_connection *connection) {
-  return connection->life.rtt_us;
+  return connection->keepalive.rtt_us;
 }
 
 uint64_t rd_connection_wire_bytes(const struct rd_connection *connection) {
@@ -149,7 +149,7 @@ int rd_connection_receive(struct rd_connection *connection, struct rd_rx_frame *
     taken = rd_rx_next(&connection->rx, rx_frame, &held, error);
     if (taken <= 0) return taken;
     if (held) continue;
-    if (!rd_life_signs_take(&connection->life, &rx_frame->header, rd_now_ns())) return 1;
+    if (!rd_keepalive_take(&connection->keepalive, &rx_frame->header, rd_now_ns())) return 1;
     rd_connection_give_back(connection, rx_frame);
   }
 }
@@ -164,20 +164,20 @@ void rd_connection_give_back(struct rd_connection *connection, const struct rd_r
 
 bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error) {
   int64_t now_ms = rd_now_ms();
-  if (rd_life_signs_tick(&connection->life, now_ms))
-    return !connection->life.owes_ping || rd_connection_flush(connection, error);
+  if (rd_keepalive_tick(&connection->keepalive, now_ms))
+    return !connection->keepalive.ping_pending || rd_connection_flush(connection, error);
   int64_t silent_ms = rd_connection_silent_ms(connection);
-  if (silent_ms < connection->life.stall_timeout_ms) {
-    connection->life.heard_at_ms = now_ms - silent_ms;
+  if (silent_ms < connection->keepalive.stall_timeout_ms) {
+    connection->keepalive.heard_at_ms = now_ms - silent_ms;
     return true;
   }
   rd_error_set(error, RD_CODE_PEER_STALLED, "nothing came from %s for %lld s", rd_connection_peer(connection),
-               (long long)(now_ms - connection->life.heard_at_ms) / 1000);
+               (long long)(now_ms - connection->keepalive.heard_at_ms) / 1000);
   return false;
 }
 
 int rd_connection_timeout_ms(const struct rd_connection *connection) {
-  return looks_again(connection) ? 0 : rd_life_signs_timeout_ms(&connection->life, rd_now_ms());
+  return looks_again(connection) ? 0 : rd_keepalive_timeout_ms(&connection->keepalive, rd_now_ms());
 }
 
 bool rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
@@ -268,16 +268,16 @@ static bool has_room(const struct rd_connection *connection, struct rd_error *er
 
 // PONG and PING, when they are owed and can be sent now.
 static bool pay_life_signs(struct rd_connection *connection, struct rd_error *error) {
-  struct rd_life_signs *life = &connection->life;
-  if (life->owes_pong) {
-    int sent = rd_connection_send(connection, RD_FRAME_PONG, life->pong_number, NULL, 0, error);
+  struct rd_keepalive *keepalive = &connection->keepalive;
+  if (keepalive->pong_pending) {
+    int sent = rd_connection_send(connection, RD_FRAME_PONG, keepalive->pong_number, NULL, 0, error);
     if (sent < 0) return false;
-    life->owes_pong = sent == 0;
+    keepalive->pong_pending = sent == 0;
   }
-  if (life->owes_ping) {
-    int sent = rd_connection_send(connection, RD_FRAME_PING, life->pings, NULL, 0, error);
+  if (keepalive->ping_pending) {
+    int sent = rd_connection_send(connection, RD_FRAME_PING, keepalive->pings, NULL, 0, error);
     if (sent < 0) return false;
-    if (sent > 0) rd_life_signs_pinged(life, rd_now_ns());
+    if (sent > 0) rd_keepalive_pinged(keepalive, rd_now_ns());
   }
   return true;
 }

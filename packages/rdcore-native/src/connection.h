@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An authenticated connection: frames instead of messages, sealed and opened as agreed, and the life signs of
+// An authenticated connection: frames instead of messages, sealed and opened as agreed, and the keepalive of
 // docs/protocol.md, section 1.5. Nothing here blocks; everything is called from the thread that polls.
 #ifndef RD_CONNECTION_H
 #define RD_CONNECTION_H
@@ -77,7 +77,7 @@ void rd_connection_give_back(struct rd_connection *connection, const struct rd_r
 // The descriptor was just polled, and told nothing.
 void rd_connection_quiet(struct rd_connection *connection);
 
-// Life signs: call it after every poll, when everything that had arrived was received. False: RD_CODE_PEER_STALLED.
+// Keepalive: call it after every poll, when everything that had arrived was received. False: RD_CODE_PEER_STALLED.
 bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error);
 // Milliseconds until rd_connection_tick() has something to do, or the connection wants to be asked again.
 int rd_connection_timeout_ms(const struct rd_connection *connection);

@@ -47,8 +47,9 @@ static _Noreturn void watch(pid_t leader, int life_fd, int pipe_fd) {
   prctl(PR_SET_NAME, "rd-guard");
   for (int number = SIGHUP; number <= SIGTERM; number++) signal(number, SIG_IGN);
   // Nothing but these two, in front of everything else, which is then closed in one call.
-  int life = fcntl(life_fd, F_DUPFD_CLOEXEC, 3), pipe_end = pipe_fd >= 0 ? fcntl(pipe_fd, F_DUPFD_CLOEXEC, 3) : life;
-  if (life < 0 || pipe_end < 0 || dup2(life, LIFE_FD) < 0 || dup2(pipe_end, PIPE_FD) < 0) _exit(1);
+  int keepalive = fcntl(life_fd, F_DUPFD_CLOEXEC, 3),
+      pipe_end = pipe_fd >= 0 ? fcntl(pipe_fd, F_DUPFD_CLOEXEC, 3) : keepalive;
+  if (keepalive < 0 || pipe_end < 0 || dup2(keepalive, LIFE_FD) < 0 || dup2(pipe_end, PIPE_FD) < 0) _exit(1);
   close_range(2, ~0U, 0);
   struct rd_consumer group = rd_consumer_of(leader);
   char word;

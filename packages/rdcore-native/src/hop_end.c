@@ -2,7 +2,7 @@
 #include "hop_end.h"
 
 #include "io.h"
-#include "life_signs.h"
+#include "keepalive.h"
 #include "numa.h"
 
 #include <inttypes.h>

@@ -56,7 +56,7 @@ bool rd_hop_end_mend(struct rd_hop_end *hop_end, const struct rd_error *error);
 // On a connection after the first one, the stream goes on from `offset`.
 void rd_hop_end_tell_resumed(struct rd_hop_end *hop_end, uint64_t offset);
 
-// Waits for orders, the peer, the loop's own `own` descriptors (whose revents are filled in), or the next life sign or
+// Waits for orders, the peer, the loop's own `own` descriptors (whose revents are filled in), or the next keepalive or
 // counters; at most `most_ns` (-1: no limit of its own). The time goes on the account of `wait`.
 void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_count, int64_t most_ns,
                      enum rd_wait wait);
