@@ -9,7 +9,7 @@
 #define ENDPOINTS 4u
 #define ANSWERS_MOST 8u
 
-static void check_words(const struct rd_endpoint *endpoint);
+static void check_words(const struct rd_socket_address *socket_address);
 static struct addrinfo *answer(struct fuzz_input *input);
 
 static struct fuzz_input input;
@@ -23,23 +23,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (length > 0) memcpy(host, bytes, length);
   host[length] = '\0';
 
-  struct rd_endpoint endpoints[ENDPOINTS];
+  struct rd_socket_address endpoints[ENDPOINTS];
   struct rd_error error;
-  size_t count = rd_endpoint_find(host, port, endpoints, ENDPOINTS, &error);
+  size_t count = rd_socket_address_find(host, port, endpoints, ENDPOINTS, &error);
   FUZZ_REQUIRE(count <= ENDPOINTS);
   FUZZ_REQUIRE(count > 0 || error.code == RD_CODE_CANNOT_CONNECT);
   for (size_t i = 0; i < count; i++) check_words(&endpoints[i]);
   return 0;
 }
 
-static void check_words(const struct rd_endpoint *endpoint) {
-  char words[RD_ENDPOINT_WORDS_BYTES];
-  struct rd_endpoint other = *endpoint;
-  FUZZ_REQUIRE(endpoint->bytes <= sizeof endpoint->address);
-  rd_endpoint_words(endpoint, words);
+static void check_words(const struct rd_socket_address *socket_address) {
+  char words[RD_SOCKET_ADDRESS_TEXT_BYTES];
+  struct rd_socket_address other = *socket_address;
+  FUZZ_REQUIRE(socket_address->bytes <= sizeof socket_address->address);
+  rd_socket_address_text(socket_address, words);
   FUZZ_REQUIRE(strnlen(words, sizeof words) < sizeof words);
-  rd_endpoint_set_port(&other, 65535);
-  rd_endpoint_words(&other, words);
+  rd_socket_address_set_port(&other, 65535);
+  rd_socket_address_text(&other, words);
 }
 
 // The resolver, in place of the C library's: what it answers is the rest of the input.

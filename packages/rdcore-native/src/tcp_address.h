@@ -9,23 +9,23 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-struct rd_endpoint {
+struct rd_socket_address {
   struct sockaddr_storage address;
   socklen_t bytes; // 0: unknown
 };
 
 // Long enough for every socket path and every address with zone and port.
-#define RD_ENDPOINT_WORDS_BYTES 160u
+#define RD_SOCKET_ADDRESS_TEXT_BYTES 160u
 
 // Fills at most `most` endpoints: the one that `host` is (a numeric address, or with port 0 a path that begins with
 // '/'), or all that the name has. A static build looks up no names. 0 and RD_CODE_CANNOT_CONNECT when there is none.
-size_t rd_endpoint_find(const char *host, uint16_t port, struct rd_endpoint *endpoints, size_t most,
-                        struct rd_error *error);
+size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_address *endpoints, size_t most,
+                              struct rd_error *error);
 
 // Of an IPv4 or IPv6 address; nothing happens to others.
-void rd_endpoint_set_port(struct rd_endpoint *endpoint, uint16_t port);
+void rd_socket_address_set_port(struct rd_socket_address *socket_address, uint16_t port);
 
 // "10.0.0.1:40000", "[::1]:40000", a path, or "a local socket".
-void rd_endpoint_words(const struct rd_endpoint *endpoint, char words[RD_ENDPOINT_WORDS_BYTES]);
+void rd_socket_address_text(const struct rd_socket_address *socket_address, char words[RD_SOCKET_ADDRESS_TEXT_BYTES]);
 
 #endif

@@ -21,7 +21,7 @@ struct dial {
   struct rd_connector base;
   int epoll_fd;
   int socket_fd; // the attempt under way; -1 once it was handed over
-  struct rd_endpoint endpoints[ENDPOINTS_MAX];
+  struct rd_socket_address endpoints[ENDPOINTS_MAX];
   size_t count;
   size_t tried; // the attempt under way is the last of these
 };
@@ -37,12 +37,12 @@ static struct listener *listener_of(const struct rd_connector *connector);
 static int listen_on_host(const char *bind_host, uint16_t low, uint16_t high, struct rd_error *error);
 static int listen_everywhere(uint16_t low, uint16_t high, struct rd_error *error);
 static void explain_listen(const char *host, uint16_t low, uint16_t high, struct rd_error *error);
-static int listen_in_range(struct rd_endpoint endpoint, uint16_t low, uint16_t high);
-static int listen_at(const struct rd_endpoint *endpoint);
+static int listen_in_range(struct rd_socket_address socket_address, uint16_t low, uint16_t high);
+static int listen_at(const struct rd_socket_address *socket_address);
 static uint16_t bound_port(int fd);
 static struct dial *dial_of(const struct rd_connector *connector);
 static bool dial_next(struct dial *dial, struct rd_error *error);
-static int begin_connect(const struct dial *dial, const struct rd_endpoint *endpoint);
+static int begin_connect(const struct dial *dial, const struct rd_socket_address *socket_address);
 static void explain_refusal(const struct dial *dial, struct rd_error *error);
 
 static const struct rd_connector_ops listener_ops = {listener_poll_fd, listener_accept, listener_destroy};
@@ -70,24 +70,24 @@ struct rd_connector *rd_tcp_listen(const char *bind_host, uint16_t low, uint16_t
 
 // -1 and errno EADDRNOTAVAIL: the address is not of this machine.
 static int listen_on_host(const char *bind_host, uint16_t low, uint16_t high, struct rd_error *error) {
-  struct rd_endpoint endpoint;
-  if (rd_endpoint_find(bind_host, low, &endpoint, 1, error) == 0) {
+  struct rd_socket_address socket_address;
+  if (rd_socket_address_find(bind_host, low, &socket_address, 1, error) == 0) {
     errno = EINVAL;
     return -1;
   }
-  int fd = listen_in_range(endpoint, low, high);
+  int fd = listen_in_range(socket_address, low, high);
   if (fd < 0) explain_listen(bind_host, low, high, error);
   return fd;
 }
 
 // One IPv6 socket serves IPv4 too; where IPv6 is off, an IPv4 socket.
 static int listen_everywhere(uint16_t low, uint16_t high, struct rd_error *error) {
-  struct rd_endpoint endpoint;
-  (void)rd_endpoint_find("::", low, &endpoint, 1, error);
-  int fd = listen_in_range(endpoint, low, high);
+  struct rd_socket_address socket_address;
+  (void)rd_socket_address_find("::", low, &socket_address, 1, error);
+  int fd = listen_in_range(socket_address, low, high);
   if (fd < 0 && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL)) {
-    (void)rd_endpoint_find("0.0.0.0", low, &endpoint, 1, error);
-    fd = listen_in_range(endpoint, low, high);
+    (void)rd_socket_address_find("0.0.0.0", low, &socket_address, 1, error);
+    fd = listen_in_range(socket_address, low, high);
   }
   if (fd < 0) explain_listen("any address", low, high, error);
   return fd;
@@ -100,37 +100,38 @@ static void explain_listen(const char *host, uint16_t low, uint16_t high, struct
     rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen on %s, ports %u to %u", host, low, high);
 }
 
-static int listen_in_range(struct rd_endpoint endpoint, uint16_t low, uint16_t high) {
+static int listen_in_range(struct rd_socket_address socket_address, uint16_t low, uint16_t high) {
   for (unsigned port = low;; port++) {
-    rd_endpoint_set_port(&endpoint, (uint16_t)port);
-    int fd = listen_at(&endpoint);
+    rd_socket_address_set_port(&socket_address, (uint16_t)port);
+    int fd = listen_at(&socket_address);
     if (fd >= 0 || (errno != EADDRINUSE && errno != EACCES) || port >= high) return fd;
   }
 }
 
-static int listen_at(const struct rd_endpoint *endpoint) {
+static int listen_at(const struct rd_socket_address *socket_address) {
   const int on = 1, off = 0;
-  int family = endpoint->address.ss_family;
+  int family = socket_address->address.ss_family;
   RD_AUTO_CLOSE int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0) return -1;
   if (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) < 0) return -1;
-  if (bind(fd, (const struct sockaddr *)&endpoint->address, endpoint->bytes) < 0 || listen(fd, BACKLOG) < 0) return -1;
+  if (bind(fd, (const struct sockaddr *)&socket_address->address, socket_address->bytes) < 0 || listen(fd, BACKLOG) < 0)
+    return -1;
   return rd_take_fd(&fd);
 }
 
 static uint16_t bound_port(int fd) {
-  struct rd_endpoint bound = {.bytes = sizeof bound.address};
+  struct rd_socket_address bound = {.bytes = sizeof bound.address};
   if (getsockname(fd, (struct sockaddr *)&bound.address, &bound.bytes) < 0) return 0;
   if (bound.address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)(void *)&bound.address)->sin_port);
   return ntohs(((struct sockaddr_in6 *)(void *)&bound.address)->sin6_port);
 }
 
 bool rd_tcp_is_here(const char *host, struct rd_error *error) {
-  struct rd_endpoint endpoint;
-  if (rd_endpoint_find(host, 0, &endpoint, 1, error) == 0) return false;
-  RD_AUTO_CLOSE int fd = socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  bool is_here = fd >= 0 && bind(fd, (const struct sockaddr *)&endpoint.address, endpoint.bytes) == 0;
+  struct rd_socket_address socket_address;
+  if (rd_socket_address_find(host, 0, &socket_address, 1, error) == 0) return false;
+  RD_AUTO_CLOSE int fd = socket(socket_address.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  bool is_here = fd >= 0 && bind(fd, (const struct sockaddr *)&socket_address.address, socket_address.bytes) == 0;
   if (!is_here) rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen on %s", host);
   return is_here;
 }
@@ -172,7 +173,7 @@ struct rd_connector *rd_tcp_dial(const struct rd_address *address, struct rd_err
   if (dial->epoll_fd < 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an epoll set");
   } else {
-    dial->count = rd_endpoint_find(address->host, address->port, dial->endpoints, ENDPOINTS_MAX, error);
+    dial->count = rd_socket_address_find(address->host, address->port, dial->endpoints, ENDPOINTS_MAX, error);
     if (dial->count > 0 && dial_next(dial, error)) return &dial->base;
   }
   dial_destroy(&dial->base);
@@ -191,13 +192,14 @@ static bool dial_next(struct dial *dial, struct rd_error *error) {
   return false;
 }
 
-static int begin_connect(const struct dial *dial, const struct rd_endpoint *endpoint) {
-  RD_AUTO_CLOSE int fd = socket(endpoint->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+static int begin_connect(const struct dial *dial, const struct rd_socket_address *socket_address) {
+  RD_AUTO_CLOSE int fd = socket(socket_address->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   // An address that says nothing must not keep the ones after it waiting: two tries, 3 s.
   const int retries = 1;
   if (dial->tried < dial->count) (void)setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &retries, sizeof retries);
-  if (connect(fd, (const struct sockaddr *)&endpoint->address, endpoint->bytes) < 0 && errno != EINPROGRESS) return -1;
+  if (connect(fd, (const struct sockaddr *)&socket_address->address, socket_address->bytes) < 0 && errno != EINPROGRESS)
+    return -1;
   struct epoll_event connected = {.events = EPOLLOUT};
   if (epoll_ctl(dial->epoll_fd, EPOLL_CTL_ADD, fd, &connected) < 0) return -1;
   return rd_take_fd(&fd);
@@ -206,8 +208,8 @@ static int begin_connect(const struct dial *dial, const struct rd_endpoint *endp
 // Of the address tried last; errno says why.
 static void explain_refusal(const struct dial *dial, struct rd_error *error) {
   int reason = errno;
-  char words[RD_ENDPOINT_WORDS_BYTES];
-  rd_endpoint_words(&dial->endpoints[dial->tried - 1], words);
+  char words[RD_SOCKET_ADDRESS_TEXT_BYTES];
+  rd_socket_address_text(&dial->endpoints[dial->tried - 1], words);
   errno = reason;
   rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "%s", words);
 }

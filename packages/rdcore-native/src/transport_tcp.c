@@ -46,8 +46,8 @@ struct tcp {
   unsigned queue_first;
   unsigned queue_count;
   uint64_t released;
-  char local[RD_ENDPOINT_WORDS_BYTES];
-  char peer[RD_ENDPOINT_WORDS_BYTES];
+  char local[RD_SOCKET_ADDRESS_TEXT_BYTES];
+  char peer[RD_SOCKET_ADDRESS_TEXT_BYTES];
 };
 
 static bool tcp_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
@@ -128,11 +128,11 @@ struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error) {
 }
 
 static void name_ends(struct tcp *tcp) {
-  struct rd_endpoint local = {.bytes = sizeof local.address}, peer = {.bytes = sizeof peer.address};
+  struct rd_socket_address local = {.bytes = sizeof local.address}, peer = {.bytes = sizeof peer.address};
   if (getsockname(tcp->fd, (struct sockaddr *)&local.address, &local.bytes) < 0) local.bytes = 0;
   if (getpeername(tcp->fd, (struct sockaddr *)&peer.address, &peer.bytes) < 0) peer.bytes = 0;
-  rd_endpoint_words(&local, tcp->local);
-  rd_endpoint_words(&peer, tcp->peer);
+  rd_socket_address_text(&local, tcp->local);
+  rd_socket_address_text(&peer, tcp->peer);
 }
 
 // Each of these may be refused (a Unix socket has none of them); the connection works without. How long a silent peer

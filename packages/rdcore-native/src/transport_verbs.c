@@ -31,8 +31,8 @@ struct verbs {
   uint64_t released_at; // than this, which they know of
   bool established;
   struct rd_error failure; // RD_CODE_OK: none yet
-  char local[RD_ENDPOINT_WORDS_BYTES];
-  char peer[RD_ENDPOINT_WORDS_BYTES];
+  char local[RD_SOCKET_ADDRESS_TEXT_BYTES];
+  char peer[RD_SOCKET_ADDRESS_TEXT_BYTES];
 };
 
 static bool verbs_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);

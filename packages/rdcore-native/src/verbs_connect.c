@@ -22,8 +22,8 @@ struct listener {
 
 struct dial {
   struct rd_connector base;
-  struct rd_endpoint from; // bytes 0: the routing table decides
-  struct rd_endpoint endpoints[ENDPOINTS_MAX];
+  struct rd_socket_address from; // bytes 0: the routing table decides
+  struct rd_socket_address endpoints[ENDPOINTS_MAX];
   size_t count;
   size_t tried; // the attempt under way is the last of these
   bool poll;
@@ -42,7 +42,7 @@ static void dial_destroy(struct rd_connector *connector);
 static bool has_device(const struct rd_verbs_library *verbs, struct rd_error *error);
 static bool listen_on(struct rd_verbs_id *id, const char *bind_host, uint16_t low, uint16_t high,
                       struct rd_error *error);
-static bool bind_in_range(struct rd_verbs_id *id, struct rd_endpoint endpoint, uint16_t low, uint16_t high);
+static bool bind_in_range(struct rd_verbs_id *id, struct rd_socket_address socket_address, uint16_t low, uint16_t high);
 static int take_knock(const struct listener *listener, struct rdma_cm_id *knock, struct rd_transport **transport,
                       struct rd_error *error);
 static struct listener *listener_of(const struct rd_connector *connector);
@@ -96,21 +96,22 @@ struct rd_connector *rd_verbs_listen(const char *bind_host, uint16_t low, uint16
 static bool listen_on(struct rd_verbs_id *id, const char *bind_host, uint16_t low, uint16_t high,
                       struct rd_error *error) {
   bool everywhere = bind_host == NULL || bind_host[0] == '\0';
-  struct rd_endpoint endpoint;
-  if (rd_endpoint_find(everywhere ? "::" : bind_host, low, &endpoint, 1, error) == 0) return false;
-  bool bound = bind_in_range(id, endpoint, low, high);
-  if (!bound && everywhere && rd_endpoint_find("0.0.0.0", low, &endpoint, 1, error) > 0) // IPv6 is off
-    bound = bind_in_range(id, endpoint, low, high);
+  struct rd_socket_address socket_address;
+  if (rd_socket_address_find(everywhere ? "::" : bind_host, low, &socket_address, 1, error) == 0) return false;
+  bool bound = bind_in_range(id, socket_address, low, high);
+  if (!bound && everywhere && rd_socket_address_find("0.0.0.0", low, &socket_address, 1, error) > 0) // IPv6 is off
+    bound = bind_in_range(id, socket_address, low, high);
   if (bound && id->verbs->rdma_listen(id->id, BACKLOG) == 0) return true;
   rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "cannot listen for rdma on %s",
                      everywhere ? "any address" : bind_host);
   return false;
 }
 
-static bool bind_in_range(struct rd_verbs_id *id, struct rd_endpoint endpoint, uint16_t low, uint16_t high) {
+static bool bind_in_range(struct rd_verbs_id *id, struct rd_socket_address socket_address, uint16_t low,
+                          uint16_t high) {
   for (unsigned port = low;; port++) {
-    rd_endpoint_set_port(&endpoint, (uint16_t)port);
-    if (id->verbs->rdma_bind_addr(id->id, (struct sockaddr *)&endpoint.address) == 0) return true;
+    rd_socket_address_set_port(&socket_address, (uint16_t)port);
+    if (id->verbs->rdma_bind_addr(id->id, (struct sockaddr *)&socket_address.address) == 0) return true;
     if ((errno != EADDRINUSE && errno != EACCES) || port >= high) return false;
   }
 }
@@ -169,8 +170,8 @@ struct rd_connector *rd_verbs_dial(const struct rd_address *address, bool poll, 
 }
 
 static bool find_ends(struct dial *dial, const struct rd_address *address, struct rd_error *error) {
-  if (address->from[0] != '\0' && rd_endpoint_find(address->from, 0, &dial->from, 1, error) == 0) return false;
-  dial->count = rd_endpoint_find(address->host, address->port, dial->endpoints, ENDPOINTS_MAX, error);
+  if (address->from[0] != '\0' && rd_socket_address_find(address->from, 0, &dial->from, 1, error) == 0) return false;
+  dial->count = rd_socket_address_find(address->host, address->port, dial->endpoints, ENDPOINTS_MAX, error);
   return dial->count > 0;
 }
 
@@ -182,7 +183,7 @@ static bool dial_next(struct dial *dial, struct rd_error *error) {
       errno = ENOSYS; // no other attempt can go better
       return false;
     }
-    struct rd_endpoint *to = &dial->endpoints[dial->tried++];
+    struct rd_socket_address *to = &dial->endpoints[dial->tried++];
     struct sockaddr *from = dial->from.bytes > 0 ? (struct sockaddr *)&dial->from.address : NULL;
     if (dial->id.verbs->rdma_resolve_addr(dial->id.id, from, (struct sockaddr *)&to->address, RESOLVE_MS) == 0)
       return true;
@@ -258,8 +259,8 @@ static bool begin_connecting(struct dial *dial) {
 // Of the address tried last; errno says why, and stays.
 static void explain_refusal(const struct dial *dial, struct rd_error *error) {
   int reason = errno;
-  char words[RD_ENDPOINT_WORDS_BYTES];
-  rd_endpoint_words(&dial->endpoints[dial->tried - 1], words);
+  char words[RD_SOCKET_ADDRESS_TEXT_BYTES];
+  rd_socket_address_text(&dial->endpoints[dial->tried - 1], words);
   errno = reason;
   rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "rdma %s", words);
   errno = reason;

@@ -33,7 +33,7 @@ bool rd_verbs_id_next(struct rd_verbs_id *id, struct rd_verbs_event *event);
 // Why a dial failed, as an errno: ECONNREFUSED when nobody listens.
 int rd_verbs_event_errno(const struct rd_verbs_event *event);
 
-void rd_verbs_id_local(const struct rd_verbs_id *id, char words[RD_ENDPOINT_WORDS_BYTES]);
-void rd_verbs_id_peer(const struct rd_verbs_id *id, char words[RD_ENDPOINT_WORDS_BYTES]);
+void rd_verbs_id_local(const struct rd_verbs_id *id, char words[RD_SOCKET_ADDRESS_TEXT_BYTES]);
+void rd_verbs_id_peer(const struct rd_verbs_id *id, char words[RD_SOCKET_ADDRESS_TEXT_BYTES]);
 
 #endif

@@ -253,10 +253,10 @@ static void ports(void) {
 }
 
 static bool has_words(const char *host, uint16_t port, const char *expected) {
-  struct rd_endpoint endpoint;
-  char words[RD_ENDPOINT_WORDS_BYTES];
-  if (rd_endpoint_find(host, port, &endpoint, 1, &error) != 1) return false;
-  rd_endpoint_words(&endpoint, words);
+  struct rd_socket_address socket_address;
+  char words[RD_SOCKET_ADDRESS_TEXT_BYTES];
+  if (rd_socket_address_find(host, port, &socket_address, 1, &error) != 1) return false;
+  rd_socket_address_text(&socket_address, words);
   return strcmp(words, expected) == 0;
 }
 
