@@ -4,7 +4,7 @@
 #include "cleanup.h"
 #include "consumer.h"
 #include "credit.h"
-#include "hop_end.h"
+#include "endpoint.h"
 #include "io.h"
 #include "sandbox.h"
 #include "writer.h"
@@ -16,7 +16,7 @@
 #define HELD_MS 1000
 
 struct receiver {
-  struct rd_hop_end hop_end;
+  struct rd_endpoint endpoint;
   struct rd_consumer consumer;
   bool alone;               // nobody is left to give orders
   struct rd_sink *sink;     // NULL: not told yet
@@ -78,7 +78,7 @@ static void clear(struct receiver *receiver);
 enum rd_code rd_recv_loop(struct rd_control *control) {
   struct receiver receiver = {.consumer = RD_NO_CONSUMER, .output_fd = -1, .watch_fd = -1};
   struct rd_error end = {.code = RD_CODE_OK};
-  rd_hop_end_init(&receiver.hop_end, RD_ROLE_RECEIVER, control, let_go, &receiver);
+  rd_endpoint_init(&receiver.endpoint, RD_ROLE_RECEIVER, control, let_go, &receiver);
   do {
     if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
     show_held(&receiver);
@@ -86,34 +86,34 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
     if (receiver.unwanted && rd_code_is_loss(end.code))
       rd_error_set(&end, RD_CODE_CLOSED, "the consumer wanted no more");
     // An abort that came too late is nobody's business, and whoever waits for our word does not wait long.
-  } while (!receiver.delivered && !rd_hop_end_farewell(&receiver.hop_end, &end));
+  } while (!receiver.delivered && !rd_endpoint_farewell(&receiver.endpoint, &end));
   // What was written whole is delivered, whatever came after: a lost connection, or an abort that was too late.
   if (stop_writing(&receiver)) {
     end = (struct rd_error){.code = RD_CODE_OK};
     deliver(&receiver);
   }
   clear(&receiver);
-  rd_hop_end_finish(&receiver.hop_end, &end);
+  rd_endpoint_finish(&receiver.endpoint, &end);
   if (end.code != RD_CODE_OK && end.code != RD_CODE_CLOSED && !receiver.alone) wait_for_release(&receiver);
   rd_consumer_forget(&receiver.consumer);
   return end.code;
 }
 
 static bool run(struct receiver *receiver, struct rd_error *error) {
-  struct rd_hop_end *hop_end = &receiver->hop_end;
+  struct rd_endpoint *endpoint = &receiver->endpoint;
   for (;;) {
-    if (!obey(receiver, error) || !rd_hop_end_connect(hop_end, error) || !begin(receiver, error)) return false;
+    if (!obey(receiver, error) || !rd_endpoint_connect(endpoint, error) || !begin(receiver, error)) return false;
     // With a connection after it was listened to: of one that is broken nobody hears that the consumer is gone.
-    if (hop_end->connection == NULL && !follow_writer(receiver, error)) return false;
-    if (hop_end->connection != NULL && !converse(receiver, error) && !rd_hop_end_mend(hop_end, error)) return false;
+    if (endpoint->connection == NULL && !follow_writer(receiver, error)) return false;
+    if (endpoint->connection != NULL && !converse(receiver, error) && !rd_endpoint_mend(endpoint, error)) return false;
     if (receiver->over) return true;
-    rd_hop_end_tell_counters(hop_end, false);
+    rd_endpoint_tell_counters(endpoint, false);
     wait(receiver);
   }
 }
 
 static bool obey(struct receiver *receiver, struct rd_error *error) {
-  struct rd_control *control = receiver->hop_end.control;
+  struct rd_control *control = receiver->endpoint.control;
   struct rd_order order;
   while (control->ops->next(control, &order)) {
     bool obeyed = obey_one(receiver, &order, error);
@@ -145,9 +145,9 @@ static bool obey_one(struct receiver *receiver, const struct rd_order *order, st
     receiver->held = false;
     // Before anything else, and before its input can end. Once it ended well there is nothing to hide from it.
     if (!receiver->delivered) rd_consumer_kill(&receiver->consumer, KILL_MS);
-    return rd_hop_end_obey(&receiver->hop_end, order, error);
+    return rd_endpoint_obey(&receiver->endpoint, order, error);
   default:
-    return rd_hop_end_obey(&receiver->hop_end, order, error);
+    return rd_endpoint_obey(&receiver->endpoint, order, error);
   }
 }
 
@@ -164,26 +164,26 @@ static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const str
   receiver->watch_fd = rd_sink_watch_fd(sink);
   rd_sandbox_close(is_file ? order->path : NULL, rd_sink_directory_fd(sink));
   struct rd_event event = {.type = RD_EVENT_READY};
-  receiver->hop_end.control->ops->tell(receiver->hop_end.control, &event);
+  receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
   return true;
 }
 
 static bool begin(struct receiver *receiver, struct rd_error *error) {
-  const struct rd_connection *connection = receiver->hop_end.connection;
+  const struct rd_connection *connection = receiver->endpoint.connection;
   bool is_new = connection != NULL && receiver->epoch != rd_connection_epoch(connection);
   return (!is_new || greet(receiver, error)) && begin_writing(receiver, error);
 }
 
 // A new connection.
 static bool greet(struct receiver *receiver, struct rd_error *error) {
-  const struct rd_connection *connection = receiver->hop_end.connection;
+  const struct rd_connection *connection = receiver->endpoint.connection;
   const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;
   receiver->epoch = rd_connection_epoch(connection);
   receiver->resume_owed = receiver->epoch > 1;
   rd_credit_init(&receiver->credit, mine->slots, mine->small_slots);
   if (receiver->writer == NULL)
     receiver->writer =
-        rd_writer_create(mine->slots + RD_SMALL_SLOTS, receiver->hop_end.protection == RD_PROTECTION_NONE, error);
+        rd_writer_create(mine->slots + RD_SMALL_SLOTS, receiver->endpoint.protection == RD_PROTECTION_NONE, error);
   return receiver->writer != NULL;
 }
 
@@ -201,7 +201,7 @@ static bool is_held(struct receiver *receiver) {
   if (receiver->received > 0 && receiver->asked_at_ms == 0) {
     receiver->asked_at_ms = now_ms;
     struct rd_event event = {.type = RD_EVENT_OUTPUT};
-    receiver->hop_end.control->ops->tell(receiver->hop_end.control, &event);
+    receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
   }
   receiver->held = receiver->asked_at_ms > 0 ? now_ms - receiver->asked_at_ms < HELD_MS : !receiver->end_received;
   return receiver->held;
@@ -232,12 +232,12 @@ static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
   if (receiver->writer == NULL) return true;
   // In this order: when it has committed, all frames are written.
   enum rd_writer_state state = rd_writer_state(receiver->writer, error);
-  collect(receiver, receiver->hop_end.connection);
+  collect(receiver, receiver->endpoint.connection);
   if (state == RD_WRITER_COMMITTED) deliver(receiver);
   if (state == RD_WRITER_FAILED && error->code == RD_CODE_CLOSED) receiver->unwanted = true;
   if (state == RD_WRITER_FAILED && error->code != RD_CODE_CLOSED) return false;
   // What is delivered was wanted.
-  if (!receiver->unwanted || receiver->delivered || receiver->hop_end.connection == NULL) return true;
+  if (!receiver->unwanted || receiver->delivered || receiver->endpoint.connection == NULL) return true;
   rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
   return false;
 }
@@ -253,7 +253,7 @@ static bool converse(struct receiver *receiver, struct rd_error *error) {
 }
 
 static bool hear(struct receiver *receiver, struct rd_error *error) {
-  struct rd_connection *connection = receiver->hop_end.connection;
+  struct rd_connection *connection = receiver->endpoint.connection;
   struct rd_rx_frame rx_frame;
   while (!receiver->over) {
     bool kept = false;
@@ -275,31 +275,31 @@ static bool take_frame(struct receiver *receiver, const struct rd_rx_frame *rx_f
     return take_end(receiver, rx_frame, error);
   case RD_FRAME_BYE:
     receiver->over = receiver->done_at_ms > 0;
-    return receiver->over || rd_hop_end_out_of_place(rx_frame, error);
+    return receiver->over || rd_endpoint_out_of_place(rx_frame, error);
   case RD_FRAME_ABORT:
-    return rd_hop_end_take_abort(&receiver->hop_end, rx_frame, error);
+    return rd_endpoint_take_abort(&receiver->endpoint, rx_frame, error);
   default:
-    return rd_hop_end_out_of_place(rx_frame, error);
+    return rd_endpoint_out_of_place(rx_frame, error);
   }
 }
 
 static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
-  bool fits = rx_frame->bytes <= rd_connection_agreement(receiver->hop_end.connection)->mine.slot_bytes;
+  bool fits = rx_frame->bytes <= rd_connection_agreement(receiver->endpoint.connection)->mine.slot_bytes;
   if (!fits || receiver->resume_owed || receiver->end_received || rx_frame->header.offset != receiver->received)
-    return rd_hop_end_out_of_place(rx_frame, error);
+    return rd_endpoint_out_of_place(rx_frame, error);
   if (!rd_credit_arrive(&receiver->credit, rx_frame->bytes, error)) return false;
   receiver->received += rx_frame->bytes;
-  receiver->hop_end.moved_bytes = receiver->received;
+  receiver->endpoint.moved_bytes = receiver->received;
   if (!rd_writer_put(receiver->writer, rx_frame, error) || !begin_writing(receiver, error)) return false;
   // What is written at once makes room at once: its slot, which the cache still holds, is the next one to be filled.
-  collect(receiver, receiver->hop_end.connection);
-  return acknowledge(receiver, error) && rd_connection_flush(receiver->hop_end.connection, error);
+  collect(receiver, receiver->endpoint.connection);
+  return acknowledge(receiver, error) && rd_connection_flush(receiver->endpoint.connection, error);
 }
 
 static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   struct rd_end end;
   if (receiver->end_here || receiver->resume_owed || rx_frame->header.offset != receiver->received)
-    return rd_hop_end_out_of_place(rx_frame, error);
+    return rd_endpoint_out_of_place(rx_frame, error);
   if (!rd_end_decode(rx_frame->payload, rx_frame->bytes, &end, error)) return false;
   receiver->end_here = true;
   if (receiver->end_received) return true; // by the connection before
@@ -310,7 +310,7 @@ static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_fra
 }
 
 static bool speak(struct receiver *receiver, struct rd_error *error) {
-  struct rd_connection *connection = receiver->hop_end.connection;
+  struct rd_connection *connection = receiver->endpoint.connection;
   if (!follow_writer(receiver, error) || !send_resume(receiver, error)) return false;
   bool good = receiver->delivered ? send_done(receiver, error) : acknowledge(receiver, error);
   if (!good || !rd_connection_flush(connection, error)) return false;
@@ -320,10 +320,10 @@ static bool speak(struct receiver *receiver, struct rd_error *error) {
 
 static bool send_resume(struct receiver *receiver, struct rd_error *error) {
   if (!receiver->resume_owed) return true;
-  int sent = rd_connection_send(receiver->hop_end.connection, RD_FRAME_RESUME, receiver->received, NULL, 0, error);
+  int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_RESUME, receiver->received, NULL, 0, error);
   if (sent <= 0) return sent == 0;
   receiver->resume_owed = false;
-  rd_hop_end_tell_resumed(&receiver->hop_end, receiver->received);
+  rd_endpoint_tell_resumed(&receiver->endpoint, receiver->received);
   return true;
 }
 
@@ -340,7 +340,7 @@ static void collect(struct receiver *receiver, struct rd_connection *connection)
     rd_credit_consume(&receiver->credit, rx_frame.bytes, rd_now_ms());
     rd_connection_give_back(connection, &rx_frame);
   }
-  receiver->hop_end.meter.bytes = receiver->consumed;
+  receiver->endpoint.meter.bytes = receiver->consumed;
 }
 
 static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
@@ -348,15 +348,15 @@ static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
     return true;
   unsigned char payload[RD_ACK_BYTES];
   rd_ack_encode(receiver->credit.frames, payload);
-  int sent = rd_connection_send(receiver->hop_end.connection, RD_FRAME_ACK, receiver->consumed, payload, sizeof payload,
-                                error);
+  int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_ACK, receiver->consumed, payload,
+                                sizeof payload, error);
   if (sent > 0) rd_credit_acknowledge(&receiver->credit);
   return sent >= 0;
 }
 
 static bool send_done(struct receiver *receiver, struct rd_error *error) {
   if (receiver->done_at_ms > 0 || !receiver->end_here) return true;
-  int sent = rd_connection_send(receiver->hop_end.connection, RD_FRAME_DONE, receiver->consumed, NULL, 0, error);
+  int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_DONE, receiver->consumed, NULL, 0, error);
   if (sent <= 0) return sent == 0;
   receiver->done_at_ms = rd_now_ms();
   return true;
@@ -368,7 +368,7 @@ static void deliver(struct receiver *receiver) {
   receiver->delivered = true;
   close_output(receiver);
   struct rd_event event = {.type = RD_EVENT_END, .bytes = receiver->consumed, .status = receiver->producer_status};
-  receiver->hop_end.control->ops->tell(receiver->hop_end.control, &event);
+  receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
 }
 
 // The descriptor's number is not left for others to take.
@@ -395,7 +395,7 @@ static void show_held(struct receiver *receiver) {
 }
 
 static void wait_for_show(struct receiver *receiver) {
-  struct rd_control *control = receiver->hop_end.control;
+  struct rd_control *control = receiver->endpoint.control;
   struct rd_order order;
   for (;;) {
     while (control->ops->next(control, &order)) {
@@ -414,7 +414,7 @@ static enum rd_wait what_for(struct receiver *receiver) {
   unsigned pending = rd_writer_pending(receiver->writer);
   if (receiver->end_received || pending * 2 >= receiver->credit.slots) return RD_WAIT_OUTPUT;
   if (pending > 0) return RD_WAIT_NONE;
-  const struct rd_connection *connection = receiver->hop_end.connection;
+  const struct rd_connection *connection = receiver->endpoint.connection;
   return connection != NULL && rd_connection_is_working(connection) ? RD_WAIT_WORKER : RD_WAIT_WIRE;
 }
 
@@ -436,14 +436,14 @@ static void wait(struct receiver *receiver) {
       // After END the writer itself finds out whether all of it was wanted.
       {.fd = receiver->end_received || receiver->unwanted ? -1 : receiver->watch_fd, .events = 0},
   };
-  rd_hop_end_wait(&receiver->hop_end, own, 2, rd_ns_of_ms(timeout_ms(receiver)), what_for(receiver));
+  rd_endpoint_wait(&receiver->endpoint, own, 2, rd_ns_of_ms(timeout_ms(receiver)), what_for(receiver));
   if (own[0].revents != 0) rd_writer_woken(receiver->writer);
   if ((own[1].revents & (POLLERR | POLLHUP)) != 0) receiver->unwanted = true;
 }
 
 // Whoever reads the output must be dead before it ends.
 static void wait_for_release(struct receiver *receiver) {
-  struct rd_control *control = receiver->hop_end.control;
+  struct rd_control *control = receiver->endpoint.control;
   struct rd_order order;
   for (;;) {
     while (control->ops->next(control, &order)) {
@@ -461,7 +461,7 @@ static void wait_for_release(struct receiver *receiver) {
 static bool stop_writing(struct receiver *receiver) {
   struct rd_error ignored;
   if (receiver->writer == NULL || !rd_writer_stop(receiver->writer)) return false;
-  collect(receiver, receiver->hop_end.connection);
+  collect(receiver, receiver->endpoint.connection);
   return rd_writer_state(receiver->writer, &ignored) == RD_WRITER_COMMITTED;
 }
 
@@ -471,5 +471,5 @@ static void clear(struct receiver *receiver) {
   rd_writer_destroy(receiver->writer);
   rd_sink_destroy(receiver->sink);
   rd_connection_destroy(receiver->retired);
-  rd_hop_end_clear(&receiver->hop_end);
+  rd_endpoint_clear(&receiver->endpoint);
 }

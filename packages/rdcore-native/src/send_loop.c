@@ -2,7 +2,7 @@
 #include "send_loop.h"
 
 #include "credit.h"
-#include "hop_end.h"
+#include "endpoint.h"
 #include "io.h"
 #include "limit.h"
 #include "reader.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct sender {
-  struct rd_hop_end hop_end;
+  struct rd_endpoint endpoint;
   struct rd_source *source; // NULL: not told yet
   struct rd_ring *ring;     // from here on: once there is a connection and a source
   struct rd_reader *reader;
@@ -58,27 +58,27 @@ static void clear(struct sender *sender);
 enum rd_code rd_send_loop(struct rd_control *control) {
   struct sender sender = {.wait = RD_WAIT_NONE};
   struct rd_error end = {.code = RD_CODE_OK};
-  rd_hop_end_init(&sender.hop_end, RD_ROLE_SENDER, control, let_go, &sender);
+  rd_endpoint_init(&sender.endpoint, RD_ROLE_SENDER, control, let_go, &sender);
   if (run(&sender, &end)) end = (struct rd_error){.code = RD_CODE_OK};
-  (void)rd_hop_end_farewell(&sender.hop_end, &end);
+  (void)rd_endpoint_farewell(&sender.endpoint, &end);
   clear(&sender);
-  rd_hop_end_finish(&sender.hop_end, &end);
+  rd_endpoint_finish(&sender.endpoint, &end);
   return end.code;
 }
 
 static bool run(struct sender *sender, struct rd_error *error) {
-  struct rd_hop_end *hop_end = &sender->hop_end;
+  struct rd_endpoint *endpoint = &sender->endpoint;
   for (;;) {
-    if (!obey(sender, error) || !rd_hop_end_connect(hop_end, error) || !begin(sender, error)) return false;
-    if (hop_end->connection != NULL && !converse(sender, error) && !rd_hop_end_mend(hop_end, error)) return false;
+    if (!obey(sender, error) || !rd_endpoint_connect(endpoint, error) || !begin(sender, error)) return false;
+    if (endpoint->connection != NULL && !converse(sender, error) && !rd_endpoint_mend(endpoint, error)) return false;
     if (sender->done) return true;
-    rd_hop_end_tell_counters(hop_end, false);
+    rd_endpoint_tell_counters(endpoint, false);
     wait(sender);
   }
 }
 
 static bool obey(struct sender *sender, struct rd_error *error) {
-  struct rd_control *control = sender->hop_end.control;
+  struct rd_control *control = sender->endpoint.control;
   struct rd_order order;
   while (control->ops->next(control, &order)) {
     bool obeyed = obey_one(sender, &order, error);
@@ -103,7 +103,7 @@ static bool obey_one(struct sender *sender, const struct rd_order *order, struct
   case RD_ORDER_RELEASE:
     return true;
   default:
-    return rd_hop_end_obey(&sender->hop_end, order, error);
+    return rd_endpoint_obey(&sender->endpoint, order, error);
   }
 }
 
@@ -112,7 +112,7 @@ static bool take_source(struct sender *sender, struct rd_source *source, const c
   rd_source_destroy(sender->source);
   sender->source = source;
   rd_sandbox_close(path, -1);
-  struct rd_control *control = sender->hop_end.control;
+  struct rd_control *control = sender->endpoint.control;
   struct rd_event ready = {.type = RD_EVENT_READY};
   control->ops->tell(control, &ready);
   int64_t size_bytes = rd_source_size(source);
@@ -123,23 +123,23 @@ static bool take_source(struct sender *sender, struct rd_source *source, const c
 
 // Starts to read once there is a source, and a peer to read it for.
 static bool begin(struct sender *sender, struct rd_error *error) {
-  struct rd_connection *connection = sender->hop_end.connection;
+  struct rd_connection *connection = sender->endpoint.connection;
   if (connection == NULL) return true;
   bool is_new = sender->epoch != rd_connection_epoch(connection);
   if (is_new) greet(sender);
   if (is_new && !register_ring(sender, error)) return false;
   if (sender->reader != NULL || sender->source == NULL) return true;
-  sender->ring = rd_ring_create(sender->hop_end.ring_bytes, error);
+  sender->ring = rd_ring_create(sender->endpoint.ring_bytes, error);
   if (sender->ring == NULL || !register_ring(sender, error)) return false;
-  rd_limit_init(&sender->limit, sender->hop_end.settings.limit_bytes_per_s, rd_now_ns());
+  rd_limit_init(&sender->limit, sender->endpoint.settings.limit_bytes_per_s, rd_now_ns());
   sender->reader =
-      rd_reader_create(sender->source, sender->ring, sender->hop_end.protection == RD_PROTECTION_NONE, error);
+      rd_reader_create(sender->source, sender->ring, sender->endpoint.protection == RD_PROTECTION_NONE, error);
   return sender->reader != NULL;
 }
 
 // A new connection.
 static void greet(struct sender *sender) {
-  const struct rd_connection *connection = sender->hop_end.connection;
+  const struct rd_connection *connection = sender->endpoint.connection;
   sender->epoch = rd_connection_epoch(connection);
   sender->resumed = sender->epoch == 1;
   const struct rd_hello *peer = &rd_connection_agreement(connection)->peer;
@@ -151,7 +151,7 @@ static bool register_ring(struct sender *sender, struct rd_error *error) {
   size_t bytes;
   if (sender->ring == NULL) return true;
   const unsigned char *memory = rd_ring_memory(sender->ring, &bytes);
-  return rd_connection_register(sender->hop_end.connection, memory, bytes, error);
+  return rd_connection_register(sender->endpoint.connection, memory, bytes, error);
 }
 
 // All that was sent and is not acknowledged is in the ring.
@@ -171,14 +171,14 @@ static bool converse(struct sender *sender, struct rd_error *error) {
 }
 
 static bool speak(struct sender *sender, struct rd_error *error) {
-  struct rd_connection *connection = sender->hop_end.connection;
+  struct rd_connection *connection = sender->endpoint.connection;
   sender->wait = RD_WAIT_INPUT;
   if (sender->reader != NULL && sender->resumed && !(send_data(sender, error) && send_end(sender, error))) return false;
   return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
 }
 
 static bool hear(struct sender *sender, struct rd_error *error) {
-  struct rd_connection *connection = sender->hop_end.connection;
+  struct rd_connection *connection = sender->endpoint.connection;
   struct rd_rx_frame rx_frame;
   while (!sender->done) {
     int received = rd_connection_receive(connection, &rx_frame, error);
@@ -200,25 +200,25 @@ static bool take_frame(struct sender *sender, const struct rd_rx_frame *rx_frame
     sender->done = true;
     return true;
   case RD_FRAME_CLOSED:
-    sender->hop_end.peer_ended = true;
+    sender->endpoint.peer_ended = true;
     rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
     return false;
   case RD_FRAME_ABORT:
-    return rd_hop_end_take_abort(&sender->hop_end, rx_frame, error);
+    return rd_endpoint_take_abort(&sender->endpoint, rx_frame, error);
   default:
     break;
   }
-  return rd_hop_end_out_of_place(rx_frame, error);
+  return rd_endpoint_out_of_place(rx_frame, error);
 }
 
 static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   uint64_t offset = rx_frame->header.offset, frames;
   if (sender->reader == NULL || !sender->resumed || offset < sender->acked || offset > sender->sent)
-    return rd_hop_end_out_of_place(rx_frame, error);
+    return rd_endpoint_out_of_place(rx_frame, error);
   if (!rd_ack_decode(rx_frame->payload, rx_frame->bytes, &frames, error) ||
       !rd_credit_take(&sender->credit, frames, error))
     return false;
-  sender->acked = sender->hop_end.moved_bytes = offset;
+  sender->acked = sender->endpoint.moved_bytes = offset;
   rd_ring_release(sender->ring, offset);
   return true;
 }
@@ -227,17 +227,17 @@ static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, 
 static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   uint64_t offset = rx_frame->header.offset;
   if (sender->resumed || rx_frame->bytes > 0 || offset < sender->acked || offset > sender->sent)
-    return rd_hop_end_out_of_place(rx_frame, error);
+    return rd_endpoint_out_of_place(rx_frame, error);
   sender->resumed = true;
-  sender->sent = sender->acked = sender->hop_end.meter.bytes = offset;
+  sender->sent = sender->acked = sender->endpoint.meter.bytes = offset;
   if (sender->ring != NULL) rd_ring_release(sender->ring, offset);
   sender->end_sent = false;
-  rd_hop_end_tell_resumed(&sender->hop_end, offset);
+  rd_endpoint_tell_resumed(&sender->endpoint, offset);
   return true;
 }
 
 static bool send_data(struct sender *sender, struct rd_error *error) {
-  struct rd_connection *connection = sender->hop_end.connection;
+  struct rd_connection *connection = sender->endpoint.connection;
   while (rd_credit_available(&sender->credit)) {
     const unsigned char *bytes;
     size_t count = next_chunk(sender, &bytes);
@@ -248,7 +248,7 @@ static bool send_data(struct sender *sender, struct rd_error *error) {
     rd_credit_spend(&sender->credit, count);
     rd_limit_spend(&sender->limit, count);
     sender->sent += count;
-    sender->hop_end.meter.bytes = sender->sent;
+    sender->endpoint.meter.bytes = sender->sent;
     if (!rd_connection_flush(connection, error)) return false;
     sender->wait = RD_WAIT_INPUT;
   }
@@ -265,7 +265,7 @@ static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
     rd_limit_rest(&sender->limit);
     return 0;
   }
-  if (is_part && !rd_connection_drained(sender->hop_end.connection)) {
+  if (is_part && !rd_connection_drained(sender->endpoint.connection)) {
     sender->wait = RD_WAIT_WIRE;
     return 0;
   }
@@ -288,7 +288,8 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
   unsigned char payload[RD_END_BYTES];
   rd_reader_digest(sender->reader, end.digest);
   rd_end_encode(&end, payload);
-  int sent = rd_connection_send(sender->hop_end.connection, RD_FRAME_END, sender->sent, payload, sizeof payload, error);
+  int sent =
+      rd_connection_send(sender->endpoint.connection, RD_FRAME_END, sender->sent, payload, sizeof payload, error);
   sender->end_sent = sent > 0;
   if (sent == 0) sender->wait = RD_WAIT_WIRE;
   return sent >= 0;
@@ -297,7 +298,7 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
 static void wait(struct sender *sender) {
   struct pollfd news = {.fd = -1, .events = POLLIN};
   int64_t most_ns = -1;
-  bool speaks = sender->hop_end.connection != NULL && sender->resumed;
+  bool speaks = sender->endpoint.connection != NULL && sender->resumed;
   sender->wait = what_for(sender, speaks);
   if (sender->wait == RD_WAIT_LIMIT) {
     most_ns = rd_limit_wait_ns(&sender->limit, rd_now_ns());
@@ -305,7 +306,7 @@ static void wait(struct sender *sender) {
     news.fd = rd_reader_poll_fd(sender->reader);
     if (!rd_reader_expect_news(sender->reader, sender->filled_seen)) most_ns = 0;
   }
-  rd_hop_end_wait(&sender->hop_end, &news, 1, most_ns, sender->wait);
+  rd_endpoint_wait(&sender->endpoint, &news, 1, most_ns, sender->wait);
   if (news.revents != 0) rd_reader_woken(sender->reader);
 }
 
@@ -313,11 +314,11 @@ static void wait(struct sender *sender) {
 static enum rd_wait what_for(const struct sender *sender, bool speaks) {
   if (!speaks) return RD_WAIT_WIRE;
   bool is_behind = sender->wait == RD_WAIT_WIRE || sender->wait == RD_WAIT_OUTPUT;
-  return is_behind && rd_connection_is_working(sender->hop_end.connection) ? RD_WAIT_WORKER : sender->wait;
+  return is_behind && rd_connection_is_working(sender->endpoint.connection) ? RD_WAIT_WORKER : sender->wait;
 }
 
 static void clear(struct sender *sender) {
-  rd_hop_end_clear(&sender->hop_end);
+  rd_endpoint_clear(&sender->endpoint);
   // A thread that hangs in the system keeps what it uses.
   if (!rd_reader_destroy(sender->reader)) return;
   rd_ring_destroy(sender->ring);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the sending and the receiving loop share: orders about the way to the peer, connecting, connecting again when
 // the connection broke (docs/protocol.md, section 1.6), waiting, telling, and the last words.
-#ifndef RD_HOP_END_H
-#define RD_HOP_END_H
+#ifndef RD_ENDPOINT_H
+#define RD_ENDPOINT_H
 
 #include "meter.h"
 
-#define RD_HOP_END_WAITS_MOST 2u // descriptors that only one of the loops waits for
+#define RD_ENDPOINT_WAITS_MOST 2u // descriptors that only one of the loops waits for
 
-struct rd_hop_end {
+struct rd_endpoint {
   enum rd_role role;
   struct rd_control *control;
   struct rd_settings settings; // once `opened`
@@ -40,38 +40,38 @@ struct rd_hop_end {
 };
 
 // See the fields for `let_go`.
-void rd_hop_end_init(struct rd_hop_end *hop_end, enum rd_role role, struct rd_control *control,
-                     void (*let_go)(void *context, struct rd_connection *connection), void *context);
-void rd_hop_end_clear(struct rd_hop_end *hop_end); // closes everything, wipes the key
+void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd_control *control,
+                      void (*let_go)(void *context, struct rd_connection *connection), void *context);
+void rd_endpoint_clear(struct rd_endpoint *endpoint); // closes everything, wipes the key
 
 // Follows `open`, `listen`, `dial` and `adopt`. False: they could not be followed, or the order is `abort`, or the
 // control is lost; *error is then the end of this run.
-bool rd_hop_end_obey(struct rd_hop_end *hop_end, const struct rd_order *order, struct rd_error *error);
+bool rd_endpoint_obey(struct rd_endpoint *endpoint, const struct rd_order *order, struct rd_error *error);
 
 // Goes on connecting: while there is no connection, when the one there is has been silent for long, and when the peer
 // comes by another one. False: it failed for good.
-bool rd_hop_end_connect(struct rd_hop_end *hop_end, struct rd_error *error);
+bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error);
 // A failure of the connection: true when another one is being made, false when it is the end.
-bool rd_hop_end_mend(struct rd_hop_end *hop_end, const struct rd_error *error);
+bool rd_endpoint_mend(struct rd_endpoint *endpoint, const struct rd_error *error);
 // On a connection after the first one, the stream goes on from `offset`.
-void rd_hop_end_tell_resumed(struct rd_hop_end *hop_end, uint64_t offset);
+void rd_endpoint_tell_resumed(struct rd_endpoint *endpoint, uint64_t offset);
 
 // Waits for orders, the peer, the loop's own `own` descriptors (whose revents are filled in), or the next keepalive or
 // counters; at most `most_ns` (-1: no limit of its own). The time goes on the account of `wait`.
-void rd_hop_end_wait(struct rd_hop_end *hop_end, struct pollfd *own, size_t own_count, int64_t most_ns,
-                     enum rd_wait wait);
+void rd_endpoint_wait(struct rd_endpoint *endpoint, struct pollfd *own, size_t own_count, int64_t most_ns,
+                      enum rd_wait wait);
 
 // The peer's ABORT as the end of this run.
-bool rd_hop_end_take_abort(struct rd_hop_end *hop_end, const struct rd_rx_frame *rx_frame, struct rd_error *error);
+bool rd_endpoint_take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 // The frame should not have come now. Returns false.
-bool rd_hop_end_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_error *error);
+bool rd_endpoint_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_error *error);
 
 // Tells the peer how it ended, unless it knows: ABORT, and for RD_CODE_OK and RD_CODE_CLOSED the role's own last
 // frame. False: CLOSED went to a connection that broke, and another one is being made to say it again.
-bool rd_hop_end_farewell(struct rd_hop_end *hop_end, const struct rd_error *end);
+bool rd_endpoint_farewell(struct rd_endpoint *endpoint, const struct rd_error *end);
 // The counters, when they are due, or at once when `last`.
-void rd_hop_end_tell_counters(struct rd_hop_end *hop_end, bool last);
+void rd_endpoint_tell_counters(struct rd_endpoint *endpoint, bool last);
 // The last counters and RD_EVENT_FINISHED.
-void rd_hop_end_finish(struct rd_hop_end *hop_end, const struct rd_error *end);
+void rd_endpoint_finish(struct rd_endpoint *endpoint, const struct rd_error *end);
 
 #endif
