@@ -31,7 +31,7 @@ const SHARES: Readonly<Record<string, number>> = {
   hop: 1.1,
   to_receiver: 1.3,
   to_sender: 1.3,
-  orders: 0.2,
+  commands: 0.2,
 };
 const OTHER_SHARE = 0.004;
 const OTHER_LEAST = 300;

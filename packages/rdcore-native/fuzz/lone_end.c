@@ -41,8 +41,8 @@ void lone_end_init(struct lone_end *end, enum rd_code (*loop)(struct rd_control 
   phony_peer_init(&end->peer, role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER);
   struct rd_settings settings = script_settings(RD_ENCRYPT_NEVER, LONE_BUFFER_BYTES);
   settings.jobs = 1;
-  script_add(&end->script, RD_ORDER_OPEN)->settings = settings;
-  script_add(&end->script, end->adopts ? RD_ORDER_ADOPT : RD_ORDER_DIAL);
+  script_add(&end->script, RD_COMMAND_OPEN)->settings = settings;
+  script_add(&end->script, end->adopts ? RD_COMMAND_ADOPT : RD_COMMAND_DIAL);
   end->hello.epoch = 1;
   end->turns_left = WIND_UP_TURNS;
 }
@@ -63,7 +63,7 @@ void lone_end_clear(struct lone_end *end) {
   arrived_fd = -1;
   phony_peer_clear(&end->peer);
   close(end->script.wake_fd);
-  free(end->script.orders);
+  free(end->script.commands);
 }
 
 enum rd_protection lone_end_protection(uint8_t how) {
@@ -71,8 +71,8 @@ enum rd_protection lone_end_protection(uint8_t how) {
   return how & 2 ? RD_PROTECTION_MAC : RD_PROTECTION_NONE;
 }
 
-struct rd_order *lone_end_order(struct lone_end *end, enum rd_order_type type) {
-  if (end->script.order_count == SCRIPT_ORDERS_MOST) return NULL;
+struct rd_command *lone_end_command(struct lone_end *end, enum rd_command_type type) {
+  if (end->script.command_count == SCRIPT_ORDERS_MOST) return NULL;
   FUZZ_REQUIRE(eventfd_write(end->script.wake_fd, 1) == 0);
   return script_add(&end->script, type);
 }

@@ -46,7 +46,7 @@ void lone_end_clear(struct lone_end *end);
 // By the two lowest bits.
 enum rd_protection lone_end_protection(uint8_t how);
 // An order that it is given now.
-struct rd_order *lone_end_order(struct lone_end *end, enum rd_order_type type);
+struct rd_command *lone_end_command(struct lone_end *end, enum rd_command_type type);
 bool lone_end_is_slow(void); // the one that runs
 
 #endif

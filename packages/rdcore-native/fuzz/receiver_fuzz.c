@@ -51,10 +51,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 static void prepare_sink(struct script *script, enum sink sink, const char *path, int null_fd) {
   if (sink == SINK_NONE) return;
-  struct rd_order *order = script_add(script, sink == SINK_NULL ? RD_ORDER_READY : RD_ORDER_FILE);
-  order->fd = null_fd;
-  order->append = sink == SINK_APPENDED;
-  snprintf(order->path, sizeof order->path, "%s", path);
+  struct rd_command *command = script_add(script, sink == SINK_NULL ? RD_COMMAND_READY : RD_COMMAND_FILE);
+  command->fd = null_fd;
+  command->append = sink == SINK_APPENDED;
+  snprintf(command->path, sizeof command->path, "%s", path);
   if (sink == SINK_APPENDED) write_file(path, before);
 }
 

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   RD_AUTO_CLOSE int write_fd = -1;
   session_begin(&session, RD_ROLE_SENDER, encrypt, way);
   prepare_source(&session.script, source, source_bytes, &read_fd, &write_fd);
-  if (commits) script_add(&session.script, RD_ORDER_COMMIT);
+  if (commits) script_add(&session.script, RD_COMMAND_COMMIT);
   script_start(&session.script);
   bool can_end = is_possible(&session.hello) && commits && source != SOURCE_NONE && source != SOURCE_OPEN_PIPE;
   if (session_join(&session)) converse(&session, &input, can_end);
@@ -64,14 +64,14 @@ static bool is_possible(const struct rd_hello *hello) {
 static void prepare_source(struct script *script, enum source source, size_t bytes, int *read_fd, int *write_fd) {
   int ends[2] = {-1, -1};
   if (source == SOURCE_NONE) return;
-  struct rd_order *order = script_add(script, source == SOURCE_FILE ? RD_ORDER_FILE : RD_ORDER_READY);
-  snprintf(order->path, sizeof order->path, "%s/source", session_folder());
+  struct rd_command *command = script_add(script, source == SOURCE_FILE ? RD_COMMAND_FILE : RD_COMMAND_READY);
+  snprintf(command->path, sizeof command->path, "%s/source", session_folder());
   if (source == SOURCE_FILE)
-    ends[1] = open(order->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ends[1] = open(command->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   else
     FUZZ_REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
   fill(ends[1], bytes);
-  order->fd = *read_fd = ends[0];
+  command->fd = *read_fd = ends[0];
   *write_fd = ends[1];
   if (source != SOURCE_OPEN_PIPE) rd_cleanup_fd(write_fd);
 }

@@ -68,20 +68,20 @@ void session_begin(struct session *session, enum rd_role role, enum rd_encrypt e
   session->listen_fd = -1;
   script_init(&session->script, role == RD_ROLE_SENDER ? rd_send_loop : rd_recv_loop);
   phony_peer_init(&session->peer, role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER);
-  script_add(&session->script, RD_ORDER_OPEN)->settings = script_settings(encrypt, SESSION_BUFFER_BYTES);
-  struct rd_order *order = script_add(&session->script, way == SESSION_DIALS     ? RD_ORDER_DIAL
-                                                        : way == SESSION_LISTENS ? RD_ORDER_LISTEN
-                                                                                 : RD_ORDER_ADOPT);
+  script_add(&session->script, RD_COMMAND_OPEN)->settings = script_settings(encrypt, SESSION_BUFFER_BYTES);
+  struct rd_command *command = script_add(&session->script, way == SESSION_DIALS     ? RD_COMMAND_DIAL
+                                                            : way == SESSION_LISTENS ? RD_COMMAND_LISTEN
+                                                                                     : RD_COMMAND_ADOPT);
   if (way == SESSION_DIALS) {
-    order->address_count = 1;
-    session->listen_fd = listen_for_loop(order->addresses[0].host);
+    command->address_count = 1;
+    session->listen_fd = listen_for_loop(command->addresses[0].host);
   } else if (way == SESSION_LISTENS) {
-    order->listen = (struct rd_listen_order){.has_bind = true, .bind_host = "127.0.0.1"};
+    command->listen = (struct rd_listen_command){.has_bind = true, .bind_host = "127.0.0.1"};
   } else {
     FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-    order->is_dialer = way == SESSION_ADOPTS_CLIENT;
-    order->transport = rd_tcp_adopt(ends[0], &error);
-    FUZZ_REQUIRE(order->transport != NULL);
+    command->is_dialer = way == SESSION_ADOPTS_CLIENT;
+    command->transport = rd_tcp_adopt(ends[0], &error);
+    FUZZ_REQUIRE(command->transport != NULL);
     phony_peer_meet(&session->peer, ends[1]);
   }
 }
@@ -170,7 +170,7 @@ static void greet(struct phony_peer *peer) {
 // to end.
 void session_end(struct session *session) {
   struct script *script = &session->script;
-  if (session->way == SESSION_DIALS) unlink(((const struct rd_order *)&script->orders[1])->addresses[0].host);
+  if (session->way == SESSION_DIALS) unlink(((const struct rd_command *)&script->commands[1])->addresses[0].host);
   rd_cleanup_fd(&session->listen_fd);
   phony_peer_leave(&session->peer);
   if (session->way == SESSION_LISTENS) {

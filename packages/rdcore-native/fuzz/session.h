@@ -24,7 +24,7 @@ struct session {
 // A folder in memory, empty at first, that is gone with the process.
 const char *session_folder(void);
 
-// The script opens the loop and connects it. Whoever calls it adds orders, and
+// The script opens the loop and connects it. Whoever calls it adds commands, and
 // then starts the script.
 void session_begin(struct session *session, enum rd_role role, enum rd_encrypt encrypt, enum session_way way);
 

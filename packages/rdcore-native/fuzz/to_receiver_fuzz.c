@@ -61,14 +61,14 @@ static void make_end(struct fuzz_input *input) {
 }
 
 static void add_sink(void) {
-  struct rd_order *order = lone_end_order(&end, sink.kind == SINK_FILE ? RD_ORDER_FILE : RD_ORDER_READY);
-  if (order == NULL) return;
-  order->asks = sink.kind == SINK_HELD;
-  if (sink.kind != SINK_FILE) order->fd = LONE_OUTPUT_FD;
+  struct rd_command *command = lone_end_command(&end, sink.kind == SINK_FILE ? RD_COMMAND_FILE : RD_COMMAND_READY);
+  if (command == NULL) return;
+  command->asks = sink.kind == SINK_HELD;
+  if (sink.kind != SINK_FILE) command->fd = LONE_OUTPUT_FD;
 }
 
 static void act(struct lone_end *lone, uint8_t op) {
-  struct rd_order *order;
+  struct rd_command *command;
   switch (op) {
   case 0xe0:
     sink.room = fuzz_u16(&lone->input);
@@ -86,12 +86,12 @@ static void act(struct lone_end *lone, uint8_t op) {
     add_sink();
     break;
   case 0xe5:
-    lone_end_order(lone, RD_ORDER_SHOW);
+    lone_end_command(lone, RD_COMMAND_SHOW);
     break;
   case 0xe6:
-    order = lone_end_order(lone, fuzz_u8(&lone->input) & 1 ? RD_ORDER_ABORT : RD_ORDER_LOST);
-    if (order == NULL) break;
-    order->code = RD_CODE_ABORTED;
+    command = lone_end_command(lone, fuzz_u8(&lone->input) & 1 ? RD_COMMAND_ABORT : RD_COMMAND_LOST);
+    if (command == NULL) break;
+    command->code = RD_CODE_ABORTED;
     is_given_up = true;
     break;
   default:

@@ -56,13 +56,13 @@ static void make_end(struct fuzz_input *input) {
   size_t most_bytes = (size_t)end.hello.slot_bytes * FRAMES_MOST;
   if (source.bytes > most_bytes) source.bytes = most_bytes;
   lone_end_init(&end, rd_send_loop, RD_ROLE_SENDER);
-  if (more & 4) ((struct rd_order *)&end.script.orders[0])->settings.compress_level = 1;
+  if (more & 4) ((struct rd_command *)&end.script.commands[0])->settings.compress_level = 1;
   end.compresses = more & 4 && end.hello.features & RD_FEATURE_ZSTD;
   end.input = *input;
   has_source = has_committed = is_given_up = false;
   if (!(how & 128)) add_source();
   if (more & 8) return;
-  lone_end_order(&end, RD_ORDER_COMMIT);
+  lone_end_command(&end, RD_COMMAND_COMMIT);
   has_committed = true;
 }
 
@@ -76,11 +76,11 @@ static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input) {
 }
 
 static void add_source(void) {
-  if (lone_end_order(&end, source.is_file ? RD_ORDER_FILE : RD_ORDER_READY) != NULL) has_source = true;
+  if (lone_end_command(&end, source.is_file ? RD_COMMAND_FILE : RD_COMMAND_READY) != NULL) has_source = true;
 }
 
 static void act(struct lone_end *lone, uint8_t op) {
-  struct rd_order *order;
+  struct rd_command *command;
   switch (op) {
   case 0xe0:
     source.ready = fuzz_u16(&lone->input);
@@ -98,12 +98,12 @@ static void act(struct lone_end *lone, uint8_t op) {
     if (!has_source) add_source();
     break;
   case 0xe5:
-    if (lone_end_order(lone, RD_ORDER_COMMIT) != NULL) has_committed = true;
+    if (lone_end_command(lone, RD_COMMAND_COMMIT) != NULL) has_committed = true;
     break;
   case 0xe6:
-    order = lone_end_order(lone, fuzz_u8(&lone->input) & 1 ? RD_ORDER_ABORT : RD_ORDER_LOST);
-    if (order == NULL) break;
-    order->code = RD_CODE_ABORTED;
+    command = lone_end_command(lone, fuzz_u8(&lone->input) & 1 ? RD_COMMAND_ABORT : RD_COMMAND_LOST);
+    if (command == NULL) break;
+    command->code = RD_CODE_ABORTED;
     is_given_up = true;
     break;
   default:

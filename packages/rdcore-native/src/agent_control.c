@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent_control.h"
 
-#include "agent_orders.h"
+#include "agent_commands.h"
 #include "event_json.h"
 #include "json_lines.h"
 
@@ -18,11 +18,11 @@ struct agent_control {
 };
 
 static struct pollfd poll_agent(const struct rd_control *control);
-static bool next_order(struct rd_control *control, struct rd_order *order);
-static bool agent_lost(struct agent_control *agent, const struct rd_error *error, struct rd_order *order);
+static bool next_command(struct rd_control *control, struct rd_command *command);
+static bool agent_lost(struct agent_control *agent, const struct rd_error *error, struct rd_command *command);
 static void tell_agent(struct rd_control *control, const struct rd_event *event);
 
-static const struct rd_control_ops agent_ops = {poll_agent, next_order, tell_agent};
+static const struct rd_control_ops agent_ops = {poll_agent, next_command, tell_agent};
 
 struct rd_control *rd_agent_control_create(int fd, int stdio_fd, struct rd_error *error) {
   struct agent_control *agent = calloc(1, sizeof *agent);
@@ -48,7 +48,7 @@ static struct pollfd poll_agent(const struct rd_control *control) {
   return rd_json_lines_poll(((const struct agent_control *)control)->lines);
 }
 
-static bool next_order(struct rd_control *control, struct rd_order *order) {
+static bool next_command(struct rd_control *control, struct rd_command *command) {
   struct agent_control *agent = (struct agent_control *)control;
   struct rd_error error;
   json_t *message;
@@ -56,23 +56,23 @@ static bool next_order(struct rd_control *control, struct rd_order *order) {
   int got = rd_json_lines_next(agent->lines, &message, &error);
   control->due = got != 0;
   if (got == 0) return false;
-  if (got < 0) return agent_lost(agent, &error, order);
-  bool good = rd_agent_order_decode(message, order, &error);
+  if (got < 0) return agent_lost(agent, &error, command);
+  bool good = rd_agent_command_decode(message, command, &error);
   json_decref(message);
   if (!good) {
-    *order = (struct rd_order){.type = RD_ORDER_ABORT, .code = error.code};
-    snprintf(order->words, sizeof order->words, "%s", error.message);
+    *command = (struct rd_command){.type = RD_COMMAND_ABORT, .code = error.code};
+    snprintf(command->words, sizeof command->words, "%s", error.message);
   }
-  if (order->type == RD_ORDER_READY) order->fd = agent->stdio_fd;
+  if (command->type == RD_COMMAND_READY) command->fd = agent->stdio_fd;
   return true;
 }
 
 // Said once.
-static bool agent_lost(struct agent_control *agent, const struct rd_error *error, struct rd_order *order) {
+static bool agent_lost(struct agent_control *agent, const struct rd_error *error, struct rd_command *command) {
   if (agent->lost) return false;
   agent->lost = true;
-  *order = (struct rd_order){.type = RD_ORDER_LOST, .code = error->code};
-  snprintf(order->words, sizeof order->words, "%s", error->message);
+  *command = (struct rd_command){.type = RD_COMMAND_LOST, .code = error->code};
+  snprintf(command->words, sizeof command->words, "%s", error->message);
   return true;
 }
 

@@ -17,7 +17,7 @@
 #define SHORT_KEY_WORDS                                                                                                \
   "a key this short can be guessed from a recording of the connection: rdrecv without KEY makes one that cannot"
 
-// What is ordered next, in this order.
+// What is ordered next, in this command.
 enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_LISTEN_TOO, STEP_COMMAND, STEP_COMMIT, STEP_REST };
 
 struct by_hand {
@@ -32,7 +32,7 @@ struct by_hand {
   bool connected;
   struct rd_child child;
   struct rd_guard guard; // of the child
-  bool child_told;       // its exit was made an order
+  bool child_told;       // its exit was made a command
   int signal_fd;
   int signal;              // that ended the run; 0: none
   struct rd_error failure; // to be ordered as an abort
@@ -43,16 +43,16 @@ static void choose_transports(struct by_hand *hand);
 static bool open_signals(struct by_hand *hand, struct rd_error *error);
 static bool fork_command(struct by_hand *hand, struct rd_error *error);
 static struct pollfd poll_signals(const struct rd_control *control);
-static bool next_order(struct rd_control *control, struct rd_order *order);
+static bool next_command(struct rd_control *control, struct rd_command *command);
 static void take_signals(struct by_hand *hand);
-static bool abort_order(struct by_hand *hand, struct rd_order *order);
-static bool child_order(struct by_hand *hand, struct rd_order *order);
-static bool next_step(struct by_hand *hand, struct rd_order *order);
-static void open_order(const struct by_hand *hand, struct rd_order *order);
-static void file_order(const struct by_hand *hand, struct rd_order *order);
-static void dial_order(const struct by_hand *hand, struct rd_order *order);
-static void listen_order(const struct by_hand *hand, struct rd_order *order, bool is_first);
-static bool start_command(struct by_hand *hand, struct rd_order *order);
+static bool abort_command(struct by_hand *hand, struct rd_command *command);
+static bool child_command(struct by_hand *hand, struct rd_command *command);
+static bool next_step(struct by_hand *hand, struct rd_command *command);
+static void open_command(const struct by_hand *hand, struct rd_command *command);
+static void file_command(const struct by_hand *hand, struct rd_command *command);
+static void dial_command(const struct by_hand *hand, struct rd_command *command);
+static void listen_command(const struct by_hand *hand, struct rd_command *command, bool is_first);
+static bool start_command(struct by_hand *hand, struct rd_command *command);
 static void tell(struct rd_control *control, const struct rd_event *event);
 static void listening(struct by_hand *hand, const struct rd_event *event);
 static void finished(struct by_hand *hand, enum rd_code code);
@@ -61,7 +61,7 @@ static int status_of(struct by_hand *hand, enum rd_code code);
 static int consumer_status(struct by_hand *hand);
 static _Noreturn void die_of(int signal);
 
-static const struct rd_control_ops by_hand_ops = {poll_signals, next_order, tell};
+static const struct rd_control_ops by_hand_ops = {poll_signals, next_command, tell};
 
 struct rd_control *rd_by_hand_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
                                      struct rd_key_offer *offer, struct rd_error *error) {
@@ -104,7 +104,7 @@ pid_t rd_by_hand_command(const struct rd_control *control) {
 
 int rd_by_hand_end(struct rd_control *control, enum rd_code code) {
   struct by_hand *hand = (struct by_hand *)control;
-  // In this order: the signal of an exit is taken before the exit is looked for, never after.
+  // In this command: the signal of an exit is taken before the exit is looked for, never after.
   for (;;) {
     take_signals(hand);
     if (hand->signal != 0) rd_child_signal(&hand->child, SIGKILL);
@@ -149,17 +149,17 @@ static struct pollfd poll_signals(const struct rd_control *control) {
   return (struct pollfd){.fd = ((const struct by_hand *)control)->signal_fd, .events = POLLIN};
 }
 
-static bool next_order(struct rd_control *control, struct rd_order *order) {
+static bool next_command(struct rd_control *control, struct rd_command *command) {
   struct by_hand *hand = (struct by_hand *)control;
   if (!control->due) return false;
   take_signals(hand);
-  *order = (struct rd_order){.fd = -1};
+  *command = (struct rd_command){.fd = -1};
   if (hand->release) {
     hand->release = false;
-    order->type = RD_ORDER_RELEASE;
+    command->type = RD_COMMAND_RELEASE;
     return true;
   }
-  control->due = abort_order(hand, order) || child_order(hand, order) || next_step(hand, order);
+  control->due = abort_command(hand, command) || child_command(hand, command) || next_step(hand, command);
   return control->due;
 }
 
@@ -172,61 +172,61 @@ static void take_signals(struct by_hand *hand) {
   }
 }
 
-static bool abort_order(struct by_hand *hand, struct rd_order *order) {
+static bool abort_command(struct by_hand *hand, struct rd_command *command) {
   if (hand->failure.code == RD_CODE_OK) return false;
-  order->type = RD_ORDER_ABORT;
-  order->code = hand->failure.code;
-  snprintf(order->words, sizeof order->words, "%s", hand->failure.message);
+  command->type = RD_COMMAND_ABORT;
+  command->code = hand->failure.code;
+  snprintf(command->words, sizeof command->words, "%s", hand->failure.message);
   hand->failure.code = RD_CODE_OK;
   return true;
 }
 
 // The producer's exit is the commit, or the abort. A consumer's shows by its pipe.
-static bool child_order(struct by_hand *hand, struct rd_order *order) {
+static bool child_command(struct by_hand *hand, struct rd_command *command) {
   bool runs = hand->options->role == RD_ROLE_SENDER && hand->child.go_fd < 0;
   if (!runs || hand->child_told || !rd_child_has_exited(&hand->child)) return false;
   hand->child_told = true;
   int status = rd_child_status(&hand->child);
-  order->type = status == 0 ? RD_ORDER_COMMIT : RD_ORDER_ABORT;
-  order->code = RD_CODE_ABORTED;
+  command->type = status == 0 ? RD_COMMAND_COMMIT : RD_COMMAND_ABORT;
+  command->code = RD_CODE_ABORTED;
   if (status > 128)
-    snprintf(order->words, sizeof order->words, "the producer was killed by signal %d", status - 128);
+    snprintf(command->words, sizeof command->words, "the producer was killed by signal %d", status - 128);
   else
-    snprintf(order->words, sizeof order->words, "the producer exited %d", status);
+    snprintf(command->words, sizeof command->words, "the producer exited %d", status);
   return true;
 }
 
-static bool next_step(struct by_hand *hand, struct rd_order *order) {
+static bool next_step(struct by_hand *hand, struct rd_command *command) {
   const struct rd_options *options = hand->options;
   bool is_sender = options->role == RD_ROLE_SENDER, has_command = options->command != NULL;
   switch (hand->step) {
   case STEP_OPEN:
     // The command starts when there is a connection.
     hand->step = has_command ? STEP_CONNECT : STEP_FILE;
-    open_order(hand, order);
+    open_command(hand, command);
     return true;
   case STEP_FILE:
     hand->step = STEP_CONNECT;
-    file_order(hand, order);
+    file_command(hand, command);
     return true;
   case STEP_CONNECT:
     hand->step = !is_sender && hand->over_rdma && hand->over_tcp ? STEP_LISTEN_TOO : STEP_COMMAND;
     if (is_sender)
-      dial_order(hand, order);
+      dial_command(hand, command);
     else
-      listen_order(hand, order, true);
+      listen_command(hand, command, true);
     return true;
   case STEP_LISTEN_TOO:
     hand->step = STEP_COMMAND;
-    listen_order(hand, order, false);
+    listen_command(hand, command, false);
     return true;
   case STEP_COMMAND:
-    if (has_command) return hand->connected && start_command(hand, order);
+    if (has_command) return hand->connected && start_command(hand, command);
     hand->step = STEP_COMMIT;
-    return next_step(hand, order);
+    return next_step(hand, command);
   case STEP_COMMIT:
     hand->step = STEP_REST;
-    order->type = RD_ORDER_COMMIT;
+    command->type = RD_COMMAND_COMMIT;
     return is_sender;
   case STEP_REST:
     break;
@@ -234,45 +234,45 @@ static bool next_step(struct by_hand *hand, struct rd_order *order) {
   return false;
 }
 
-static void open_order(const struct by_hand *hand, struct rd_order *order) {
-  order->type = RD_ORDER_OPEN;
-  order->settings = hand->options->settings;
-  order->settings.port_low = order->settings.port_high = hand->options->port;
-  order->settings.rdma_first = hand->over_rdma;
-  memcpy(order->settings.key, hand->key, RD_KEY_BYTES);
+static void open_command(const struct by_hand *hand, struct rd_command *command) {
+  command->type = RD_COMMAND_OPEN;
+  command->settings = hand->options->settings;
+  command->settings.port_low = command->settings.port_high = hand->options->port;
+  command->settings.rdma_first = hand->over_rdma;
+  memcpy(command->settings.key, hand->key, RD_KEY_BYTES);
 }
 
-static void file_order(const struct by_hand *hand, struct rd_order *order) {
+static void file_command(const struct by_hand *hand, struct rd_command *command) {
   const char *file = hand->options->file;
-  order->type = file != NULL ? RD_ORDER_FILE : RD_ORDER_READY;
-  order->fd = hand->options->role == RD_ROLE_SENDER ? STDIN_FILENO : STDOUT_FILENO;
-  snprintf(order->path, sizeof order->path, "%s", file != NULL ? file : "");
+  command->type = file != NULL ? RD_COMMAND_FILE : RD_COMMAND_READY;
+  command->fd = hand->options->role == RD_ROLE_SENDER ? STDIN_FILENO : STDOUT_FILENO;
+  snprintf(command->path, sizeof command->path, "%s", file != NULL ? file : "");
 }
 
-static void dial_order(const struct by_hand *hand, struct rd_order *order) {
-  order->type = RD_ORDER_DIAL;
-  order->address_count = hand->over_rdma && hand->over_tcp ? 2 : 1;
-  for (size_t i = 0; i < order->address_count; i++) {
-    struct rd_address *address = &order->addresses[i];
+static void dial_command(const struct by_hand *hand, struct rd_command *command) {
+  command->type = RD_COMMAND_DIAL;
+  command->address_count = hand->over_rdma && hand->over_tcp ? 2 : 1;
+  for (size_t i = 0; i < command->address_count; i++) {
+    struct rd_address *address = &command->addresses[i];
     *address = (struct rd_address){.port = hand->options->port, .rdma = i == 0 && hand->over_rdma};
     snprintf(address->host, sizeof address->host, "%s", hand->options->host);
   }
 }
 
 // RDMA first, so that whoever tries both finds it; but TCP first where a free port is looked for.
-static void listen_order(const struct by_hand *hand, struct rd_order *order, bool is_first) {
+static void listen_command(const struct by_hand *hand, struct rd_command *command, bool is_first) {
   bool both = hand->over_rdma && hand->over_tcp;
   bool rdma_is_first = hand->options->port != 0;
-  order->type = RD_ORDER_LISTEN;
-  order->listen =
-      (struct rd_listen_order){.rdma = both ? is_first == rdma_is_first : hand->over_rdma, .port = hand->port};
+  command->type = RD_COMMAND_LISTEN;
+  command->listen =
+      (struct rd_listen_command){.rdma = both ? is_first == rdma_is_first : hand->over_rdma, .port = hand->port};
 }
 
-static bool start_command(struct by_hand *hand, struct rd_order *order) {
+static bool start_command(struct by_hand *hand, struct rd_command *command) {
   hand->step = STEP_REST;
-  if (!rd_child_run(&hand->child, &hand->failure)) return abort_order(hand, order);
-  order->type = RD_ORDER_READY;
-  order->fd = hand->child.pipe_fd;
+  if (!rd_child_run(&hand->child, &hand->failure)) return abort_command(hand, command);
+  command->type = RD_COMMAND_READY;
+  command->fd = hand->child.pipe_fd;
   return true;
 }
 

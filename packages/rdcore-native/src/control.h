@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The seam between the loops and whoever commands them: the agent over its socket (docs/protocol.md, section 3), or a
-// person by hand. Orders come in, events go out. Called from one thread.
+// person by hand. Commands come in, events go out. Called from one thread.
 #ifndef RD_CONTROL_H
 #define RD_CONTROL_H
 
@@ -18,19 +18,19 @@
 #define RD_JOBS_MOST 64
 #define RD_LIMIT_MOST_BYTES_PER_S (INT64_C(1) << 50)
 
-enum rd_order_type {
-  RD_ORDER_OPEN,     // settings; first, once
-  RD_ORDER_FILE,     // path, append: the source or sink
-  RD_ORDER_READY,    // fd: the source or sink is this descriptor; asks
-  RD_ORDER_LISTEN,   // listen
-  RD_ORDER_DIAL,     // addresses
-  RD_ORDER_ADOPT,    // transport (handed over), dialer
-  RD_ORDER_CONSUMER, // pid: leads the process group that reads our output
-  RD_ORDER_SHOW,     // the answer to RD_EVENT_OUTPUT
-  RD_ORDER_COMMIT,   // status: the producer ended well
-  RD_ORDER_ABORT,    // code, words
-  RD_ORDER_RELEASE,  // the consumer is dead: the output may be closed
-  RD_ORDER_LOST,     // code, words: nobody commands us any more
+enum rd_command_type {
+  RD_COMMAND_OPEN,     // settings; first, once
+  RD_COMMAND_FILE,     // path, append: the source or sink
+  RD_COMMAND_READY,    // fd: the source or sink is this descriptor; asks
+  RD_COMMAND_LISTEN,   // listen
+  RD_COMMAND_DIAL,     // addresses
+  RD_COMMAND_ADOPT,    // transport (handed over), dialer
+  RD_COMMAND_CONSUMER, // pid: leads the process group that reads our output
+  RD_COMMAND_SHOW,     // the answer to RD_EVENT_OUTPUT
+  RD_COMMAND_COMMIT,   // status: the producer ended well
+  RD_COMMAND_ABORT,    // code, words
+  RD_COMMAND_RELEASE,  // the consumer is dead: the output may be closed
+  RD_COMMAND_LOST,     // code, words: nobody commands us any more
 };
 
 struct rd_settings {
@@ -53,21 +53,21 @@ struct rd_settings {
   uint16_t port_low, port_high;
 };
 
-struct rd_listen_order {
+struct rd_listen_command {
   bool rdma;
   bool has_bind; // else where the settings say
   char bind_host[256];
   uint16_t port; // 0: one of the settings' ports
 };
 
-struct rd_order {
-  enum rd_order_type type;
+struct rd_command {
+  enum rd_command_type type;
   struct rd_settings settings;
   char path[PATH_MAX];
   bool append;
   int fd;
   bool asks; // before its first byte is written
-  struct rd_listen_order listen;
+  struct rd_listen_command listen;
   struct rd_transport *transport;
   bool is_dialer;
   pid_t pid;
@@ -89,7 +89,7 @@ enum rd_event_type {
   RD_EVENT_RESUMED,       // epoch, bytes: it is there, and the stream goes on from there
   RD_EVENT_SIZE,          // bytes
   RD_EVENT_COUNTERS,      // bytes, wire_bytes, *_ms, rtt_us
-  RD_EVENT_OUTPUT,        // the first byte waits for RD_ORDER_SHOW, not for long
+  RD_EVENT_OUTPUT,        // the first byte waits for RD_COMMAND_SHOW, not for long
   RD_EVENT_END,           // bytes, status: END was valid and everything is written
   RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes, wire_bytes, usage; the last one
 };
@@ -118,14 +118,14 @@ struct rd_event {
 
 struct rd_control {
   const struct rd_control_ops *ops;
-  bool due; // there may be an order: its descriptor told something, or it was told an event
+  bool due; // there may be a command: its descriptor told something, or it was told an event
 };
 
 struct rd_control_ops {
-  // What to poll while there is no order: fd -1 when there is nothing.
+  // What to poll while there is no command: fd -1 when there is nothing.
   struct pollfd (*poll)(const struct rd_control *control);
-  // The next order: false when there is none now.
-  bool (*next)(struct rd_control *control, struct rd_order *order);
+  // The next command: false when there is none now.
+  bool (*next)(struct rd_control *control, struct rd_command *command);
   // An event; what it points at is the caller's. Never waits, but for RD_EVENT_FINISHED.
   void (*tell)(struct rd_control *control, const struct rd_event *event);
 };

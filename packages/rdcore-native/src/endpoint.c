@@ -35,7 +35,7 @@ static void part(struct rd_endpoint *endpoint);
 static void read_meters(struct rd_endpoint *endpoint);
 static void tell_turned_away(void *context, const char *peer, const struct rd_error *why);
 static void settle(void *context, const char *device);
-static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_order *order);
+static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command);
 static void tell_dial_failed(struct rd_endpoint *endpoint, const struct rd_error *error);
 static void tell_connected(struct rd_endpoint *endpoint);
 static size_t size_buffer(struct rd_endpoint *endpoint);
@@ -58,28 +58,28 @@ void rd_endpoint_clear(struct rd_endpoint *endpoint) {
   explicit_bzero(endpoint->settings.key, sizeof endpoint->settings.key);
 }
 
-bool rd_endpoint_obey(struct rd_endpoint *endpoint, const struct rd_order *order, struct rd_error *error) {
-  if (order->type == RD_ORDER_ABORT || order->type == RD_ORDER_LOST) {
-    rd_error_set(error, order->code, "%s", order->words);
+bool rd_endpoint_obey(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error) {
+  if (command->type == RD_COMMAND_ABORT || command->type == RD_COMMAND_LOST) {
+    rd_error_set(error, command->code, "%s", command->words);
     return false;
   }
-  if (order->type == RD_ORDER_OPEN) return open_endpoint(endpoint, &order->settings, error);
+  if (command->type == RD_COMMAND_OPEN) return open_endpoint(endpoint, &command->settings, error);
   if (endpoint->joined) { // another way to connect, on its way when this one was found
-    rd_transport_destroy(order->transport);
+    rd_transport_destroy(command->transport);
     return true;
   }
   if (endpoint->connect == NULL) {
-    rd_transport_destroy(order->transport);
-    rd_error_set(error, RD_CODE_USAGE, "an order came before open");
+    rd_transport_destroy(command->transport);
+    rd_error_set(error, RD_CODE_USAGE, "a command came before open");
     return false;
   }
-  if (order->type == RD_ORDER_LISTEN) {
-    listen_now(endpoint, &order->listen);
+  if (command->type == RD_COMMAND_LISTEN) {
+    listen_now(endpoint, &command->listen);
     return true;
   }
-  bool begun = order->type == RD_ORDER_DIAL
-                   ? rd_connect_dial(endpoint->connect, order->addresses, order->address_count, error)
-                   : rd_connect_adopt(endpoint->connect, order->transport, order->is_dialer, error);
+  bool begun = command->type == RD_COMMAND_DIAL
+                   ? rd_connect_dial(endpoint->connect, command->addresses, command->address_count, error)
+                   : rd_connect_adopt(endpoint->connect, command->transport, command->is_dialer, error);
   if (!begun) tell_dial_failed(endpoint, error);
   return true;
 }
@@ -335,13 +335,14 @@ static void settle(void *context, const char *device) {
   endpoint->settled = true;
 }
 
-static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_order *order) {
+static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command) {
   const struct rd_settings *settings = &endpoint->settings;
-  struct rd_listen listen = {.rdma = order->rdma, .port_low = settings->port_low, .port_high = settings->port_high};
-  if (order->port > 0) listen.port_low = listen.port_high = order->port;
-  snprintf(listen.bind_host, sizeof listen.bind_host, "%s", order->has_bind ? order->bind_host : settings->bind_host);
+  struct rd_listen listen = {.rdma = command->rdma, .port_low = settings->port_low, .port_high = settings->port_high};
+  if (command->port > 0) listen.port_low = listen.port_high = command->port;
+  snprintf(listen.bind_host, sizeof listen.bind_host, "%s",
+           command->has_bind ? command->bind_host : settings->bind_host);
   struct rd_error error;
-  struct rd_event event = {.type = RD_EVENT_LISTENING, .rdma = order->rdma, .error = &error};
+  struct rd_event event = {.type = RD_EVENT_LISTENING, .rdma = command->rdma, .error = &error};
   if (!rd_connect_listen(endpoint->connect, &listen, &event.port, &error)) event.type = RD_EVENT_LISTEN_FAILED;
   if (settings->listen_timeout_ms > 0) endpoint->listen_until_ms = rd_now_ms() + settings->listen_timeout_ms;
   endpoint->control->ops->tell(endpoint->control, &event);

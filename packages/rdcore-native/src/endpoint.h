@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sending and the receiving loop share: orders about the way to the peer, connecting, connecting again when
+// What the sending and the receiving loop share: commands about the way to the peer, connecting, connecting again when
 // the connection broke (docs/protocol.md, section 1.6), waiting, telling, and the last words.
 #ifndef RD_ENDPOINT_H
 #define RD_ENDPOINT_H
@@ -44,9 +44,9 @@ void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd
                       void (*let_go)(void *context, struct rd_connection *connection), void *context);
 void rd_endpoint_clear(struct rd_endpoint *endpoint); // closes everything, wipes the key
 
-// Follows `open`, `listen`, `dial` and `adopt`. False: they could not be followed, or the order is `abort`, or the
+// Follows `open`, `listen`, `dial` and `adopt`. False: they could not be followed, or the command is `abort`, or the
 // control is lost; *error is then the end of this run.
-bool rd_endpoint_obey(struct rd_endpoint *endpoint, const struct rd_order *order, struct rd_error *error);
+bool rd_endpoint_obey(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error);
 
 // Goes on connecting: while there is no connection, when the one there is has been silent for long, and when the peer
 // comes by another one. False: it failed for good.
@@ -56,8 +56,8 @@ bool rd_endpoint_mend(struct rd_endpoint *endpoint, const struct rd_error *error
 // On a connection after the first one, the stream goes on from `offset`.
 void rd_endpoint_tell_resumed(struct rd_endpoint *endpoint, uint64_t offset);
 
-// Waits for orders, the peer, the loop's own `own` descriptors (whose revents are filled in), or the next keepalive or
-// counters; at most `most_ns` (-1: no limit of its own). The time goes on the account of `wait`.
+// Waits for commands, the peer, the loop's own `own` descriptors (whose revents are filled in), or the next keepalive
+// or counters; at most `most_ns` (-1: no limit of its own). The time goes on the account of `wait`.
 void rd_endpoint_wait(struct rd_endpoint *endpoint, struct pollfd *own, size_t own_count, int64_t most_ns,
                       enum rd_wait wait);
 

@@ -18,7 +18,7 @@
 struct receiver {
   struct rd_endpoint endpoint;
   struct rd_consumer consumer;
-  bool alone;               // nobody is left to give orders
+  bool alone;               // nobody is left to give commands
   struct rd_sink *sink;     // NULL: not told yet
   int output_fd;            // -1: the sink is a file
   int watch_fd;             // -1: a reader that goes away does not show
@@ -45,8 +45,8 @@ struct receiver {
 
 static bool run(struct receiver *receiver, struct rd_error *error);
 static bool obey(struct receiver *receiver, struct rd_error *error);
-static bool obey_one(struct receiver *receiver, const struct rd_order *order, struct rd_error *error);
-static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const struct rd_order *order);
+static bool obey_one(struct receiver *receiver, const struct rd_command *command, struct rd_error *error);
+static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const struct rd_command *command);
 static bool begin(struct receiver *receiver, struct rd_error *error);
 static bool greet(struct receiver *receiver, struct rd_error *error);
 static bool begin_writing(struct receiver *receiver, struct rd_error *error);
@@ -114,44 +114,44 @@ static bool run(struct receiver *receiver, struct rd_error *error) {
 
 static bool obey(struct receiver *receiver, struct rd_error *error) {
   struct rd_control *control = receiver->endpoint.control;
-  struct rd_order order;
-  while (control->ops->next(control, &order)) {
-    bool obeyed = obey_one(receiver, &order, error);
-    explicit_bzero(order.settings.key, sizeof order.settings.key);
+  struct rd_command command;
+  while (control->ops->next(control, &command)) {
+    bool obeyed = obey_one(receiver, &command, error);
+    explicit_bzero(command.settings.key, sizeof command.settings.key);
     if (!obeyed) return false;
   }
   return true;
 }
 
-static bool obey_one(struct receiver *receiver, const struct rd_order *order, struct rd_error *error) {
-  switch (order->type) {
-  case RD_ORDER_FILE:
-    return take_sink(receiver, rd_sink_open(order->path, order->append, error), order);
-  case RD_ORDER_READY:
-    if (!receiver->writing) receiver->held = order->asks; // else nothing waits for the answer
-    return take_sink(receiver, rd_sink_from_fd(order->fd, error), order);
-  case RD_ORDER_SHOW:
+static bool obey_one(struct receiver *receiver, const struct rd_command *command, struct rd_error *error) {
+  switch (command->type) {
+  case RD_COMMAND_FILE:
+    return take_sink(receiver, rd_sink_open(command->path, command->append, error), command);
+  case RD_COMMAND_READY:
+    if (!receiver->writing) receiver->held = command->asks; // else nothing waits for the answer
+    return take_sink(receiver, rd_sink_from_fd(command->fd, error), command);
+  case RD_COMMAND_SHOW:
     receiver->held = false;
     return true;
-  case RD_ORDER_CONSUMER:
+  case RD_COMMAND_CONSUMER:
     rd_consumer_forget(&receiver->consumer);
-    receiver->consumer = rd_consumer_of(order->pid);
+    receiver->consumer = rd_consumer_of(command->pid);
     return true;
-  case RD_ORDER_COMMIT:
-  case RD_ORDER_RELEASE:
+  case RD_COMMAND_COMMIT:
+  case RD_COMMAND_RELEASE:
     return true;
-  case RD_ORDER_LOST:
+  case RD_COMMAND_LOST:
     receiver->alone = true;
     receiver->held = false;
     // Before anything else, and before its input can end. Once it ended well there is nothing to hide from it.
     if (!receiver->delivered) rd_consumer_kill(&receiver->consumer, KILL_MS);
-    return rd_endpoint_obey(&receiver->endpoint, order, error);
+    return rd_endpoint_obey(&receiver->endpoint, command, error);
   default:
-    return rd_endpoint_obey(&receiver->endpoint, order, error);
+    return rd_endpoint_obey(&receiver->endpoint, command, error);
   }
 }
 
-static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const struct rd_order *order) {
+static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const struct rd_command *command) {
   if (sink == NULL) return false;
   if (receiver->writing) { // too late: the first one is being written to
     rd_sink_destroy(sink);
@@ -159,10 +159,10 @@ static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const str
   }
   rd_sink_destroy(receiver->sink);
   receiver->sink = sink;
-  bool is_file = order->type == RD_ORDER_FILE;
-  receiver->output_fd = is_file ? -1 : order->fd;
+  bool is_file = command->type == RD_COMMAND_FILE;
+  receiver->output_fd = is_file ? -1 : command->fd;
   receiver->watch_fd = rd_sink_watch_fd(sink);
-  rd_sandbox_close(is_file ? order->path : NULL, rd_sink_directory_fd(sink));
+  rd_sandbox_close(is_file ? command->path : NULL, rd_sink_directory_fd(sink));
   struct rd_event event = {.type = RD_EVENT_READY};
   receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
   return true;
@@ -230,7 +230,7 @@ static void let_go(void *context, struct rd_connection *connection) {
 // Whether there is a connection or not.
 static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
   if (receiver->writer == NULL) return true;
-  // In this order: when it has committed, all frames are written.
+  // In this command: when it has committed, all frames are written.
   enum rd_writer_state state = rd_writer_state(receiver->writer, error);
   collect(receiver, receiver->endpoint.connection);
   if (state == RD_WRITER_COMMITTED) deliver(receiver);
@@ -396,15 +396,15 @@ static void show_held(struct receiver *receiver) {
 
 static void wait_for_show(struct receiver *receiver) {
   struct rd_control *control = receiver->endpoint.control;
-  struct rd_order order;
+  struct rd_command command;
   for (;;) {
-    while (control->ops->next(control, &order)) {
-      if (order.type == RD_ORDER_LOST) receiver->alone = true;
-      if (order.type == RD_ORDER_LOST || order.type == RD_ORDER_SHOW) return;
+    while (control->ops->next(control, &command)) {
+      if (command.type == RD_COMMAND_LOST) receiver->alone = true;
+      if (command.type == RD_COMMAND_LOST || command.type == RD_COMMAND_SHOW) return;
     }
     int64_t left_ms = receiver->asked_at_ms + HELD_MS - rd_now_ms();
-    struct pollfd orders = control->ops->poll(control);
-    if (left_ms <= 0 || poll(&orders, 1, (int)left_ms) == 0) return;
+    struct pollfd commands = control->ops->poll(control);
+    if (left_ms <= 0 || poll(&commands, 1, (int)left_ms) == 0) return;
     control->due = true;
   }
 }
@@ -444,15 +444,15 @@ static void wait(struct receiver *receiver) {
 // Whoever reads the output must be dead before it ends.
 static void wait_for_release(struct receiver *receiver) {
   struct rd_control *control = receiver->endpoint.control;
-  struct rd_order order;
+  struct rd_command command;
   for (;;) {
-    while (control->ops->next(control, &order)) {
-      if (order.type == RD_ORDER_CONSUMER) receiver->consumer = rd_consumer_of(order.pid);
-      if (order.type == RD_ORDER_LOST) rd_consumer_kill(&receiver->consumer, KILL_MS);
-      if (order.type == RD_ORDER_LOST || order.type == RD_ORDER_RELEASE) return;
+    while (control->ops->next(control, &command)) {
+      if (command.type == RD_COMMAND_CONSUMER) receiver->consumer = rd_consumer_of(command.pid);
+      if (command.type == RD_COMMAND_LOST) rd_consumer_kill(&receiver->consumer, KILL_MS);
+      if (command.type == RD_COMMAND_LOST || command.type == RD_COMMAND_RELEASE) return;
     }
-    struct pollfd orders = control->ops->poll(control);
-    poll(&orders, 1, -1);
+    struct pollfd commands = control->ops->poll(control);
+    poll(&commands, 1, -1);
     control->due = true;
   }
 }

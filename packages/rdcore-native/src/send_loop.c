@@ -36,7 +36,7 @@ struct sender {
 
 static bool run(struct sender *sender, struct rd_error *error);
 static bool obey(struct sender *sender, struct rd_error *error);
-static bool obey_one(struct sender *sender, const struct rd_order *order, struct rd_error *error);
+static bool obey_one(struct sender *sender, const struct rd_command *command, struct rd_error *error);
 static bool take_source(struct sender *sender, struct rd_source *source, const char *path);
 static void greet(struct sender *sender);
 static bool begin(struct sender *sender, struct rd_error *error);
@@ -79,31 +79,31 @@ static bool run(struct sender *sender, struct rd_error *error) {
 
 static bool obey(struct sender *sender, struct rd_error *error) {
   struct rd_control *control = sender->endpoint.control;
-  struct rd_order order;
-  while (control->ops->next(control, &order)) {
-    bool obeyed = obey_one(sender, &order, error);
-    explicit_bzero(order.settings.key, sizeof order.settings.key);
+  struct rd_command command;
+  while (control->ops->next(control, &command)) {
+    bool obeyed = obey_one(sender, &command, error);
+    explicit_bzero(command.settings.key, sizeof command.settings.key);
     if (!obeyed) return false;
   }
   return true;
 }
 
-static bool obey_one(struct sender *sender, const struct rd_order *order, struct rd_error *error) {
-  switch (order->type) {
-  case RD_ORDER_FILE:
-    return take_source(sender, rd_source_open(order->path, error), order->path);
-  case RD_ORDER_READY:
-    return take_source(sender, rd_source_from_fd(order->fd, error), NULL);
-  case RD_ORDER_COMMIT:
+static bool obey_one(struct sender *sender, const struct rd_command *command, struct rd_error *error) {
+  switch (command->type) {
+  case RD_COMMAND_FILE:
+    return take_source(sender, rd_source_open(command->path, error), command->path);
+  case RD_COMMAND_READY:
+    return take_source(sender, rd_source_from_fd(command->fd, error), NULL);
+  case RD_COMMAND_COMMIT:
     sender->committed = true;
-    sender->producer_status = order->status;
+    sender->producer_status = command->status;
     return true;
-  case RD_ORDER_CONSUMER:
-  case RD_ORDER_SHOW:
-  case RD_ORDER_RELEASE:
+  case RD_COMMAND_CONSUMER:
+  case RD_COMMAND_SHOW:
+  case RD_COMMAND_RELEASE:
     return true;
   default:
-    return rd_endpoint_obey(&sender->endpoint, order, error);
+    return rd_endpoint_obey(&sender->endpoint, command, error);
   }
 }
 
@@ -280,7 +280,7 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
   enum rd_reader_state state = rd_reader_state(sender->reader, error);
   if (state == RD_READER_FAILED) return false;
   if (sender->end_sent) sender->wait = RD_WAIT_OUTPUT;
-  // In this order: what was read before the end is in the ring once the state says so.
+  // In this command: what was read before the end is in the ring once the state says so.
   sender->end_seen = state == RD_READER_AT_END;
   bool all_sent = sender->end_seen && sender->sent == rd_ring_filled(sender->ring);
   if (!all_sent || !sender->committed || sender->end_sent) return true;

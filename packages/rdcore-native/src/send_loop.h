@@ -5,7 +5,7 @@
 
 #include "control.h"
 
-// Follows orders until the stream has ended one way or another, and tells RD_EVENT_FINISHED. Returns the code of the
+// Follows commands until the stream has ended one way or another, and tells RD_EVENT_FINISHED. Returns the code of the
 // end: RD_CODE_OK when everything was delivered, RD_CODE_CLOSED when the consumer wanted no more.
 enum rd_code rd_send_loop(struct rd_control *control);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that a device may read from and write to on this end's own orders; nobody is ever given a key to it.
+// Memory that a device may read from and write to on this end's own commands; nobody is ever given a key to it.
 #ifndef RD_VERBS_MEMORY_H
 #define RD_VERBS_MEMORY_H
 

@@ -19,23 +19,23 @@ static struct pollfd count_poll(const struct rd_control *control) {
   return script_poll(control);
 }
 
-static struct rd_order ready(void) {
-  return (struct rd_order){.type = RD_ORDER_READY, .fd = output[1], .asks = true};
+static struct rd_command ready(void) {
+  return (struct rd_command){.type = RD_COMMAND_READY, .fd = output[1], .asks = true};
 }
 
-static bool next(struct rd_control *control, struct rd_order *order) {
+static bool next(struct rd_control *control, struct rd_command *command) {
   if (was_asked && !was_shown) {
     was_shown = true;
-    *order = (struct rd_order){.type = RD_ORDER_SHOW};
+    *command = (struct rd_command){.type = RD_COMMAND_SHOW};
     return true;
   }
   char byte;
   if (was_shown && !told_again && read(output[0], &byte, 1) == 1) {
     told_again = true;
-    *order = ready();
+    *command = ready();
     return true;
   }
-  return script_next(control, order);
+  return script_next(control, command);
 }
 
 static void tell(struct rd_control *control, const struct rd_event *event) {
@@ -44,10 +44,10 @@ static void tell(struct rd_control *control, const struct rd_event *event) {
   script_tell(control, event);
 }
 
-static void begin(struct script *script, struct rd_transport *transport, const struct rd_order *end) {
-  script_add(script, RD_ORDER_OPEN)->settings = script_settings(RD_ENCRYPT_NEVER, 64u << 10);
-  *script_add(script, RD_ORDER_READY) = *end;
-  struct rd_order *adopt = script_add(script, RD_ORDER_ADOPT);
+static void begin(struct script *script, struct rd_transport *transport, const struct rd_command *end) {
+  script_add(script, RD_COMMAND_OPEN)->settings = script_settings(RD_ENCRYPT_NEVER, 64u << 10);
+  *script_add(script, RD_COMMAND_READY) = *end;
+  struct rd_command *adopt = script_add(script, RD_COMMAND_ADOPT);
   adopt->transport = transport;
   adopt->is_dialer = script->loop == rd_send_loop;
 }
@@ -63,8 +63,8 @@ int main(void) {
   script_init(&sender, rd_send_loop);
   script_init(&receiver, rd_recv_loop);
   receiver.control.ops = &ops;
-  begin(&sender, ends[0], &(struct rd_order){.type = RD_ORDER_READY, .fd = input[0]});
-  const struct rd_order first = ready();
+  begin(&sender, ends[0], &(struct rd_command){.type = RD_COMMAND_READY, .fd = input[0]});
+  const struct rd_command first = ready();
   begin(&receiver, ends[1], &first);
   script_start(&sender);
   script_start(&receiver);

@@ -29,12 +29,12 @@ struct outcome {
 
 static void command(struct script *script, const struct stream *stream, struct rd_transport *transport,
                     const char *path) {
-  struct rd_settings *settings = &script_add(script, RD_ORDER_OPEN)->settings;
+  struct rd_settings *settings = &script_add(script, RD_COMMAND_OPEN)->settings;
   *settings = script_settings(stream->encrypt, stream->buffer_bytes);
   settings->compress_level = compress_level;
   settings->jobs = jobs;
-  strcpy(script_add(script, RD_ORDER_FILE)->path, path);
-  struct rd_order *adopt = script_add(script, RD_ORDER_ADOPT);
+  strcpy(script_add(script, RD_COMMAND_FILE)->path, path);
+  struct rd_command *adopt = script_add(script, RD_COMMAND_ADOPT);
   adopt->transport = transport;
   adopt->is_dialer = script->loop == rd_send_loop;
 }
@@ -54,7 +54,7 @@ static struct outcome carry(const struct stream *stream) {
   script_init(&receiver, rd_recv_loop);
   command(&sender, stream, ends[stream->faults_back ? 1 : 0], source_path);
   command(&receiver, stream, ends[stream->faults_back ? 0 : 1], sink_path);
-  script_add(&sender, RD_ORDER_COMMIT)->status = 42;
+  script_add(&sender, RD_COMMAND_COMMIT)->status = 42;
   script_start(&receiver);
   script_start(&sender);
   script_join(&sender);

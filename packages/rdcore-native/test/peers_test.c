@@ -19,12 +19,13 @@ static void script(struct script *victim, enum rd_role role, enum rd_protection 
                    struct rd_transport *transport) {
   bool sends = role == RD_ROLE_SENDER;
   script_init(victim, sends ? rd_send_loop : rd_recv_loop);
-  script_add(victim, RD_ORDER_OPEN)->settings = script_settings(encrypt_of(wants), HOSTILE_SLOTS * HOSTILE_SLOT_BYTES);
-  if (has_file) strcpy(script_add(victim, RD_ORDER_FILE)->path, sends ? source_path : sink_path);
-  struct rd_order *adopt = script_add(victim, RD_ORDER_ADOPT);
+  script_add(victim, RD_COMMAND_OPEN)->settings =
+      script_settings(encrypt_of(wants), HOSTILE_SLOTS * HOSTILE_SLOT_BYTES);
+  if (has_file) strcpy(script_add(victim, RD_COMMAND_FILE)->path, sends ? source_path : sink_path);
+  struct rd_command *adopt = script_add(victim, RD_COMMAND_ADOPT);
   adopt->transport = transport;
   adopt->is_dialer = sends;
-  if (sends) script_add(victim, RD_ORDER_COMMIT);
+  if (sends) script_add(victim, RD_COMMAND_COMMIT);
 }
 
 static void check_misdeed(const struct misdeed *misdeed, enum rd_role role, enum rd_protection wants) {
@@ -65,7 +66,7 @@ static void nothing_of_it_is_written(enum rd_protection wants, size_t bytes, siz
   int output[2];
   REQUIRE(rd_mem_pair(NULL, ends, &error) && pipe2(output, O_CLOEXEC) == 0);
   script(&victim, RD_ROLE_RECEIVER, wants, false, ends[0]);
-  script_add(&victim, RD_ORDER_READY)->fd = output[1];
+  script_add(&victim, RD_COMMAND_READY)->fd = output[1];
   script_start(&victim);
   struct hostile hostile = hostile_meet(ends[1], RD_ROLE_SENDER, true, wants);
   say_empty(&hostile, RD_FRAME_PING);

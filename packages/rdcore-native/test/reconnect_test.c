@@ -26,19 +26,19 @@ struct outcome {
 };
 
 static void command(struct script *script, const struct stream *stream, const char *path, bool dialer, uint16_t port) {
-  struct rd_settings *settings = &script_add(script, RD_ORDER_OPEN)->settings;
+  struct rd_settings *settings = &script_add(script, RD_COMMAND_OPEN)->settings;
   *settings = script_settings(stream->encrypt, stream->buffer_bytes);
   settings->stall_timeout_ms = stream->stall_ms;
   settings->compress_level = compress_level;
   settings->jobs = 2;
   if (stream->output_fd > 0 && script->loop == rd_recv_loop)
-    script_add(script, RD_ORDER_READY)->fd = stream->output_fd;
+    script_add(script, RD_COMMAND_READY)->fd = stream->output_fd;
   else
-    strcpy(script_add(script, RD_ORDER_FILE)->path, path);
-  struct rd_order *way = script_add(script, dialer ? RD_ORDER_DIAL : RD_ORDER_LISTEN);
+    strcpy(script_add(script, RD_COMMAND_FILE)->path, path);
+  struct rd_command *way = script_add(script, dialer ? RD_COMMAND_DIAL : RD_COMMAND_LISTEN);
   way->address_count = 1;
   way->addresses[0] = (struct rd_address){.host = "127.0.0.1", .port = port};
-  script_add(script, RD_ORDER_COMMIT);
+  script_add(script, RD_COMMAND_COMMIT);
 }
 
 static void begin(struct outcome *outcome, const struct stream *stream, struct proxy *proxy) {

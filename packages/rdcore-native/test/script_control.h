@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop in a thread of its own, commanded by a script: orders are given at once, a failed dial is answered by an
+// A loop in a thread of its own, commanded by a script: commands are given at once, a failed dial is answered by an
 // abort, and the end by a release.
 #ifndef RD_SCRIPT_CONTROL_H
 #define RD_SCRIPT_CONTROL_H
@@ -17,9 +17,9 @@
 
 struct script {
   struct rd_control control;
-  struct rd_order *orders;
-  unsigned order_count, next;
-  int wake_fd; // readable once there is an order that nobody waited for
+  struct rd_command *commands;
+  unsigned command_count, next;
+  int wake_fd; // readable once there is a command that nobody waited for
   bool release;
   atomic_bool aborts; // also for other threads to set
   enum rd_code (*loop)(struct rd_control *);
@@ -40,16 +40,17 @@ static inline struct pollfd script_poll(const struct rd_control *control) {
   return (struct pollfd){.fd = ((const struct script *)control)->wake_fd, .events = POLLIN};
 }
 
-static inline bool script_next(struct rd_control *control, struct rd_order *order) {
+static inline bool script_next(struct rd_control *control, struct rd_command *command) {
   struct script *script = (struct script *)control;
   if (script->release || script->aborts) {
-    *order = (struct rd_order){.type = script->release ? RD_ORDER_RELEASE : RD_ORDER_ABORT, .code = RD_CODE_ABORTED};
+    *command =
+        (struct rd_command){.type = script->release ? RD_COMMAND_RELEASE : RD_COMMAND_ABORT, .code = RD_CODE_ABORTED};
     script->release = false;
     script->aborts = false;
     return true;
   }
-  if (script->next == script->order_count) return false;
-  *order = script->orders[script->next++];
+  if (script->next == script->command_count) return false;
+  *command = script->commands[script->next++];
   return true;
 }
 
@@ -87,18 +88,18 @@ static inline struct rd_settings script_settings(enum rd_encrypt encrypt, size_t
 
 static inline void script_init(struct script *script, enum rd_code (*loop)(struct rd_control *)) {
   *script = (struct script){.control = {.ops = &script_ops}, .loop = loop};
-  script->orders = calloc(SCRIPT_ORDERS_MOST, sizeof *script->orders);
+  script->commands = calloc(SCRIPT_ORDERS_MOST, sizeof *script->commands);
   script->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  REQUIRE(script->orders != NULL && script->wake_fd >= 0);
+  REQUIRE(script->commands != NULL && script->wake_fd >= 0);
 }
 
-// The next order of the script, to be filled in.
-static inline struct rd_order *script_add(struct script *script, enum rd_order_type type) {
-  REQUIRE(script->order_count < SCRIPT_ORDERS_MOST);
-  struct rd_order *order = &script->orders[script->order_count++];
-  order->type = type;
-  order->fd = -1;
-  return order;
+// The next command of the script, to be filled in.
+static inline struct rd_command *script_add(struct script *script, enum rd_command_type type) {
+  REQUIRE(script->command_count < SCRIPT_ORDERS_MOST);
+  struct rd_command *command = &script->commands[script->command_count++];
+  command->type = type;
+  command->fd = -1;
+  return command;
 }
 
 static inline void *script_run(void *context) {
@@ -114,7 +115,7 @@ static inline void script_start(struct script *script) {
 static inline void script_join(struct script *script) {
   REQUIRE(pthread_join(script->thread, NULL) == 0);
   close(script->wake_fd);
-  free(script->orders);
+  free(script->commands);
 }
 
 #endif

@@ -121,7 +121,7 @@ static void expand_word(struct scene *scene, struct fuzz_input *input) {
 
 // Its program says something, or the agent does something to it.
 static void act(struct scene *scene, struct fuzz_input *input) {
-  json_t *order;
+  json_t *command;
   switch (fuzz_u8(input) % 8) {
   case 0:
     hop_abort(scene->hop, "the input says so");
@@ -133,9 +133,9 @@ static void act(struct scene *scene, struct fuzz_input *input) {
     hop_consumer(scene->hop, NO_PID);
     break;
   case 3:
-    order = json_pack("{s:s}", "op", "listen");
-    hop_connect(scene->hop, order);
-    json_decref(order);
+    command = json_pack("{s:s}", "op", "listen");
+    hop_connect(scene->hop, command);
+    json_decref(command);
     hop_release(scene->hop);
     break;
   case 4:

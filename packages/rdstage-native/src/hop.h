@@ -29,7 +29,7 @@ struct hop {
   int data_fd, adopt_fd; // until the program runs; borrowed
   struct word *word;
   struct hop_program *program;
-  json_t *early; // orders to connect that came before it was started; NULL: none
+  json_t *early; // commands to connect that came before it was started; NULL: none
   bool ready;    // its input or output is open; of a local link: it is joined to its other end
   bool aborted;  // by us: how it ends then is our doing
   bool doomed;   // and being killed by a signal is, too

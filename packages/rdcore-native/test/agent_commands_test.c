@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's messages as orders: what is right, and everything that is not.
-#include "agent_orders.h"
+// The agent's messages as commands: what is right, and everything that is not.
+#include "agent_commands.h"
 
 #include "test.h"
 
@@ -14,14 +14,14 @@
 #define OPEN_BEGIN OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"always\","
 #define OPEN_TIMES "\"connect_timeout_ms\":1,\"stall_timeout_ms\":2000,"
 
-static struct rd_order order;
+static struct rd_command order;
 
 static bool decode(const char *text) {
   json_error_t where;
   struct rd_error error = {.code = RD_CODE_OK};
   json_t *message = json_loads(text, 0, &where);
   REQUIRE(message != NULL);
-  bool good = rd_agent_order_decode(message, &order, &error);
+  bool good = rd_agent_command_decode(message, &order, &error);
   CHECK(good == (error.code == RD_CODE_OK));
   json_decref(message);
   return good;
@@ -30,7 +30,7 @@ static bool decode(const char *text) {
 static void test_open(void) {
   CHECK(decode(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":\"::1\",\"ports\":[4000,4010]}"));
   const struct rd_settings *settings = &order.settings;
-  CHECK(order.type == RD_ORDER_OPEN && settings->key[1] == 0x11 && settings->key[31] == 0xff);
+  CHECK(order.type == RD_COMMAND_OPEN && settings->key[1] == 0x11 && settings->key[31] == 0xff);
   CHECK(strcmp(settings->run, "r") == 0 && settings->hop == 1 && settings->encrypt == RD_ENCRYPT_ALWAYS);
   CHECK(settings->buffer_bytes == 65536 && settings->connect_timeout_ms == 1 && settings->stall_timeout_ms == 2000);
   CHECK(strcmp(settings->bind_host, "::1") == 0 && settings->port_low == 4000 && settings->port_high == 4010);
@@ -57,7 +57,7 @@ static void test_open(void) {
 static void test_key_is_wiped(void) {
   struct rd_error error;
   json_t *message = json_pack("{s:s, s:s}", "op", "open", "key", KEY);
-  CHECK(!rd_agent_order_decode(message, &order, &error));
+  CHECK(!rd_agent_command_decode(message, &order, &error));
   CHECK(json_string_value(json_object_get(message, "key"))[0] == '\0');
   json_decref(message);
 }
@@ -66,20 +66,20 @@ static void test_others(void) {
   CHECK(decode("{\"op\":\"file\",\"path\":\"2f00ff\",\"append\":true}") == false);
   CHECK(decode("{\"op\":\"file\",\"path\":\"2fff0a\",\"append\":true}"));
   CHECK(strcmp(order.path, "/\xff\n") == 0 && order.append);
-  CHECK(decode("{\"op\":\"ready\"}") && order.type == RD_ORDER_READY && !order.asks);
-  CHECK(decode("{\"op\":\"ready\",\"ask\":true}") && order.type == RD_ORDER_READY && order.asks);
-  CHECK(decode("{\"op\":\"show\"}") && order.type == RD_ORDER_SHOW);
+  CHECK(decode("{\"op\":\"ready\"}") && order.type == RD_COMMAND_READY && !order.asks);
+  CHECK(decode("{\"op\":\"ready\",\"ask\":true}") && order.type == RD_COMMAND_READY && order.asks);
+  CHECK(decode("{\"op\":\"show\"}") && order.type == RD_COMMAND_SHOW);
   CHECK(decode("{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5},{\"unix\":\"/run/x\"}]}"));
   CHECK(order.address_count == 2 && order.addresses[0].port == 5 && order.addresses[1].port == 0);
   CHECK(decode("{\"op\":\"consumer\",\"pid\":77}") && order.pid == 77);
   CHECK(decode("{\"op\":\"commit\",\"status\":255}") && order.status == 255);
   CHECK(decode("{\"op\":\"abort\",\"reason\":\"why\"}") && order.code == RD_CODE_ABORTED);
   CHECK(strcmp(order.words, "why") == 0);
-  CHECK(decode("{\"op\":\"release\"}") && order.type == RD_ORDER_RELEASE);
+  CHECK(decode("{\"op\":\"release\"}") && order.type == RD_COMMAND_RELEASE);
 }
 
 static void test_transports(void) {
-  CHECK(decode("{\"op\":\"listen\"}") && order.type == RD_ORDER_LISTEN);
+  CHECK(decode("{\"op\":\"listen\"}") && order.type == RD_COMMAND_LISTEN);
   CHECK(!order.listen.rdma && !order.listen.has_bind && order.listen.port == 0);
   CHECK(decode("{\"op\":\"listen\",\"transport\":\"rdma\",\"bind\":\"::1\"}"));
   CHECK(order.listen.rdma && order.listen.has_bind && strcmp(order.listen.bind_host, "::1") == 0);
@@ -158,9 +158,9 @@ static void test_too_many_addresses(void) {
   for (unsigned i = 0; i <= RD_DIALER_MOST; i++)
     json_array_append_new(addresses, json_pack("{s:s, s:i}", "host", "::1", "port", 1));
   json_t *message = json_pack("{s:s, s:o}", "op", "dial", "addresses", addresses);
-  CHECK(!rd_agent_order_decode(message, &order, &error));
+  CHECK(!rd_agent_command_decode(message, &order, &error));
   json_array_remove(addresses, 0);
-  CHECK(rd_agent_order_decode(message, &order, &error) && order.address_count == RD_DIALER_MOST);
+  CHECK(rd_agent_command_decode(message, &order, &error) && order.address_count == RD_DIALER_MOST);
   json_decref(message);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent_orders.h"
+#include "agent_commands.h"
 
 #include "hex.h"
 
@@ -8,48 +8,48 @@
 
 struct op {
   const char *name;
-  enum rd_order_type type;
-  bool (*decode)(json_t *message, struct rd_order *order); // NULL: it has no fields
+  enum rd_command_type type;
+  bool (*decode)(json_t *message, struct rd_command *order); // NULL: it has no fields
 };
 
-static bool decode_open(json_t *message, struct rd_order *order);
+static bool decode_open(json_t *message, struct rd_command *order);
 static bool decode_stream(const json_t *message, struct rd_settings *settings);
 static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]);
 static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt);
-static bool decode_file(json_t *message, struct rd_order *order);
-static bool decode_ready(json_t *message, struct rd_order *order);
-static bool decode_listen(json_t *message, struct rd_order *order);
-static bool decode_dial(json_t *message, struct rd_order *order);
+static bool decode_file(json_t *message, struct rd_command *order);
+static bool decode_ready(json_t *message, struct rd_command *order);
+static bool decode_listen(json_t *message, struct rd_command *order);
+static bool decode_dial(json_t *message, struct rd_command *order);
 static bool decode_address(const json_t *value, struct rd_address *address);
 static bool decode_transport(const json_t *value, bool *rdma);
-static bool decode_adopt(json_t *message, struct rd_order *order);
-static bool decode_consumer(json_t *message, struct rd_order *order);
-static bool decode_commit(json_t *message, struct rd_order *order);
-static bool decode_abort(json_t *message, struct rd_order *order);
+static bool decode_adopt(json_t *message, struct rd_command *order);
+static bool decode_consumer(json_t *message, struct rd_command *order);
+static bool decode_commit(json_t *message, struct rd_command *order);
+static bool decode_abort(json_t *message, struct rd_command *order);
 static bool get_text(const json_t *value, char *out, size_t out_bytes);
 static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes);
 static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out);
 static bool get_count(const json_t *value, json_int_t most, json_int_t *out);
 
 static const struct op ops[] = {
-    {"open", RD_ORDER_OPEN, decode_open},
-    {"file", RD_ORDER_FILE, decode_file},
-    {"ready", RD_ORDER_READY, decode_ready},
-    {"listen", RD_ORDER_LISTEN, decode_listen},
-    {"dial", RD_ORDER_DIAL, decode_dial},
-    {"adopt", RD_ORDER_ADOPT, decode_adopt},
-    {"consumer", RD_ORDER_CONSUMER, decode_consumer},
-    {"show", RD_ORDER_SHOW, NULL},
-    {"commit", RD_ORDER_COMMIT, decode_commit},
-    {"abort", RD_ORDER_ABORT, decode_abort},
-    {"release", RD_ORDER_RELEASE, NULL},
+    {"open", RD_COMMAND_OPEN, decode_open},
+    {"file", RD_COMMAND_FILE, decode_file},
+    {"ready", RD_COMMAND_READY, decode_ready},
+    {"listen", RD_COMMAND_LISTEN, decode_listen},
+    {"dial", RD_COMMAND_DIAL, decode_dial},
+    {"adopt", RD_COMMAND_ADOPT, decode_adopt},
+    {"consumer", RD_COMMAND_CONSUMER, decode_consumer},
+    {"show", RD_COMMAND_SHOW, NULL},
+    {"commit", RD_COMMAND_COMMIT, decode_commit},
+    {"abort", RD_COMMAND_ABORT, decode_abort},
+    {"release", RD_COMMAND_RELEASE, NULL},
 };
 
-bool rd_agent_order_decode(json_t *message, struct rd_order *order, struct rd_error *error) {
+bool rd_agent_command_decode(json_t *message, struct rd_command *order, struct rd_error *error) {
   const char *name = json_string_value(json_object_get(message, "op"));
   for (size_t i = 0; name != NULL && i < sizeof ops / sizeof ops[0]; i++) {
     if (strcmp(ops[i].name, name) != 0) continue;
-    *order = (struct rd_order){.type = ops[i].type, .fd = -1};
+    *order = (struct rd_command){.type = ops[i].type, .fd = -1};
     if (ops[i].decode == NULL || ops[i].decode(message, order)) return true;
     rd_error_set(error, RD_CODE_INTERNAL, "the agent sent a malformed message: %s", name);
     return false;
@@ -58,7 +58,7 @@ bool rd_agent_order_decode(json_t *message, struct rd_order *order, struct rd_er
   return false;
 }
 
-static bool decode_open(json_t *message, struct rd_order *order) {
+static bool decode_open(json_t *message, struct rd_command *order) {
   struct rd_settings *settings = &order->settings;
   const json_t *bind_host = json_object_get(message, "bind"), *ports = json_object_get(message, "ports");
   const json_t *poll = json_object_get(message, "poll");
@@ -126,7 +126,7 @@ static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt) {
   return false;
 }
 
-static bool decode_file(json_t *message, struct rd_order *order) {
+static bool decode_file(json_t *message, struct rd_command *order) {
   const json_t *path = json_object_get(message, "path");
   size_t count;
   order->append = json_is_true(json_object_get(message, "append"));
@@ -138,21 +138,21 @@ static bool decode_file(json_t *message, struct rd_order *order) {
 }
 
 // Standard input of a sender, standard output of a receiver: the loop that follows knows which it is.
-static bool decode_ready(json_t *message, struct rd_order *order) {
+static bool decode_ready(json_t *message, struct rd_command *order) {
   order->fd = -1;
   order->asks = json_is_true(json_object_get(message, "ask"));
   return true;
 }
 
-static bool decode_listen(json_t *message, struct rd_order *order) {
-  struct rd_listen_order *listen = &order->listen;
+static bool decode_listen(json_t *message, struct rd_command *order) {
+  struct rd_listen_command *listen = &order->listen;
   const json_t *bind_host = json_object_get(message, "bind");
   listen->has_bind = bind_host != NULL;
   return get_text_or_null(bind_host, listen->bind_host, sizeof listen->bind_host) &&
          decode_transport(json_object_get(message, "transport"), &listen->rdma);
 }
 
-static bool decode_dial(json_t *message, struct rd_order *order) {
+static bool decode_dial(json_t *message, struct rd_command *order) {
   const json_t *addresses = json_object_get(message, "addresses");
   size_t count = json_array_size(addresses);
   if (count == 0 || count > RD_DIALER_MOST) return false;
@@ -181,7 +181,7 @@ static bool decode_transport(const json_t *value, bool *rdma) {
   return *rdma || (name != NULL && strcmp(name, "tcp") == 0);
 }
 
-static bool decode_adopt(json_t *message, struct rd_order *order) {
+static bool decode_adopt(json_t *message, struct rd_command *order) {
   json_int_t fd;
   if (!get_number(json_object_get(message, "fd"), 3, INT_MAX, &fd)) return false;
   struct rd_error ignored;
@@ -190,21 +190,21 @@ static bool decode_adopt(json_t *message, struct rd_order *order) {
   return order->transport != NULL;
 }
 
-static bool decode_consumer(json_t *message, struct rd_order *order) {
+static bool decode_consumer(json_t *message, struct rd_command *order) {
   json_int_t pid;
   if (!get_number(json_object_get(message, "pid"), 2, INT_MAX, &pid)) return false;
   order->pid = (pid_t)pid;
   return true;
 }
 
-static bool decode_commit(json_t *message, struct rd_order *order) {
+static bool decode_commit(json_t *message, struct rd_command *order) {
   json_int_t status;
   if (!get_number(json_object_get(message, "status"), 0, UINT32_MAX, &status)) return false;
   order->status = (uint32_t)status;
   return true;
 }
 
-static bool decode_abort(json_t *message, struct rd_order *order) {
+static bool decode_abort(json_t *message, struct rd_command *order) {
   const json_t *reason = json_object_get(message, "reason");
   order->code = RD_CODE_ABORTED;
   snprintf(order->words, sizeof order->words, "%s", json_is_string(reason) ? json_string_value(reason) : "aborted");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent says to rdsend and rdrecv: bytes on a socket, in pieces, become lines, JSON and orders.
-#include "agent_orders.h"
+// What the agent says to rdsend and rdrecv: bytes on a socket, in pieces, become lines, JSON and commands.
+#include "agent_commands.h"
 #include "cleanup.h"
 #include "fuzz.h"
 #include "io.h"
@@ -13,7 +13,7 @@
 static bool take_lines(struct rd_json_lines *lines);
 static void decode(json_t *message);
 static void give_descriptor(json_t *message);
-static void check(const struct rd_order *order);
+static void check(const struct rd_command *command);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
@@ -47,15 +47,15 @@ static bool take_lines(struct rd_json_lines *lines) {
 }
 
 static void decode(json_t *message) {
-  static struct rd_order order;
+  static struct rd_command command;
   struct rd_error error;
   give_descriptor(message);
-  if (!rd_agent_order_decode(message, &order, &error)) {
+  if (!rd_agent_command_decode(message, &command, &error)) {
     FUZZ_REQUIRE(error.code == RD_CODE_INTERNAL);
     return;
   }
-  check(&order);
-  rd_transport_destroy(order.transport);
+  check(&command);
+  rd_transport_destroy(command.transport);
 }
 
 // What `adopt` names is the program's own from then on: no descriptor of the fuzzer, but a socket made for it.
@@ -67,15 +67,16 @@ static void give_descriptor(json_t *message) {
   FUZZ_REQUIRE(made >= 3 && json_object_set_new(message, "fd", json_integer(made)) == 0);
 }
 
-static void check(const struct rd_order *order) {
-  const struct rd_settings *settings = &order->settings;
-  FUZZ_REQUIRE(order->address_count <= RD_DIALER_MOST);
-  FUZZ_REQUIRE(strnlen(order->path, sizeof order->path) < sizeof order->path);
-  for (size_t i = 0; i < order->address_count; i++)
-    FUZZ_REQUIRE(strnlen(order->addresses[i].host, sizeof order->addresses[i].host) < sizeof order->addresses[i].host);
-  FUZZ_REQUIRE((order->transport != NULL) == (order->type == RD_ORDER_ADOPT));
-  if (order->type == RD_ORDER_CONSUMER) FUZZ_REQUIRE(order->pid > 1); // what would be killed with its group
-  if (order->type != RD_ORDER_OPEN) return;
+static void check(const struct rd_command *command) {
+  const struct rd_settings *settings = &command->settings;
+  FUZZ_REQUIRE(command->address_count <= RD_DIALER_MOST);
+  FUZZ_REQUIRE(strnlen(command->path, sizeof command->path) < sizeof command->path);
+  for (size_t i = 0; i < command->address_count; i++)
+    FUZZ_REQUIRE(strnlen(command->addresses[i].host, sizeof command->addresses[i].host) <
+                 sizeof command->addresses[i].host);
+  FUZZ_REQUIRE((command->transport != NULL) == (command->type == RD_COMMAND_ADOPT));
+  if (command->type == RD_COMMAND_CONSUMER) FUZZ_REQUIRE(command->pid > 1); // what would be killed with its group
+  if (command->type != RD_COMMAND_OPEN) return;
   FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_LEAST_BYTES && settings->buffer_bytes <= RD_BUFFER_MOST_BYTES);
   FUZZ_REQUIRE(settings->compress_level >= 0 && settings->compress_level <= RD_COMPRESS_LEVEL_MOST);
   FUZZ_REQUIRE(settings->jobs <= RD_JOBS_MOST);
