@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   bool good = rd_options_parse(role, words.count, words.words, &options, &error);
   FUZZ_REQUIRE(good || error.code == RD_CODE_USAGE);
   if (good) check_settings(&options);
-  if (good && options.mode == RD_MODE_BY_HAND) check_key_is_wiped(&words, &options);
+  if (good && options.mode == RD_MODE_STANDALONE) check_key_is_wiped(&words, &options);
   fuzz_words_free(&words);
   return 0;
 }
@@ -32,7 +32,7 @@ static void check_settings(const struct rd_options *options) {
   FUZZ_REQUIRE(settings->connect_timeout_ms > 0 && settings->listen_timeout_ms >= 0);
   FUZZ_REQUIRE(options->mode != RD_MODE_AGENT || options->agent_fd >= 0);
   bool has_key = options->key_text[0] != '\0';
-  FUZZ_REQUIRE(options->mode != RD_MODE_BY_HAND || has_key || options->role == RD_ROLE_RECEIVER);
+  FUZZ_REQUIRE(options->mode != RD_MODE_STANDALONE || has_key || options->role == RD_ROLE_RECEIVER);
 }
 
 // Some word is a "-", or nothing but as many stars as the key has characters.

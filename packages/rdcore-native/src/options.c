@@ -130,7 +130,7 @@ bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_option
     rd_error_set(error, RD_CODE_USAGE, "the key is empty or too long");
     good = false;
   }
-  if (!good || options->mode != RD_MODE_BY_HAND) return good;
+  if (!good || options->mode != RD_MODE_STANDALONE) return good;
   return parse_words(options, argc - optind, words, error);
 }
 
@@ -153,7 +153,7 @@ const char *rd_options_help(enum rd_role role) {
 }
 
 static void set_defaults(struct rd_options *options, enum rd_role role) {
-  *options = (struct rd_options){.mode = RD_MODE_BY_HAND, .role = role, .agent_fd = -1, .key_fd = -1};
+  *options = (struct rd_options){.mode = RD_MODE_STANDALONE, .role = role, .agent_fd = -1, .key_fd = -1};
   options->settings = (struct rd_settings){
       .run = "-",
       .encrypt = RD_ENCRYPT_AUTO,

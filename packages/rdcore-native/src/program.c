@@ -2,13 +2,13 @@
 #include "program.h"
 
 #include "agent_control.h"
-#include "by_hand.h"
 #include "key_offer.h"
 #include "key_prompt.h"
 #include "recv_loop.h"
 #include "sandbox.h"
 #include "secrecy.h"
 #include "send_loop.h"
+#include "standalone.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -64,12 +64,12 @@ static int run_by_hand(struct rd_options *options, struct rd_error *error) {
   unsigned char key[RD_KEY_BYTES];
   struct rd_key_offer offer = RD_NO_KEY_OFFER;
   struct rd_control *control = NULL;
-  if (make_key(options, key, &offer, error)) control = rd_by_hand_create(options, key, &offer, error);
+  if (make_key(options, key, &offer, error)) control = rd_standalone_create(options, key, &offer, error);
   if (control == NULL) return rd_code_status(error->code);
-  enum rd_code code = run_loop(options, control, rd_by_hand_command(control));
+  enum rd_code code = run_loop(options, control, rd_standalone_command(control));
   explicit_bzero(key, sizeof key);
-  int status = rd_by_hand_end(control, code);
-  rd_by_hand_destroy(control);
+  int status = rd_standalone_end(control, code);
+  rd_standalone_destroy(control);
   return status;
 }
 

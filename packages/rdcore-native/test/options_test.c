@@ -33,7 +33,7 @@ static bool parse(enum rd_role role, ...) {
 #define RECV(...) parse(RD_ROLE_RECEIVER, __VA_ARGS__, (char *)NULL)
 
 static void test_words(void) {
-  CHECK(SEND("host", "7000", "secret") && options.mode == RD_MODE_BY_HAND);
+  CHECK(SEND("host", "7000", "secret") && options.mode == RD_MODE_STANDALONE);
   CHECK(strcmp(options.host, "host") == 0 && options.port == 7000 && strcmp(options.key_text, "secret") == 0);
   CHECK(options.file == NULL && options.command == NULL);
   CHECK(options.settings.buffer_bytes == 8u << 20 && options.settings.connect_timeout_ms == 10000);

@@ -232,8 +232,8 @@ static void check_all(const struct attempt *attempts, size_t count, const struct
 
 #define CHECK_ALL(attempts, options, command) check_all(attempts, sizeof attempts / sizeof *attempts, options, command)
 
-static const struct rd_options by_hand = {.mode = RD_MODE_BY_HAND, .role = RD_ROLE_RECEIVER, .file = sink_path};
-static const struct rd_options commanding = {.mode = RD_MODE_BY_HAND, .role = RD_ROLE_RECEIVER};
+static const struct rd_options standalone = {.mode = RD_MODE_STANDALONE, .role = RD_ROLE_RECEIVER, .file = sink_path};
+static const struct rd_options commanding = {.mode = RD_MODE_STANDALONE, .role = RD_ROLE_RECEIVER};
 static const struct rd_options agents_receiver = {.mode = RD_MODE_AGENT, .role = RD_ROLE_RECEIVER};
 static const struct rd_options agents_sender = {.mode = RD_MODE_AGENT, .role = RD_ROLE_SENDER};
 
@@ -267,7 +267,7 @@ static void check_calls(void) {
       {"a name", find_name, WORKS},
 #endif
   };
-  CHECK_ALL(attempts, &by_hand, 0);
+  CHECK_ALL(attempts, &standalone, 0);
 }
 
 static void check_signals(void) {
@@ -291,12 +291,12 @@ static void check_files(long version) {
       {"to remove elsewhere", remove_elsewhere, EACCES},
   };
   static const struct attempt readers[] = {{"to write a file", write_neighbour, EACCES}};
-  CHECK_ALL(attempts, &by_hand, 0);
+  CHECK_ALL(attempts, &standalone, 0);
   CHECK_ALL(attempts, &commanding, child);
   CHECK_ALL(readers, &agents_sender, 0);
   const struct attempt movers[] = {{"to move a file out", move_elsewhere, version > 1 ? EACCES : EXDEV}};
   REQUIRE(open_for(neighbour, O_WRONLY | O_CREAT));
-  CHECK_ALL(movers, &by_hand, 0);
+  CHECK_ALL(movers, &standalone, 0);
   REQUIRE(unlink(neighbour) == 0);
 }
 
