@@ -79,7 +79,7 @@ static bool agent_lost(struct agent_control *agent, const struct rd_error *error
 static void tell_agent(struct rd_control *control, const struct rd_event *event) {
   struct agent_control *agent = (struct agent_control *)control;
   control->due = true;
-  if (event->type == RD_EVENT_TURNED_AWAY) return; // strangers are not the run's concern
+  if (event->type == RD_EVENT_REJECTED) return; // strangers are not the run's concern
   json_t *message = rd_event_to_json(event);
   if (message == NULL) return;
   rd_json_lines_put(agent->lines, message, event->type == RD_EVENT_COUNTERS);

@@ -24,7 +24,7 @@ struct rd_connect {
   bool adopted;
   struct rd_pending_list pending_list;
   size_t ready;      // the entry to take
-  unsigned reported; // bits: kinds of turned-away connectors
+  unsigned reported; // bits: kinds of rejected connectors
 
   // Of the connection that was taken last.
   uint32_t epoch; // 0: there was none
@@ -50,7 +50,7 @@ static bool was_the_last(const struct rd_connect *connect, const struct rd_pendi
                          const struct rd_error *error);
 static void note_failure(struct rd_connect *connect, const struct rd_pending_entry *entry,
                          const struct rd_error *error);
-static void turn_away(struct rd_connect *connect, const char *peer, const struct rd_error *error);
+static void reject(struct rd_connect *connect, const char *peer, const struct rd_error *error);
 static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_pending *pending,
                                              struct rd_error *error);
 static void choose(const struct rd_connect *connect, struct rd_connection *connection);
@@ -187,7 +187,7 @@ static void accept_connectors(struct rd_connect *connect, struct listener *liste
     snprintf(peer, sizeof peer, "%s", transport->ops->peer_name(transport));
     // What is short for one connector is no reason to end the listener.
     if (add_pending(connect, transport, false, rd_now_ms() + CONNECTOR_MS, &error) == NULL)
-      turn_away(connect, peer, &error);
+      reject(connect, peer, &error);
   }
 }
 
@@ -317,7 +317,7 @@ static void pending_failed(struct rd_connect *connect, size_t index, const struc
     note_failure(connect, entry, error);
     if (entry->rdma) rd_dialer_let_tcp_try(&connect->dialer);
   } else if (!not_chosen) {
-    turn_away(connect, entry->peer, error);
+    reject(connect, entry->peer, error);
   }
   rd_pending_list_drop(&connect->pending_list, index);
 }
@@ -340,10 +340,10 @@ static void note_failure(struct rd_connect *connect, const struct rd_pending_ent
 }
 
 // Once a kind of reason.
-static void turn_away(struct rd_connect *connect, const char *peer, const struct rd_error *error) {
-  if (connect->config.turned_away == NULL || (connect->reported & 1u << error->code) != 0) return;
+static void reject(struct rd_connect *connect, const char *peer, const struct rd_error *error) {
+  if (connect->config.rejected == NULL || (connect->reported & 1u << error->code) != 0) return;
   connect->reported |= 1u << error->code;
-  connect->config.turned_away(connect->config.context, peer, error);
+  connect->config.rejected(connect->config.context, peer, error);
 }
 
 static struct rd_connection *make_connection(const struct rd_connect *connect, struct rd_pending *pending,

@@ -30,8 +30,8 @@ struct rd_connect_config {
   int compress_level;
   unsigned jobs;
   struct rd_dialer_config dialer; // its timeout also ends what was adopted
-  // A connector that was turned away, or NULL. Called once a kind of reason.
-  void (*turned_away)(void *context, const char *peer, const struct rd_error *why);
+  // A connector that was rejected, or NULL. Called once a kind of reason.
+  void (*rejected)(void *context, const char *peer, const struct rd_error *why);
   // A peer was chosen, who comes over this device, and memory for its data is made next; or NULL.
   void (*settle)(void *context, const char *device);
   void *context;

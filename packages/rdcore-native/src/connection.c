@@ -77,7 +77,7 @@ int64_t rd_connection_silent_ms(const struct rd_connection *connection) {
   return quiet_ms < silent_ms ? quiet_ms : silent_ms;
 }
 
-void rd_connection_stood_still(struct rd_connection *connection) {
+void rd_connection_resumed(struct rd_connection *connection) {
   connection->keepalive.heard_at_ms = rd_now_ms();
 }
 

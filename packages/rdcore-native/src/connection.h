@@ -38,7 +38,7 @@ uint32_t rd_connection_epoch(const struct rd_connection *connection);
 int64_t rd_connection_silent_ms(const struct rd_connection *connection);
 
 // This process was stopped: the silence meanwhile says nothing of the peer.
-void rd_connection_stood_still(struct rd_connection *connection);
+void rd_connection_resumed(struct rd_connection *connection);
 
 // The sender's first word: it takes this connection. Its round trip is measured, and that of a few more after it.
 void rd_connection_choose(struct rd_connection *connection);

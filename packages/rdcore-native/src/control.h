@@ -83,7 +83,7 @@ enum rd_event_type {
   RD_EVENT_LISTENING,     // rdma, port
   RD_EVENT_LISTEN_FAILED, // rdma, error: this end lives on
   RD_EVENT_DIAL_FAILED,   // error: so does it
-  RD_EVENT_TURNED_AWAY,   // peer, error
+  RD_EVENT_REJECTED,      // peer, error
   RD_EVENT_CONNECTED,     // transport, cipher, local, peer, device, numa_node, note
   RD_EVENT_BROKEN,        // error: the connection is gone, another one is being made
   RD_EVENT_RESUMED,       // epoch, bytes: it is there, and the stream goes on from there

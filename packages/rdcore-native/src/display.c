@@ -18,7 +18,7 @@ static enum rd_progress choose_progress(const struct rd_options *options);
 static void show_json(const struct rd_event *event);
 static void show_text(struct rd_display *display, const struct rd_event *event);
 static void listening(struct rd_display *display, const struct rd_event *event);
-static void turned_away(struct rd_display *display, const struct rd_event *event);
+static void rejected(struct rd_display *display, const struct rd_event *event);
 static void connected(struct rd_display *display, const struct rd_event *event);
 static bool is_mac(const char *cipher);
 static void progress(struct rd_display *display, const struct rd_event *event);
@@ -79,8 +79,8 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
     if (options->verbose && event->rdma && options->transport == RD_TRANSPORT_AUTO)
       say(display, "not listening over rdma: %s", event->error->message);
     return;
-  case RD_EVENT_TURNED_AWAY:
-    if (!options->quiet) turned_away(display, event);
+  case RD_EVENT_REJECTED:
+    if (!options->quiet) rejected(display, event);
     return;
   case RD_EVENT_CONNECTED:
     connected(display, event);
@@ -113,7 +113,7 @@ static void listening(struct rd_display *display, const struct rd_event *event) 
   if (wanted || options->verbose) say(display, "listening on port %u%s", event->port, event->rdma ? " over rdma" : "");
 }
 
-static void turned_away(struct rd_display *display, const struct rd_event *event) {
+static void rejected(struct rd_display *display, const struct rd_event *event) {
   const char *why = event->error->message;
   bool is_named = strncmp(why, event->peer, strlen(event->peer)) == 0;
   say(display, "turned away: %s%s%s", is_named ? "" : event->peer, is_named ? "" : ": ", why);

@@ -33,7 +33,7 @@ static bool refused(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool still_mending(struct rd_endpoint *endpoint, struct rd_error *error);
 static void part(struct rd_endpoint *endpoint);
 static void read_meters(struct rd_endpoint *endpoint);
-static void tell_turned_away(void *context, const char *peer, const struct rd_error *why);
+static void tell_rejected(void *context, const char *peer, const struct rd_error *why);
 static void settle(void *context, const char *device);
 static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command);
 static void tell_dial_failed(struct rd_endpoint *endpoint, const struct rd_error *error);
@@ -217,7 +217,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
                  .retry_refused = settings->retry_refused,
                  .rdma_first = settings->rdma_first,
                  .poll = settings->poll},
-      .turned_away = tell_turned_away,
+      .rejected = tell_rejected,
       .settle = settings->numa ? settle : NULL,
       .context = endpoint,
   };
@@ -245,7 +245,7 @@ static void keep_time(struct rd_endpoint *endpoint) {
   if (away_ms > STOPPED_AFTER_MS) {
     endpoint->lived_at_ms += away_ms;
     endpoint->mended_until_ms += away_ms;
-    if (endpoint->connection != NULL) rd_connection_stood_still(endpoint->connection);
+    if (endpoint->connection != NULL) rd_connection_resumed(endpoint->connection);
   }
   if (endpoint->connection == NULL) return;
   int64_t heard_at_ms = now_ms - rd_connection_silent_ms(endpoint->connection);
@@ -322,9 +322,9 @@ static void read_meters(struct rd_endpoint *endpoint) {
   endpoint->meter.wire_bytes = endpoint->wire_bytes + rd_connection_wire_bytes(endpoint->connection);
 }
 
-static void tell_turned_away(void *context, const char *peer, const struct rd_error *why) {
+static void tell_rejected(void *context, const char *peer, const struct rd_error *why) {
   struct rd_endpoint *endpoint = context;
-  struct rd_event event = {.type = RD_EVENT_TURNED_AWAY, .peer = peer, .error = why};
+  struct rd_event event = {.type = RD_EVENT_REJECTED, .peer = peer, .error = why};
   endpoint->control->ops->tell(endpoint->control, &event);
 }
 

@@ -19,8 +19,8 @@ json_t *rd_event_to_json(const struct rd_event *event) {
   case RD_EVENT_DIAL_FAILED:
     return json_pack("{s:s, s:s, s:s}", "event", "dial_failed", "code", rd_code_name(event->error->code), "message",
                      event->error->message);
-  case RD_EVENT_TURNED_AWAY:
-    return json_pack("{s:s, s:s, s:s, s:s}", "event", "turned_away", "peer", event->peer, "code",
+  case RD_EVENT_REJECTED:
+    return json_pack("{s:s, s:s, s:s, s:s}", "event", "rejected", "peer", event->peer, "code",
                      rd_code_name(event->error->code), "message", event->error->message);
   case RD_EVENT_CONNECTED:
     return encode_connected(event);

@@ -18,8 +18,8 @@ struct side {
   struct rd_connect *connect;
   struct rd_address address; // of its listener
   struct rd_connection *connection;
-  int failures;    // dials that were told to have failed
-  int turned_away; // connectors that were
+  int failures; // dials that were told to have failed
+  int rejected; // connectors that were
   struct rd_error failure;
 };
 
@@ -28,7 +28,7 @@ static struct rd_error error;
 static void count_turned_away(void *context, const char *peer, const struct rd_error *why) {
   (void)peer;
   (void)why;
-  ((struct side *)context)->turned_away++;
+  ((struct side *)context)->rejected++;
 }
 
 static void open_side(struct side *side, enum rd_role role, int64_t connect_timeout_ms) {
@@ -40,7 +40,7 @@ static void open_side(struct side *side, enum rd_role role, int64_t connect_time
       .buffer_bytes = role == RD_ROLE_RECEIVER ? BUFFER_BYTES : 0,
       .stall_timeout_ms = WAIT_MS,
       .dialer = {.timeout_ms = connect_timeout_ms},
-      .turned_away = count_turned_away,
+      .rejected = count_turned_away,
       .context = side,
   };
   side->connect = rd_connect_create(&config, &error);
@@ -125,7 +125,7 @@ static void check_joined(struct side *sender, struct side *receiver) {
     rd_wait_fd(rd_connection_poll_fd(receiver->connection), POLLIN, WAIT_MS);
   CHECK(received == 1 && rx_frame.bytes == 5 && memcmp(rx_frame.payload, "hello", 5) == 0);
   CHECK(sender->failures == 0 && receiver->failures == 0);
-  CHECK(sender->turned_away == 0 && receiver->turned_away == 0);
+  CHECK(sender->rejected == 0 && receiver->rejected == 0);
 }
 
 typedef void in_some_order(struct side *first, struct side *second);
@@ -171,7 +171,7 @@ static struct rd_transport *adopt_one(struct side *receiver, int64_t connect_tim
 
 static void *run_until_told(void *context) {
   struct side *side = context;
-  while (side->connect != NULL && side->failures == 0 && side->turned_away == 0) {
+  while (side->connect != NULL && side->failures == 0 && side->rejected == 0) {
     service(side);
     wait_for(side);
   }
@@ -239,7 +239,7 @@ static void amid_a_crowd(void) {
   say(connection, RD_FRAME_PING, 0, NULL, 0);
   for (int64_t until_ms = rd_now_ms() + WAIT_MS; receiver.connect != NULL && rd_now_ms() < until_ms;)
     service(&receiver);
-  CHECK(receiver.connection != NULL && receiver.turned_away == 0);
+  CHECK(receiver.connection != NULL && receiver.rejected == 0);
   for (size_t i = 0; i < count; i++) rd_transport_destroy(crowd[i]);
   rd_connection_destroy(connection);
   close_side(&receiver);

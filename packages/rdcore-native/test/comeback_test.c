@@ -161,7 +161,7 @@ static void check_comebacks(void) {
   }
 }
 
-// Who comes with an epoch that was is turned away; who comes with the next one, however far, goes on.
+// Who comes with an epoch that was is rejected; who comes with the next one, however far, goes on.
 static void check_epochs(uint32_t next) {
   struct victim victim;
   struct rd_frame frame;

@@ -18,13 +18,13 @@ struct end {
   struct rd_connect *connect;
   struct rd_connection *connection;
   struct rd_address address;
-  int failures, turned_away;
+  int failures, rejected;
 };
 
 static void count_turned_away(void *context, const char *peer, const struct rd_error *why) {
   (void)peer;
   (void)why;
-  ((struct end *)context)->turned_away++;
+  ((struct end *)context)->rejected++;
 }
 
 static void open_end(struct end *end, const char *host, bool rdma) {
@@ -37,7 +37,7 @@ static void open_end(struct end *end, const char *host, bool rdma) {
       .buffer_bytes = BUFFER_BYTES,
       .stall_timeout_ms = WAIT_MS,
       .dialer = {.timeout_ms = WAIT_MS},
-      .turned_away = count_turned_away,
+      .rejected = count_turned_away,
       .context = end,
   };
   end->connect = rd_connect_create(&config, &error);
@@ -241,7 +241,7 @@ static void one_that_says_nothing(const char *host) {
     poll(polls, rd_connect_polls(end.connect, polls), 100);
     service(&end);
   }
-  CHECK(held(&end) == 0 && rd_now_ms() - began_ms >= HELD_MS - 500 && end.turned_away == 1);
+  CHECK(held(&end) == 0 && rd_now_ms() - began_ms >= HELD_MS - 500 && end.rejected == 1);
   leave(&stranger);
   close_end(&end);
 }

@@ -91,7 +91,7 @@ static void keep_rules(struct hostile *hostile, enum rd_role role) {
   say_empty(hostile, RD_FRAME_BYE);
 }
 
-// It is turned away, and the next who comes is taken.
+// It is rejected, and the next who comes is taken.
 static void check_hello(struct rd_hello hello, const struct meeting *meeting) {
   struct victim victim;
   // A dialer names the epoch, from 1 on; a listener that wants more than it has to refuses.
