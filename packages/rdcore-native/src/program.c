@@ -2,11 +2,11 @@
 #include "program.h"
 
 #include "agent_control.h"
+#include "hardening.h"
 #include "key_offer.h"
 #include "key_prompt.h"
 #include "recv_loop.h"
 #include "sandbox.h"
-#include "secrecy.h"
 #include "send_loop.h"
 #include "standalone.h"
 
@@ -29,7 +29,7 @@ static enum rd_code run_loop(const struct rd_options *options, struct rd_control
 
 int rd_program_run(struct rd_options *options, struct rd_error *error) {
   error->code = RD_CODE_OK;
-  rd_keep_secrets();
+  rd_harden_process();
   signal(SIGPIPE, SIG_IGN);
   if (!guard_stdio(error)) return rd_code_status(error->code);
   return options->mode == RD_MODE_AGENT ? run_for_agent(options, error) : run_by_hand(options, error);

@@ -4,9 +4,9 @@
 #include "child.h"
 #include "cleanup.h"
 #include "display.h"
-#include "guard.h"
 #include "io.h"
 #include "rdma_port.h"
+#include "watchdog.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -31,8 +31,8 @@ struct standalone {
   uint16_t port;            // that the first listener found, and the second one takes; 0: none
   bool connected;
   struct rd_child child;
-  struct rd_guard guard; // of the child
-  bool child_told;       // its exit was made a command
+  struct rd_watchdog watchdog; // of the child
+  bool child_told;             // its exit was made a command
   int signal_fd;
   int signal;              // that ended the run; 0: none
   struct rd_error failure; // to be ordered as an abort
@@ -75,7 +75,7 @@ struct rd_control *rd_standalone_create(const struct rd_options *options, const 
   standalone->key = key;
   standalone->offer = offer;
   standalone->child = RD_NO_CHILD;
-  standalone->guard = RD_NO_GUARD;
+  standalone->watchdog = RD_NO_WATCHDOG;
   standalone->signal_fd = -1;
   rd_display_init(&standalone->display, options);
   if (options->key_is_short && !options->quiet) rd_display_line(&standalone->display, SHORT_KEY_WORDS);
@@ -92,7 +92,7 @@ void rd_standalone_destroy(struct rd_control *control) {
   struct standalone *standalone = (struct standalone *)control;
   if (standalone == NULL) return;
   rd_child_forget(&standalone->child);
-  rd_guard_release(&standalone->guard);
+  rd_watchdog_release(&standalone->watchdog);
   rd_cleanup_fd(&standalone->signal_fd);
   rd_cleanup_fd(&standalone->child.pipe_fd);
   free(standalone);
@@ -142,7 +142,8 @@ static bool fork_command(struct standalone *standalone, struct rd_error *error) 
   if (standalone->options->command == NULL) return true;
   bool is_sender = standalone->options->role == RD_ROLE_SENDER;
   return rd_child_fork(&standalone->child, standalone->options->command, is_sender, error) &&
-         rd_guard_start(&standalone->guard, standalone->child.pid, is_sender ? -1 : standalone->child.pipe_fd, error);
+         rd_watchdog_start(&standalone->watchdog, standalone->child.pid, is_sender ? -1 : standalone->child.pipe_fd,
+                           error);
 }
 
 static struct pollfd poll_signals(const struct rd_control *control) {
@@ -286,7 +287,7 @@ static void tell(struct rd_control *control, const struct rd_event *event) {
     return;
   }
   if (event->type == RD_EVENT_CONNECTED) standalone->connected = true;
-  if (event->type == RD_EVENT_END) rd_guard_release(&standalone->guard);
+  if (event->type == RD_EVENT_END) rd_watchdog_release(&standalone->watchdog);
   if (event->type == RD_EVENT_FINISHED) finished(standalone, event->error->code);
   rd_display_event(&standalone->display, event);
 }
@@ -316,7 +317,7 @@ static void finished(struct standalone *standalone, enum rd_code code) {
     rd_child_signal(&standalone->child, SIGKILL);
     rd_child_wait(&standalone->child, KILL_MS);
   }
-  rd_guard_release(&standalone->guard);
+  rd_watchdog_release(&standalone->watchdog);
   standalone->release = true;
 }
 

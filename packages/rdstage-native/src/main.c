@@ -3,11 +3,11 @@
 #include "agent_options.h"
 #include "cleanup.h"
 #include "guardian.h"
+#include "hardening.h"
 #include "hello.h"
 #include "hop_program.h"
 #include "leash.h"
 #include "program_sums.h"
-#include "secrecy.h"
 #include "spawn.h"
 #include "supervisor.h"
 
@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
 static int agent(const struct agent_options *options) {
   struct rd_error error;
   int ends[2];
-  rd_keep_secrets();
+  rd_harden_process();
   if (!has_right_programs(options)) {
     RD_AUTO_FREE char *line = hello_damaged_line(options->nonce);
     puts(line);

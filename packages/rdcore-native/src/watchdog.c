@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guard.h"
+#include "watchdog.h"
 
 #include "cleanup.h"
 #include "consumer.h"
@@ -16,7 +16,7 @@
 
 static _Noreturn void watch(pid_t leader, int life_fd, int pipe_fd);
 
-bool rd_guard_start(struct rd_guard *guard, pid_t leader, int pipe_fd, struct rd_error *error) {
+bool rd_watchdog_start(struct rd_watchdog *watchdog, pid_t leader, int pipe_fd, struct rd_error *error) {
   int life_fds[2];
   pid_t pid = -1;
   if (pipe2(life_fds, O_CLOEXEC) == 0) {
@@ -26,25 +26,25 @@ bool rd_guard_start(struct rd_guard *guard, pid_t leader, int pipe_fd, struct rd
     if (pid < 0) close(life_fds[1]);
   }
   if (pid < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start a guard");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start a watchdog");
     return false;
   }
-  *guard = (struct rd_guard){.pid = pid, .life_fd = life_fds[1]};
+  *watchdog = (struct rd_watchdog){.pid = pid, .life_fd = life_fds[1]};
   return true;
 }
 
-void rd_guard_release(struct rd_guard *guard) {
-  if (guard->pid <= 0) return;
-  rd_write_all(guard->life_fd, "", 1);
-  rd_cleanup_fd(&guard->life_fd);
-  while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR) continue;
-  *guard = RD_NO_GUARD;
+void rd_watchdog_release(struct rd_watchdog *watchdog) {
+  if (watchdog->pid <= 0) return;
+  rd_write_all(watchdog->life_fd, "", 1);
+  rd_cleanup_fd(&watchdog->life_fd);
+  while (waitpid(watchdog->pid, NULL, 0) < 0 && errno == EINTR) continue;
+  *watchdog = RD_NO_WATCHDOG;
 }
 
 // In a group and session of its own: what ends us from a terminal does not end it.
 static _Noreturn void watch(pid_t leader, int life_fd, int pipe_fd) {
   setsid();
-  prctl(PR_SET_NAME, "rd-guard");
+  prctl(PR_SET_NAME, "rd-watchdog");
   for (int number = SIGHUP; number <= SIGTERM; number++) signal(number, SIG_IGN);
   // Nothing but these two, in front of everything else, which is then closed in one call.
   int keepalive = fcntl(life_fd, F_DUPFD_CLOEXEC, 3),

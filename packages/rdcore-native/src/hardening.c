@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secrecy.h"
+#include "hardening.h"
 
 #include <jansson.h>
 #include <malloc.h>
@@ -9,7 +9,7 @@
 
 static void wipe_and_free(void *memory);
 
-void rd_keep_secrets(void) {
+void rd_harden_process(void) {
   prctl(PR_SET_DUMPABLE, 0);
   json_set_alloc_funcs(malloc, wipe_and_free);
 }
