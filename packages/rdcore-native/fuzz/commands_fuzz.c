@@ -75,7 +75,7 @@ static void check(const struct rd_command *command) {
     FUZZ_REQUIRE(strnlen(command->addresses[i].host, sizeof command->addresses[i].host) <
                  sizeof command->addresses[i].host);
   FUZZ_REQUIRE((command->transport != NULL) == (command->type == RD_COMMAND_ADOPT));
-  if (command->type == RD_COMMAND_CONSUMER) FUZZ_REQUIRE(command->pid > 1); // what would be killed with its group
+  if (command->type == RD_COMMAND_READER) FUZZ_REQUIRE(command->pid > 1); // what would be killed with its group
   if (command->type != RD_COMMAND_OPEN) return;
   FUZZ_REQUIRE(settings->buffer_bytes >= RD_BUFFER_LEAST_BYTES && settings->buffer_bytes <= RD_BUFFER_MOST_BYTES);
   FUZZ_REQUIRE(settings->compress_level >= 0 && settings->compress_level <= RD_COMPRESS_LEVEL_MOST);

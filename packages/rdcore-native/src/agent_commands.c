@@ -23,7 +23,7 @@ static bool decode_dial(json_t *message, struct rd_command *order);
 static bool decode_address(const json_t *value, struct rd_address *address);
 static bool decode_transport(const json_t *value, bool *rdma);
 static bool decode_adopt(json_t *message, struct rd_command *order);
-static bool decode_consumer(json_t *message, struct rd_command *order);
+static bool decode_reader(json_t *message, struct rd_command *order);
 static bool decode_commit(json_t *message, struct rd_command *order);
 static bool decode_abort(json_t *message, struct rd_command *order);
 static bool get_text(const json_t *value, char *out, size_t out_bytes);
@@ -32,16 +32,11 @@ static bool get_number(const json_t *value, json_int_t least, json_int_t most, j
 static bool get_count(const json_t *value, json_int_t most, json_int_t *out);
 
 static const struct op ops[] = {
-    {"open", RD_COMMAND_OPEN, decode_open},
-    {"file", RD_COMMAND_FILE, decode_file},
-    {"ready", RD_COMMAND_READY, decode_ready},
-    {"listen", RD_COMMAND_LISTEN, decode_listen},
-    {"dial", RD_COMMAND_DIAL, decode_dial},
-    {"adopt", RD_COMMAND_ADOPT, decode_adopt},
-    {"consumer", RD_COMMAND_CONSUMER, decode_consumer},
-    {"show", RD_COMMAND_SHOW, NULL},
-    {"commit", RD_COMMAND_COMMIT, decode_commit},
-    {"abort", RD_COMMAND_ABORT, decode_abort},
+    {"open", RD_COMMAND_OPEN, decode_open},         {"file", RD_COMMAND_FILE, decode_file},
+    {"ready", RD_COMMAND_READY, decode_ready},      {"listen", RD_COMMAND_LISTEN, decode_listen},
+    {"dial", RD_COMMAND_DIAL, decode_dial},         {"adopt", RD_COMMAND_ADOPT, decode_adopt},
+    {"consumer", RD_COMMAND_READER, decode_reader}, {"show", RD_COMMAND_SHOW, NULL},
+    {"commit", RD_COMMAND_COMMIT, decode_commit},   {"abort", RD_COMMAND_ABORT, decode_abort},
     {"release", RD_COMMAND_RELEASE, NULL},
 };
 
@@ -190,7 +185,7 @@ static bool decode_adopt(json_t *message, struct rd_command *order) {
   return order->transport != NULL;
 }
 
-static bool decode_consumer(json_t *message, struct rd_command *order) {
+static bool decode_reader(json_t *message, struct rd_command *order) {
   json_int_t pid;
   if (!get_number(json_object_get(message, "pid"), 2, INT_MAX, &pid)) return false;
   order->pid = (pid_t)pid;

@@ -19,18 +19,18 @@
 #define RD_LIMIT_MOST_BYTES_PER_S (INT64_C(1) << 50)
 
 enum rd_command_type {
-  RD_COMMAND_OPEN,     // settings; first, once
-  RD_COMMAND_FILE,     // path, append: the source or sink
-  RD_COMMAND_READY,    // fd: the source or sink is this descriptor; asks
-  RD_COMMAND_LISTEN,   // listen
-  RD_COMMAND_DIAL,     // addresses
-  RD_COMMAND_ADOPT,    // transport (handed over), dialer
-  RD_COMMAND_CONSUMER, // pid: leads the process group that reads our output
-  RD_COMMAND_SHOW,     // the answer to RD_EVENT_OUTPUT
-  RD_COMMAND_COMMIT,   // status: the producer ended well
-  RD_COMMAND_ABORT,    // code, words
-  RD_COMMAND_RELEASE,  // the consumer is dead: the output may be closed
-  RD_COMMAND_LOST,     // code, words: nobody commands us any more
+  RD_COMMAND_OPEN,    // settings; first, once
+  RD_COMMAND_FILE,    // path, append: the source or sink
+  RD_COMMAND_READY,   // fd: the source or sink is this descriptor; asks
+  RD_COMMAND_LISTEN,  // listen
+  RD_COMMAND_DIAL,    // addresses
+  RD_COMMAND_ADOPT,   // transport (handed over), dialer
+  RD_COMMAND_READER,  // pid: leads the process group that reads our output
+  RD_COMMAND_SHOW,    // the answer to RD_EVENT_OUTPUT
+  RD_COMMAND_COMMIT,  // status: the producer ended well
+  RD_COMMAND_ABORT,   // code, words
+  RD_COMMAND_RELEASE, // the consumer is dead: the output may be closed
+  RD_COMMAND_LOST,    // code, words: nobody commands us any more
 };
 
 struct rd_settings {

@@ -2,10 +2,10 @@
 #include "recv_loop.h"
 
 #include "cleanup.h"
-#include "consumer.h"
 #include "credit.h"
 #include "endpoint.h"
 #include "io.h"
+#include "reader_process.h"
 #include "sandbox.h"
 #include "writer.h"
 
@@ -17,7 +17,7 @@
 
 struct receiver {
   struct rd_endpoint endpoint;
-  struct rd_consumer consumer;
+  struct rd_reader_process reader;
   bool alone;               // nobody is left to give commands
   struct rd_sink *sink;     // NULL: not told yet
   int output_fd;            // -1: the sink is a file
@@ -76,7 +76,7 @@ static bool stop_writing(struct receiver *receiver);
 static void clear(struct receiver *receiver);
 
 enum rd_code rd_recv_loop(struct rd_control *control) {
-  struct receiver receiver = {.consumer = RD_NO_CONSUMER, .output_fd = -1, .watch_fd = -1};
+  struct receiver receiver = {.reader = RD_NO_READER_PROCESS, .output_fd = -1, .watch_fd = -1};
   struct rd_error end = {.code = RD_CODE_OK};
   rd_endpoint_init(&receiver.endpoint, RD_ROLE_RECEIVER, control, let_go, &receiver);
   do {
@@ -95,7 +95,7 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   clear(&receiver);
   rd_endpoint_finish(&receiver.endpoint, &end);
   if (end.code != RD_CODE_OK && end.code != RD_CODE_CLOSED && !receiver.alone) wait_for_release(&receiver);
-  rd_consumer_forget(&receiver.consumer);
+  rd_reader_process_forget(&receiver.reader);
   return end.code;
 }
 
@@ -133,9 +133,9 @@ static bool obey_one(struct receiver *receiver, const struct rd_command *command
   case RD_COMMAND_SHOW:
     receiver->held = false;
     return true;
-  case RD_COMMAND_CONSUMER:
-    rd_consumer_forget(&receiver->consumer);
-    receiver->consumer = rd_consumer_of(command->pid);
+  case RD_COMMAND_READER:
+    rd_reader_process_forget(&receiver->reader);
+    receiver->reader = rd_reader_process_of(command->pid);
     return true;
   case RD_COMMAND_COMMIT:
   case RD_COMMAND_RELEASE:
@@ -144,7 +144,7 @@ static bool obey_one(struct receiver *receiver, const struct rd_command *command
     receiver->alone = true;
     receiver->held = false;
     // Before anything else, and before its input can end. Once it ended well there is nothing to hide from it.
-    if (!receiver->delivered) rd_consumer_kill(&receiver->consumer, KILL_MS);
+    if (!receiver->delivered) rd_reader_process_kill(&receiver->reader, KILL_MS);
     return rd_endpoint_obey(&receiver->endpoint, command, error);
   default:
     return rd_endpoint_obey(&receiver->endpoint, command, error);
@@ -447,8 +447,8 @@ static void wait_for_release(struct receiver *receiver) {
   struct rd_command command;
   for (;;) {
     while (control->ops->next(control, &command)) {
-      if (command.type == RD_COMMAND_CONSUMER) receiver->consumer = rd_consumer_of(command.pid);
-      if (command.type == RD_COMMAND_LOST) rd_consumer_kill(&receiver->consumer, KILL_MS);
+      if (command.type == RD_COMMAND_READER) receiver->reader = rd_reader_process_of(command.pid);
+      if (command.type == RD_COMMAND_LOST) rd_reader_process_kill(&receiver->reader, KILL_MS);
       if (command.type == RD_COMMAND_LOST || command.type == RD_COMMAND_RELEASE) return;
     }
     struct pollfd commands = control->ops->poll(control);

@@ -98,7 +98,7 @@ static bool obey_one(struct sender *sender, const struct rd_command *command, st
     sender->committed = true;
     sender->producer_status = command->status;
     return true;
-  case RD_COMMAND_CONSUMER:
+  case RD_COMMAND_READER:
   case RD_COMMAND_SHOW:
   case RD_COMMAND_RELEASE:
     return true;

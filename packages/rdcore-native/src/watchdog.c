@@ -2,8 +2,8 @@
 #include "watchdog.h"
 
 #include "cleanup.h"
-#include "consumer.h"
 #include "io.h"
+#include "reader_process.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -51,8 +51,8 @@ static _Noreturn void watch(pid_t leader, int life_fd, int pipe_fd) {
       pipe_end = pipe_fd >= 0 ? fcntl(pipe_fd, F_DUPFD_CLOEXEC, 3) : keepalive;
   if (keepalive < 0 || pipe_end < 0 || dup2(keepalive, LIFE_FD) < 0 || dup2(pipe_end, PIPE_FD) < 0) _exit(1);
   close_range(2, ~0U, 0);
-  struct rd_consumer group = rd_consumer_of(leader);
+  struct rd_reader_process group = rd_reader_process_of(leader);
   char word;
-  if (rd_read_some(LIFE_FD, &word, 1) != 1) rd_consumer_kill(&group, KILL_MS);
+  if (rd_read_some(LIFE_FD, &word, 1) != 1) rd_reader_process_kill(&group, KILL_MS);
   _exit(0);
 }

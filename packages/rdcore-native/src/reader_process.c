@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "consumer.h"
+#include "reader_process.h"
 
 #include "cleanup.h"
 #include "io.h"
@@ -12,30 +12,30 @@
 #define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2)
 #endif
 
-static void kill_group(const struct rd_consumer *consumer);
+static void kill_group(const struct rd_reader_process *reader);
 static bool signal_by(int pid_fd, int number, unsigned flags);
 
-struct rd_consumer rd_consumer_of(pid_t pid) {
+struct rd_reader_process rd_reader_process_of(pid_t pid) {
   int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-  if (pid_fd < 0 && errno == ESRCH) return RD_NO_CONSUMER;
-  return (struct rd_consumer){.pid = pid, .pid_fd = pid_fd};
+  if (pid_fd < 0 && errno == ESRCH) return RD_NO_READER_PROCESS;
+  return (struct rd_reader_process){.pid = pid, .pid_fd = pid_fd};
 }
 
-void rd_consumer_kill(const struct rd_consumer *consumer, int most_ms) {
-  if (consumer->pid <= 1) return;
-  kill_group(consumer);
-  if (consumer->pid_fd >= 0) rd_wait_fd(consumer->pid_fd, POLLIN, most_ms);
+void rd_reader_process_kill(const struct rd_reader_process *reader, int most_ms) {
+  if (reader->pid <= 1) return;
+  kill_group(reader);
+  if (reader->pid_fd >= 0) rd_wait_fd(reader->pid_fd, POLLIN, most_ms);
 }
 
-void rd_consumer_forget(struct rd_consumer *consumer) {
-  rd_cleanup_fd(&consumer->pid_fd);
-  consumer->pid = 0;
+void rd_reader_process_forget(struct rd_reader_process *reader) {
+  rd_cleanup_fd(&reader->pid_fd);
+  reader->pid = 0;
 }
 
 // A kernel that signals no group by descriptor leaves a moment between the look and the kill.
-static void kill_group(const struct rd_consumer *consumer) {
-  pid_t pid = consumer->pid;
-  int pid_fd = consumer->pid_fd;
+static void kill_group(const struct rd_reader_process *reader) {
+  pid_t pid = reader->pid;
+  int pid_fd = reader->pid_fd;
   if (pid_fd < 0) {
     if (kill(-pid, SIGKILL) < 0) kill(pid, SIGKILL);
     return;
