@@ -7,20 +7,20 @@
 #include "lone_end.h"
 
 struct rd_pool {
-  void (*run)(struct rd_pool_job *job, void *tools);
-  void *tools;
+  void (*run)(struct rd_pool_job *job, void *context);
+  void *context;
   struct rd_pool_job *jobs[RD_POOL_JOBS_MOST];
   unsigned submitted, taken;
   bool was_asked;
 };
 
-struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job *job, void *tools), void *const *tools,
-                               struct rd_error *error) {
+struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job *job, void *context),
+                               void *const *context, struct rd_error *error) {
   (void)error;
   struct rd_pool *pool = calloc(1, sizeof *pool);
   FUZZ_REQUIRE(pool != NULL);
   pool->run = run;
-  pool->tools = tools[threads];
+  pool->context = context[threads];
   return pool;
 }
 
@@ -32,7 +32,7 @@ void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once)
   FUZZ_REQUIRE(rd_pool_pending(pool) < RD_POOL_JOBS_MOST);
   atomic_store(&job->done, at_once && !lone_end_is_slow() && rd_pool_pending(pool) == 0);
   pool->jobs[pool->submitted++ % RD_POOL_JOBS_MOST] = job;
-  if (job->done) pool->run(job, pool->tools);
+  if (job->done) pool->run(job, pool->context);
 }
 
 struct rd_pool_job *rd_pool_take(struct rd_pool *pool) {
@@ -43,7 +43,7 @@ struct rd_pool_job *rd_pool_take(struct rd_pool *pool) {
     return NULL;
   }
   pool->was_asked = false;
-  if (!oldest->done) pool->run(oldest, pool->tools);
+  if (!oldest->done) pool->run(oldest, pool->context);
   pool->taken++;
   return oldest;
 }

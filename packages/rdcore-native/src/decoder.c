@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decoder.h"
 
+#include "codec_context.h"
 #include "pages.h"
 #include "pool.h"
-#include "tools.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ struct rd_decoder {
   struct rd_decoder_config config;
   unsigned threads;
   bool seals_inline;
-  struct rd_tools *tools[RD_POOL_THREADS_MOST + 1];
+  struct rd_codec_context *contexts[RD_POOL_THREADS_MOST + 1];
   struct rd_pool *pool; // NULL: stopped
   // Each is allocated when it is needed first.
   unsigned char *plains[PLAINS_MOST];
@@ -42,7 +42,7 @@ struct rd_decoder {
 static bool submit(struct rd_decoder *decoder, struct rd_error *error);
 static int take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error);
 static bool is_for_owner(const struct rd_decoder *decoder, const struct entry *entry);
-static void make_block(struct rd_pool_job *job, void *tools);
+static void make_block(struct rd_pool_job *job, void *contexts);
 static struct entry *entry_of(struct rd_decoder *decoder, uint64_t number);
 
 struct rd_decoder *rd_decoder_create(const struct rd_decoder_config *config, struct rd_error *error) {
@@ -52,11 +52,11 @@ struct rd_decoder *rd_decoder_create(const struct rd_decoder_config *config, str
     return NULL;
   }
   decoder->config = *config;
-  decoder->threads = rd_tools_threads(config->jobs);
-  decoder->seals_inline = rd_tools_seal_inline(config->jobs);
+  decoder->threads = rd_codec_context_threads(config->jobs);
+  decoder->seals_inline = rd_codec_context_seal_inline(config->jobs);
   decoder->plains_most = decoder->threads + PLAINS_BESIDE_THREADS;
-  if (rd_tools_create(decoder->tools, decoder->threads + 1, config->seal, 0, true, error))
-    decoder->pool = rd_pool_create(decoder->threads, make_block, (void *const *)decoder->tools, error);
+  if (rd_codec_context_create(decoder->contexts, decoder->threads + 1, config->seal, 0, true, error))
+    decoder->pool = rd_pool_create(decoder->threads, make_block, (void *const *)decoder->contexts, error);
   if (decoder->pool != NULL) return decoder;
   rd_decoder_destroy(decoder);
   return NULL;
@@ -70,7 +70,7 @@ void rd_decoder_stop(struct rd_decoder *decoder) {
 void rd_decoder_destroy(struct rd_decoder *decoder) {
   if (decoder == NULL) return;
   rd_decoder_stop(decoder);
-  rd_tools_destroy(decoder->tools, decoder->threads + 1);
+  rd_codec_context_destroy(decoder->contexts, decoder->threads + 1);
   for (unsigned i = 0; i < PLAINS_MOST; i++) free(decoder->plains[i]);
   explicit_bzero(decoder->entries, decoder->config.frames * sizeof *decoder->entries);
   free(decoder);
@@ -156,10 +156,10 @@ static bool is_for_owner(const struct rd_decoder *decoder, const struct entry *e
 }
 
 // By any thread.
-static void make_block(struct rd_pool_job *job, void *tools) {
+static void make_block(struct rd_pool_job *job, void *contexts) {
   struct entry *entry = (struct entry *)(void *)job;
   struct rd_rx_frame *rx_frame = &entry->rx_frame;
-  const struct rd_tools *own = tools;
+  const struct rd_codec_context *own = contexts;
   rx_frame->payload = rx_frame->message.data + RD_HEADER_BYTES;
   rx_frame->bytes = rx_frame->message.bytes - RD_HEADER_BYTES;
   entry->good =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "encoder.h"
 
+#include "codec_context.h"
 #include "pool.h"
-#include "tools.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ struct rd_encoder {
   struct rd_shrinking shrinking;
   unsigned threads, count; // count: of blocks
   bool seals_inline;
-  struct rd_tools *tools[RD_POOL_THREADS_MOST + 1];
+  struct rd_codec_context *contexts[RD_POOL_THREADS_MOST + 1];
   struct rd_pool *pool;
   struct block *next; // that came out of the pool and is not sent; NULL: none
   struct block blocks[];
@@ -47,12 +47,12 @@ struct rd_encoder {
 
 static struct block *free_block(struct rd_encoder *encoder, uint64_t released);
 static bool is_for_owner(const struct rd_encoder *encoder, const struct block *block);
-static void make_message(struct rd_pool_job *job, void *tools);
+static void make_message(struct rd_pool_job *job, void *contexts);
 static bool protect(struct block *block, struct rd_sealer *sealer);
 static size_t pack(struct block *block, struct rd_packer *packer);
 
 unsigned rd_encoder_scratch_wanted(unsigned jobs) {
-  return rd_tools_threads(jobs) + BLOCKS_BESIDE_THREADS;
+  return rd_codec_context_threads(jobs) + BLOCKS_BESIDE_THREADS;
 }
 
 struct rd_encoder *rd_encoder_create(const struct rd_encoder_config *config, struct rd_error *error) {
@@ -63,15 +63,15 @@ struct rd_encoder *rd_encoder_create(const struct rd_encoder_config *config, str
     return NULL;
   }
   encoder->config = *config;
-  encoder->threads = rd_tools_threads(config->jobs);
-  encoder->seals_inline = rd_tools_seal_inline(config->jobs);
+  encoder->threads = rd_codec_context_threads(config->jobs);
+  encoder->seals_inline = rd_codec_context_seal_inline(config->jobs);
   encoder->count = count;
   for (unsigned i = 0; i < count && config->scratch != NULL; i++) {
     encoder->blocks[i].scratch = config->scratch + i * config->stride_bytes;
     encoder->blocks[i].scratch_bytes = config->stride_bytes - RD_TAG_BYTES;
   }
-  if (rd_tools_create(encoder->tools, encoder->threads + 1, config->seal, config->level, false, error))
-    encoder->pool = rd_pool_create(encoder->threads, make_message, (void *const *)encoder->tools, error);
+  if (rd_codec_context_create(encoder->contexts, encoder->threads + 1, config->seal, config->level, false, error))
+    encoder->pool = rd_pool_create(encoder->threads, make_message, (void *const *)encoder->contexts, error);
   if (encoder->pool != NULL) return encoder;
   rd_encoder_destroy(encoder);
   return NULL;
@@ -80,7 +80,7 @@ struct rd_encoder *rd_encoder_create(const struct rd_encoder_config *config, str
 void rd_encoder_destroy(struct rd_encoder *encoder) {
   if (encoder == NULL) return;
   rd_pool_destroy(encoder->pool);
-  rd_tools_destroy(encoder->tools, encoder->threads + 1);
+  rd_codec_context_destroy(encoder->contexts, encoder->threads + 1);
   explicit_bzero(encoder->blocks, encoder->count * sizeof *encoder->blocks);
   free(encoder);
 }
@@ -157,9 +157,9 @@ static bool is_for_owner(const struct rd_encoder *encoder, const struct block *b
 }
 
 // By any thread. What does not shrink goes as it is, from the ring if it is not sealed.
-static void make_message(struct rd_pool_job *job, void *tools) {
+static void make_message(struct rd_pool_job *job, void *contexts) {
   struct block *block = (struct block *)(void *)job;
-  const struct rd_tools *own = tools;
+  const struct rd_codec_context *own = contexts;
   size_t packed = block->packs ? pack(block, own->packer) : 0;
   block->shrank = packed > 0;
   block->body = block->shrank ? block->scratch : block->bytes;

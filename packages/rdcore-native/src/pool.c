@@ -9,12 +9,12 @@
 struct thread {
   struct rd_pool *pool;
   struct rd_worker worker;
-  void *tools;
+  void *context;
 };
 
 struct rd_pool {
-  void (*run)(struct rd_pool_job *job, void *tools);
-  void *own_tools;
+  void (*run)(struct rd_pool_job *job, void *context);
+  void *own_context;
   struct thread *threads;
   unsigned count, started;
   unsigned taken; // jobs, in all, as the next two; all wrap around
@@ -34,8 +34,8 @@ static void *work(void *context);
 static struct rd_pool_job *next_job(struct rd_pool *pool);
 static void finish(struct rd_pool *pool, struct rd_pool_job *job);
 
-struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job *job, void *tools), void *const *tools,
-                               struct rd_error *error) {
+struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job *job, void *context),
+                               void *const *context, struct rd_error *error) {
   struct rd_pool *pool = calloc(1, sizeof *pool);
   struct thread *all = calloc(threads + 1, sizeof *all);
   if (pool == NULL || all == NULL) {
@@ -44,8 +44,8 @@ struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job 
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for threads");
     return NULL;
   }
-  *pool = (struct rd_pool){.run = run, .own_tools = tools[threads], .threads = all, .count = threads};
-  for (unsigned i = 0; i < threads; i++) all[i] = (struct thread){.pool = pool, .tools = tools[i]};
+  *pool = (struct rd_pool){.run = run, .own_context = context[threads], .threads = all, .count = threads};
+  for (unsigned i = 0; i < threads; i++) all[i] = (struct thread){.pool = pool, .context = context[i]};
   pthread_mutex_init(&pool->lock, NULL);
   pthread_cond_init(&pool->changed, NULL);
   pool->event_fd = -1;
@@ -80,7 +80,7 @@ void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once)
     pthread_cond_signal(&pool->changed);
   pthread_mutex_unlock(&pool->lock);
   if (!here) return;
-  pool->run(job, pool->own_tools);
+  pool->run(job, pool->own_context);
   atomic_store(&job->done, true);
 }
 
@@ -125,7 +125,7 @@ static void *work(void *context) {
   struct thread *thread = context;
   struct rd_pool *pool = thread->pool;
   for (struct rd_pool_job *job; (job = next_job(pool)) != NULL;) {
-    pool->run(job, thread->tools);
+    pool->run(job, thread->context);
     finish(pool, job);
   }
   return NULL;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sink.h"
 
+#include "atomic_file.h"
 #include "cleanup.h"
 #include "io.h"
 #include "place.h"
-#include "replacement.h"
 #include "sparse_file.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ struct rd_sink {
   int fd;     // -1: a fifo that is not open yet
   int now_fd; // of the same pipe, and writes without waiting, or of /dev/null; -1: there is none
   bool is_file;
-  struct rd_replacement *replacement;
+  struct rd_atomic_file *atomic_file;
   struct rd_sparse_file *sparse; // NULL: each byte is written
   bool appending;
   bool created; // by us, to append to
@@ -65,8 +65,8 @@ void rd_sink_destroy(struct rd_sink *sink) {
   if (sink == NULL) return;
   rd_sink_abandon(sink);
   rd_sparse_file_destroy(sink->sparse);
-  rd_replacement_destroy(sink->replacement);
-  if (sink->path != NULL && sink->replacement == NULL) rd_cleanup_fd(&sink->fd);
+  rd_atomic_file_destroy(sink->atomic_file);
+  if (sink->path != NULL && sink->atomic_file == NULL) rd_cleanup_fd(&sink->fd);
   rd_cleanup_fd(&sink->now_fd);
   rd_place_close(&sink->place);
   free(sink->path);
@@ -111,7 +111,7 @@ bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error) {
   if (sink->sparse != NULL && !rd_sparse_file_finish(sink->sparse)) return unwritable(sink, error);
   sink->settled = true;
   rd_cleanup_fd(&sink->now_fd); // whoever reads waits for the last of those who write to be gone
-  if (sink->replacement != NULL) return rd_replacement_commit(sink->replacement, error);
+  if (sink->atomic_file != NULL) return rd_atomic_file_commit(sink->atomic_file, error);
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return true; // a fifo that nothing was written to
   bool is_storage = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
@@ -178,9 +178,9 @@ static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error)
 }
 
 static bool open_replacement(struct rd_sink *sink, struct rd_error *error) {
-  sink->replacement = rd_replacement_open(&sink->place, sink->path, error);
-  if (sink->replacement == NULL) return false;
-  sink->fd = rd_replacement_fd(sink->replacement);
+  sink->atomic_file = rd_atomic_file_open(&sink->place, sink->path, error);
+  if (sink->atomic_file == NULL) return false;
+  sink->fd = rd_atomic_file_fd(sink->atomic_file);
   sink->is_file = true;
   sink->sparse = rd_sparse_file_create(sink->fd);
   return true;

@@ -2,7 +2,7 @@
 #include "source.h"
 
 #include "cleanup.h"
-#include "cold_file.h"
+#include "direct_reader.h"
 #include "io.h"
 
 #include <errno.h>
@@ -19,10 +19,10 @@ struct rd_source {
   int fd;     // -1: a fifo that is not open yet
   char *path; // NULL: an inherited descriptor
   int64_t size_bytes;
-  int now_fd;                // of the same pipe, and reads without waiting; -1: there is none
-  struct rd_cold_file *cold; // NULL: it is always read through the cache
-  bool tells_holes;          // a file whose offset is ours alone
-  off_t no_hole_before;      // no long one, as far as was asked
+  int now_fd;                      // of the same pipe, and reads without waiting; -1: there is none
+  struct rd_direct_reader *direct; // NULL: it is always read through the cache
+  bool tells_holes;                // a file whose offset is ours alone
+  off_t no_hole_before;            // no long one, as far as was asked
 };
 
 static ssize_t read_once(struct rd_source *source, void *bytes, size_t most);
@@ -64,7 +64,7 @@ struct rd_source *rd_source_open(const char *path, struct rd_error *error) {
 
 void rd_source_destroy(struct rd_source *source) {
   if (source == NULL) return;
-  rd_cold_file_close(source->cold);
+  rd_direct_reader_close(source->direct);
   if (source->path != NULL) rd_cleanup_fd(&source->fd);
   rd_cleanup_fd(&source->now_fd);
   free(source->path);
@@ -107,7 +107,7 @@ static ssize_t read_once(struct rd_source *source, void *bytes, size_t most) {
     memset(bytes, 0, zeros);
     return (ssize_t)zeros;
   }
-  ssize_t got = source->cold != NULL ? rd_cold_file_read(source->cold, bytes, most) : 0;
+  ssize_t got = source->direct != NULL ? rd_direct_reader_read(source->direct, bytes, most) : 0;
   return got > 0 ? got : read(source->fd, bytes, most);
 }
 
@@ -164,7 +164,7 @@ static void measure(struct rd_source *source) {
   if (!S_ISREG(status.st_mode)) return;
   off_t at = lseek(source->fd, 0, SEEK_CUR); // where an inherited descriptor stands; it stays there
   if (at >= 0 && at <= status.st_size) source->size_bytes = status.st_size - at;
-  source->cold = rd_cold_file_open(source->fd);
+  source->direct = rd_direct_reader_open(source->fd);
   source->tells_holes = source->path != NULL;
 }
 

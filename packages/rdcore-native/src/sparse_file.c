@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sparse_file.h"
 
-#include "direct_file.h"
+#include "direct_writer.h"
 #include "zeros.h"
 
 #include <errno.h>
@@ -12,10 +12,10 @@
 
 struct rd_sparse_file {
   int fd;
-  struct rd_direct_file *direct; // NULL: it is written through the cache
-  bool takes_holes;              // until its file system says that it does not
-  off_t written;                 // bytes and holes
-  size_t zeros;                  // that come after it and are not written yet
+  struct rd_direct_writer *direct; // NULL: it is written through the cache
+  bool takes_holes;                // until its file system says that it does not
+  off_t written;                   // bytes and holes
+  size_t zeros;                    // that come after it and are not written yet
 };
 
 static ssize_t write_some(struct rd_sparse_file *sparse, const unsigned char *bytes, size_t count);
@@ -25,13 +25,13 @@ static bool make_hole(struct rd_sparse_file *sparse, size_t bytes);
 struct rd_sparse_file *rd_sparse_file_create(int fd) {
   struct rd_sparse_file *sparse = calloc(1, sizeof *sparse);
   if (sparse == NULL) return NULL;
-  *sparse = (struct rd_sparse_file){.fd = fd, .direct = rd_direct_file_create(fd), .takes_holes = true};
+  *sparse = (struct rd_sparse_file){.fd = fd, .direct = rd_direct_writer_create(fd), .takes_holes = true};
   return sparse;
 }
 
 void rd_sparse_file_destroy(struct rd_sparse_file *sparse) {
   if (sparse == NULL) return;
-  rd_direct_file_destroy(sparse->direct);
+  rd_direct_writer_destroy(sparse->direct);
   free(sparse);
 }
 
@@ -49,7 +49,7 @@ ssize_t rd_sparse_file_write(struct rd_sparse_file *sparse, const unsigned char 
 bool rd_sparse_file_finish(struct rd_sparse_file *sparse) {
   while (!settle_zeros(sparse, true))
     if (errno != EINTR) return false;
-  return sparse->direct == NULL || rd_direct_file_finish(sparse->direct);
+  return sparse->direct == NULL || rd_direct_writer_finish(sparse->direct);
 }
 
 void rd_sparse_file_punch(int fd, const unsigned char *bytes, size_t count) {
@@ -65,7 +65,7 @@ void rd_sparse_file_punch(int fd, const unsigned char *bytes, size_t count) {
 
 static ssize_t write_some(struct rd_sparse_file *sparse, const unsigned char *bytes, size_t count) {
   ssize_t written =
-      sparse->direct != NULL ? rd_direct_file_write(sparse->direct, bytes, count) : write(sparse->fd, bytes, count);
+      sparse->direct != NULL ? rd_direct_writer_write(sparse->direct, bytes, count) : write(sparse->fd, bytes, count);
   if (written > 0) sparse->written += written;
   return written;
 }
@@ -91,11 +91,11 @@ static bool settle_zeros(struct rd_sparse_file *sparse, bool at_end) {
 // The file is as long as what was written to it at any time. Where it cannot be made longer (a file system that writes
 // in order only, a limit) nothing is skipped.
 static bool make_hole(struct rd_sparse_file *sparse, size_t bytes) {
-  if (sparse->direct != NULL && !rd_direct_file_finish(sparse->direct)) return false;
+  if (sparse->direct != NULL && !rd_direct_writer_finish(sparse->direct)) return false;
   off_t end = sparse->written + (off_t)bytes;
   sparse->takes_holes = ftruncate(sparse->fd, end) == 0 && lseek(sparse->fd, end, SEEK_SET) == end;
   if (!sparse->takes_holes) return true;
-  if (sparse->direct != NULL) rd_direct_file_skip(sparse->direct, (off_t)bytes);
+  if (sparse->direct != NULL) rd_direct_writer_skip(sparse->direct, (off_t)bytes);
   sparse->written = end;
   sparse->zeros -= bytes;
   return true;

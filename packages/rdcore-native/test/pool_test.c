@@ -9,7 +9,7 @@
 
 enum { THREADS = 4, JOBS = 2000 };
 
-struct tools {
+struct context {
   unsigned done;
 };
 
@@ -17,7 +17,7 @@ struct thing {
   struct rd_pool_job job;
   unsigned number, turns;
   uint64_t sum;
-  struct tools *by;
+  struct context *by;
 };
 
 static struct rd_error error;
@@ -31,9 +31,9 @@ static void reckon(struct rd_pool_job *job, void *context) {
   thing->by->done++;
 }
 
-static struct rd_pool *make(unsigned threads, struct tools tools[THREADS + 1]) {
+static struct rd_pool *make(unsigned threads, struct context context[THREADS + 1]) {
   void *each[THREADS + 1];
-  for (unsigned i = 0; i <= threads; i++) tools[i] = (struct tools){0}, each[i] = &tools[i];
+  for (unsigned i = 0; i <= threads; i++) context[i] = (struct context){0}, each[i] = &context[i];
   struct rd_pool *pool = rd_pool_create(threads, reckon, each, &error);
   REQUIRE(pool != NULL);
   return pool;
@@ -51,8 +51,8 @@ static struct thing *wait_for_one(struct rd_pool *pool) {
 // Whoever does them, and however long each takes: they come back in order, each once.
 static void in_order(unsigned threads, bool at_once) {
   static struct thing things[JOBS];
-  struct tools tools[THREADS + 1];
-  struct rd_pool *pool = make(threads, tools);
+  struct context context[THREADS + 1];
+  struct rd_pool *pool = make(threads, context);
   unsigned submitted = 0, taken = 0, done = 0;
   memset(things, 0, sizeof things);
   while (taken < JOBS) {
@@ -63,39 +63,39 @@ static void in_order(unsigned threads, bool at_once) {
     }
     struct thing *thing = wait_for_one(pool);
     struct thing same = {.number = taken, .turns = things[taken].turns};
-    reckon(&same.job, &(struct tools){0});
+    reckon(&same.job, &(struct context){0});
     CHECK(thing == &things[taken] && thing->sum == same.sum);
     taken++;
   }
   CHECK(rd_pool_pending(pool) == 0 && rd_pool_take(pool) == NULL);
   rd_pool_destroy(pool);
-  for (unsigned i = 0; i <= threads; i++) done += tools[i].done;
+  for (unsigned i = 0; i <= threads; i++) done += context[i].done;
   CHECK(done == JOBS);
-  if (threads == 0) CHECK(tools[0].done == JOBS);
-  if (threads > 0 && !at_once) CHECK(tools[threads].done == 0);
+  if (threads == 0) CHECK(context[0].done == JOBS);
+  if (threads > 0 && !at_once) CHECK(context[threads].done == 0);
 }
 
 // By its owner, if nothing is before it.
 static void at_once(void) {
-  struct tools tools[THREADS + 1];
-  struct rd_pool *pool = make(2, tools);
+  struct context context[THREADS + 1];
+  struct rd_pool *pool = make(2, context);
   struct thing things[3] = {{.number = 0, .turns = 100000}, {.number = 1}, {.number = 2}};
   CHECK(rd_pool_poll_fd(pool) == -1); // a thread was not needed
   rd_pool_submit(pool, &things[1].job, true);
-  CHECK(rd_pool_take(pool) == &things[1].job && things[1].by == &tools[2]);
+  CHECK(rd_pool_take(pool) == &things[1].job && things[1].by == &context[2]);
   CHECK(rd_pool_poll_fd(pool) == -1);
   rd_pool_submit(pool, &things[0].job, false);
   rd_pool_submit(pool, &things[1].job, true);
   rd_pool_submit(pool, &things[2].job, true);
-  for (unsigned i = 0; i < 3; i++) CHECK(wait_for_one(pool) == &things[i] && things[i].by != &tools[2]);
+  for (unsigned i = 0; i < 3; i++) CHECK(wait_for_one(pool) == &things[i] && things[i].by != &context[2]);
   rd_pool_destroy(pool);
 }
 
 // With everything in it: what is begun is ended, and nothing is touched after that.
 static void destroyed_in_work(void) {
   for (unsigned round = 0; round < 50; round++) {
-    struct tools tools[THREADS + 1];
-    struct rd_pool *pool = make(1 + round % THREADS, tools);
+    struct context context[THREADS + 1];
+    struct rd_pool *pool = make(1 + round % THREADS, context);
     struct thing *things = calloc(100, sizeof *things);
     REQUIRE(things != NULL);
     for (unsigned i = 0; i < 100; i++) things[i].turns = 20000, rd_pool_submit(pool, &things[i].job, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "direct_file.h"
+#include "direct_writer.h"
 
 #include "direct_io.h"
 #include "pages.h"
@@ -13,7 +13,7 @@
 #define KEPT_MOST_BYTES (1u << 20)
 #define WRITE_LEAST_BYTES (256u << 10) // from where they are, without a copy
 
-struct rd_direct_file {
+struct rd_direct_writer {
   int fd;
   bool is_direct;
   struct rd_direct_io needs;
@@ -22,28 +22,28 @@ struct rd_direct_file {
   size_t kept_bytes;
 };
 
-static bool write_kept(struct rd_direct_file *direct);
-static ssize_t write_some(struct rd_direct_file *direct, const unsigned char *bytes, size_t count);
+static bool write_kept(struct rd_direct_writer *direct);
+static ssize_t write_some(struct rd_direct_writer *direct, const unsigned char *bytes, size_t count);
 static bool set_direct(int fd, bool on);
 
-struct rd_direct_file *rd_direct_file_create(int fd) {
-  struct rd_direct_file *direct = calloc(1, sizeof *direct);
+struct rd_direct_writer *rd_direct_writer_create(int fd) {
+  struct rd_direct_writer *direct = calloc(1, sizeof *direct);
   if (direct == NULL) return NULL;
   direct->fd = fd;
   direct->kept = rd_pages_allocate(KEPT_MOST_BYTES);
   direct->is_direct = direct->kept != NULL && rd_direct_io_needs(fd, &direct->needs) && set_direct(fd, true);
   if (direct->is_direct) return direct;
-  rd_direct_file_destroy(direct);
+  rd_direct_writer_destroy(direct);
   return NULL;
 }
 
-void rd_direct_file_destroy(struct rd_direct_file *direct) {
+void rd_direct_writer_destroy(struct rd_direct_writer *direct) {
   if (direct == NULL) return;
   free(direct->kept);
   free(direct);
 }
 
-ssize_t rd_direct_file_write(struct rd_direct_file *direct, const unsigned char *bytes, size_t count) {
+ssize_t rd_direct_writer_write(struct rd_direct_writer *direct, const unsigned char *bytes, size_t count) {
   if (direct->kept_bytes == KEPT_MOST_BYTES && !write_kept(direct)) return -1;
   size_t part = rd_direct_io_part(&direct->needs, direct->written, bytes, count);
   if (direct->kept_bytes == 0 && (part >= WRITE_LEAST_BYTES || !direct->is_direct))
@@ -55,18 +55,18 @@ ssize_t rd_direct_file_write(struct rd_direct_file *direct, const unsigned char 
   return (ssize_t)part;
 }
 
-bool rd_direct_file_finish(struct rd_direct_file *direct) {
+bool rd_direct_writer_finish(struct rd_direct_writer *direct) {
   while (direct->kept_bytes > 0)
     if (!write_kept(direct) && errno != EINTR) return false;
   return true;
 }
 
-void rd_direct_file_skip(struct rd_direct_file *direct, off_t bytes) {
+void rd_direct_writer_skip(struct rd_direct_writer *direct, off_t bytes) {
   direct->written += bytes;
 }
 
 // Some of it, or all.
-static bool write_kept(struct rd_direct_file *direct) {
+static bool write_kept(struct rd_direct_writer *direct) {
   ssize_t written = write_some(direct, direct->kept, direct->kept_bytes);
   if (written < 0) return false;
   direct->kept_bytes -= (size_t)written;
@@ -75,7 +75,7 @@ static bool write_kept(struct rd_direct_file *direct) {
 }
 
 // What cannot be written directly is written through the cache, which tells why if that cannot be done either.
-static ssize_t write_some(struct rd_direct_file *direct, const unsigned char *bytes, size_t count) {
+static ssize_t write_some(struct rd_direct_writer *direct, const unsigned char *bytes, size_t count) {
   size_t part = rd_direct_io_part(&direct->needs, direct->written, bytes, count);
   ssize_t written = -1;
   if (direct->is_direct && part > 0) written = write(direct->fd, bytes, part);
