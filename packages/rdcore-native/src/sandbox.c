@@ -15,7 +15,7 @@ void rd_sandbox_enter(const struct rd_options *options, pid_t command) {
   // Where there is no device now, none is used later.
   over_rdma = (by_agent || options->transport != RD_TRANSPORT_TCP) && access(RD_RDMA_FOLDER, F_OK) == 0;
   entered = true;
-  rd_fence_raise(!kills && command <= 0);
+  rd_landlock_raise(!kills && command <= 0);
   // A command's input or output is a pipe that is there.
   if (command > 0) rd_sandbox_close(NULL, -1);
   rd_syscall_filter_install(&(struct rd_syscall_profile){.rdma = over_rdma, .kills = kills, .group = command});
@@ -24,5 +24,5 @@ void rd_sandbox_enter(const struct rd_options *options, pid_t command) {
 void rd_sandbox_close(const char *path, int directory_fd) {
   if (!entered) return;
   entered = false;
-  rd_fence_close(&(struct rd_fence){.path = path, .directory_fd = directory_fd, .rdma = over_rdma});
+  rd_landlock_close(&(struct rd_landlock){.path = path, .directory_fd = directory_fd, .rdma = over_rdma});
 }

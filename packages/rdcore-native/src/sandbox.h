@@ -3,7 +3,7 @@
 #ifndef RD_SANDBOX_H
 #define RD_SANDBOX_H
 
-#include "fence.h"
+#include "landlock.h"
 #include "options.h"
 
 // A sanitizer makes calls of its own, and LeakSanitizer looks at the program's threads by ptrace from a process that it

@@ -3,7 +3,7 @@
 #include "transport_verbs.h"
 
 #include "io.h"
-#include "verbs_ending.h"
+#include "verbs_error.h"
 #include "verbs_memory.h"
 #include "verbs_receive.h"
 #include "verbs_send.h"

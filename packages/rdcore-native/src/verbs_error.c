@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verbs_ending.h"
+#include "verbs_error.h"
 
 void rd_verbs_completion_failed(const struct rd_verbs_library *verbs, const struct ibv_wc *completion, const char *peer,
                                 struct rd_error *error) {

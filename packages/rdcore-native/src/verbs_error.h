@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ends an RDMA connection to `peer`, in words: a completion that failed, or what its id tells.
-#ifndef RD_VERBS_ENDING_H
-#define RD_VERBS_ENDING_H
+#ifndef RD_VERBS_ERROR_H
+#define RD_VERBS_ERROR_H
 
 #include "verbs_id.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fence.h"
+#include "landlock.h"
 
 #include "cleanup.h"
 
@@ -92,26 +92,26 @@ static void allow_library_path(int ruleset_fd, uint64_t known);
 static void allow(int ruleset_fd, uint64_t known, const char *path, uint64_t rights);
 static void allow_fd(int ruleset_fd, uint64_t known, int fd, uint64_t rights);
 
-bool rd_fence_raise(bool is_alone) {
+bool rd_landlock_raise(bool is_alone) {
   uint64_t known;
   RD_AUTO_CLOSE int ruleset_fd = make_ruleset(NEVER, SCOPE_ABSTRACT_SOCKETS | (is_alone ? SCOPE_SIGNALS : 0), &known);
   return ruleset_fd >= 0 && enforce(ruleset_fd);
 }
 
-bool rd_fence_close(const struct rd_fence *fence) {
+bool rd_landlock_close(const struct rd_landlock *landlock) {
   uint64_t known;
   RD_AUTO_CLOSE int ruleset_fd = make_ruleset(READ | CHANGE | IOCTL_DEV, 0, &known);
   if (ruleset_fd < 0) return false;
   for (size_t i = 0; i < sizeof places / sizeof *places; i++)
     allow(ruleset_fd, known, places[i].path, places[i].rights);
-  if (fence->rdma) {
+  if (landlock->rdma) {
     allow(ruleset_fd, known, "/dev/infiniband", READ | WRITE_FILE | IOCTL_DEV);
     allow_library_path(ruleset_fd, known);
   }
   struct stat status;
-  if (fence->path != NULL && stat(fence->path, &status) == 0 && S_ISFIFO(status.st_mode))
-    allow(ruleset_fd, known, fence->path, READ_FILE | WRITE_FILE);
-  if (fence->directory_fd >= 0) allow_fd(ruleset_fd, known, fence->directory_fd, READ | CHANGE);
+  if (landlock->path != NULL && stat(landlock->path, &status) == 0 && S_ISFIFO(status.st_mode))
+    allow(ruleset_fd, known, landlock->path, READ_FILE | WRITE_FILE);
+  if (landlock->directory_fd >= 0) allow_fd(ruleset_fd, known, landlock->directory_fd, READ | CHANGE);
   return enforce(ruleset_fd);
 }
 
