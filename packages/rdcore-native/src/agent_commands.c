@@ -9,23 +9,23 @@
 struct op {
   const char *name;
   enum rd_command_type type;
-  bool (*decode)(json_t *message, struct rd_command *order); // NULL: it has no fields
+  bool (*decode)(json_t *message, struct rd_command *command); // NULL: it has no fields
 };
 
-static bool decode_open(json_t *message, struct rd_command *order);
+static bool decode_open(json_t *message, struct rd_command *command);
 static bool decode_stream(const json_t *message, struct rd_settings *settings);
 static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]);
 static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt);
-static bool decode_file(json_t *message, struct rd_command *order);
-static bool decode_ready(json_t *message, struct rd_command *order);
-static bool decode_listen(json_t *message, struct rd_command *order);
-static bool decode_dial(json_t *message, struct rd_command *order);
+static bool decode_file(json_t *message, struct rd_command *command);
+static bool decode_ready(json_t *message, struct rd_command *command);
+static bool decode_listen(json_t *message, struct rd_command *command);
+static bool decode_dial(json_t *message, struct rd_command *command);
 static bool decode_address(const json_t *value, struct rd_address *address);
 static bool decode_transport(const json_t *value, bool *rdma);
-static bool decode_adopt(json_t *message, struct rd_command *order);
-static bool decode_reader(json_t *message, struct rd_command *order);
-static bool decode_commit(json_t *message, struct rd_command *order);
-static bool decode_abort(json_t *message, struct rd_command *order);
+static bool decode_adopt(json_t *message, struct rd_command *command);
+static bool decode_reader(json_t *message, struct rd_command *command);
+static bool decode_commit(json_t *message, struct rd_command *command);
+static bool decode_abort(json_t *message, struct rd_command *command);
 static bool get_text(const json_t *value, char *out, size_t out_bytes);
 static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes);
 static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out);
@@ -40,12 +40,12 @@ static const struct op ops[] = {
     {"release", RD_COMMAND_RELEASE, NULL},
 };
 
-bool rd_agent_command_decode(json_t *message, struct rd_command *order, struct rd_error *error) {
+bool rd_agent_command_decode(json_t *message, struct rd_command *command, struct rd_error *error) {
   const char *name = json_string_value(json_object_get(message, "op"));
   for (size_t i = 0; name != NULL && i < sizeof ops / sizeof ops[0]; i++) {
     if (strcmp(ops[i].name, name) != 0) continue;
-    *order = (struct rd_command){.type = ops[i].type, .fd = -1};
-    if (ops[i].decode == NULL || ops[i].decode(message, order)) return true;
+    *command = (struct rd_command){.type = ops[i].type, .fd = -1};
+    if (ops[i].decode == NULL || ops[i].decode(message, command)) return true;
     rd_error_set(error, RD_CODE_INTERNAL, "the agent sent a malformed message: %s", name);
     return false;
   }
@@ -53,8 +53,8 @@ bool rd_agent_command_decode(json_t *message, struct rd_command *order, struct r
   return false;
 }
 
-static bool decode_open(json_t *message, struct rd_command *order) {
-  struct rd_settings *settings = &order->settings;
+static bool decode_open(json_t *message, struct rd_command *command) {
+  struct rd_settings *settings = &command->settings;
   const json_t *bind_host = json_object_get(message, "bind"), *ports = json_object_get(message, "ports");
   const json_t *poll = json_object_get(message, "poll");
   json_int_t hop, buffer, low = 0, high = 0;
@@ -121,39 +121,39 @@ static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt) {
   return false;
 }
 
-static bool decode_file(json_t *message, struct rd_command *order) {
+static bool decode_file(json_t *message, struct rd_command *command) {
   const json_t *path = json_object_get(message, "path");
   size_t count;
-  order->append = json_is_true(json_object_get(message, "append"));
+  command->append = json_is_true(json_object_get(message, "append"));
   if (!json_is_string(path) || !rd_hex_decode(json_string_value(path), json_string_length(path),
-                                              (unsigned char *)order->path, sizeof order->path - 1, &count))
+                                              (unsigned char *)command->path, sizeof command->path - 1, &count))
     return false;
-  order->path[count] = '\0';
-  return count > 0 && memchr(order->path, '\0', count) == NULL;
+  command->path[count] = '\0';
+  return count > 0 && memchr(command->path, '\0', count) == NULL;
 }
 
 // Standard input of a sender, standard output of a receiver: the loop that follows knows which it is.
-static bool decode_ready(json_t *message, struct rd_command *order) {
-  order->fd = -1;
-  order->asks = json_is_true(json_object_get(message, "ask"));
+static bool decode_ready(json_t *message, struct rd_command *command) {
+  command->fd = -1;
+  command->asks = json_is_true(json_object_get(message, "ask"));
   return true;
 }
 
-static bool decode_listen(json_t *message, struct rd_command *order) {
-  struct rd_listen_command *listen = &order->listen;
+static bool decode_listen(json_t *message, struct rd_command *command) {
+  struct rd_listen_command *listen = &command->listen;
   const json_t *bind_host = json_object_get(message, "bind");
   listen->has_bind = bind_host != NULL;
   return get_text_or_null(bind_host, listen->bind_host, sizeof listen->bind_host) &&
          decode_transport(json_object_get(message, "transport"), &listen->rdma);
 }
 
-static bool decode_dial(json_t *message, struct rd_command *order) {
+static bool decode_dial(json_t *message, struct rd_command *command) {
   const json_t *addresses = json_object_get(message, "addresses");
   size_t count = json_array_size(addresses);
   if (count == 0 || count > RD_DIALER_MOST) return false;
-  order->address_count = count;
+  command->address_count = count;
   for (size_t i = 0; i < count; i++)
-    if (!decode_address(json_array_get(addresses, i), &order->addresses[i])) return false;
+    if (!decode_address(json_array_get(addresses, i), &command->addresses[i])) return false;
   return true;
 }
 
@@ -176,33 +176,33 @@ static bool decode_transport(const json_t *value, bool *rdma) {
   return *rdma || (name != NULL && strcmp(name, "tcp") == 0);
 }
 
-static bool decode_adopt(json_t *message, struct rd_command *order) {
+static bool decode_adopt(json_t *message, struct rd_command *command) {
   json_int_t fd;
   if (!get_number(json_object_get(message, "fd"), 3, INT_MAX, &fd)) return false;
   struct rd_error ignored;
-  order->transport = rd_tcp_adopt((int)fd, &ignored);
-  order->is_dialer = json_is_true(json_object_get(message, "dialler"));
-  return order->transport != NULL;
+  command->transport = rd_tcp_adopt((int)fd, &ignored);
+  command->is_dialer = json_is_true(json_object_get(message, "dialler"));
+  return command->transport != NULL;
 }
 
-static bool decode_reader(json_t *message, struct rd_command *order) {
+static bool decode_reader(json_t *message, struct rd_command *command) {
   json_int_t pid;
   if (!get_number(json_object_get(message, "pid"), 2, INT_MAX, &pid)) return false;
-  order->pid = (pid_t)pid;
+  command->pid = (pid_t)pid;
   return true;
 }
 
-static bool decode_commit(json_t *message, struct rd_command *order) {
+static bool decode_commit(json_t *message, struct rd_command *command) {
   json_int_t status;
   if (!get_number(json_object_get(message, "status"), 0, UINT32_MAX, &status)) return false;
-  order->status = (uint32_t)status;
+  command->status = (uint32_t)status;
   return true;
 }
 
-static bool decode_abort(json_t *message, struct rd_command *order) {
+static bool decode_abort(json_t *message, struct rd_command *command) {
   const json_t *reason = json_object_get(message, "reason");
-  order->code = RD_CODE_ABORTED;
-  snprintf(order->words, sizeof order->words, "%s", json_is_string(reason) ? json_string_value(reason) : "aborted");
+  command->code = RD_CODE_ABORTED;
+  snprintf(command->words, sizeof command->words, "%s", json_is_string(reason) ? json_string_value(reason) : "aborted");
   return true;
 }
 

@@ -9,6 +9,6 @@
 
 // Decodes one message, and wipes a key in it; for `adopt` it takes the descriptor over. False: it is unknown, malformed
 // or cannot be followed.
-bool rd_agent_command_decode(json_t *message, struct rd_command *order, struct rd_error *error);
+bool rd_agent_command_decode(json_t *message, struct rd_command *command, struct rd_error *error);
 
 #endif
