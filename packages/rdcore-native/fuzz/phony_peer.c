@@ -213,7 +213,7 @@ static void draft_frame(const struct phony_peer *peer, enum rd_frame_type type, 
     draft->bytes = RD_END_BYTES;
   }
   if (type == RD_FRAME_ABORT) {
-    struct rd_abort words = {.code = RD_CODE_SINK_UNWRITABLE, .words = "the disk is full"};
+    struct rd_abort words = {.code = RD_CODE_SINK_UNWRITABLE, .reason = "the disk is full"};
     draft->bytes = rd_abort_encode(&words, draft->payload);
   }
 }

@@ -41,8 +41,8 @@ static void decode_payloads(const uint8_t *data, size_t size) {
   if (rd_hello_decode(data, size, &hello, &error)) FUZZ_REQUIRE(size == RD_HELLO_BYTES);
   if (!rd_abort_decode(data, size, &words, &error)) return;
   // Fit for a terminal: cleaned once more it is the same.
-  char cleaned[sizeof words.words];
-  memcpy(cleaned, words.words, sizeof cleaned);
+  char cleaned[sizeof words.reason];
+  memcpy(cleaned, words.reason, sizeof cleaned);
   rd_text_clean(cleaned, strlen(cleaned));
-  FUZZ_REQUIRE(strlen(cleaned) == size - 4 && strcmp(cleaned, words.words) == 0);
+  FUZZ_REQUIRE(strlen(cleaned) == size - 4 && strcmp(cleaned, words.reason) == 0);
 }

@@ -202,7 +202,8 @@ static bool decode_commit(json_t *message, struct rd_command *command) {
 static bool decode_abort(json_t *message, struct rd_command *command) {
   const json_t *reason = json_object_get(message, "reason");
   command->code = RD_CODE_ABORTED;
-  snprintf(command->words, sizeof command->words, "%s", json_is_string(reason) ? json_string_value(reason) : "aborted");
+  snprintf(command->reason, sizeof command->reason, "%s",
+           json_is_string(reason) ? json_string_value(reason) : "aborted");
   return true;
 }
 

@@ -61,7 +61,7 @@ static bool next_command(struct rd_control *control, struct rd_command *command)
   json_decref(message);
   if (!good) {
     *command = (struct rd_command){.type = RD_COMMAND_ABORT, .code = error.code};
-    snprintf(command->words, sizeof command->words, "%s", error.message);
+    snprintf(command->reason, sizeof command->reason, "%s", error.message);
   }
   if (command->type == RD_COMMAND_READY) command->fd = agent->stdio_fd;
   return true;
@@ -72,7 +72,7 @@ static bool agent_lost(struct agent_control *agent, const struct rd_error *error
   if (agent->lost) return false;
   agent->lost = true;
   *command = (struct rd_command){.type = RD_COMMAND_LOST, .code = error->code};
-  snprintf(command->words, sizeof command->words, "%s", error->message);
+  snprintf(command->reason, sizeof command->reason, "%s", error->message);
   return true;
 }
 

@@ -28,9 +28,9 @@ enum rd_command_type {
   RD_COMMAND_READER,  // pid: leads the process group that reads our output
   RD_COMMAND_SHOW,    // the answer to RD_EVENT_OUTPUT
   RD_COMMAND_COMMIT,  // status: the producer ended well
-  RD_COMMAND_ABORT,   // code, words
+  RD_COMMAND_ABORT,   // code, reason
   RD_COMMAND_RELEASE, // the consumer is dead: the output may be closed
-  RD_COMMAND_LOST,    // code, words: nobody commands us any more
+  RD_COMMAND_LOST,    // code, reason: nobody commands us any more
 };
 
 struct rd_settings {
@@ -73,7 +73,7 @@ struct rd_command {
   pid_t pid;
   uint32_t status;
   enum rd_code code;
-  char words[512];
+  char reason[512];
   struct rd_address addresses[RD_DIALER_MOST];
   size_t address_count;
 };

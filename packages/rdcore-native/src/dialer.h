@@ -36,7 +36,7 @@ struct rd_dialer {
   int64_t until_ms;
   bool again;              // see rd_dialer_again()
   int64_t attempt_ms;      // then: how long the attempt under way may take
-  struct rd_error failure; // the words of all that failed
+  struct rd_error failure; // the reasons of all that failed
 };
 
 // Dials them beside those under way; one that could not even begin counts as one that failed. False: too many, or
@@ -55,9 +55,9 @@ bool rd_dialer_next(struct rd_dialer *dialer, struct rd_transport **transport, c
 void rd_dialer_let_tcp_try(struct rd_dialer *dialer);
 // Something may still come of one.
 bool rd_dialer_under_way(const struct rd_dialer *dialer);
-// Adds to the words of what failed.
+// Adds to the reasons of what failed.
 void rd_dialer_note(struct rd_dialer *dialer, const struct rd_error *error);
-// Gives all up. The words stay.
+// Gives all up. The reasons stay.
 void rd_dialer_clear(struct rd_dialer *dialer);
 
 // What to poll, at most RD_DIALER_MOST; returns how many were filled in.

@@ -4,7 +4,7 @@
 #include "cleanup.h"
 #include "event_json.h"
 #include "io.h"
-#include "size_words.h"
+#include "size_text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static bool is_mac(const char *cipher);
 static void progress(struct rd_display *display, const struct rd_event *event);
 static void finished(struct rd_display *display, const struct rd_event *event);
 static void summary(struct rd_display *display, const struct rd_event *event);
-static void add_wait(char *words, size_t words_bytes, int64_t waited_ms, const char *what);
+static void add_wait(char *text, size_t words_bytes, int64_t waited_ms, const char *what);
 static void on_the_wire(const struct rd_display *display, const struct rd_event *event, char *out, size_t out_bytes);
 static void say(struct rd_display *display, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void print(const char *text);
@@ -46,8 +46,8 @@ void rd_display_event(struct rd_display *display, const struct rd_event *event) 
     show_text(display, event);
 }
 
-void rd_display_line(struct rd_display *display, const char *words) {
-  if (!display->options->json) say(display, "%s", words);
+void rd_display_line(struct rd_display *display, const char *text) {
+  if (!display->options->json) say(display, "%s", text);
 }
 
 static enum rd_progress choose_progress(const struct rd_options *options) {
@@ -141,9 +141,9 @@ static void progress(struct rd_display *display, const struct rd_event *event) {
   bool live = display->progress == RD_PROGRESS_LIVE;
   if (display->progress == RD_PROGRESS_NONE || display->peer[0] == '\0' || passed_ms <= 0) return;
   if (!live && passed_ms < PLAIN_EVERY_MS) return;
-  char done[RD_SIZE_WORDS_BYTES], rate[RD_SIZE_WORDS_BYTES], wire[WIRE_WORDS_BYTES], share[16] = "";
-  rd_size_words((double)event->bytes, done, sizeof done);
-  rd_rate_words((double)(event->bytes - display->shown_bytes) * 1000 / (double)passed_ms, rate, sizeof rate);
+  char done[RD_SIZE_TEXT_BYTES], rate[RD_SIZE_TEXT_BYTES], wire[WIRE_WORDS_BYTES], share[16] = "";
+  rd_size_text((double)event->bytes, done, sizeof done);
+  rd_rate_text((double)(event->bytes - display->shown_bytes) * 1000 / (double)passed_ms, rate, sizeof rate);
   on_the_wire(display, event, wire, sizeof wire);
   if (display->size_bytes > 0)
     snprintf(share, sizeof share, " %3.0f %%", 100.0 * (double)event->bytes / (double)display->size_bytes);
@@ -168,10 +168,10 @@ static void finished(struct rd_display *display, const struct rd_event *event) {
 
 static void summary(struct rd_display *display, const struct rd_event *event) {
   double seconds = (double)(rd_now_ms() - display->started_at_ms) / 1000;
-  char rate[RD_SIZE_WORDS_BYTES], words[BAR_MOST];
-  rd_rate_words(seconds > 0 ? (double)event->bytes / seconds : 0, rate, sizeof rate);
-  snprintf(words, sizeof words, "Bandwidth %s\n", rate);
-  print(words);
+  char rate[RD_SIZE_TEXT_BYTES], text[BAR_MOST];
+  rd_rate_text(seconds > 0 ? (double)event->bytes / seconds : 0, rate, sizeof rate);
+  snprintf(text, sizeof text, "Bandwidth %s\n", rate);
+  print(text);
   bool sends = display->options->role == RD_ROLE_SENDER;
   const char *device = display->device;
   char wire[WIRE_WORDS_BYTES];
@@ -188,33 +188,33 @@ static void summary(struct rd_display *display, const struct rd_event *event) {
       (double)display->waits.output_ms / 1000);
 }
 
-static void add_wait(char *words, size_t words_bytes, int64_t waited_ms, const char *what) {
-  size_t used = strlen(words);
-  snprintf(words + used, words_bytes - used, "%.3f s for the %s, ", (double)waited_ms / 1000, what);
+static void add_wait(char *text, size_t words_bytes, int64_t waited_ms, const char *what) {
+  size_t used = strlen(text);
+  snprintf(text + used, words_bytes - used, "%.3f s for the %s, ", (double)waited_ms / 1000, what);
 }
 
 // " (1.0 GiB on the wire)", of what is compressed. A receiver was not told that it is: it shows.
 static void on_the_wire(const struct rd_display *display, const struct rd_event *event, char *out, size_t out_bytes) {
   bool sends = display->options->role == RD_ROLE_SENDER;
   bool compressed = sends ? display->options->settings.compress_level > 0 : event->wire_bytes < event->bytes;
-  char size[RD_SIZE_WORDS_BYTES];
+  char size[RD_SIZE_TEXT_BYTES];
   out[0] = '\0';
   if (!compressed) return;
-  rd_size_words((double)event->wire_bytes, size, sizeof size);
+  rd_size_text((double)event->wire_bytes, size, sizeof size);
   snprintf(out, out_bytes, " (%s on the wire)", size);
 }
 
 static void say(struct rd_display *display, const char *format, ...) {
-  char words[1024];
-  int used = snprintf(words, sizeof words, "%s%s: ", display->row_shown ? "\r\033[K" : "", display->program);
+  char text[1024];
+  int used = snprintf(text, sizeof text, "%s%s: ", display->row_shown ? "\r\033[K" : "", display->program);
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(words + used, sizeof words - (size_t)used - 1, format, arguments);
+  vsnprintf(text + used, sizeof text - (size_t)used - 1, format, arguments);
   va_end(arguments);
   display->row_shown = false;
-  size_t length = strlen(words);
-  snprintf(words + length, sizeof words - length, "\n");
-  print(words);
+  size_t length = strlen(text);
+  snprintf(text + length, sizeof text - length, "\n");
+  print(text);
 }
 
 // Standard error may be the payload's neighbour in a terminal that is slow, or closed: then there is nothing to do.

@@ -60,7 +60,7 @@ void rd_endpoint_clear(struct rd_endpoint *endpoint) {
 
 bool rd_endpoint_obey(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error) {
   if (command->type == RD_COMMAND_ABORT || command->type == RD_COMMAND_LOST) {
-    rd_error_set(error, command->code, "%s", command->words);
+    rd_error_set(error, command->code, "%s", command->reason);
     return false;
   }
   if (command->type == RD_COMMAND_OPEN) return open_endpoint(endpoint, &command->settings, error);
@@ -148,7 +148,7 @@ bool rd_endpoint_take_abort(struct rd_endpoint *endpoint, const struct rd_rx_fra
   struct rd_abort abort;
   if (!rd_abort_decode(rx_frame->payload, rx_frame->bytes, &abort, error)) return false;
   endpoint->peer_ended = true;
-  rd_error_set(error, RD_CODE_ABORTED, "the other side ended it: %s", abort.words);
+  rd_error_set(error, RD_CODE_ABORTED, "the other side ended it: %s", abort.reason);
   return false;
 }
 
@@ -175,7 +175,7 @@ bool rd_endpoint_farewell(struct rd_endpoint *endpoint, const struct rd_error *e
   } else if (end->code != RD_CODE_OK) {
     struct rd_abort abort = {.code = end->code};
     unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
-    snprintf(abort.words, sizeof abort.words, "%s", end->message);
+    snprintf(abort.reason, sizeof abort.reason, "%s", end->message);
     size_t payload_bytes = rd_abort_encode(&abort, payload);
     rd_connection_say_last(connection, RD_FRAME_ABORT, bytes, payload, payload_bytes, FAREWELL_MS, &lost);
   }

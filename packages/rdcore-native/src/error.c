@@ -12,7 +12,7 @@
 
 static void set_message(struct rd_error *error, enum rd_code code, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
-static const char *lower_words(int number, char *words, size_t bytes);
+static const char *lower_words(int number, char *message, size_t bytes);
 static const char *what_to_do(int number);
 
 static const struct {
@@ -49,8 +49,8 @@ void rd_error_set_errno(struct rd_error *error, enum rd_code code, const char *f
   set_message(error, code, format, arguments);
   va_end(arguments);
   size_t used = strlen(error->message);
-  char words[128];
-  snprintf(error->message + used, sizeof error->message - used, ": %s%s", lower_words(number, words, sizeof words),
+  char message[128];
+  snprintf(error->message + used, sizeof error->message - used, ": %s%s", lower_words(number, message, sizeof message),
            what_to_do(number));
 }
 
@@ -82,11 +82,11 @@ static void set_message(struct rd_error *error, enum rd_code code, const char *f
 }
 
 // The system's words, which begin with a capital letter ("RPC …" and its like keep it).
-static const char *lower_words(int number, char *words, size_t bytes) {
+static const char *lower_words(int number, char *message, size_t bytes) {
   char system_words[128];
-  snprintf(words, bytes, "%s", strerror_r(number, system_words, sizeof system_words));
-  if (islower((unsigned char)words[1]) || words[1] == ' ') words[0] = (char)tolower((unsigned char)words[0]);
-  return words;
+  snprintf(message, bytes, "%s", strerror_r(number, system_words, sizeof system_words));
+  if (islower((unsigned char)message[1]) || message[1] == ' ') message[0] = (char)tolower((unsigned char)message[0]);
+  return message;
 }
 
 static const char *what_to_do(int number) {

@@ -291,9 +291,9 @@ static void explain_failure(const struct rd_handshake *handshake, struct rd_erro
   if (handshake->key_unknown || is_key_failure(ERR_GET_REASON(reason))) {
     rd_error_set(error, RD_CODE_KEY_REFUSED, "the other side holds another key, or belongs to another hop");
   } else {
-    const char *words = reason != 0 ? ERR_reason_error_string(reason) : NULL;
+    const char *message = reason != 0 ? ERR_reason_error_string(reason) : NULL;
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side does not speak this protocol (tls: %s)",
-                 words != NULL ? words : "no reason given");
+                 message != NULL ? message : "no reason given");
   }
   ERR_clear_error();
 }

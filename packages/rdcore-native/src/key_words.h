@@ -13,7 +13,7 @@
 
 void rd_key_words_encode(const unsigned char bits[RD_KEY_WORDS_BITS_BYTES], char out[RD_KEY_WORDS_BYTES]);
 
-// Bits of the system's generator, in words. False: RD_CODE_INTERNAL.
+// Bits of the system's generator, by a message. False: RD_CODE_INTERNAL.
 bool rd_key_words_make(char out[RD_KEY_WORDS_BYTES], struct rd_error *error);
 
 // Which word of such a key is mistyped, from 1: it has eight words, most of them right, but not this one. 0: none, or

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
-#include "size_words.h"
+#include "size_text.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -178,7 +178,7 @@ static bool abort_command(struct standalone *standalone, struct rd_command *comm
   if (standalone->failure.code == RD_CODE_OK) return false;
   command->type = RD_COMMAND_ABORT;
   command->code = standalone->failure.code;
-  snprintf(command->words, sizeof command->words, "%s", standalone->failure.message);
+  snprintf(command->reason, sizeof command->reason, "%s", standalone->failure.message);
   standalone->failure.code = RD_CODE_OK;
   return true;
 }
@@ -192,9 +192,9 @@ static bool child_command(struct standalone *standalone, struct rd_command *comm
   command->type = status == 0 ? RD_COMMAND_COMMIT : RD_COMMAND_ABORT;
   command->code = RD_CODE_ABORTED;
   if (status > 128)
-    snprintf(command->words, sizeof command->words, "the producer was killed by signal %d", status - 128);
+    snprintf(command->reason, sizeof command->reason, "the producer was killed by signal %d", status - 128);
   else
-    snprintf(command->words, sizeof command->words, "the producer exited %d", status);
+    snprintf(command->reason, sizeof command->reason, "the producer exited %d", status);
   return true;
 }
 
@@ -341,9 +341,9 @@ static int status_of(struct standalone *standalone, enum rd_code code) {
 
 static int consumer_status(struct standalone *standalone) {
   int status = rd_child_status(&standalone->child);
-  char words[64];
-  snprintf(words, sizeof words, "the consumer ended with status %d", status);
-  if (status != 0) rd_display_line(&standalone->display, words);
+  char message[64];
+  snprintf(message, sizeof message, "the consumer ended with status %d", status);
+  if (status != 0) rd_display_line(&standalone->display, message);
   return status;
 }
 

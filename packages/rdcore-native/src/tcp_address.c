@@ -16,7 +16,7 @@ static bool read_ipv6(const char *host, uint16_t port, struct rd_socket_address 
 static bool read_zone(const char *zone, uint32_t *index);
 static size_t look_up(const char *host, uint16_t port, struct rd_socket_address *endpoints, size_t most,
                       struct rd_error *error);
-static void ipv6_words(const struct sockaddr_in6 *address, char words[RD_SOCKET_ADDRESS_TEXT_BYTES]);
+static void ipv6_words(const struct sockaddr_in6 *address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]);
 
 size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_address *endpoints, size_t most,
                               struct rd_error *error) {
@@ -36,19 +36,19 @@ void rd_socket_address_set_port(struct rd_socket_address *socket_address, uint16
     ((struct sockaddr_in6 *)(void *)&socket_address->address)->sin6_port = htons(port);
 }
 
-void rd_socket_address_text(const struct rd_socket_address *socket_address, char words[RD_SOCKET_ADDRESS_TEXT_BYTES]) {
+void rd_socket_address_text(const struct rd_socket_address *socket_address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]) {
   const struct sockaddr_storage *address = &socket_address->address;
   char digits[INET_ADDRSTRLEN];
   if (socket_address->bytes > 0 && address->ss_family == AF_INET) {
     const struct sockaddr_in *ipv4 = (const void *)address;
     inet_ntop(AF_INET, &ipv4->sin_addr, digits, sizeof digits);
-    snprintf(words, RD_SOCKET_ADDRESS_TEXT_BYTES, "%s:%u", digits, ntohs(ipv4->sin_port));
+    snprintf(text, RD_SOCKET_ADDRESS_TEXT_BYTES, "%s:%u", digits, ntohs(ipv4->sin_port));
   } else if (socket_address->bytes > 0 && address->ss_family == AF_INET6) {
-    ipv6_words((const void *)address, words);
+    ipv6_words((const void *)address, text);
   } else {
     const struct sockaddr_un *local = (const void *)address;
     bool named = socket_address->bytes > offsetof(struct sockaddr_un, sun_path) && local->sun_path[0] == '/';
-    snprintf(words, RD_SOCKET_ADDRESS_TEXT_BYTES, "%.*s", (int)sizeof local->sun_path,
+    snprintf(text, RD_SOCKET_ADDRESS_TEXT_BYTES, "%.*s", (int)sizeof local->sun_path,
              named ? local->sun_path : "a local socket");
   }
 }
@@ -129,12 +129,12 @@ static size_t look_up(const char *host, uint16_t port, struct rd_socket_address 
 
 #endif
 
-static void ipv6_words(const struct sockaddr_in6 *address, char words[RD_SOCKET_ADDRESS_TEXT_BYTES]) {
+static void ipv6_words(const struct sockaddr_in6 *address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]) {
   char digits[INET6_ADDRSTRLEN], zone[IF_NAMESIZE + 1] = "";
   unsigned port = ntohs(address->sin6_port);
   if (IN6_IS_ADDR_V4MAPPED(&address->sin6_addr)) {
     inet_ntop(AF_INET, address->sin6_addr.s6_addr + 12, digits, sizeof digits);
-    snprintf(words, RD_SOCKET_ADDRESS_TEXT_BYTES, "%s:%u", digits, port);
+    snprintf(text, RD_SOCKET_ADDRESS_TEXT_BYTES, "%s:%u", digits, port);
     return;
   }
   inet_ntop(AF_INET6, &address->sin6_addr, digits, sizeof digits);
@@ -143,5 +143,5 @@ static void ipv6_words(const struct sockaddr_in6 *address, char words[RD_SOCKET_
     if (if_indextoname(address->sin6_scope_id, zone + 1) == NULL)
       snprintf(zone + 1, sizeof zone - 1, "%u", address->sin6_scope_id);
   }
-  snprintf(words, RD_SOCKET_ADDRESS_TEXT_BYTES, "[%s%s]:%u", digits, zone, port);
+  snprintf(text, RD_SOCKET_ADDRESS_TEXT_BYTES, "[%s%s]:%u", digits, zone, port);
 }

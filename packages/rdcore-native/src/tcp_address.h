@@ -26,6 +26,6 @@ size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_
 void rd_socket_address_set_port(struct rd_socket_address *socket_address, uint16_t port);
 
 // "10.0.0.1:40000", "[::1]:40000", a path, or "a local socket".
-void rd_socket_address_text(const struct rd_socket_address *socket_address, char words[RD_SOCKET_ADDRESS_TEXT_BYTES]);
+void rd_socket_address_text(const struct rd_socket_address *socket_address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]);
 
 #endif

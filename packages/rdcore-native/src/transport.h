@@ -24,7 +24,7 @@ struct rd_transport {
   const struct rd_transport_ops *ops;
 };
 
-// Every operation exists in every backend; what one cannot do it refuses in words.
+// Every operation exists in every backend; what one cannot do it refuses by a message.
 struct rd_transport_ops {
   const char *name; // "tcp", "rdma", "mem"
   // Messages come one after the other through any free slot: a device has a buffer posted for each.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ends an RDMA connection to `peer`, in words: a completion that failed, or what its id tells.
+// What ends an RDMA connection to `peer`, by a message: a completion that failed, or what its id tells.
 #ifndef RD_VERBS_ERROR_H
 #define RD_VERBS_ERROR_H
 

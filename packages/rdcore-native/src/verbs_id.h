@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An rdma_cm id with an event channel of its own, and what happens to it in words.
+// An rdma_cm id with an event channel of its own, and what happens to it by a message.
 #ifndef RD_VERBS_ID_H
 #define RD_VERBS_ID_H
 
@@ -33,7 +33,7 @@ bool rd_verbs_id_next(struct rd_verbs_id *id, struct rd_verbs_event *event);
 // Why a dial failed, as an errno: ECONNREFUSED when nobody listens.
 int rd_verbs_event_errno(const struct rd_verbs_event *event);
 
-void rd_verbs_id_local(const struct rd_verbs_id *id, char words[RD_SOCKET_ADDRESS_TEXT_BYTES]);
-void rd_verbs_id_peer(const struct rd_verbs_id *id, char words[RD_SOCKET_ADDRESS_TEXT_BYTES]);
+void rd_verbs_id_local(const struct rd_verbs_id *id, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]);
+void rd_verbs_id_peer(const struct rd_verbs_id *id, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]);
 
 #endif

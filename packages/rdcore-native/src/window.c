@@ -2,7 +2,7 @@
 #include "window.h"
 
 #include "pages.h"
-#include "size_words.h"
+#include "size_text.h"
 #include "wire.h"
 
 #include <stdio.h>
@@ -64,9 +64,9 @@ bool rd_window_fit(struct rd_window *window, size_t most_bytes, struct rd_error 
 
 void rd_window_too_small(struct rd_error *error) {
   struct rlimit limit;
-  char size[RD_SIZE_WORDS_BYTES] = "this process";
+  char size[RD_SIZE_TEXT_BYTES] = "this process";
   if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    rd_size_words((double)limit.rlim_cur, size, sizeof size);
+    rd_size_text((double)limit.rlim_cur, size, sizeof size);
   rd_error_set(error, RD_CODE_CANNOT_CONNECT,
                "the memlock limit of %s is too small for rdma: put '* - memlock unlimited' into "
                "/etc/security/limits.d/rdma.conf and log in again",
@@ -75,11 +75,11 @@ void rd_window_too_small(struct rd_error *error) {
 
 void rd_window_note(size_t wanted_bytes, size_t got_bytes, char *out, size_t out_bytes) {
   struct rlimit limit;
-  char wanted[RD_SIZE_WORDS_BYTES], got[RD_SIZE_WORDS_BYTES], most[RD_SIZE_WORDS_BYTES] = "";
-  rd_size_words((double)wanted_bytes, wanted, sizeof wanted);
-  rd_size_words((double)got_bytes, got, sizeof got);
+  char wanted[RD_SIZE_TEXT_BYTES], got[RD_SIZE_TEXT_BYTES], most[RD_SIZE_TEXT_BYTES] = "";
+  rd_size_text((double)wanted_bytes, wanted, sizeof wanted);
+  rd_size_text((double)got_bytes, got, sizeof got);
   if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    rd_size_words((double)limit.rlim_cur, most, sizeof most);
+    rd_size_text((double)limit.rlim_cur, most, sizeof most);
   snprintf(out, out_bytes, "buffer of %s shrunk to %s: memlock limit %s; raise it in /etc/security/limits.d/", wanted,
            got, most);
 }

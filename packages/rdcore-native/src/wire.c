@@ -89,9 +89,9 @@ bool rd_ack_decode(const unsigned char *payload, size_t bytes, uint64_t *frames_
 }
 
 size_t rd_abort_encode(const struct rd_abort *abort, unsigned char out[RD_CONTROL_PAYLOAD_MAX_BYTES]) {
-  size_t words = strnlen(abort->words, RD_ABORT_WORDS_MAX_BYTES);
+  size_t words = strnlen(abort->reason, RD_ABORT_REASON_MAX_BYTES);
   rd_put_u32(out, (uint32_t)rd_code_status(abort->code));
-  memcpy(out + 4, abort->words, words);
+  memcpy(out + 4, abort->reason, words);
   return 4 + words;
 }
 
@@ -102,9 +102,9 @@ bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort
   }
   size_t words = bytes - 4;
   abort->code = rd_code_from_status(rd_get_u32(payload));
-  memcpy(abort->words, payload + 4, words);
-  abort->words[words] = '\0';
-  rd_text_clean(abort->words, words);
+  memcpy(abort->reason, payload + 4, words);
+  abort->reason[words] = '\0';
+  rd_text_clean(abort->reason, words);
   return true;
 }
 

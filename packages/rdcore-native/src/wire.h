@@ -14,9 +14,9 @@
 #define RD_HANDSHAKE_MESSAGE_MAX_BYTES 16384u // a whole message before authentication
 #define RD_SLOT_MAX_BYTES (1u << 20)          // largest DATA payload
 #define RD_SMALL_BYTES 2048u                  // of the stream: the largest DATA that a small slot takes
-#define RD_ABORT_WORDS_MAX_BYTES 1024u
+#define RD_ABORT_REASON_MAX_BYTES 1024u
 #define RD_DIGEST_BYTES 16u
-#define RD_CONTROL_PAYLOAD_MAX_BYTES (4u + RD_ABORT_WORDS_MAX_BYTES) // of every frame but HANDSHAKE and DATA
+#define RD_CONTROL_PAYLOAD_MAX_BYTES (4u + RD_ABORT_REASON_MAX_BYTES) // of every frame but HANDSHAKE and DATA
 
 enum rd_frame_type {
   RD_FRAME_HANDSHAKE = 1,
@@ -76,7 +76,7 @@ bool rd_ack_decode(const unsigned char *payload, size_t bytes, uint64_t *frames_
 
 struct rd_abort {
   enum rd_code code;
-  char words[RD_ABORT_WORDS_MAX_BYTES + 1]; // control characters replaced by '?'
+  char reason[RD_ABORT_REASON_MAX_BYTES + 1]; // control characters replaced by '?'
 };
 // Returns the payload's length.
 size_t rd_abort_encode(const struct rd_abort *abort, unsigned char out[RD_CONTROL_PAYLOAD_MAX_BYTES]);

@@ -74,7 +74,7 @@ static void test_others(void) {
   CHECK(decode("{\"op\":\"consumer\",\"pid\":77}") && command.pid == 77);
   CHECK(decode("{\"op\":\"commit\",\"status\":255}") && command.status == 255);
   CHECK(decode("{\"op\":\"abort\",\"reason\":\"why\"}") && command.code == RD_CODE_ABORTED);
-  CHECK(strcmp(command.words, "why") == 0);
+  CHECK(strcmp(command.reason, "why") == 0);
   CHECK(decode("{\"op\":\"release\"}") && command.type == RD_COMMAND_RELEASE);
 }
 

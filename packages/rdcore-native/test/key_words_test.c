@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys in words: what each bit does, and what is seen of a mistake.
+// Keys by a message: what each bit does, and what is seen of a mistake.
 #include "key_words.h"
 
 #include "test.h"

@@ -3,7 +3,7 @@
 #include "options.h"
 
 #include "size_cases.h"
-#include "size_words.h"
+#include "size_text.h"
 #include "test.h"
 
 #include <stdarg.h>
@@ -106,12 +106,12 @@ static void test_sizes_and_rates(void) {
 }
 
 static void test_words_of_sizes_and_rates(void) {
-  char words[RD_SIZE_WORDS_BYTES];
-  rd_size_words(1536 * 1024, words, sizeof words);
+  char words[RD_SIZE_TEXT_BYTES];
+  rd_size_text(1536 * 1024, words, sizeof words);
   CHECK(strcmp(words, "1.5 MiB") == 0);
-  rd_rate_words(1500000, words, sizeof words);
+  rd_rate_text(1500000, words, sizeof words);
   CHECK(strcmp(words, "1.500 MB/s") == 0);
-  rd_rate_words(999, words, sizeof words);
+  rd_rate_text(999, words, sizeof words);
   CHECK(strcmp(words, "999 B/s") == 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each loop against a peer that holds the key and breaks the rules: it ends in words, and nothing is committed.
+// Each loop against a peer that holds the key and breaks the rules: it ends by a message, and nothing is committed.
 #include "misdeeds.h"
 #include "recv_loop.h"
 #include "script_control.h"

@@ -160,7 +160,7 @@ static void check_abort(uint32_t code, const char *words, const char *expected) 
 }
 
 static void check_aborts(void) {
-  char large[RD_ABORT_WORDS_MAX_BYTES + 1];
+  char large[RD_ABORT_REASON_MAX_BYTES + 1];
   memset(large, 'x', sizeof large - 1);
   large[sizeof large - 1] = '\0';
   check_abort(8, "", "\"message\":\"the other side ended it: \"");

@@ -136,19 +136,19 @@ static void end_and_ack(void) {
 }
 
 static void aborts(void) {
-  struct rd_abort abort = {.code = RD_CODE_SINK_UNWRITABLE, .words = "disk full"}, same;
+  struct rd_abort abort = {.code = RD_CODE_SINK_UNWRITABLE, .reason = "disk full"}, same;
   unsigned char bytes[RD_CONTROL_PAYLOAD_MAX_BYTES + 1];
   size_t length = rd_abort_encode(&abort, bytes);
   CHECK(length == 4 + 9 && bytes[0] == 7);
   CHECK(rd_abort_decode(bytes, length, &same, &error));
-  CHECK(same.code == RD_CODE_SINK_UNWRITABLE && strcmp(same.words, "disk full") == 0);
+  CHECK(same.code == RD_CODE_SINK_UNWRITABLE && strcmp(same.reason, "disk full") == 0);
   memcpy(bytes, "\xff\xff\0\0a\033[1mb\nc\0d", 14);
   CHECK(rd_abort_decode(bytes, 14, &same, &error));
-  CHECK(same.code == RD_CODE_ABORTED && strcmp(same.words, "a?[1mb?c?d") == 0);
-  memset(abort.words, 'x', sizeof abort.words);
-  abort.words[RD_ABORT_WORDS_MAX_BYTES] = '\0';
+  CHECK(same.code == RD_CODE_ABORTED && strcmp(same.reason, "a?[1mb?c?d") == 0);
+  memset(abort.reason, 'x', sizeof abort.reason);
+  abort.reason[RD_ABORT_REASON_MAX_BYTES] = '\0';
   CHECK(rd_abort_encode(&abort, bytes) == RD_CONTROL_PAYLOAD_MAX_BYTES);
-  CHECK(rd_abort_decode(bytes, RD_CONTROL_PAYLOAD_MAX_BYTES, &same, &error) && strcmp(same.words, abort.words) == 0);
+  CHECK(rd_abort_decode(bytes, RD_CONTROL_PAYLOAD_MAX_BYTES, &same, &error) && strcmp(same.reason, abort.reason) == 0);
   CHECK(!rd_abort_decode(bytes, RD_CONTROL_PAYLOAD_MAX_BYTES + 1, &same, &error));
   CHECK(!rd_abort_decode(bytes, 3, &same, &error) && damaged("the other side's ABORT is malformed"));
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes and rates in words, each in its own units.
-#include "size_words.h"
+// Sizes and rates by a message, each in its own units.
+#include "size_text.h"
 
 #include "test.h"
 
 #include <string.h>
 
 static void rate(double bytes_per_s, const char *words) {
-  char out[RD_SIZE_WORDS_BYTES];
-  rd_rate_words(bytes_per_s, out, sizeof out);
+  char out[RD_SIZE_TEXT_BYTES];
+  rd_rate_text(bytes_per_s, out, sizeof out);
   if (!CHECK(strcmp(out, words) == 0)) fprintf(stderr, "  %s, not %s\n", out, words);
 }
 
 static void size(double bytes, const char *words) {
-  char out[RD_SIZE_WORDS_BYTES];
-  rd_size_words(bytes, out, sizeof out);
+  char out[RD_SIZE_TEXT_BYTES];
+  rd_size_text(bytes, out, sizeof out);
   if (!CHECK(strcmp(out, words) == 0)) fprintf(stderr, "  %s, not %s\n", out, words);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "size_words.h"
+#include "size_text.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 static bool read_units(const char *text, bool is_rate, double *bytes);
 static const char *skip_number(const char *text);
 
-void rd_size_words(double bytes, char *out, size_t out_bytes) {
+void rd_size_text(double bytes, char *out, size_t out_bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   unsigned unit = 0;
   while (bytes >= 1024 && unit < 5) bytes /= 1024, unit++;
@@ -20,7 +20,7 @@ void rd_size_words(double bytes, char *out, size_t out_bytes) {
 }
 
 // Four digits, but for whole bytes.
-void rd_rate_words(double bytes_per_s, char *out, size_t out_bytes) {
+void rd_rate_text(double bytes_per_s, char *out, size_t out_bytes) {
   static const char *const units[] = {"kB/s", "MB/s", "GB/s", "TB/s"};
   unsigned unit = 0;
   if (bytes_per_s < 999.5) {

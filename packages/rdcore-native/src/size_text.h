@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes and rates as people read and write them: "5.5 MiB" in powers of 1024, "2.872 GB/s" in powers of 1000.
-#ifndef RD_SIZE_WORDS_H
-#define RD_SIZE_WORDS_H
+#ifndef RD_SIZE_TEXT_H
+#define RD_SIZE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RD_SIZE_WORDS_BYTES 32u
+#define RD_SIZE_TEXT_BYTES 32u
 
-void rd_size_words(double bytes, char *out, size_t out_bytes);
-void rd_rate_words(double bytes_per_s, char *out, size_t out_bytes);
+void rd_size_text(double bytes, char *out, size_t out_bytes);
+void rd_rate_text(double bytes_per_s, char *out, size_t out_bytes);
 
 // k, M, G, T and P are powers of 1000, Ki to Pi of 1024, B may follow: "8M", "8MiB". Whole bytes, nearest.
 bool rd_read_size(const char *text, double *bytes);
