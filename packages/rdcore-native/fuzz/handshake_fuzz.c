@@ -19,8 +19,8 @@ struct message {
 static struct rd_handshake *begin(enum rd_role role, bool is_dialer, uint8_t key_byte, const struct rd_hello *hello);
 static struct rd_hello right_hello(enum rd_role role);
 static struct rd_hello any_hello(struct fuzz_input *input);
-static void converse(struct rd_handshake *mine, struct rd_handshake *peer, struct fuzz_input *input);
-static bool hear(struct rd_handshake *handshake, const struct message *message);
+static void pump(struct rd_handshake *mine, struct rd_handshake *peer, struct fuzz_input *input);
+static bool receive(struct rd_handshake *handshake, const struct message *message);
 static bool meddle(struct fuzz_input *input, struct message *message, struct rd_handshake *mine);
 static void check_agreement(struct rd_handshake *mine, struct rd_handshake *peer, enum rd_role role,
                             const struct rd_hello *said);
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rd_hello hello = right_hello(role), said = how & 16 ? any_hello(&input) : right_hello(other);
   struct rd_handshake *mine = begin(role, is_dialer, 7, &hello);
   struct rd_handshake *peer = begin(wrong_end ? role : other, !is_dialer, wrong_key ? 8 : 7, &said);
-  converse(mine, peer, &input);
+  pump(mine, peer, &input);
   if (rd_handshake_complete(mine)) {
     FUZZ_REQUIRE(!wrong_end && !wrong_key);
     check_agreement(mine, peer, role, &said);
@@ -80,19 +80,19 @@ static struct rd_hello any_hello(struct fuzz_input *input) {
 }
 
 // Until one of them is through or has had enough.
-static void converse(struct rd_handshake *mine, struct rd_handshake *peer, struct fuzz_input *input) {
+static void pump(struct rd_handshake *mine, struct rd_handshake *peer, struct fuzz_input *input) {
   struct message message;
   for (unsigned i = 0; i < MESSAGES_MOST && !rd_handshake_complete(mine); i++) {
     message.count = rd_handshake_output(mine, message.bytes, sizeof message.bytes);
-    if (message.count > 0 && !rd_handshake_complete(peer)) (void)hear(peer, &message);
+    if (message.count > 0 && !rd_handshake_complete(peer)) (void)receive(peer, &message);
     message.count = rd_handshake_output(peer, message.bytes, sizeof message.bytes);
     if (message.count == 0 && input->left == 0) return;
-    if (!meddle(input, &message, mine) || !hear(mine, &message)) return;
+    if (!meddle(input, &message, mine) || !receive(mine, &message)) return;
   }
 }
 
 // False: it is over.
-static bool hear(struct rd_handshake *handshake, const struct message *message) {
+static bool receive(struct rd_handshake *handshake, const struct message *message) {
   struct rd_error error;
   if (message->count == 0 || rd_handshake_complete(handshake)) return true;
   // In memory of its own length.
@@ -123,11 +123,11 @@ static bool meddle(struct fuzz_input *input, struct message *message, struct rd_
     message->count = 0;
     return true;
   case REPEAT:
-    return hear(mine, message);
+    return receive(mine, message);
   case INVENT:
     invented.count = fuzz_take(input, fuzz_u16(input) % sizeof invented.bytes, &bytes);
     if (invented.count > 0) memcpy(invented.bytes, bytes, invented.count);
-    return hear(mine, &invented);
+    return receive(mine, &invented);
   case DELIVER:
   case DEEDS:
     return true;

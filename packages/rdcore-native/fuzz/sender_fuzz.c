@@ -17,7 +17,7 @@ static struct rd_hello any_hello(uint8_t how, uint8_t more, struct fuzz_input *i
 static bool is_possible(const struct rd_hello *hello);
 static void prepare_source(struct script *script, enum source source, size_t bytes, int *read_fd, int *write_fd);
 static void fill(int fd, size_t bytes);
-static void converse(struct session *session, struct fuzz_input *input, bool can_end);
+static void pump(struct session *session, struct fuzz_input *input, bool can_end);
 static bool is_honest(const struct phony_peer *peer);
 static void check(const struct script *script, const struct phony_peer *peer, size_t source_bytes, bool can_end);
 
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (commits) script_add(&session.script, RD_COMMAND_COMMIT);
   script_start(&session.script);
   bool can_end = is_possible(&session.hello) && commits && source != SOURCE_NONE && source != SOURCE_OPEN_PIPE;
-  if (session_join(&session)) converse(&session, &input, can_end);
+  if (session_join(&session)) pump(&session, &input, can_end);
   session_end(&session);
   FUZZ_REQUIRE(!session.script.connected || is_possible(&session.hello));
   check(&session.script, &session.peer, source_bytes, can_end);
@@ -83,7 +83,7 @@ static void fill(int fd, size_t bytes) {
 }
 
 // An honest receiver hears END in the end, when it acknowledges what comes.
-static void converse(struct session *session, struct fuzz_input *input, bool can_end) {
+static void pump(struct session *session, struct fuzz_input *input, bool can_end) {
   struct phony_peer *peer = &session->peer;
   session_act(session, input);
   while (can_end && is_honest(peer) && !peer->heard_end) {

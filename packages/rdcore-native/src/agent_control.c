@@ -20,9 +20,9 @@ struct agent_control {
 static struct pollfd poll_agent(const struct rd_control *control);
 static bool next_command(struct rd_control *control, struct rd_command *command);
 static bool agent_lost(struct agent_control *agent, const struct rd_error *error, struct rd_command *command);
-static void tell_agent(struct rd_control *control, const struct rd_event *event);
+static void emit_agent(struct rd_control *control, const struct rd_event *event);
 
-static const struct rd_control_ops agent_ops = {poll_agent, next_command, tell_agent};
+static const struct rd_control_ops agent_ops = {poll_agent, next_command, emit_agent};
 
 struct rd_control *rd_agent_control_create(int fd, int stdio_fd, struct rd_error *error) {
   struct agent_control *agent = calloc(1, sizeof *agent);
@@ -76,7 +76,7 @@ static bool agent_lost(struct agent_control *agent, const struct rd_error *error
   return true;
 }
 
-static void tell_agent(struct rd_control *control, const struct rd_event *event) {
+static void emit_agent(struct rd_control *control, const struct rd_event *event) {
   struct agent_control *agent = (struct agent_control *)control;
   control->due = true;
   if (event->type == RD_EVENT_REJECTED) return; // strangers are not the run's concern

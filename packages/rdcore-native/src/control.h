@@ -127,7 +127,7 @@ struct rd_control_ops {
   // The next command: false when there is none now.
   bool (*next)(struct rd_control *control, struct rd_command *command);
   // An event; what it points at is the caller's. Never waits, but for RD_EVENT_FINISHED.
-  void (*tell)(struct rd_control *control, const struct rd_event *event);
+  void (*emit)(struct rd_control *control, const struct rd_event *event);
 };
 
 #endif

@@ -33,11 +33,11 @@ static bool refused(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool still_mending(struct rd_endpoint *endpoint, struct rd_error *error);
 static void part(struct rd_endpoint *endpoint);
 static void read_meters(struct rd_endpoint *endpoint);
-static void tell_rejected(void *context, const char *peer, const struct rd_error *why);
+static void emit_rejected(void *context, const char *peer, const struct rd_error *why);
 static void settle(void *context, const char *device);
 static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command);
-static void tell_dial_failed(struct rd_endpoint *endpoint, const struct rd_error *error);
-static void tell_connected(struct rd_endpoint *endpoint);
+static void emit_dial_failed(struct rd_endpoint *endpoint, const struct rd_error *error);
+static void emit_connected(struct rd_endpoint *endpoint);
 static size_t size_buffer(struct rd_endpoint *endpoint);
 static bool still_listening(const struct rd_endpoint *endpoint, struct rd_error *error);
 static int64_t sooner(int64_t first_ns, int64_t second_ns);
@@ -58,7 +58,8 @@ void rd_endpoint_clear(struct rd_endpoint *endpoint) {
   explicit_bzero(endpoint->settings.key, sizeof endpoint->settings.key);
 }
 
-bool rd_endpoint_obey(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error) {
+bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_command *command,
+                                struct rd_error *error) {
   if (command->type == RD_COMMAND_ABORT || command->type == RD_COMMAND_LOST) {
     rd_error_set(error, command->code, "%s", command->reason);
     return false;
@@ -80,7 +81,7 @@ bool rd_endpoint_obey(struct rd_endpoint *endpoint, const struct rd_command *com
   bool begun = command->type == RD_COMMAND_DIAL
                    ? rd_connect_dial(endpoint->connect, command->addresses, command->address_count, error)
                    : rd_connect_adopt(endpoint->connect, command->transport, command->is_dialer, error);
-  if (!begun) tell_dial_failed(endpoint, error);
+  if (!begun) emit_dial_failed(endpoint, error);
   return true;
 }
 
@@ -101,14 +102,14 @@ bool rd_endpoint_mend(struct rd_endpoint *endpoint, const struct rd_error *error
   endpoint->broken = *error;
   part(endpoint);
   struct rd_event event = {.type = RD_EVENT_BROKEN, .error = error};
-  endpoint->control->ops->tell(endpoint->control, &event);
+  endpoint->control->ops->emit(endpoint->control, &event);
   return true;
 }
 
-void rd_endpoint_tell_resumed(struct rd_endpoint *endpoint, uint64_t offset) {
+void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset) {
   struct rd_event event = {
       .type = RD_EVENT_RESUMED, .epoch = rd_connection_epoch(endpoint->connection), .bytes = offset};
-  endpoint->control->ops->tell(endpoint->control, &event);
+  endpoint->control->ops->emit(endpoint->control, &event);
 }
 
 void rd_endpoint_wait(struct rd_endpoint *endpoint, struct pollfd *own, size_t own_count, int64_t most_ns,
@@ -182,19 +183,19 @@ bool rd_endpoint_farewell(struct rd_endpoint *endpoint, const struct rd_error *e
   return true;
 }
 
-void rd_endpoint_tell_counters(struct rd_endpoint *endpoint, bool last) {
+void rd_endpoint_emit_counters(struct rd_endpoint *endpoint, bool last) {
   read_meters(endpoint);
-  rd_meter_tell(&endpoint->meter, endpoint->control, last);
+  rd_meter_emit(&endpoint->meter, endpoint->control, last);
 }
 
 void rd_endpoint_finish(struct rd_endpoint *endpoint, const struct rd_error *end) {
-  rd_endpoint_tell_counters(endpoint, true);
+  rd_endpoint_emit_counters(endpoint, true);
   struct rd_event event = {.type = RD_EVENT_FINISHED,
                            .error = end,
                            .bytes = endpoint->meter.bytes,
                            .wire_bytes = endpoint->meter.wire_bytes,
                            .usage = rd_usage_so_far()};
-  endpoint->control->ops->tell(endpoint->control, &event);
+  endpoint->control->ops->emit(endpoint->control, &event);
 }
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error) {
@@ -217,7 +218,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
                  .retry_refused = settings->retry_refused,
                  .rdma_first = settings->rdma_first,
                  .poll = settings->poll},
-      .rejected = tell_rejected,
+      .rejected = emit_rejected,
       .settle = settings->numa ? settle : NULL,
       .context = endpoint,
   };
@@ -234,7 +235,7 @@ static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *erro
     return endpoint->joined ? still_mending(endpoint, error) : still_listening(endpoint, error);
   default:
     if (endpoint->joined) return refused(endpoint, error);
-    tell_dial_failed(endpoint, error);
+    emit_dial_failed(endpoint, error);
     return true;
   }
 }
@@ -284,7 +285,7 @@ static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error
   endpoint->taken_at_ms = rd_now_ms();
   if (!endpoint->joined) {
     endpoint->lived_at_ms = endpoint->taken_at_ms;
-    tell_connected(endpoint);
+    emit_connected(endpoint);
   }
   endpoint->joined = true;
   endpoint->protection = protection;
@@ -322,10 +323,10 @@ static void read_meters(struct rd_endpoint *endpoint) {
   endpoint->meter.wire_bytes = endpoint->wire_bytes + rd_connection_wire_bytes(endpoint->connection);
 }
 
-static void tell_rejected(void *context, const char *peer, const struct rd_error *why) {
+static void emit_rejected(void *context, const char *peer, const struct rd_error *why) {
   struct rd_endpoint *endpoint = context;
   struct rd_event event = {.type = RD_EVENT_REJECTED, .peer = peer, .error = why};
-  endpoint->control->ops->tell(endpoint->control, &event);
+  endpoint->control->ops->emit(endpoint->control, &event);
 }
 
 // Once: the threads that were started then stay there.
@@ -345,15 +346,15 @@ static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_comm
   struct rd_event event = {.type = RD_EVENT_LISTENING, .rdma = command->rdma, .error = &error};
   if (!rd_connect_listen(endpoint->connect, &listen, &event.port, &error)) event.type = RD_EVENT_LISTEN_FAILED;
   if (settings->listen_timeout_ms > 0) endpoint->listen_until_ms = rd_now_ms() + settings->listen_timeout_ms;
-  endpoint->control->ops->tell(endpoint->control, &event);
+  endpoint->control->ops->emit(endpoint->control, &event);
 }
 
-static void tell_dial_failed(struct rd_endpoint *endpoint, const struct rd_error *error) {
+static void emit_dial_failed(struct rd_endpoint *endpoint, const struct rd_error *error) {
   struct rd_event event = {.type = RD_EVENT_DIAL_FAILED, .error = error};
-  endpoint->control->ops->tell(endpoint->control, &event);
+  endpoint->control->ops->emit(endpoint->control, &event);
 }
 
-static void tell_connected(struct rd_endpoint *endpoint) {
+static void emit_connected(struct rd_endpoint *endpoint) {
   const struct rd_connection *connection = endpoint->connection;
   size_t wanted_bytes = endpoint->settings.buffer_bytes, got_bytes = size_buffer(endpoint);
   char note[NOTE_BYTES];
@@ -368,7 +369,7 @@ static void tell_connected(struct rd_endpoint *endpoint) {
       .numa_node = endpoint->has_node ? &endpoint->node : NULL,
       .note = got_bytes < wanted_bytes ? note : NULL,
   };
-  endpoint->control->ops->tell(endpoint->control, &event);
+  endpoint->control->ops->emit(endpoint->control, &event);
 }
 
 // What there is of the buffer: the sender's ring, or the receiver's slots.

@@ -46,7 +46,7 @@ void rd_endpoint_clear(struct rd_endpoint *endpoint); // closes everything, wipe
 
 // Follows `open`, `listen`, `dial` and `adopt`. False: they could not be followed, or the command is `abort`, or the
 // control is lost; *error is then the end of this run.
-bool rd_endpoint_obey(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error);
+bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error);
 
 // Goes on connecting: while there is no connection, when the one there is has been silent for long, and when the peer
 // comes by another one. False: it failed for good.
@@ -54,7 +54,7 @@ bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error);
 // A failure of the connection: true when another one is being made, false when it is the end.
 bool rd_endpoint_mend(struct rd_endpoint *endpoint, const struct rd_error *error);
 // On a connection after the first one, the stream goes on from `offset`.
-void rd_endpoint_tell_resumed(struct rd_endpoint *endpoint, uint64_t offset);
+void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset);
 
 // Waits for commands, the peer, the loop's own `own` descriptors (whose revents are filled in), or the next keepalive
 // or counters; at most `most_ns` (-1: no limit of its own). The time goes on the account of `wait`.
@@ -70,7 +70,7 @@ bool rd_endpoint_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_erro
 // frame. False: CLOSED went to a connection that broke, and another one is being made to say it again.
 bool rd_endpoint_farewell(struct rd_endpoint *endpoint, const struct rd_error *end);
 // The counters, when they are due, or at once when `last`.
-void rd_endpoint_tell_counters(struct rd_endpoint *endpoint, bool last);
+void rd_endpoint_emit_counters(struct rd_endpoint *endpoint, bool last);
 // The last counters and RD_EVENT_FINISHED.
 void rd_endpoint_finish(struct rd_endpoint *endpoint, const struct rd_error *end);
 

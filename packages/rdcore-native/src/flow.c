@@ -26,7 +26,7 @@ void rd_preamble_decode(const unsigned char bytes[RD_PREAMBLE_BYTES], struct rd_
 
 void rd_flow_init(struct rd_flow *flow) {
   const struct rd_preamble beginning = {.small_posted = RD_SMALL_BUFFERS};
-  *flow = (struct rd_flow){.ours = beginning, .told = beginning, .peers = beginning};
+  *flow = (struct rd_flow){.ours = beginning, .announced = beginning, .peers = beginning};
 }
 
 void rd_flow_post_small(struct rd_flow *flow) {
@@ -38,15 +38,15 @@ void rd_flow_post_large(struct rd_flow *flow, uint32_t bytes) {
   flow->ours.large_bytes = bytes;
 }
 
-void rd_flow_tell(struct rd_flow *flow, uint32_t message_bytes, struct rd_preamble *preamble) {
-  flow->told = flow->ours;
+void rd_flow_announce(struct rd_flow *flow, uint32_t message_bytes, struct rd_preamble *preamble) {
+  flow->announced = flow->ours;
   *preamble = flow->ours;
   preamble->message_bytes = message_bytes;
 }
 
 bool rd_flow_is_due(const struct rd_flow *flow, uint32_t circulating) {
-  uint32_t small = flow->ours.small_posted - flow->told.small_posted;
-  uint32_t large = flow->ours.large_posted - flow->told.large_posted;
+  uint32_t small = flow->ours.small_posted - flow->announced.small_posted;
+  uint32_t large = flow->ours.large_posted - flow->announced.large_posted;
   return (small + large) * 2 >= circulating && small + large > 0;
 }
 

@@ -26,7 +26,7 @@ void rd_preamble_decode(const unsigned char bytes[RD_PREAMBLE_BYTES], struct rd_
 
 struct rd_flow {
   struct rd_preamble ours;         // posted by this end; message_bytes is not used
-  struct rd_preamble told;         // of these, what the peer was told
+  struct rd_preamble announced;    // of these, what the peer was told
   struct rd_preamble peers;        // what the peer has told
   uint32_t small_used, large_used; // of the peer's
 };
@@ -38,7 +38,7 @@ void rd_flow_post_small(struct rd_flow *flow);
 void rd_flow_post_large(struct rd_flow *flow, uint32_t bytes);
 
 // The counts for the next SEND: from now on the peer counts as told.
-void rd_flow_tell(struct rd_flow *flow, uint32_t message_bytes, struct rd_preamble *preamble);
+void rd_flow_announce(struct rd_flow *flow, uint32_t message_bytes, struct rd_preamble *preamble);
 // Half of our `circulating` buffers are not told: if nothing else goes out, a SEND without a message should.
 bool rd_flow_is_due(const struct rd_flow *flow, uint32_t circulating);
 // A SEND came. False (RD_CODE_DATA_DAMAGED): the counts cannot be.

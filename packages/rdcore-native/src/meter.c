@@ -11,7 +11,7 @@ void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited
   meter->waited_ns[wait] += waited_ns;
 }
 
-void rd_meter_tell(struct rd_meter *meter, struct rd_control *control, bool last) {
+void rd_meter_emit(struct rd_meter *meter, struct rd_control *control, bool last) {
   if (!last && rd_meter_timeout_ms(meter) > 0) return;
   meter->told_at_ms = rd_now_ms();
   struct rd_event event = {
@@ -25,7 +25,7 @@ void rd_meter_tell(struct rd_meter *meter, struct rd_control *control, bool last
                 .output_ms = meter->waited_ns[RD_WAIT_OUTPUT] / RD_NS_A_MS},
       .rtt_us = meter->rtt_us,
   };
-  control->ops->tell(control, &event);
+  control->ops->emit(control, &event);
 }
 
 int rd_meter_timeout_ms(const struct rd_meter *meter) {

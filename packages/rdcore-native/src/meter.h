@@ -22,7 +22,7 @@ void rd_meter_start(struct rd_meter *meter);
 // `waited_ns` passed in poll because of `wait`.
 void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited_ns);
 // Tells the counters when they are due, or at once when `last`.
-void rd_meter_tell(struct rd_meter *meter, struct rd_control *control, bool last);
+void rd_meter_emit(struct rd_meter *meter, struct rd_control *control, bool last);
 // Milliseconds until the counters are due.
 int rd_meter_timeout_ms(const struct rd_meter *meter);
 

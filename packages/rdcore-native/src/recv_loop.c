@@ -44,22 +44,22 @@ struct receiver {
 };
 
 static bool run(struct receiver *receiver, struct rd_error *error);
-static bool obey(struct receiver *receiver, struct rd_error *error);
-static bool obey_one(struct receiver *receiver, const struct rd_command *command, struct rd_error *error);
+static bool handle_commands(struct receiver *receiver, struct rd_error *error);
+static bool handle_command(struct receiver *receiver, const struct rd_command *command, struct rd_error *error);
 static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const struct rd_command *command);
 static bool begin(struct receiver *receiver, struct rd_error *error);
-static bool greet(struct receiver *receiver, struct rd_error *error);
+static bool on_connected(struct receiver *receiver, struct rd_error *error);
 static bool begin_writing(struct receiver *receiver, struct rd_error *error);
 static bool is_held(struct receiver *receiver);
 static void let_go(void *context, struct rd_connection *connection);
 static bool follow_writer(struct receiver *receiver, struct rd_error *error);
-static bool converse(struct receiver *receiver, struct rd_error *error);
-static bool hear(struct receiver *receiver, struct rd_error *error);
+static bool pump(struct receiver *receiver, struct rd_error *error);
+static bool receive(struct receiver *receiver, struct rd_error *error);
 static bool take_frame(struct receiver *receiver, const struct rd_rx_frame *rx_frame, bool *kept,
                        struct rd_error *error);
 static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error);
-static bool speak(struct receiver *receiver, struct rd_error *error);
+static bool transmit(struct receiver *receiver, struct rd_error *error);
 static bool send_resume(struct receiver *receiver, struct rd_error *error);
 static void collect(struct receiver *receiver, struct rd_connection *connection);
 static bool acknowledge(struct receiver *receiver, struct rd_error *error);
@@ -102,28 +102,29 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
 static bool run(struct receiver *receiver, struct rd_error *error) {
   struct rd_endpoint *endpoint = &receiver->endpoint;
   for (;;) {
-    if (!obey(receiver, error) || !rd_endpoint_connect(endpoint, error) || !begin(receiver, error)) return false;
+    if (!handle_commands(receiver, error) || !rd_endpoint_connect(endpoint, error) || !begin(receiver, error))
+      return false;
     // With a connection after it was listened to: of one that is broken nobody hears that the consumer is gone.
     if (endpoint->connection == NULL && !follow_writer(receiver, error)) return false;
-    if (endpoint->connection != NULL && !converse(receiver, error) && !rd_endpoint_mend(endpoint, error)) return false;
+    if (endpoint->connection != NULL && !pump(receiver, error) && !rd_endpoint_mend(endpoint, error)) return false;
     if (receiver->over) return true;
-    rd_endpoint_tell_counters(endpoint, false);
+    rd_endpoint_emit_counters(endpoint, false);
     wait(receiver);
   }
 }
 
-static bool obey(struct receiver *receiver, struct rd_error *error) {
+static bool handle_commands(struct receiver *receiver, struct rd_error *error) {
   struct rd_control *control = receiver->endpoint.control;
   struct rd_command command;
   while (control->ops->next(control, &command)) {
-    bool obeyed = obey_one(receiver, &command, error);
+    bool handled = handle_command(receiver, &command, error);
     explicit_bzero(command.settings.key, sizeof command.settings.key);
-    if (!obeyed) return false;
+    if (!handled) return false;
   }
   return true;
 }
 
-static bool obey_one(struct receiver *receiver, const struct rd_command *command, struct rd_error *error) {
+static bool handle_command(struct receiver *receiver, const struct rd_command *command, struct rd_error *error) {
   switch (command->type) {
   case RD_COMMAND_FILE:
     return take_sink(receiver, rd_sink_open(command->path, command->append, error), command);
@@ -145,9 +146,9 @@ static bool obey_one(struct receiver *receiver, const struct rd_command *command
     receiver->held = false;
     // Before anything else, and before its input can end. Once it ended well there is nothing to hide from it.
     if (!receiver->delivered) rd_reader_process_kill(&receiver->reader, KILL_MS);
-    return rd_endpoint_obey(&receiver->endpoint, command, error);
+    return rd_endpoint_handle_command(&receiver->endpoint, command, error);
   default:
-    return rd_endpoint_obey(&receiver->endpoint, command, error);
+    return rd_endpoint_handle_command(&receiver->endpoint, command, error);
   }
 }
 
@@ -164,18 +165,18 @@ static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const str
   receiver->watch_fd = rd_sink_watch_fd(sink);
   rd_sandbox_close(is_file ? command->path : NULL, rd_sink_directory_fd(sink));
   struct rd_event event = {.type = RD_EVENT_READY};
-  receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
+  receiver->endpoint.control->ops->emit(receiver->endpoint.control, &event);
   return true;
 }
 
 static bool begin(struct receiver *receiver, struct rd_error *error) {
   const struct rd_connection *connection = receiver->endpoint.connection;
   bool is_new = connection != NULL && receiver->epoch != rd_connection_epoch(connection);
-  return (!is_new || greet(receiver, error)) && begin_writing(receiver, error);
+  return (!is_new || on_connected(receiver, error)) && begin_writing(receiver, error);
 }
 
 // A new connection.
-static bool greet(struct receiver *receiver, struct rd_error *error) {
+static bool on_connected(struct receiver *receiver, struct rd_error *error) {
   const struct rd_connection *connection = receiver->endpoint.connection;
   const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;
   receiver->epoch = rd_connection_epoch(connection);
@@ -201,7 +202,7 @@ static bool is_held(struct receiver *receiver) {
   if (receiver->received > 0 && receiver->asked_at_ms == 0) {
     receiver->asked_at_ms = now_ms;
     struct rd_event event = {.type = RD_EVENT_OUTPUT};
-    receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
+    receiver->endpoint.control->ops->emit(receiver->endpoint.control, &event);
   }
   receiver->held = receiver->asked_at_ms > 0 ? now_ms - receiver->asked_at_ms < HELD_MS : !receiver->end_received;
   return receiver->held;
@@ -243,16 +244,16 @@ static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
 }
 
 // When the connection breaks, what the peer said last tells more than that it broke.
-static bool converse(struct receiver *receiver, struct rd_error *error) {
+static bool pump(struct receiver *receiver, struct rd_error *error) {
   struct rd_error last;
-  if (!hear(receiver, error)) return false;
-  if (receiver->over || speak(receiver, error)) return true;
+  if (!receive(receiver, error)) return false;
+  if (receiver->over || transmit(receiver, error)) return true;
   if (!rd_code_is_loss(error->code)) return false;
-  if (!hear(receiver, &last) && !rd_code_is_loss(last.code)) *error = last;
+  if (!receive(receiver, &last) && !rd_code_is_loss(last.code)) *error = last;
   return receiver->over;
 }
 
-static bool hear(struct receiver *receiver, struct rd_error *error) {
+static bool receive(struct receiver *receiver, struct rd_error *error) {
   struct rd_connection *connection = receiver->endpoint.connection;
   struct rd_rx_frame rx_frame;
   while (!receiver->over) {
@@ -309,7 +310,7 @@ static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_fra
   return begin_writing(receiver, error);
 }
 
-static bool speak(struct receiver *receiver, struct rd_error *error) {
+static bool transmit(struct receiver *receiver, struct rd_error *error) {
   struct rd_connection *connection = receiver->endpoint.connection;
   if (!follow_writer(receiver, error) || !send_resume(receiver, error)) return false;
   bool good = receiver->delivered ? send_done(receiver, error) : acknowledge(receiver, error);
@@ -323,7 +324,7 @@ static bool send_resume(struct receiver *receiver, struct rd_error *error) {
   int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_RESUME, receiver->received, NULL, 0, error);
   if (sent <= 0) return sent == 0;
   receiver->resume_owed = false;
-  rd_endpoint_tell_resumed(&receiver->endpoint, receiver->received);
+  rd_endpoint_emit_resumed(&receiver->endpoint, receiver->received);
   return true;
 }
 
@@ -368,7 +369,7 @@ static void deliver(struct receiver *receiver) {
   receiver->delivered = true;
   close_output(receiver);
   struct rd_event event = {.type = RD_EVENT_END, .bytes = receiver->consumed, .status = receiver->producer_status};
-  receiver->endpoint.control->ops->tell(receiver->endpoint.control, &event);
+  receiver->endpoint.control->ops->emit(receiver->endpoint.control, &event);
 }
 
 // The descriptor's number is not left for others to take.

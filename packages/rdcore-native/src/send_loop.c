@@ -35,16 +35,16 @@ struct sender {
 };
 
 static bool run(struct sender *sender, struct rd_error *error);
-static bool obey(struct sender *sender, struct rd_error *error);
-static bool obey_one(struct sender *sender, const struct rd_command *command, struct rd_error *error);
+static bool handle_commands(struct sender *sender, struct rd_error *error);
+static bool handle_command(struct sender *sender, const struct rd_command *command, struct rd_error *error);
 static bool take_source(struct sender *sender, struct rd_source *source, const char *path);
-static void greet(struct sender *sender);
+static void on_connected(struct sender *sender);
 static bool begin(struct sender *sender, struct rd_error *error);
 static bool register_ring(struct sender *sender, struct rd_error *error);
 static void let_go(void *context, struct rd_connection *connection);
-static bool converse(struct sender *sender, struct rd_error *error);
-static bool speak(struct sender *sender, struct rd_error *error);
-static bool hear(struct sender *sender, struct rd_error *error);
+static bool pump(struct sender *sender, struct rd_error *error);
+static bool transmit(struct sender *sender, struct rd_error *error);
+static bool receive(struct sender *sender, struct rd_error *error);
 static bool take_frame(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
@@ -52,7 +52,7 @@ static bool send_data(struct sender *sender, struct rd_error *error);
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes);
 static bool send_end(struct sender *sender, struct rd_error *error);
 static void wait(struct sender *sender);
-static enum rd_wait what_for(const struct sender *sender, bool speaks);
+static enum rd_wait what_for(const struct sender *sender, bool may_transmit);
 static void clear(struct sender *sender);
 
 enum rd_code rd_send_loop(struct rd_control *control) {
@@ -69,26 +69,26 @@ enum rd_code rd_send_loop(struct rd_control *control) {
 static bool run(struct sender *sender, struct rd_error *error) {
   struct rd_endpoint *endpoint = &sender->endpoint;
   for (;;) {
-    if (!obey(sender, error) || !rd_endpoint_connect(endpoint, error) || !begin(sender, error)) return false;
-    if (endpoint->connection != NULL && !converse(sender, error) && !rd_endpoint_mend(endpoint, error)) return false;
+    if (!handle_commands(sender, error) || !rd_endpoint_connect(endpoint, error) || !begin(sender, error)) return false;
+    if (endpoint->connection != NULL && !pump(sender, error) && !rd_endpoint_mend(endpoint, error)) return false;
     if (sender->done) return true;
-    rd_endpoint_tell_counters(endpoint, false);
+    rd_endpoint_emit_counters(endpoint, false);
     wait(sender);
   }
 }
 
-static bool obey(struct sender *sender, struct rd_error *error) {
+static bool handle_commands(struct sender *sender, struct rd_error *error) {
   struct rd_control *control = sender->endpoint.control;
   struct rd_command command;
   while (control->ops->next(control, &command)) {
-    bool obeyed = obey_one(sender, &command, error);
+    bool handled = handle_command(sender, &command, error);
     explicit_bzero(command.settings.key, sizeof command.settings.key);
-    if (!obeyed) return false;
+    if (!handled) return false;
   }
   return true;
 }
 
-static bool obey_one(struct sender *sender, const struct rd_command *command, struct rd_error *error) {
+static bool handle_command(struct sender *sender, const struct rd_command *command, struct rd_error *error) {
   switch (command->type) {
   case RD_COMMAND_FILE:
     return take_source(sender, rd_source_open(command->path, error), command->path);
@@ -103,7 +103,7 @@ static bool obey_one(struct sender *sender, const struct rd_command *command, st
   case RD_COMMAND_RELEASE:
     return true;
   default:
-    return rd_endpoint_obey(&sender->endpoint, command, error);
+    return rd_endpoint_handle_command(&sender->endpoint, command, error);
   }
 }
 
@@ -114,10 +114,10 @@ static bool take_source(struct sender *sender, struct rd_source *source, const c
   rd_sandbox_close(path, -1);
   struct rd_control *control = sender->endpoint.control;
   struct rd_event ready = {.type = RD_EVENT_READY};
-  control->ops->tell(control, &ready);
+  control->ops->emit(control, &ready);
   int64_t size_bytes = rd_source_size(source);
   struct rd_event size = {.type = RD_EVENT_SIZE, .bytes = (uint64_t)size_bytes};
-  if (size_bytes >= 0) control->ops->tell(control, &size);
+  if (size_bytes >= 0) control->ops->emit(control, &size);
   return true;
 }
 
@@ -126,7 +126,7 @@ static bool begin(struct sender *sender, struct rd_error *error) {
   struct rd_connection *connection = sender->endpoint.connection;
   if (connection == NULL) return true;
   bool is_new = sender->epoch != rd_connection_epoch(connection);
-  if (is_new) greet(sender);
+  if (is_new) on_connected(sender);
   if (is_new && !register_ring(sender, error)) return false;
   if (sender->reader != NULL || sender->source == NULL) return true;
   sender->ring = rd_ring_create(sender->endpoint.ring_bytes, error);
@@ -138,7 +138,7 @@ static bool begin(struct sender *sender, struct rd_error *error) {
 }
 
 // A new connection.
-static void greet(struct sender *sender) {
+static void on_connected(struct sender *sender) {
   const struct rd_connection *connection = sender->endpoint.connection;
   sender->epoch = rd_connection_epoch(connection);
   sender->resumed = sender->epoch == 1;
@@ -161,23 +161,23 @@ static void let_go(void *context, struct rd_connection *connection) {
 }
 
 // When the connection breaks, what the peer said last tells more than that it broke.
-static bool converse(struct sender *sender, struct rd_error *error) {
+static bool pump(struct sender *sender, struct rd_error *error) {
   struct rd_error last;
-  if (!hear(sender, error)) return false;
-  if (sender->done || speak(sender, error)) return true;
+  if (!receive(sender, error)) return false;
+  if (sender->done || transmit(sender, error)) return true;
   if (!rd_code_is_loss(error->code)) return false;
-  if (!hear(sender, &last) && !rd_code_is_loss(last.code)) *error = last;
+  if (!receive(sender, &last) && !rd_code_is_loss(last.code)) *error = last;
   return sender->done;
 }
 
-static bool speak(struct sender *sender, struct rd_error *error) {
+static bool transmit(struct sender *sender, struct rd_error *error) {
   struct rd_connection *connection = sender->endpoint.connection;
   sender->wait = RD_WAIT_INPUT;
   if (sender->reader != NULL && sender->resumed && !(send_data(sender, error) && send_end(sender, error))) return false;
   return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
 }
 
-static bool hear(struct sender *sender, struct rd_error *error) {
+static bool receive(struct sender *sender, struct rd_error *error) {
   struct rd_connection *connection = sender->endpoint.connection;
   struct rd_rx_frame rx_frame;
   while (!sender->done) {
@@ -232,7 +232,7 @@ static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_fram
   sender->sent = sender->acked = sender->endpoint.meter.bytes = offset;
   if (sender->ring != NULL) rd_ring_release(sender->ring, offset);
   sender->end_sent = false;
-  rd_endpoint_tell_resumed(&sender->endpoint, offset);
+  rd_endpoint_emit_resumed(&sender->endpoint, offset);
   return true;
 }
 
@@ -298,11 +298,11 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
 static void wait(struct sender *sender) {
   struct pollfd news = {.fd = -1, .events = POLLIN};
   int64_t most_ns = -1;
-  bool speaks = sender->endpoint.connection != NULL && sender->resumed;
-  sender->wait = what_for(sender, speaks);
+  bool may_transmit = sender->endpoint.connection != NULL && sender->resumed;
+  sender->wait = what_for(sender, may_transmit);
   if (sender->wait == RD_WAIT_LIMIT) {
     most_ns = rd_limit_wait_ns(&sender->limit, rd_now_ns());
-  } else if (speaks && sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
+  } else if (may_transmit && sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
     news.fd = rd_reader_poll_fd(sender->reader);
     if (!rd_reader_expect_news(sender->reader, sender->filled_seen)) most_ns = 0;
   }
@@ -311,8 +311,8 @@ static void wait(struct sender *sender) {
 }
 
 // What the threads have, neither the wire nor the output can have.
-static enum rd_wait what_for(const struct sender *sender, bool speaks) {
-  if (!speaks) return RD_WAIT_WIRE;
+static enum rd_wait what_for(const struct sender *sender, bool may_transmit) {
+  if (!may_transmit) return RD_WAIT_WIRE;
   bool is_behind = sender->wait == RD_WAIT_WIRE || sender->wait == RD_WAIT_OUTPUT;
   return is_behind && rd_connection_is_working(sender->endpoint.connection) ? RD_WAIT_WORKER : sender->wait;
 }

@@ -53,7 +53,7 @@ static void file_command(const struct standalone *standalone, struct rd_command 
 static void dial_command(const struct standalone *standalone, struct rd_command *command);
 static void listen_command(const struct standalone *standalone, struct rd_command *command, bool is_first);
 static bool start_command(struct standalone *standalone, struct rd_command *command);
-static void tell(struct rd_control *control, const struct rd_event *event);
+static void emit(struct rd_control *control, const struct rd_event *event);
 static void listening(struct standalone *standalone, const struct rd_event *event);
 static void finished(struct standalone *standalone, enum rd_code code);
 static void end_producer(struct standalone *standalone);
@@ -61,7 +61,7 @@ static int status_of(struct standalone *standalone, enum rd_code code);
 static int consumer_status(struct standalone *standalone);
 static _Noreturn void die_of(int signal);
 
-static const struct rd_control_ops by_hand_ops = {poll_signals, next_command, tell};
+static const struct rd_control_ops standalone_ops = {poll_signals, next_command, emit};
 
 struct rd_control *rd_standalone_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
                                         struct rd_key_offer *offer, struct rd_error *error) {
@@ -70,7 +70,7 @@ struct rd_control *rd_standalone_create(const struct rd_options *options, const 
     rd_error_set(error, RD_CODE_INTERNAL, "no memory");
     return NULL;
   }
-  standalone->control = (struct rd_control){.ops = &by_hand_ops, .due = true};
+  standalone->control = (struct rd_control){.ops = &standalone_ops, .due = true};
   standalone->options = options;
   standalone->key = key;
   standalone->offer = offer;
@@ -278,7 +278,7 @@ static bool start_command(struct standalone *standalone, struct rd_command *comm
   return true;
 }
 
-static void tell(struct rd_control *control, const struct rd_event *event) {
+static void emit(struct rd_control *control, const struct rd_event *event) {
   struct standalone *standalone = (struct standalone *)control;
   control->due = true;
   if (event->type == RD_EVENT_DIAL_FAILED) standalone->failure = *event->error;

@@ -190,7 +190,7 @@ static void begin(struct rd_send *send, struct gathering *gathering, uint32_t me
   unsigned char bytes[RD_PREAMBLE_BYTES];
   const struct rd_send_stages *stages = stages_of(send);
   *gathering = (struct gathering){.stage = stages->memory + send->sends % stages->count * RD_SEND_STAGE_BYTES};
-  rd_flow_tell(send->flow, message_bytes, &preamble);
+  rd_flow_announce(send->flow, message_bytes, &preamble);
   rd_preamble_encode(&preamble, bytes);
   add_copy(send, gathering, bytes, sizeof bytes);
 }

@@ -37,7 +37,7 @@ static void keeps_the_last_buffer_for_counts(void) {
 // What one end tells the other takes in.
 static void tell(struct rd_flow *from, struct rd_flow *to) {
   struct rd_preamble preamble;
-  rd_flow_tell(from, 0, &preamble);
+  rd_flow_announce(from, 0, &preamble);
   CHECK(rd_flow_take(to, &preamble, &error));
 }
 
@@ -67,7 +67,7 @@ static void due_when_half_are_untold(void) {
   }
   CHECK(rd_flow_is_due(&flow, RD_SMALL_BUFFERS));
   struct rd_preamble preamble;
-  rd_flow_tell(&flow, 77, &preamble);
+  rd_flow_announce(&flow, 77, &preamble);
   CHECK(preamble.message_bytes == 77 && preamble.small_posted == RD_SMALL_BUFFERS + RD_SMALL_BUFFERS / 2);
   CHECK(!rd_flow_is_due(&flow, RD_SMALL_BUFFERS));
 }
@@ -77,7 +77,7 @@ static void counts_wrap_around(void) {
   struct rd_flow ends[2];
   for (int i = 0; i < 2; i++) {
     rd_flow_init(&ends[i]);
-    ends[i].ours.large_posted = ends[i].told.large_posted = UINT32_MAX - 10;
+    ends[i].ours.large_posted = ends[i].announced.large_posted = UINT32_MAX - 10;
     ends[i].peers = (struct rd_preamble){.small_posted = RD_SMALL_BUFFERS, .large_posted = UINT32_MAX - 10};
     ends[i].large_used = UINT32_MAX - 10;
     ends[i].small_used = RD_SMALL_BUFFERS;

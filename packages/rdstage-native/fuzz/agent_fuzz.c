@@ -61,7 +61,7 @@ static void open_scene(struct agent_options *options, int *guard_fd, struct fuzz
 static void close_scene(void);
 static void give_standard_descriptors(int fd);
 static bool turn(void *context);
-static void hear(void);
+static void receive(void);
 static bool check_line(void *context, const char *line, size_t bytes);
 static void guard(void);
 static void check_consumers(void);
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   lone_clock_start(&world);
   int status = supervisor_run(&options, 1, guard_fd);
   lone_clock_stop();
-  hear();
+  receive();
   FUZZ_REQUIRE(scene.ended == 1 || scene.has_gone);
   FUZZ_REQUIRE(status == EXIT_SUCCESS || status == EXIT_FAILURE);
   close_scene();
@@ -130,7 +130,7 @@ static void give_standard_descriptors(int fd) {
 
 static bool turn(void *context) {
   (void)context;
-  hear();
+  receive();
   guard();
   check_consumers();
   if (scene.input.left == 0 || scene.lines == LINES_MOST) {
@@ -149,7 +149,7 @@ static bool turn(void *context) {
   return true;
 }
 
-static void hear(void) {
+static void receive(void) {
   struct rd_error error;
   if (scene.controller_fd >= 0) (void)line_reader_take(scene.told, check_line, NULL, &error);
 }

@@ -38,14 +38,14 @@ struct supervisor {
 
 static bool set_up(struct supervisor *supervisor, const struct agent_options *options, int guard_fd,
                    struct rd_error *error);
-static void greet(struct supervisor *supervisor, const char *nonce, pid_t guardian);
+static void send_hello(struct supervisor *supervisor, const char *nonce, pid_t guardian);
 static bool run(struct supervisor *supervisor, struct rd_error *error);
 static void reap(struct supervisor *supervisor);
 static void hold_on(struct supervisor *supervisor);
 static void tear_down(struct supervisor *supervisor);
 static void on_request(void *context, struct request *request);
 static bool is_taken_at_the_end(enum request_op op);
-static void obey(struct supervisor *supervisor, struct request *request);
+static void handle_request(struct supervisor *supervisor, struct request *request);
 static bool prepare(struct supervisor *supervisor, struct request *request, struct rd_error *error);
 static bool has_user_descriptors(const struct agent *agent, const struct prepare_spec *prepare);
 static bool ask_segment(struct supervisor *supervisor, const struct request *request, struct rd_error *error);
@@ -67,7 +67,7 @@ int supervisor_run(const struct agent_options *options, pid_t guardian, int guar
     fprintf(stderr, "rdstage: %s\n", error.message);
     return EXIT_FAILURE;
   }
-  greet(&supervisor, options->nonce, guardian);
+  send_hello(&supervisor, options->nonce, guardian);
   if (run(&supervisor, &error)) {
     control_flush(supervisor.agent.control, LAST_WORDS_WITHIN_MS);
     if (!guard_finished(guard_fd, &error)) hold_on(&supervisor);
@@ -96,7 +96,7 @@ static bool set_up(struct supervisor *supervisor, const struct agent_options *op
   return true;
 }
 
-static void greet(struct supervisor *supervisor, const char *nonce, pid_t guardian) {
+static void send_hello(struct supervisor *supervisor, const char *nonce, pid_t guardian) {
   RD_AUTO_FREE char *line = hello_line(nonce, guardian, supervisor->agent.null_fd);
   control_tell_line(supervisor->agent.control, line);
   lease_start(&supervisor->lease, &supervisor->agent, on_lease_expired, supervisor);
@@ -146,14 +146,14 @@ static void on_request(void *context, struct request *request) {
   struct supervisor *supervisor = context;
   if (supervisor->over) return;
   lease_renew(&supervisor->lease);
-  if (supervisor->ending.phase == ENDING_NOT || is_taken_at_the_end(request->op)) obey(supervisor, request);
+  if (supervisor->ending.phase == ENDING_NOT || is_taken_at_the_end(request->op)) handle_request(supervisor, request);
 }
 
 static bool is_taken_at_the_end(enum request_op op) {
   return op == REQUEST_STDERR_ACK || op == REQUEST_SHOW;
 }
 
-static void obey(struct supervisor *supervisor, struct request *request) {
+static void handle_request(struct supervisor *supervisor, struct request *request) {
   struct rd_error error;
   bool done = true;
   switch (request->op) {

@@ -16,7 +16,7 @@
 
 static char heard[256];
 
-static bool hear(void *context, const char *line, size_t bytes) {
+static bool receive(void *context, const char *line, size_t bytes) {
   (void)context;
   strncat(heard, line, bytes);
   strcat(heard, "|");
@@ -32,10 +32,10 @@ static enum lines_state read_pieces(const char *const *pieces, struct rd_error *
   *heard = '\0';
   for (; *pieces && state == LINES_MORE; pieces++) {
     REQUIRE(rd_write_all(ends[1], *pieces, strlen(*pieces)));
-    state = line_reader_take(reader, hear, NULL, error);
+    state = line_reader_take(reader, receive, NULL, error);
   }
   close(ends[1]);
-  if (state == LINES_MORE) state = line_reader_take(reader, hear, NULL, error);
+  if (state == LINES_MORE) state = line_reader_take(reader, receive, NULL, error);
   line_reader_destroy(reader);
   close(ends[0]);
   return state;
