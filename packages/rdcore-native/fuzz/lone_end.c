@@ -254,7 +254,7 @@ bool rd_connect_again(struct rd_connect *connect) {
   return !the_end->adopts;
 }
 
-void rd_connect_rest(struct rd_connect *connect) {
+void rd_connect_cancel(struct rd_connect *connect) {
   (void)connect;
 }
 

@@ -137,7 +137,7 @@ bool rd_connect_again(struct rd_connect *connect) {
   return connect->origin != RD_ORIGIN_ADOPTED;
 }
 
-void rd_connect_rest(struct rd_connect *connect) {
+void rd_connect_cancel(struct rd_connect *connect) {
   rd_dialer_clear(&connect->dialer);
   for (size_t i = connect->pending_list.count; i-- > 0;)
     if (connect->pending_list.each[i].origin == RD_ORIGIN_DIALED) rd_pending_list_drop(&connect->pending_list, i);
@@ -353,7 +353,7 @@ static struct rd_connection *make_connection(const struct rd_connect *connect, s
   struct rd_agreement agreement;
   rd_pending_take(pending, &transport, &agreement);
   const char *device = transport->ops->device_name(transport);
-  if (device != NULL && config->settle != NULL) config->settle(config->context, device);
+  if (device != NULL && config->bind_numa != NULL) config->bind_numa(config->context, device);
   struct rd_connection_settings settings = {.stall_timeout_ms = config->stall_timeout_ms,
                                             .poll = config->dialer.poll,
                                             .compress_level = config->compress_level,

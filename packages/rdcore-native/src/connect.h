@@ -33,7 +33,7 @@ struct rd_connect_config {
   // A connector that was rejected, or NULL. Called once a kind of reason.
   void (*rejected)(void *context, const char *peer, const struct rd_error *why);
   // A peer was chosen, who comes over this device, and memory for its data is made next; or NULL.
-  void (*settle)(void *context, const char *device);
+  void (*bind_numa)(void *context, const char *device);
   void *context;
 };
 
@@ -71,7 +71,7 @@ int rd_connect_take(struct rd_connect *connect, struct rd_connection **connectio
 // False: there is no way to another one.
 bool rd_connect_again(struct rd_connect *connect);
 // The connection lives after all: gives up what rd_connect_again() began.
-void rd_connect_rest(struct rd_connect *connect);
+void rd_connect_cancel(struct rd_connect *connect);
 
 // What to poll, at most RD_CONNECT_POLLS_MOST; returns how many were filled in.
 size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls);

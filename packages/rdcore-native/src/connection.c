@@ -180,8 +180,8 @@ int rd_connection_timeout_ms(const struct rd_connection *connection) {
   return looks_again(connection) ? 0 : rd_keepalive_timeout_ms(&connection->keepalive, rd_now_ms());
 }
 
-bool rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
-                            const unsigned char *payload, size_t bytes, int64_t most_ms, struct rd_error *error) {
+bool rd_connection_send_final(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
+                              const unsigned char *payload, size_t bytes, int64_t most_ms, struct rd_error *error) {
   int64_t until_ms = rd_now_ms() + most_ms;
   struct rd_rx_frame rx_frame;
   int sent = 0;

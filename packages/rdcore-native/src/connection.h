@@ -85,8 +85,8 @@ int rd_connection_timeout_ms(const struct rd_connection *connection);
 // Sends a last frame, then throws away what arrives until the peer closes or says its own last frame (BYE, ABORT): so
 // that the frame is read before the connection is gone. Waits, for `most_ms` at most. False: the connection ended
 // before the peer's last frame, and *error says how.
-bool rd_connection_say_last(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
-                            const unsigned char *payload, size_t bytes, int64_t most_ms, struct rd_error *error);
+bool rd_connection_send_final(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
+                              const unsigned char *payload, size_t bytes, int64_t most_ms, struct rd_error *error);
 
 int rd_connection_poll_fd(const struct rd_connection *connection);
 short rd_connection_poll_events(const struct rd_connection *connection);

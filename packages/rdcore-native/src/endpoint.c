@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FAREWELL_MS 2000
+#define SHUTDOWN_MS 2000
 #define CLOSED_MS 5000 // for the sender's BYE after our CLOSED
 #define NOTE_BYTES 160u
 // Another connection is tried beside the one there is: its PING has gone unanswered for half a second and four round
@@ -20,21 +20,21 @@
 #define SILENT_MS (RD_PING_AFTER_MS + 500)
 #define SILENT_ROUND_TRIPS 4
 // Who closes a connection while the network works, and wants another one, comes at once.
-#define CLOSED_MS_TO_MEND 5000
+#define CLOSED_RECONNECT_MS 5000
 #define STOPPED_AFTER_MS 2000 // we were stopped ourselves: nobody could come
 #define RING_UNIT_BYTES 4096u
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error);
 static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error);
-static void keep_time(struct rd_endpoint *endpoint);
-static bool look_for_silence(struct rd_endpoint *endpoint, struct rd_error *error);
+static void update_liveness(struct rd_endpoint *endpoint);
+static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool refused(struct rd_endpoint *endpoint, struct rd_error *error);
-static bool still_mending(struct rd_endpoint *endpoint, struct rd_error *error);
-static void part(struct rd_endpoint *endpoint);
+static bool still_reconnecting(struct rd_endpoint *endpoint, struct rd_error *error);
+static void drop_connection(struct rd_endpoint *endpoint);
 static void read_meters(struct rd_endpoint *endpoint);
 static void emit_rejected(void *context, const char *peer, const struct rd_error *why);
-static void settle(void *context, const char *device);
+static void bind_numa(void *context, const char *device);
 static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command);
 static void emit_dial_failed(struct rd_endpoint *endpoint, const struct rd_error *error);
 static void emit_connected(struct rd_endpoint *endpoint);
@@ -43,9 +43,9 @@ static bool still_listening(const struct rd_endpoint *endpoint, struct rd_error 
 static int64_t sooner(int64_t first_ns, int64_t second_ns);
 
 void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd_control *control,
-                      void (*let_go)(void *context, struct rd_connection *connection), void *context) {
+                      void (*detach)(void *context, struct rd_connection *connection), void *context) {
   *endpoint = (struct rd_endpoint){
-      .role = role, .control = control, .let_go = let_go, .context = context, .passed_at_ms = rd_now_ms()};
+      .role = role, .control = control, .detach = detach, .context = context, .passed_at_ms = rd_now_ms()};
   rd_meter_start(&endpoint->meter);
 }
 
@@ -87,20 +87,20 @@ bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_co
 
 bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error) {
   if (endpoint->connect == NULL) return true;
-  keep_time(endpoint);
-  if (endpoint->connection != NULL && !look_for_silence(endpoint, error)) return false;
+  update_liveness(endpoint);
+  if (endpoint->connection != NULL && !check_silence(endpoint, error)) return false;
   if (endpoint->connection != NULL && !endpoint->connect_due) return true;
   return go_on_connecting(endpoint, error);
 }
 
-bool rd_endpoint_mend(struct rd_endpoint *endpoint, const struct rd_error *error) {
+bool rd_endpoint_reconnect(struct rd_endpoint *endpoint, const struct rd_error *error) {
   if (!rd_code_is_loss(error->code) || !rd_connect_again(endpoint->connect)) return false;
   int64_t now_ms = rd_now_ms();
   int64_t until_ms = endpoint->lived_at_ms + endpoint->settings.stall_timeout_ms;
-  bool soon = error->code == RD_CODE_PEER_CLOSED && now_ms + CLOSED_MS_TO_MEND < until_ms;
-  endpoint->mended_until_ms = soon ? now_ms + CLOSED_MS_TO_MEND : until_ms;
+  bool soon = error->code == RD_CODE_PEER_CLOSED && now_ms + CLOSED_RECONNECT_MS < until_ms;
+  endpoint->reconnect_until_ms = soon ? now_ms + CLOSED_RECONNECT_MS : until_ms;
   endpoint->broken = *error;
-  part(endpoint);
+  drop_connection(endpoint);
   struct rd_event event = {.type = RD_EVENT_BROKEN, .error = error};
   endpoint->control->ops->emit(endpoint->control, &event);
   return true;
@@ -159,7 +159,7 @@ bool rd_endpoint_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_erro
   return false;
 }
 
-bool rd_endpoint_farewell(struct rd_endpoint *endpoint, const struct rd_error *end) {
+bool rd_endpoint_shutdown(struct rd_endpoint *endpoint, const struct rd_error *end) {
   struct rd_connection *connection = endpoint->connection;
   bool is_sender = endpoint->role == RD_ROLE_SENDER;
   bool is_gone = rd_code_is_loss(end->code) || end->code == RD_CODE_PEER_STALLED;
@@ -169,16 +169,16 @@ bool rd_endpoint_farewell(struct rd_endpoint *endpoint, const struct rd_error *e
   if (connection == NULL || is_gone || (endpoint->peer_ended && !(is_good && is_sender))) {
     // nothing to say
   } else if (is_good && is_sender) {
-    rd_connection_say_last(connection, RD_FRAME_BYE, bytes, NULL, 0, FAREWELL_MS, &lost);
+    rd_connection_send_final(connection, RD_FRAME_BYE, bytes, NULL, 0, SHUTDOWN_MS, &lost);
   } else if (end->code == RD_CODE_CLOSED) {
-    return rd_connection_say_last(connection, RD_FRAME_CLOSED, bytes, NULL, 0, CLOSED_MS, &lost) ||
-           !rd_endpoint_mend(endpoint, &lost);
+    return rd_connection_send_final(connection, RD_FRAME_CLOSED, bytes, NULL, 0, CLOSED_MS, &lost) ||
+           !rd_endpoint_reconnect(endpoint, &lost);
   } else if (end->code != RD_CODE_OK) {
     struct rd_abort abort = {.code = end->code};
     unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
     snprintf(abort.reason, sizeof abort.reason, "%s", end->message);
     size_t payload_bytes = rd_abort_encode(&abort, payload);
-    rd_connection_say_last(connection, RD_FRAME_ABORT, bytes, payload, payload_bytes, FAREWELL_MS, &lost);
+    rd_connection_send_final(connection, RD_FRAME_ABORT, bytes, payload, payload_bytes, SHUTDOWN_MS, &lost);
   }
   return true;
 }
@@ -219,7 +219,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
                  .rdma_first = settings->rdma_first,
                  .poll = settings->poll},
       .rejected = emit_rejected,
-      .settle = settings->numa ? settle : NULL,
+      .bind_numa = settings->numa ? bind_numa : NULL,
       .context = endpoint,
   };
   snprintf(config.identity.run, sizeof config.identity.run, "%s", settings->run);
@@ -232,7 +232,7 @@ static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *erro
   case 1:
     return take_connection(endpoint, error);
   case 0:
-    return endpoint->joined ? still_mending(endpoint, error) : still_listening(endpoint, error);
+    return endpoint->joined ? still_reconnecting(endpoint, error) : still_listening(endpoint, error);
   default:
     if (endpoint->joined) return refused(endpoint, error);
     emit_dial_failed(endpoint, error);
@@ -240,12 +240,12 @@ static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *erro
   }
 }
 
-static void keep_time(struct rd_endpoint *endpoint) {
+static void update_liveness(struct rd_endpoint *endpoint) {
   int64_t now_ms = rd_now_ms(), away_ms = now_ms - endpoint->passed_at_ms;
   endpoint->passed_at_ms = now_ms;
   if (away_ms > STOPPED_AFTER_MS) {
     endpoint->lived_at_ms += away_ms;
-    endpoint->mended_until_ms += away_ms;
+    endpoint->reconnect_until_ms += away_ms;
     if (endpoint->connection != NULL) rd_connection_resumed(endpoint->connection);
   }
   if (endpoint->connection == NULL) return;
@@ -256,7 +256,7 @@ static void keep_time(struct rd_endpoint *endpoint) {
   if (lives && heard_at_ms > endpoint->lived_at_ms) endpoint->lived_at_ms = heard_at_ms;
 }
 
-static bool look_for_silence(struct rd_endpoint *endpoint, struct rd_error *error) {
+static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) {
   int64_t lifeless_ms = rd_now_ms() - endpoint->lived_at_ms;
   if (lifeless_ms >= endpoint->settings.stall_timeout_ms + SILENT_MS) {
     rd_error_set(error, RD_CODE_PEER_STALLED, "nothing but greetings came from %s for %lld s",
@@ -265,7 +265,7 @@ static bool look_for_silence(struct rd_endpoint *endpoint, struct rd_error *erro
   }
   int64_t long_ms = SILENT_MS + SILENT_ROUND_TRIPS * (int64_t)rd_connection_rtt_us(endpoint->connection) / 1000;
   if (rd_connection_silent_ms(endpoint->connection) < long_ms)
-    rd_connect_rest(endpoint->connect);
+    rd_connect_cancel(endpoint->connect);
   else if (rd_now_ms() - endpoint->refused_at_ms >= long_ms && rd_connect_again(endpoint->connect))
     endpoint->connect_due = true;
   return true;
@@ -273,7 +273,7 @@ static bool look_for_silence(struct rd_endpoint *endpoint, struct rd_error *erro
 
 // The device may not have memory for two connections.
 static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error) {
-  part(endpoint);
+  drop_connection(endpoint);
   int taken = rd_connect_take(endpoint->connect, &endpoint->connection, error);
   if (taken <= 0) return taken == 0;
   enum rd_protection protection = rd_connection_agreement(endpoint->connection)->protection;
@@ -302,18 +302,18 @@ static bool refused(struct rd_endpoint *endpoint, struct rd_error *error) {
   return false;
 }
 
-static bool still_mending(struct rd_endpoint *endpoint, struct rd_error *error) {
-  if (endpoint->connection != NULL || rd_now_ms() < endpoint->mended_until_ms) return true;
+static bool still_reconnecting(struct rd_endpoint *endpoint, struct rd_error *error) {
+  if (endpoint->connection != NULL || rd_now_ms() < endpoint->reconnect_until_ms) return true;
   rd_error_set(error, RD_CODE_PEER_LOST, "%s, and it could not be made again in time", endpoint->broken.message);
   return false;
 }
 
-static void part(struct rd_endpoint *endpoint) {
+static void drop_connection(struct rd_endpoint *endpoint) {
   struct rd_connection *connection = endpoint->connection;
   read_meters(endpoint);
   endpoint->wire_bytes = endpoint->meter.wire_bytes;
   endpoint->connection = NULL;
-  if (connection != NULL) endpoint->let_go(endpoint->context, connection);
+  if (connection != NULL) endpoint->detach(endpoint->context, connection);
 }
 
 // What the connection counted itself.
@@ -330,10 +330,10 @@ static void emit_rejected(void *context, const char *peer, const struct rd_error
 }
 
 // Once: the threads that were started then stay there.
-static void settle(void *context, const char *device) {
+static void bind_numa(void *context, const char *device) {
   struct rd_endpoint *endpoint = context;
-  if (!endpoint->settled) endpoint->has_node = rd_numa_go_to(device, &endpoint->node);
-  endpoint->settled = true;
+  if (!endpoint->numa_bound) endpoint->has_node = rd_numa_go_to(device, &endpoint->node);
+  endpoint->numa_bound = true;
 }
 
 static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command) {

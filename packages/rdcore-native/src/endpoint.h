@@ -18,19 +18,19 @@ struct rd_endpoint {
   struct rd_connection *connection; // NULL: not yet, or not any more
   bool joined;                      // there was a connection
   enum rd_protection protection;    // and its DATA frames had this
-  bool settled;                     // it was looked where to be for it
+  bool numa_bound;                  // it was looked where to be for it
   bool has_node;                    // and `node` it is
   int node;
-  struct rd_error broken;  // why there is none any more, `joined` though it is
-  int64_t mended_until_ms; // there must be another one
-  int64_t refused_at_ms;   // what was tried beside a silent one; 0: it was not
+  struct rd_error broken;     // why there is none any more, `joined` though it is
+  int64_t reconnect_until_ms; // there must be another one
+  int64_t refused_at_ms;      // what was tried beside a silent one; 0: it was not
   // A connection that only lets greetings pass does not count as life, however often it is made anew.
   int64_t taken_at_ms; // this connection
   int64_t lived_at_ms; // when something moved last, or a connection that lasts was heard of
   int64_t passed_at_ms;
   uint64_t moved_bytes, moved_before_bytes; // of the stream; the loop says
   // The loop parts with the connection there is, broken or replaced: destroys it, or keeps it disconnected.
-  void (*let_go)(void *context, struct rd_connection *connection);
+  void (*detach)(void *context, struct rd_connection *connection);
   void *context;
   int64_t listen_until_ms; // 0: no limit
   bool peer_ended;         // the peer ended the stream, and needs no telling
@@ -39,9 +39,9 @@ struct rd_endpoint {
   struct rd_meter meter;
 };
 
-// See the fields for `let_go`.
+// See the fields for `detach`.
 void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd_control *control,
-                      void (*let_go)(void *context, struct rd_connection *connection), void *context);
+                      void (*detach)(void *context, struct rd_connection *connection), void *context);
 void rd_endpoint_clear(struct rd_endpoint *endpoint); // closes everything, wipes the key
 
 // Follows `open`, `listen`, `dial` and `adopt`. False: they could not be followed, or the command is `abort`, or the
@@ -52,7 +52,7 @@ bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_co
 // comes by another one. False: it failed for good.
 bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error);
 // A failure of the connection: true when another one is being made, false when it is the end.
-bool rd_endpoint_mend(struct rd_endpoint *endpoint, const struct rd_error *error);
+bool rd_endpoint_reconnect(struct rd_endpoint *endpoint, const struct rd_error *error);
 // On a connection after the first one, the stream goes on from `offset`.
 void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset);
 
@@ -68,7 +68,7 @@ bool rd_endpoint_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_erro
 
 // Tells the peer how it ended, unless it knows: ABORT, and for RD_CODE_OK and RD_CODE_CLOSED the role's own last
 // frame. False: CLOSED went to a connection that broke, and another one is being made to say it again.
-bool rd_endpoint_farewell(struct rd_endpoint *endpoint, const struct rd_error *end);
+bool rd_endpoint_shutdown(struct rd_endpoint *endpoint, const struct rd_error *end);
 // The counters, when they are due, or at once when `last`.
 void rd_endpoint_emit_counters(struct rd_endpoint *endpoint, bool last);
 // The last counters and RD_EVENT_FINISHED.

@@ -27,7 +27,7 @@ void rd_limit_spend(struct rd_limit *limit, size_t bytes) {
   if (limit->bytes_per_s > 0) limit->saved_bytes -= (double)bytes;
 }
 
-void rd_limit_rest(struct rd_limit *limit) {
+void rd_limit_idle(struct rd_limit *limit) {
   limit->idle = true;
   limit->holds = false;
 }

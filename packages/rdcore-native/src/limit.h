@@ -26,7 +26,7 @@ size_t rd_limit_allow(struct rd_limit *limit, size_t wanted, int64_t now_ns);
 // They went; whether for the first time or again is all the same.
 void rd_limit_spend(struct rd_limit *limit, size_t bytes);
 // Nothing is to be sent until rd_limit_allow() is asked again.
-void rd_limit_rest(struct rd_limit *limit);
+void rd_limit_idle(struct rd_limit *limit);
 // How long nothing may go; -1: nothing is held back.
 int64_t rd_limit_wait_ns(const struct rd_limit *limit, int64_t now_ns);
 

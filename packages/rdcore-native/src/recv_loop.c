@@ -51,7 +51,7 @@ static bool begin(struct receiver *receiver, struct rd_error *error);
 static bool on_connected(struct receiver *receiver, struct rd_error *error);
 static bool begin_writing(struct receiver *receiver, struct rd_error *error);
 static bool is_held(struct receiver *receiver);
-static void let_go(void *context, struct rd_connection *connection);
+static void detach(void *context, struct rd_connection *connection);
 static bool follow_writer(struct receiver *receiver, struct rd_error *error);
 static bool pump(struct receiver *receiver, struct rd_error *error);
 static bool receive(struct receiver *receiver, struct rd_error *error);
@@ -78,7 +78,7 @@ static void clear(struct receiver *receiver);
 enum rd_code rd_recv_loop(struct rd_control *control) {
   struct receiver receiver = {.reader = RD_NO_READER_PROCESS, .output_fd = -1, .watch_fd = -1};
   struct rd_error end = {.code = RD_CODE_OK};
-  rd_endpoint_init(&receiver.endpoint, RD_ROLE_RECEIVER, control, let_go, &receiver);
+  rd_endpoint_init(&receiver.endpoint, RD_ROLE_RECEIVER, control, detach, &receiver);
   do {
     if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
     show_held(&receiver);
@@ -86,7 +86,7 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
     if (receiver.unwanted && rd_code_is_loss(end.code))
       rd_error_set(&end, RD_CODE_CLOSED, "the consumer wanted no more");
     // An abort that came too late is nobody's business, and whoever waits for our word does not wait long.
-  } while (!receiver.delivered && !rd_endpoint_farewell(&receiver.endpoint, &end));
+  } while (!receiver.delivered && !rd_endpoint_shutdown(&receiver.endpoint, &end));
   // What was written whole is delivered, whatever came after: a lost connection, or an abort that was too late.
   if (stop_writing(&receiver)) {
     end = (struct rd_error){.code = RD_CODE_OK};
@@ -106,7 +106,7 @@ static bool run(struct receiver *receiver, struct rd_error *error) {
       return false;
     // With a connection after it was listened to: of one that is broken nobody hears that the consumer is gone.
     if (endpoint->connection == NULL && !follow_writer(receiver, error)) return false;
-    if (endpoint->connection != NULL && !pump(receiver, error) && !rd_endpoint_mend(endpoint, error)) return false;
+    if (endpoint->connection != NULL && !pump(receiver, error) && !rd_endpoint_reconnect(endpoint, error)) return false;
     if (receiver->over) return true;
     rd_endpoint_emit_counters(endpoint, false);
     wait(receiver);
@@ -210,7 +210,7 @@ static bool is_held(struct receiver *receiver) {
 
 // What is not begun to be written will come again. What is being written stays where it is: in the memory of the
 // connection there was, or of one that broke before.
-static void let_go(void *context, struct rd_connection *connection) {
+static void detach(void *context, struct rd_connection *connection) {
   struct receiver *receiver = context;
   bool forgot_end = false;
   size_t busy_bytes = receiver->writer != NULL ? rd_writer_forget(receiver->writer, &forgot_end) : 0;

@@ -41,7 +41,7 @@ static bool take_source(struct sender *sender, struct rd_source *source, const c
 static void on_connected(struct sender *sender);
 static bool begin(struct sender *sender, struct rd_error *error);
 static bool register_ring(struct sender *sender, struct rd_error *error);
-static void let_go(void *context, struct rd_connection *connection);
+static void detach(void *context, struct rd_connection *connection);
 static bool pump(struct sender *sender, struct rd_error *error);
 static bool transmit(struct sender *sender, struct rd_error *error);
 static bool receive(struct sender *sender, struct rd_error *error);
@@ -58,9 +58,9 @@ static void clear(struct sender *sender);
 enum rd_code rd_send_loop(struct rd_control *control) {
   struct sender sender = {.wait = RD_WAIT_NONE};
   struct rd_error end = {.code = RD_CODE_OK};
-  rd_endpoint_init(&sender.endpoint, RD_ROLE_SENDER, control, let_go, &sender);
+  rd_endpoint_init(&sender.endpoint, RD_ROLE_SENDER, control, detach, &sender);
   if (run(&sender, &end)) end = (struct rd_error){.code = RD_CODE_OK};
-  (void)rd_endpoint_farewell(&sender.endpoint, &end);
+  (void)rd_endpoint_shutdown(&sender.endpoint, &end);
   clear(&sender);
   rd_endpoint_finish(&sender.endpoint, &end);
   return end.code;
@@ -70,7 +70,7 @@ static bool run(struct sender *sender, struct rd_error *error) {
   struct rd_endpoint *endpoint = &sender->endpoint;
   for (;;) {
     if (!handle_commands(sender, error) || !rd_endpoint_connect(endpoint, error) || !begin(sender, error)) return false;
-    if (endpoint->connection != NULL && !pump(sender, error) && !rd_endpoint_mend(endpoint, error)) return false;
+    if (endpoint->connection != NULL && !pump(sender, error) && !rd_endpoint_reconnect(endpoint, error)) return false;
     if (sender->done) return true;
     rd_endpoint_emit_counters(endpoint, false);
     wait(sender);
@@ -155,7 +155,7 @@ static bool register_ring(struct sender *sender, struct rd_error *error) {
 }
 
 // All that was sent and is not acknowledged is in the ring.
-static void let_go(void *context, struct rd_connection *connection) {
+static void detach(void *context, struct rd_connection *connection) {
   (void)context;
   rd_connection_destroy(connection);
 }
@@ -262,7 +262,7 @@ static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
   uint64_t unsent = sender->filled_seen - sender->sent;
   bool is_part = unsent < sender->chunk_bytes;
   if (unsent == 0) {
-    rd_limit_rest(&sender->limit);
+    rd_limit_idle(&sender->limit);
     return 0;
   }
   if (is_part && !rd_connection_drained(sender->endpoint.connection)) {

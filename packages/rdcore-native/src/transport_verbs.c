@@ -352,7 +352,7 @@ static void let_device_go(struct verbs *verbs) {
   verbs->established = false;
   rd_queue_close(&verbs->queue);
   rd_send_close(&verbs->send);
-  rd_receive_let_go(&verbs->receive);
+  rd_receive_detach(&verbs->receive);
   rd_queue_close_domain(&verbs->queue);
   rd_verbs_id_destroy(&verbs->id);
   rd_verbs_wait_close(&verbs->wait);

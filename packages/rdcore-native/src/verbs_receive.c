@@ -43,12 +43,12 @@ bool rd_receive_open(struct rd_receive *receive, struct rd_queue *queue, struct 
   bool good = receive->small_region != NULL;
   for (unsigned i = 0; good && i < RD_SMALL_BUFFERS; i++) good = post_small(receive, i, error);
   if (good) return true;
-  rd_receive_let_go(receive);
+  rd_receive_detach(receive);
   rd_receive_close(receive);
   return false;
 }
 
-void rd_receive_let_go(struct rd_receive *receive) {
+void rd_receive_detach(struct rd_receive *receive) {
   if (receive->small_region != NULL) receive->queue->verbs->ibv_dereg_mr(receive->small_region);
   if (receive->slots_region != NULL) receive->queue->verbs->ibv_dereg_mr(receive->slots_region);
   receive->small_region = receive->slots_region = NULL;

@@ -38,7 +38,7 @@ struct rd_receive {
 // Allocates and posts the small buffers.
 bool rd_receive_open(struct rd_receive *receive, struct rd_queue *queue, struct rd_flow *flow, struct rd_error *error);
 // After the queue pair is destroyed: the device forgets the memory, which stays. Also of all zeros, and again.
-void rd_receive_let_go(struct rd_receive *receive);
+void rd_receive_detach(struct rd_receive *receive);
 // After that. Also of all zeros.
 void rd_receive_close(struct rd_receive *receive);
 

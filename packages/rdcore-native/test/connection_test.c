@@ -122,7 +122,7 @@ static void abort_is_last(enum rd_protection protection) {
   struct rd_rx_frame rx_frame;
   bool aborted = false;
   for (unsigned block = 0; block < 4; block++) CHECK(send_block(ends.sender, block) == 1);
-  (void)rd_connection_say_last(ends.sender, RD_FRAME_ABORT, 0, (const unsigned char *)"\11\0\0\0why", 7, 0, &error);
+  (void)rd_connection_send_final(ends.sender, RD_FRAME_ABORT, 0, (const unsigned char *)"\11\0\0\0why", 7, 0, &error);
   rd_connection_destroy(ends.sender);
   for (int came = 1; came > 0;) {
     came = rd_connection_receive(ends.receiver, &rx_frame, &error);

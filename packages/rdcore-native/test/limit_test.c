@@ -86,7 +86,7 @@ static void saves_little_while_idle(void) {
     rd_limit_init(&limit, rates[i], now_ns);
     CHECK(rd_limit_allow(&limit, 1, now_ns += SECOND) == 1); // it was there: nothing is held back
     rd_limit_spend(&limit, 1);
-    rd_limit_rest(&limit);
+    rd_limit_idle(&limit);
     double most = at_rate(rates[i], 20 * MS);
     size_t burst = rd_limit_allow(&limit, SIZE_MAX, now_ns += 3600 * SECOND);
     CHECK((double)burst <= (most > 1 ? most : 1) && (double)burst > most - 1);
@@ -133,7 +133,7 @@ static void lets_little_pass(void) {
     now_ns += 10 * MS;
     CHECK(rd_limit_allow(&limit, 64, now_ns) == 64 && rd_limit_wait_ns(&limit, now_ns) == -1);
     rd_limit_spend(&limit, 64);
-    rd_limit_rest(&limit);
+    rd_limit_idle(&limit);
   }
 }
 
