@@ -117,7 +117,7 @@ const PROGRAMS: ReadonlySet<string> = new Set(['rdsend', 'rdrecv', 'rdstage']);
 
 /** The leash of ssh is an rdstage too, and hears no key. */
 function isAgent({ command }: MarkedProcess): boolean {
-  return !command.includes('--leash');
+  return !command.includes('--die-with-parent');
 }
 
 /** Distinct ones: both ends of a hop are told the same. */

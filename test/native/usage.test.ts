@@ -31,7 +31,7 @@ const ROWS: readonly Row[] = [
   ['rdrecv --key-fd 0 0 k', 'with --key-fd KEY is -'],
   ['rdstage', 'it is started by rdpipe, with --agent'],
   ['rdstage --no-such', 'there is no such option, or its value is missing'],
-  ['rdstage --leash', '--leash needs a command'],
+  ['rdstage --die-with-parent', '--die-with-parent needs a command'],
   ['rdstage --agent', '--agent needs --nonce NONCE'],
   ['rdstage --agent --nonce n more', '--agent takes no further words'],
   ["rdstage --agent --nonce 'a b'", 'the nonce must be printable, without blanks'],

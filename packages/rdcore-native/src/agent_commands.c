@@ -181,7 +181,7 @@ static bool decode_adopt(json_t *message, struct rd_command *command) {
   if (!get_number(json_object_get(message, "fd"), 3, INT_MAX, &fd)) return false;
   struct rd_error ignored;
   command->transport = rd_tcp_adopt((int)fd, &ignored);
-  command->is_dialer = json_is_true(json_object_get(message, "dialler"));
+  command->is_dialer = json_is_true(json_object_get(message, "dialer"));
   return command->transport != NULL;
 }
 

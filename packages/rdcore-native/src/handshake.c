@@ -74,9 +74,9 @@ struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enu
   handshake->is_dialer = is_dialer;
   handshake->mine = *mine;
   memcpy(handshake->key, identity->key, RD_KEY_BYTES);
-  bool dialler_sends = (role == RD_ROLE_SENDER) == is_dialer;
+  bool dialer_sends = (role == RD_ROLE_SENDER) == is_dialer;
   snprintf(handshake->identity, sizeof handshake->identity, "rdpipe/1 %s %u %s", identity->run, identity->hop,
-           dialler_sends ? "sender" : "receiver");
+           dialer_sends ? "sender" : "receiver");
   if (create_tls(handshake)) return handshake;
   rd_handshake_destroy(handshake);
   rd_error_set(error, RD_CODE_INTERNAL, "cannot set up TLS 1.3");

@@ -20,7 +20,7 @@
 enum breaking {
   BREAK_CLOSE,          // in order, both sides
   BREAK_RESET,          // both sides
-  BREAK_CLOSE_DIALLER,  // only that side is told
+  BREAK_CLOSE_DIALER,   // only that side is told
   BREAK_RESET_LISTENER, // only that side is told
   BREAK_SILENCE,        // nobody is: nothing passes any more
 };
@@ -71,35 +71,35 @@ static inline void proxy_wait_for_end(struct proxy *proxy, int fd) {
   }
 }
 
-static inline void proxy_break(struct proxy *proxy, int is_dialer, int listener) {
+static inline void proxy_break(struct proxy *proxy, int dialer, int listener) {
   enum breaking breaking = proxy->breaking;
   proxy->broken++;
   if (proxy->dies && proxy->broken == proxy->breaks) {
     close(proxy->listener_fd);
     proxy->listener_fd = -1;
   }
-  if (breaking == BREAK_SILENCE) proxy_wait_for_end(proxy, is_dialer);
-  bool dialler_first = breaking == BREAK_CLOSE_DIALLER;
-  proxy_close(dialler_first ? is_dialer : listener, breaking == BREAK_RESET || breaking == BREAK_RESET_LISTENER);
-  if (breaking == BREAK_CLOSE_DIALLER || breaking == BREAK_RESET_LISTENER)
-    proxy_wait_for_end(proxy, dialler_first ? listener : is_dialer);
-  proxy_close(dialler_first ? listener : is_dialer, breaking == BREAK_RESET || breaking == BREAK_RESET_LISTENER);
+  if (breaking == BREAK_SILENCE) proxy_wait_for_end(proxy, dialer);
+  bool dialer_first = breaking == BREAK_CLOSE_DIALER;
+  proxy_close(dialer_first ? dialer : listener, breaking == BREAK_RESET || breaking == BREAK_RESET_LISTENER);
+  if (breaking == BREAK_CLOSE_DIALER || breaking == BREAK_RESET_LISTENER)
+    proxy_wait_for_end(proxy, dialer_first ? listener : dialer);
+  proxy_close(dialer_first ? listener : dialer, breaking == BREAK_RESET || breaking == BREAK_RESET_LISTENER);
 }
 
-static inline void proxy_carry(struct proxy *proxy, int is_dialer, int listener) {
+static inline void proxy_carry(struct proxy *proxy, int dialer, int listener) {
   size_t left_bytes = proxy->every_bytes;
   bool alive = true;
   while (alive && left_bytes > 0 && !proxy->stop) {
-    struct pollfd polls[] = {{.fd = is_dialer, .events = POLLIN}, {.fd = listener, .events = POLLIN}};
+    struct pollfd polls[] = {{.fd = dialer, .events = POLLIN}, {.fd = listener, .events = POLLIN}};
     poll(polls, 2, 20);
-    if (polls[0].revents != 0) alive = proxy_pass(proxy, is_dialer, listener, &left_bytes);
-    if (alive && left_bytes > 0 && polls[1].revents != 0) alive = proxy_pass(proxy, listener, is_dialer, &left_bytes);
+    if (polls[0].revents != 0) alive = proxy_pass(proxy, dialer, listener, &left_bytes);
+    if (alive && left_bytes > 0 && polls[1].revents != 0) alive = proxy_pass(proxy, listener, dialer, &left_bytes);
   }
   if (alive && !proxy->stop) {
-    proxy_break(proxy, is_dialer, listener);
+    proxy_break(proxy, dialer, listener);
     return;
   }
-  close(is_dialer);
+  close(dialer);
   close(listener);
 }
 
@@ -108,14 +108,14 @@ static inline void *proxy_run(void *context) {
   while (!proxy->stop && proxy->listener_fd >= 0) {
     struct pollfd polls[] = {{.fd = proxy->listener_fd, .events = POLLIN}};
     if (poll(polls, 1, 20) <= 0) continue;
-    int is_dialer = accept(proxy->listener_fd, NULL, NULL), listener = socket(AF_INET, SOCK_STREAM, 0);
+    int dialer = accept(proxy->listener_fd, NULL, NULL), listener = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in address = proxy_address(proxy->to_port);
-    REQUIRE(is_dialer >= 0 && listener >= 0);
+    REQUIRE(dialer >= 0 && listener >= 0);
     if (connect(listener, (struct sockaddr *)&address, sizeof address) == 0) {
-      proxy_carry(proxy, is_dialer, listener);
+      proxy_carry(proxy, dialer, listener);
       continue;
     }
-    close(is_dialer);
+    close(dialer);
     close(listener);
   }
   return NULL;

@@ -5,9 +5,9 @@
 // not reaped, shows no consumer an end of file that nothing good led to, and ends within its time with `ended`.
 #include "cleanup.h"
 #include "fuzz.h"
-#include "guard_words.h"
+#include "guardian_messages.h"
+#include "held_write_ends.h"
 #include "hello.h"
-#include "holds.h"
 #include "io.h"
 #include "lines.h"
 #include "lone_clock.h"
@@ -50,7 +50,7 @@ static struct scene {
   size_t child_count;
   int controller_fd, guardian_fd, signal_fd; // the other ends of the supervisor's; -1: closed
   struct line_reader *told;
-  struct holds holds;
+  struct held_write_ends held;
   bool spawn_fails, has_gone, is_done; // has_gone: the controller
   bool may_end;                        // a consumer may see an end of file
   bool greeted;
@@ -71,7 +71,7 @@ static void request(const char *line, size_t bytes);
 static void send_line(int fd, const char *text, size_t bytes, char end);
 static int number_in(const char *digits, size_t count);
 static void end_child(struct child *child, int status);
-static void tell_signal(unsigned number);
+static void emit_signal(unsigned number);
 static struct child *child_of(pid_t pid);
 static pid_t pid_of(const struct child *child);
 
@@ -116,7 +116,7 @@ static void close_scene(void) {
   rd_cleanup_fd(&scene.guardian_fd);
   rd_cleanup_fd(&scene.signal_fd);
   line_reader_destroy(scene.told);
-  holds_clear(&scene.holds);
+  held_write_ends_clear(&scene.held);
 }
 
 // The supervisor's 0 and 1; -1: as they were.
@@ -172,12 +172,12 @@ static bool check_line(void *context, const char *line, size_t bytes) {
 }
 
 static void guard(void) {
-  struct guard_message message;
+  struct guardian_message message;
   int fd;
-  while (scene.guardian_fd >= 0 && guard_receive(scene.guardian_fd, &message, &fd) > 0) {
-    FUZZ_REQUIRE((message.word == GUARD_HOLD) == (fd >= 0));
-    if (message.word == GUARD_HOLD) holds_add(&scene.holds, message.number, fd);
-    if (message.word == GUARD_RELEASE) holds_drop(&scene.holds, message.number);
+  while (scene.guardian_fd >= 0 && guardian_receive(scene.guardian_fd, &message, &fd) > 0) {
+    FUZZ_REQUIRE((message.type == GUARDIAN_HOLD) == (fd >= 0));
+    if (message.type == GUARDIAN_HOLD) held_write_ends_add(&scene.held, message.number, fd);
+    if (message.type == GUARDIAN_RELEASE) held_write_ends_drop(&scene.held, message.number);
   }
 }
 
@@ -201,7 +201,7 @@ static void act(const char *line, size_t bytes) {
   else if (kind == 'q')
     rd_cleanup_fd(&scene.controller_fd), scene.has_gone = true;
   else if (kind == '~')
-    tell_signal(SIGTERM);
+    emit_signal(SIGTERM);
   else if (kind == 'f')
     scene.spawn_fails = !scene.spawn_fails;
   else if (kind != 'u')
@@ -265,12 +265,12 @@ static int number_in(const char *digits, size_t count) {
 static void end_child(struct child *child, int status) {
   if (child->status == NOT_ENDED) {
     child->status = status;
-    tell_signal(SIGCHLD);
+    emit_signal(SIGCHLD);
   }
   for (size_t i = 0; i < child->fd_count; i++) rd_cleanup_fd(&child->fds[i]);
 }
 
-static void tell_signal(unsigned number) {
+static void emit_signal(unsigned number) {
   const struct signalfd_siginfo info = {.ssi_signo = number};
   if (scene.signal_fd >= 0) (void)rd_write_some(scene.signal_fd, &info, sizeof info);
 }

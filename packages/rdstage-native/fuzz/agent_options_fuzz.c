@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FUZZ_REQUIRE(good || error.code == RD_CODE_USAGE);
   if (good && options.mode == OPTIONS_AGENT)
     FUZZ_REQUIRE(options.nonce != NULL && strpbrk(options.nonce, " \n") == NULL);
-  if (good && options.mode == OPTIONS_LEASH) FUZZ_REQUIRE(options.command[0] != NULL);
+  if (good && options.mode == OPTIONS_DIE_WITH_PARENT) FUZZ_REQUIRE(options.command[0] != NULL);
   if (good) FUZZ_REQUIRE(options.user_stdin < 0 || options.user_stdin > 2);
   fuzz_words_free(&words);
   return 0;

@@ -22,7 +22,7 @@
 
 struct scene {
   struct agent agent;
-  int told_fd, tell_fd; // what the controller would read, and where it is written
+  int told_fd, emit_fd; // what the controller would read, and where it is written
   struct line_reader *told;
   unsigned ends, finishes;
   struct hop *hop;
@@ -32,7 +32,7 @@ static void prepare_hop(struct fuzz_input *input, struct prepare_spec *prepare, 
                         struct stage_spec *file);
 static void open_scene(struct scene *scene);
 static void close_scene(struct scene *scene);
-static void expand_word(struct scene *scene, struct fuzz_input *input);
+static void expand_path(struct scene *scene, struct fuzz_input *input);
 static void act(struct scene *scene, struct fuzz_input *input);
 static void say(int fd, struct fuzz_input *input, size_t most);
 static void end_child(struct scene *scene, struct fuzz_input *input);
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const struct hop_handler handler = {on_changed, on_end, on_finished, &scene};
   scene.hop = hop_create(&scene.agent, &prepare, &link, link.end, &handler);
   hop_open(scene.hop, scene.agent.null_fd, fuzz_u8(&input) & 1 ? scene.agent.null_fd : -1);
-  if (scene.hop->word != NULL) expand_word(&scene, &input);
+  if (scene.hop->expansion != NULL) expand_path(&scene, &input);
   for (unsigned turn = 0; turn < TURNS_MOST && input.left > 0 && !scene.hop->over; turn++) act(&scene, &input);
   if (!scene.hop->over) end_child(&scene, &input);
   read_told(&scene);
@@ -94,7 +94,7 @@ static void open_scene(struct scene *scene) {
   int ends[2];
   FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
   scene->told_fd = ends[0];
-  scene->tell_fd = ends[1];
+  scene->emit_fd = ends[1];
   scene->told = line_reader_create(scene->told_fd, LINE_MOST_BYTES);
   scene->agent = (struct agent){.guard_fd = -1, .user_stdin = -1, .user_stdout = -1};
   scene->agent.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -109,11 +109,11 @@ static void close_scene(struct scene *scene) {
   loop_destroy(scene->agent.loop);
   line_reader_destroy(scene->told);
   rd_cleanup_fd(&scene->told_fd);
-  rd_cleanup_fd(&scene->tell_fd);
+  rd_cleanup_fd(&scene->emit_fd);
   rd_cleanup_fd(&scene->agent.null_fd);
 }
 
-static void expand_word(struct scene *scene, struct fuzz_input *input) {
+static void expand_path(struct scene *scene, struct fuzz_input *input) {
   say(child_fds[1], input, 2 * PATH_MAX);
   say(child_fds[2], input, 2 * PATH_MAX);
   end_child(scene, input);

@@ -10,7 +10,15 @@
 
 #define NONCE_MAX_CHARACTERS 128
 
-enum { OPTION_AGENT = 256, OPTION_NONCE, OPTION_SUMS, OPTION_STDIN, OPTION_STDOUT, OPTION_LIMITS, OPTION_LEASH };
+enum {
+  OPTION_AGENT = 256,
+  OPTION_NONCE,
+  OPTION_SUMS,
+  OPTION_STDIN,
+  OPTION_STDOUT,
+  OPTION_LIMITS,
+  OPTION_DIE_WITH_PARENT
+};
 
 static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
 static bool check(int argc, char **argv, struct agent_options *options, struct rd_error *error);
@@ -25,7 +33,7 @@ bool agent_options_parse(int argc, char **argv, struct agent_options *options, s
       {"user-stdin", required_argument, NULL, OPTION_STDIN},
       {"user-stdout", required_argument, NULL, OPTION_STDOUT},
       {"stage-limits", required_argument, NULL, OPTION_LIMITS},
-      {"leash", no_argument, NULL, OPTION_LEASH},
+      {"die-with-parent", no_argument, NULL, OPTION_DIE_WITH_PARENT},
       {"version", no_argument, NULL, 'V'},
       {"help", no_argument, NULL, 'h'},
       {NULL, 0, NULL, 0},
@@ -37,8 +45,8 @@ bool agent_options_parse(int argc, char **argv, struct agent_options *options, s
     case OPTION_AGENT:
       options->mode = OPTIONS_AGENT;
       break;
-    case OPTION_LEASH:
-      options->mode = OPTIONS_LEASH;
+    case OPTION_DIE_WITH_PARENT:
+      options->mode = OPTIONS_DIE_WITH_PARENT;
       break;
     case OPTION_NONCE:
       options->nonce = optarg;
@@ -81,7 +89,8 @@ static bool take_descriptor(const char *text, int *fd, struct rd_error *error) {
 
 static bool check(int argc, char **argv, struct agent_options *options, struct rd_error *error) {
   options->command = argv + optind;
-  if (options->mode == OPTIONS_LEASH) return optind < argc || usage(error, "--leash needs a command");
+  if (options->mode == OPTIONS_DIE_WITH_PARENT)
+    return optind < argc || usage(error, "--die-with-parent needs a command");
   if (options->mode != OPTIONS_AGENT) return usage(error, "it is started by rdpipe, with --agent");
   if (optind < argc) return usage(error, "--agent takes no further words");
   return check_nonce(options->nonce, error);

@@ -6,7 +6,7 @@
 #include "error.h"
 #include "stage_limits.h"
 
-enum agent_options_mode { OPTIONS_AGENT, OPTIONS_LEASH, OPTIONS_VERSION, OPTIONS_HELP };
+enum agent_options_mode { OPTIONS_AGENT, OPTIONS_DIE_WITH_PARENT, OPTIONS_VERSION, OPTIONS_HELP };
 
 struct agent_options {
   enum agent_options_mode mode;

@@ -2,7 +2,7 @@
 #include "channel.h"
 
 #include "cleanup.h"
-#include "guard_words.h"
+#include "guardian_messages.h"
 #include "io.h"
 #include "memory.h"
 
@@ -32,7 +32,7 @@ struct channel *channel_create(struct agent *agent, bool guarded, struct rd_erro
   *channel = (struct channel){.agent = agent, .read_fd = ends[0], .write_fd = ends[1]};
   if (!guarded) return channel;
   channel->hold = ++agent->last_hold;
-  if (guard_hold(agent->guard_fd, channel->hold, channel->write_fd, error)) return channel;
+  if (guardian_hold(agent->guard_fd, channel->hold, channel->write_fd, error)) return channel;
   channel_destroy(channel);
   return NULL;
 }
@@ -46,10 +46,10 @@ void channel_destroy(struct channel *channel) {
   free(channel);
 }
 
-void channel_hand_over(struct channel *channel, struct holds *holds) {
+void channel_hand_over(struct channel *channel, struct held_write_ends *held) {
   watch_end(&channel->watch);
   rd_cleanup_fd(&channel->read_fd);
-  if (channel->hold && channel->write_fd >= 0) holds_add(holds, channel->hold, rd_take_fd(&channel->write_fd));
+  if (channel->hold && channel->write_fd >= 0) held_write_ends_add(held, channel->hold, rd_take_fd(&channel->write_fd));
 }
 
 int channel_read_end(const struct channel *channel) {
@@ -81,7 +81,7 @@ void channel_release(struct channel *channel) {
   struct rd_error ignored; // a guardian that is gone holds nothing, and the loop notices
   watch_end(&channel->watch);
   rd_cleanup_fd(&channel->write_fd);
-  if (channel->hold) guard_release(channel->agent->guard_fd, channel->hold, &ignored);
+  if (channel->hold) guardian_release(channel->agent->guard_fd, channel->hold, &ignored);
   channel->hold = 0;
 }
 

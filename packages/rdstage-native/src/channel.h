@@ -5,7 +5,7 @@
 #define RD_STAGE_CHANNEL_H
 
 #include "agent.h"
-#include "holds.h"
+#include "held_write_ends.h"
 
 typedef void channel_function(void *context);
 
@@ -15,7 +15,7 @@ struct channel *channel_create(struct agent *agent, bool guarded, struct rd_erro
 // Closes what is still open here. Where somebody still reads, the guardian goes on holding the writing end.
 void channel_destroy(struct channel *channel); // NULL-safe
 // Without a guardian: hands a guarded writing end that is still held over to `holds`.
-void channel_hand_over(struct channel *channel, struct holds *holds);
+void channel_hand_over(struct channel *channel, struct held_write_ends *held);
 
 int channel_read_end(const struct channel *channel);  // borrowed; -1 after channel_reader_started()
 int channel_write_end(const struct channel *channel); // borrowed; -1 after channel_release()

@@ -58,26 +58,26 @@ void control_listen(struct control *control) {
   watch_change(control->readable, POLLIN);
 }
 
-void control_tell_line(struct control *control, const char *line) {
+void control_emit_line(struct control *control, const char *line) {
   if (control->gone) return;
   line_writer_add(control->writer, line, strlen(line));
   watch_writing(control);
 }
 
-void control_tell(struct control *control, json_t *event) {
+void control_emit(struct control *control, json_t *event) {
   queue(control, event);
   if (line_writer_queued_bytes(control->writer) > QUEUE_MAX_BYTES)
     lose(control, RD_CODE_ABORTED, "rdpipe reads nothing any more");
 }
 
-void control_tell_if_idle(struct control *control, json_t *event) {
+void control_emit_if_idle(struct control *control, json_t *event) {
   if (line_writer_queued_bytes(control->writer) < IDLE_BYTES)
     queue(control, event);
   else
     json_decref(event);
 }
 
-void control_tell_alive(struct control *control) {
+void control_emit_alive(struct control *control) {
   static const char line[] = "{\"event\":\"alive\"}";
   // With so much waiting that it cannot have been taken, the last one still waits too.
   if (control->gone || line_writer_first_is(control->writer, line)) return;
@@ -148,7 +148,7 @@ static void queue(struct control *control, json_t *event) {
   char *line = json_dumps(event, JSON_COMPACT | JSON_PRESERVE_ORDER);
   if (!line) abort(); // out of memory: see memory.h
   json_decref(event);
-  control_tell_line(control, line);
+  control_emit_line(control, line);
   free(line);
 }
 

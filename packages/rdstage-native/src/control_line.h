@@ -24,13 +24,13 @@ void control_destroy(struct control *control); // NULL-safe
 // Begins to take requests.
 void control_listen(struct control *control);
 // Queues one line of text.
-void control_tell_line(struct control *control, const char *line);
+void control_emit_line(struct control *control, const char *line);
 // Queues an event and gives up the reference.
-void control_tell(struct control *control, json_t *event);
+void control_emit(struct control *control, json_t *event);
 // The same, but drops it when rdpipe is slow to read: a later one says more.
-void control_tell_if_idle(struct control *control, json_t *event);
+void control_emit_if_idle(struct control *control, json_t *event);
 // Queues `alive` before everything else, unless one waits already.
-void control_tell_alive(struct control *control);
+void control_emit_alive(struct control *control);
 // Writes what is queued, for at most `limit_ms`.
 void control_flush(struct control *control, int64_t limit_ms);
 

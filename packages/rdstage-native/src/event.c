@@ -55,9 +55,9 @@ json_t *event_exited(const struct exit_event *exited) {
   return with_usage(event, &exited->usage);
 }
 
-json_t *event_link_ended(int64_t link, enum hop_end end, const struct link_end_event *ended) {
+json_t *event_link_ended(int64_t link, enum hop_side end, const struct link_end_event *ended) {
   json_t *event = json_made(json_pack("{s:s,s:I,s:s,s:s,s:i,s:s,s:o,s:I,s:I}", "event", "link_ended", "link",
-                                      (json_int_t)link, "end", hop_end_name(end), "result", ended->result, "status",
+                                      (json_int_t)link, "end", hop_side_name(end), "result", ended->result, "status",
                                       ended->status, "code", ended->code, "message", json_made_text(ended->message),
                                       "bytes", (json_int_t)ended->bytes, "wire_bytes", (json_int_t)ended->wire_bytes));
   return with_usage(event, &ended->usage);

@@ -33,6 +33,6 @@ struct link_end_event {
   int64_t bytes, wire_bytes;
   struct rd_usage usage; // of its program
 };
-json_t *event_link_ended(int64_t link, enum hop_end end, const struct link_end_event *ended);
+json_t *event_link_ended(int64_t link, enum hop_side end, const struct link_end_event *ended);
 
 #endif

@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 static const struct stage_spec *file_of(const struct prepare_spec *prepare, const struct link_spec *link,
-                                        enum hop_end end);
+                                        enum hop_side end);
 static enum rd_code file_code(const struct hop *hop);
 static bool shows_output(const struct hop *hop);
 static void on_path(void *context, const char *path, const struct rd_error *why);
 static bool start(struct hop *hop, struct rd_error *error);
-static void tell_open(struct hop *hop);
-static void tell_file(struct hop *hop, const char *path);
-static void tell_early(struct hop *hop);
+static void emit_open(struct hop *hop);
+static void emit_file(struct hop *hop, const char *path);
+static void emit_early(struct hop *hop);
 static void fail(struct hop *hop, const struct rd_error *error);
 static void on_event(void *context, json_t *event);
 static void pass_on(struct hop *hop, json_t *event, bool droppable);
@@ -31,10 +31,10 @@ static void on_not_joined(struct hop *hop, json_t *event);
 static void on_finished(struct hop *hop, json_t *event);
 static void finish(struct hop *hop, const struct link_end_event *ended);
 static void die(struct hop *hop, int status, const struct rd_usage *usage);
-static bool can_hear(const struct hop *hop);
+static bool can_send(const struct hop *hop);
 
 struct hop *hop_create(struct agent *agent, const struct prepare_spec *prepare, const struct link_spec *link,
-                       enum hop_end end, const struct hop_handler *handler) {
+                       enum hop_side end, const struct hop_handler *handler) {
   struct hop *hop = memory_new(1, sizeof *hop);
   *hop = (struct hop){.agent = agent, .prepare = prepare, .link = link, .end = end, .handler = *handler};
   hop->file = file_of(prepare, link, end);
@@ -43,7 +43,7 @@ struct hop *hop_create(struct agent *agent, const struct prepare_spec *prepare, 
 
 void hop_destroy(struct hop *hop) {
   if (!hop) return;
-  word_destroy(hop->word);
+  path_expansion_destroy(hop->expansion);
   json_decref(hop->early);
   hop_program_destroy(hop->program);
   free(hop);
@@ -55,50 +55,50 @@ void hop_open(struct hop *hop, int data_fd, int adopt_fd) {
   hop->adopt_fd = adopt_fd;
   if (!hop->file) {
     if (start(hop, &error))
-      hop_program_tell(hop->program, json_pack("{s:s,s:b}", "op", "ready", "ask", (int)shows_output(hop)));
+      hop_program_send(hop->program, json_pack("{s:s,s:b}", "op", "ready", "ask", (int)shows_output(hop)));
     else
       fail(hop, &error);
     return;
   }
-  hop->word =
-      word_expand(hop->agent, hop->file->text, file_code(hop), hop->prepare->connect_timeout_ms, on_path, hop, &error);
-  if (!hop->word) fail(hop, &error);
+  hop->expansion =
+      path_expand(hop->agent, hop->file->text, file_code(hop), hop->prepare->connect_timeout_ms, on_path, hop, &error);
+  if (!hop->expansion) fail(hop, &error);
 }
 
 void hop_connect(struct hop *hop, json_t *order) {
-  if (can_hear(hop)) {
-    hop_program_tell(hop->program, json_incref(order));
-  } else if (hop->word) {
+  if (can_send(hop)) {
+    hop_program_send(hop->program, json_incref(order));
+  } else if (hop->expansion) {
     if (!hop->early) hop->early = json_made(json_array());
     json_array_append(hop->early, order);
   }
 }
 
 void hop_consumer(struct hop *hop, pid_t pid) {
-  if (can_hear(hop)) hop_program_tell(hop->program, json_pack("{s:s,s:i}", "op", "consumer", "pid", (int)pid));
+  if (can_send(hop)) hop_program_send(hop->program, json_pack("{s:s,s:i}", "op", "consumer", "pid", (int)pid));
 }
 
 void hop_commit(struct hop *hop, int status) {
-  if (can_hear(hop) && !hop->aborted)
-    hop_program_tell(hop->program, json_pack("{s:s,s:i}", "op", "commit", "status", status));
+  if (can_send(hop) && !hop->aborted)
+    hop_program_send(hop->program, json_pack("{s:s,s:i}", "op", "commit", "status", status));
 }
 
 void hop_abort(struct hop *hop, const char *reason) {
   if (hop->aborted) return;
   // What is dying already does so by itself; its peer may have told of it before its exit does.
   hop->aborted = !hop->program || !hop_program_has_left(hop->program);
-  word_destroy(hop->word);
-  hop->word = NULL;
+  path_expansion_destroy(hop->expansion);
+  hop->expansion = NULL;
   if (!hop->program) hop->over = true;
-  if (can_hear(hop)) hop_program_tell(hop->program, json_pack("{s:s,s:s}", "op", "abort", "reason", reason));
+  if (can_send(hop)) hop_program_send(hop->program, json_pack("{s:s,s:s}", "op", "abort", "reason", reason));
 }
 
-void hop_doom(struct hop *hop) {
-  hop->doomed = true;
+void hop_expect_exit(struct hop *hop) {
+  hop->exit_expected = true;
 }
 
 void hop_release(struct hop *hop) {
-  if (hop->program) hop_program_tell(hop->program, json_pack("{s:s}", "op", "release"));
+  if (hop->program) hop_program_send(hop->program, json_pack("{s:s}", "op", "release"));
 }
 
 pid_t hop_pid(const struct hop *hop) {
@@ -110,8 +110,8 @@ void hop_drain(struct hop *hop) {
 }
 
 bool hop_child_ended(struct hop *hop, pid_t pid, int status, const struct rd_usage *usage) {
-  if (hop->word && pid == word_pid(hop->word)) {
-    word_reaped(hop->word, status);
+  if (hop->expansion && pid == path_expansion_pid(hop->expansion)) {
+    path_expansion_reaped(hop->expansion, status);
     return true;
   }
   if (pid != hop_pid(hop)) return false;
@@ -123,7 +123,7 @@ bool hop_child_ended(struct hop *hop, pid_t pid, int status, const struct rd_usa
 }
 
 static const struct stage_spec *file_of(const struct prepare_spec *prepare, const struct link_spec *link,
-                                        enum hop_end end) {
+                                        enum hop_side end) {
   enum link_party party = end == HOP_SEND ? link->source : link->sink;
   const struct stage_spec *stage = prepare_stage_of(prepare, link->number, end);
   return party == PARTY_STAGE && stage && stage->kind != STAGE_COMMAND ? stage : NULL;
@@ -146,8 +146,8 @@ static void on_path(void *context, const char *path, const struct rd_error *why)
   else if (!start(hop, &error))
     fail(hop, &error);
   else {
-    tell_file(hop, path);
-    tell_early(hop);
+    emit_file(hop, path);
+    emit_early(hop);
   }
 }
 
@@ -156,15 +156,15 @@ static bool start(struct hop *hop, struct rd_error *error) {
       .end = hop->end, .data_fd = hop->data_fd, .adopt_fd = hop->adopt_fd, .function = on_event, .context = hop};
   hop->program = hop_program_start(hop->agent, &setup, error);
   if (!hop->program) return false;
-  tell_open(hop);
+  emit_open(hop);
   return true;
 }
 
-static void tell_open(struct hop *hop) {
+static void emit_open(struct hop *hop) {
   const struct link_spec *link = hop->link;
   const struct prepare_spec *prepare = hop->prepare;
   json_t *bind = link->bind ? json_string(link->bind) : json_null();
-  hop_program_tell(
+  hop_program_send(
       hop->program,
       json_pack("{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:o,s:[i,i],s:b,s:I,s:I,s:I,s:b}", "op", "open", "key", link->key,
                 "run", prepare->run, "hop", (json_int_t)link->number, "encrypt", link->encrypt, "buffer",
@@ -174,18 +174,18 @@ static void tell_open(struct hop *hop) {
                 (json_int_t)link->jobs, "limit", (json_int_t)link->limit_bytes_per_s, "numa", (int)link->numa));
 }
 
-static void tell_file(struct hop *hop, const char *path) {
+static void emit_file(struct hop *hop, const char *path) {
   size_t bytes = strlen(path), text_bytes = 2 * bytes + 1;
   char *text = memory_new(text_bytes, 1);
   rd_hex_encode((const unsigned char *)path, bytes, text, text_bytes);
-  hop_program_tell(hop->program,
+  hop_program_send(hop->program,
                    json_pack("{s:s,s:s,s:b}", "op", "file", "path", text, "append", (int)hop->file->append));
   free(text);
 }
 
-static void tell_early(struct hop *hop) {
+static void emit_early(struct hop *hop) {
   for (size_t i = 0; i < json_array_size(hop->early); i++)
-    hop_program_tell(hop->program, json_incref(json_array_get(hop->early, i)));
+    hop_program_send(hop->program, json_incref(json_array_get(hop->early, i)));
   json_decref(hop->early);
   hop->early = NULL;
 }
@@ -193,7 +193,7 @@ static void tell_early(struct hop *hop) {
 // It never came to run.
 static void fail(struct hop *hop, const struct rd_error *error) {
   hop->over = true;
-  control_tell(hop->agent->control, event_failed(hop->file ? hop->file->number : 0, error->code, error->message));
+  control_emit(hop->agent->control, event_failed(hop->file ? hop->file->number : 0, error->code, error->message));
   hop->handler.finished(hop->handler.context, false);
   hop->handler.changed(hop->handler.context);
 }
@@ -216,11 +216,11 @@ static void on_event(void *context, json_t *event) {
 
 static void pass_on(struct hop *hop, json_t *event, bool droppable) {
   json_object_set_new(event, "link", json_integer((json_int_t)hop->link->number));
-  json_object_set_new(event, "end", json_string(hop_end_name(hop->end)));
+  json_object_set_new(event, "end", json_string(hop_side_name(hop->end)));
   if (droppable)
-    control_tell_if_idle(hop->agent->control, json_incref(event));
+    control_emit_if_idle(hop->agent->control, json_incref(event));
   else
-    control_tell(hop->agent->control, json_incref(event));
+    control_emit(hop->agent->control, json_incref(event));
 }
 
 // An end that has its connection in hand is ready when it is joined to the other one.
@@ -228,7 +228,7 @@ static void on_ready(struct hop *hop) {
   if (hop->adopt_fd < 0)
     become_ready(hop);
   else
-    hop_program_tell(hop->program, json_pack("{s:s,s:i,s:b}", "op", "adopt", "fd", HOP_PROGRAM_ADOPT_FD, "dialler",
+    hop_program_send(hop->program, json_pack("{s:s,s:i,s:b}", "op", "adopt", "fd", HOP_PROGRAM_ADOPT_FD, "dialer",
                                              hop->end == HOP_SEND));
 }
 
@@ -240,7 +240,7 @@ static void become_ready(struct hop *hop) {
 // Nobody could join it in another way.
 static void on_not_joined(struct hop *hop, json_t *event) {
   const char *message = json_string_value(json_object_get(event, "message"));
-  if (!hop->aborted) control_tell(hop->agent->control, event_failed(0, RD_CODE_INTERNAL, message ? message : ""));
+  if (!hop->aborted) control_emit(hop->agent->control, event_failed(0, RD_CODE_INTERNAL, message ? message : ""));
   hop_abort(hop, "it could not be joined to its other end");
 }
 
@@ -261,13 +261,13 @@ static void on_finished(struct hop *hop, json_t *event) {
                                  .wire_bytes = wire_bytes,
                                  .usage = {.user_ms = user_ms, .system_ms = system_ms, .max_rss_kib = max_rss_kib}};
   if (!hop->ready && hop->file && strcmp(code, rd_code_name(file_code(hop))) == 0)
-    control_tell(hop->agent->control, event_failed(hop->file->number, file_code(hop), message));
+    control_emit(hop->agent->control, event_failed(hop->file->number, file_code(hop), message));
   finish(hop, &ended);
 }
 
 static void finish(struct hop *hop, const struct link_end_event *ended) {
   hop->finished = true;
-  control_tell(hop->agent->control, event_link_ended(hop->link->number, hop->end, ended));
+  control_emit(hop->agent->control, event_link_ended(hop->link->number, hop->end, ended));
   bool well = strcmp(ended->result, "delivered") == 0 || strcmp(ended->result, "closed") == 0;
   hop->handler.finished(hop->handler.context, well);
 }
@@ -281,7 +281,7 @@ static void die(struct hop *hop, int status, const struct rd_usage *usage) {
     rd_error_set(&error, RD_CODE_INTERNAL, "%s was killed by signal %d", name, WTERMSIG(status));
   else
     rd_error_set(&error, RD_CODE_INTERNAL, "%s exited %d without a word", name, WEXITSTATUS(status));
-  bool stopped = hop->aborted && (hop->doomed || !WIFSIGNALED(status));
+  bool stopped = hop->aborted && (hop->exit_expected || !WIFSIGNALED(status));
   if (stopped) rd_error_set(&error, RD_CODE_ABORTED, "%s was stopped", name);
   struct link_end_event ended = {.result = stopped ? "aborted" : "failed",
                                  .code = rd_code_name(error.code),
@@ -291,6 +291,6 @@ static void die(struct hop *hop, int status, const struct rd_usage *usage) {
   finish(hop, &ended);
 }
 
-static bool can_hear(const struct hop *hop) {
+static bool can_send(const struct hop *hop) {
   return hop->program && !hop->finished && !hop->over;
 }

@@ -5,8 +5,8 @@
 
 #include "agent.h"
 #include "hop_program.h"
+#include "path_expansion.h"
 #include "usage.h"
-#include "word.h"
 
 struct hop;
 
@@ -24,21 +24,21 @@ struct hop {
   const struct prepare_spec *prepare;
   const struct link_spec *link;
   const struct stage_spec *file; // NULL: its input or output is a descriptor
-  enum hop_end end;
+  enum hop_side end;
   struct hop_handler handler;
   int data_fd, adopt_fd; // until the program runs; borrowed
-  struct word *word;
+  struct path_expansion *expansion;
   struct hop_program *program;
-  json_t *early; // commands to connect that came before it was started; NULL: none
-  bool ready;    // its input or output is open; of a local link: it is joined to its other end
-  bool aborted;  // by us: how it ends then is our doing
-  bool doomed;   // and being killed by a signal is, too
-  bool finished; // said its last word
-  bool over;     // and was reaped
+  json_t *early;      // commands to connect that came before it was started; NULL: none
+  bool ready;         // its input or output is open; of a local link: it is joined to its other end
+  bool aborted;       // by us: how it ends then is our doing
+  bool exit_expected; // and being killed by a signal is, too
+  bool finished;      // said its last word
+  bool over;          // and was reaped
 };
 
 struct hop *hop_create(struct agent *agent, const struct prepare_spec *prepare, const struct link_spec *link,
-                       enum hop_end end, const struct hop_handler *handler);
+                       enum hop_side end, const struct hop_handler *handler);
 void hop_destroy(struct hop *hop); // NULL-safe
 
 // Begins to make it ready; a failure is told, and it is over. The descriptors are borrowed until it is ready or over.
@@ -49,7 +49,7 @@ void hop_connect(struct hop *hop, json_t *order);
 void hop_consumer(struct hop *hop, pid_t pid);       // who reads what rdrecv writes
 void hop_commit(struct hop *hop, int status);        // the producer ended well
 void hop_abort(struct hop *hop, const char *reason); // idempotent
-void hop_doom(struct hop *hop);                      // its program may be killed from now on
+void hop_expect_exit(struct hop *hop);               // its program may be killed from now on
 void hop_release(struct hop *hop);                   // nobody reads what rdrecv writes
 
 pid_t hop_pid(const struct hop *hop); // of the program; -1: none runs

@@ -61,7 +61,7 @@ pid_t hop_program_pid(const struct hop_program *program) {
   return program->pid;
 }
 
-const char *hop_program_name(enum hop_end end) {
+const char *hop_program_name(enum hop_side end) {
   return end == HOP_SEND ? "rdsend" : "rdrecv";
 }
 
@@ -76,7 +76,7 @@ bool hop_program_folder(char *path, size_t path_bytes, struct rd_error *error) {
   return true;
 }
 
-bool hop_program_find(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error) {
+bool hop_program_find(enum hop_side end, char *path, size_t path_bytes, struct rd_error *error) {
   static const char *const folders[] = {"/dynamic", ""};
   char here[PATH_MAX];
   if (!hop_program_folder(here, sizeof here, error)) return false;
@@ -88,7 +88,7 @@ bool hop_program_find(enum hop_end end, char *path, size_t path_bytes, struct rd
   return false;
 }
 
-void hop_program_tell(struct hop_program *program, json_t *message) {
+void hop_program_send(struct hop_program *program, json_t *message) {
   rd_json_lines_put(program->lines, message, false);
   watch_again(program);
 }

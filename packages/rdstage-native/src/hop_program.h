@@ -11,9 +11,9 @@
 typedef void hop_program_function(void *context, json_t *event);
 
 struct hop_program_setup {
-  enum hop_end end; // which program
-  int data_fd;      // its input or output; borrowed
-  int adopt_fd;     // a connected socket for it, which it gets as HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
+  enum hop_side end; // which program
+  int data_fd;       // its input or output; borrowed
+  int adopt_fd;      // a connected socket for it, which it gets as HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
   hop_program_function *function;
   void *context;
 };
@@ -28,14 +28,14 @@ struct hop_program *hop_program_start(struct agent *agent, const struct hop_prog
 void hop_program_destroy(struct hop_program *program);
 
 pid_t hop_program_pid(const struct hop_program *program);
-const char *hop_program_name(enum hop_end end);
+const char *hop_program_name(enum hop_side end);
 // The folder of this program, where the others are. False (RD_CODE_INTERNAL) when that cannot be found out.
 bool hop_program_folder(char *path, size_t path_bytes, struct rd_error *error);
 // Where it is: beside this program, in dynamic/ first, the build that can use what the host has. False
 // (RD_CODE_INTERNAL): there is none.
-bool hop_program_find(enum hop_end end, char *path, size_t path_bytes, struct rd_error *error);
+bool hop_program_find(enum hop_side end, char *path, size_t path_bytes, struct rd_error *error);
 // Queues one object and gives up the reference.
-void hop_program_tell(struct hop_program *program, json_t *message);
+void hop_program_send(struct hop_program *program, json_t *message);
 // Has it closed its socket, as it does first of all when it dies?
 bool hop_program_has_left(const struct hop_program *program);
 // It was waited for: it is never signalled again. Hands over what it still said.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lease.h"
 
-#include "guard_words.h"
+#include "guardian_messages.h"
 
 #define HEARTBEAT_MAX_MS 5000
 #define GUARDIAN_GRACE_MS 1000 // rdpipe, which misses us too, says what happened
 
 static void on_expiry(void *context);
 static void on_heartbeat(void *context);
-static void tell_guardian(const struct lease *lease);
+static void emit_guardian(const struct lease *lease);
 static int64_t heartbeat_ms(const struct lease *lease);
 
 void lease_start(struct lease *lease, struct agent *agent, void (*expired)(void *context), void *context) {
@@ -18,7 +18,7 @@ void lease_start(struct lease *lease, struct agent *agent, void (*expired)(void 
 
 void lease_set(struct lease *lease, int64_t lease_ms) {
   lease->lease_ms = lease_ms;
-  tell_guardian(lease); // now: it would go by the lease before for as long as that was
+  emit_guardian(lease); // now: it would go by the lease before for as long as that was
   lease_renew(lease);
   loop_timer(lease->agent->loop, &lease->heartbeat, heartbeat_ms(lease), on_heartbeat, lease);
 }
@@ -43,14 +43,14 @@ static void on_expiry(void *context) {
 
 static void on_heartbeat(void *context) {
   struct lease *lease = context;
-  control_tell_alive(lease->agent->control);
-  tell_guardian(lease);
+  control_emit_alive(lease->agent->control);
+  emit_guardian(lease);
   loop_timer(lease->agent->loop, &lease->heartbeat, heartbeat_ms(lease), on_heartbeat, lease);
 }
 
-static void tell_guardian(const struct lease *lease) {
+static void emit_guardian(const struct lease *lease) {
   struct rd_error ignored; // a guardian that is gone is heard of by its socket
-  guard_alive(lease->agent->guard_fd, (uint32_t)lease->lease_ms + GUARDIAN_GRACE_MS, &ignored);
+  guardian_alive(lease->agent->guard_fd, (uint32_t)lease->lease_ms + GUARDIAN_GRACE_MS, &ignored);
 }
 
 // A little early: it must have arrived by then.

@@ -32,7 +32,7 @@ static bool open_send(struct link *link, struct rd_error *error);
 static bool open_recv(struct link *link, struct rd_error *error);
 static bool open_local(struct link *link, struct rd_error *error);
 static void close_pair(struct link *link);
-static bool has_command(const struct link *link, enum hop_end end);
+static bool has_command(const struct link *link, enum hop_side end);
 static void on_hop_changed(void *context);
 static void on_end(void *context);
 static void on_send_finished(void *context, bool well);
@@ -92,7 +92,7 @@ bool link_is_ready(const struct link *link) {
   return (!link->send || link->send->ready) && (!link->recv || link->recv->ready);
 }
 
-struct hop *link_hop(const struct link *link, enum hop_end end) {
+struct hop *link_hop(const struct link *link, enum hop_side end) {
   return end == HOP_SEND ? link->send : link->recv;
 }
 
@@ -122,17 +122,17 @@ void link_abort(struct link *link, const char *reason) {
   if (link->recv) hop_abort(link->recv, reason);
 }
 
-void link_doom(struct link *link) {
-  if (link->send) hop_doom(link->send);
-  if (link->recv) hop_doom(link->recv);
+void link_expect_exit(struct link *link) {
+  if (link->send) hop_expect_exit(link->send);
+  if (link->recv) hop_expect_exit(link->recv);
 }
 
 void link_release(struct link *link) {
   if (link->recv) hop_release(link->recv);
 }
 
-void link_hand_over(struct link *link, struct holds *holds) {
-  if (link->drain) channel_hand_over(link->drain, holds);
+void link_hand_over(struct link *link, struct held_write_ends *held) {
+  if (link->drain) channel_hand_over(link->drain, held);
 }
 
 static bool is_read(void *context) {
@@ -206,7 +206,7 @@ static void close_pair(struct link *link) {
   rd_cleanup_fd(&link->pair[1]);
 }
 
-static bool has_command(const struct link *link, enum hop_end end) {
+static bool has_command(const struct link *link, enum hop_side end) {
   return (end == HOP_SEND ? link->producer : link->consumer) != NULL;
 }
 

@@ -4,7 +4,7 @@
 #define RD_STAGE_LINK_H
 
 #include "agent.h"
-#include "holds.h"
+#include "held_write_ends.h"
 #include "hop.h"
 
 struct link;
@@ -27,7 +27,7 @@ void link_set_consumer(struct link *link, struct stage *consumer);
 bool link_open(struct link *link, struct rd_error *error);
 bool link_is_ready(const struct link *link);
 // The end of that kind, or NULL.
-struct hop *link_hop(const struct link *link, enum hop_end end);
+struct hop *link_hop(const struct link *link, enum hop_side end);
 
 // What a command reads from and writes to; borrowed.
 int link_input_fd(const struct link *link);
@@ -37,10 +37,10 @@ void link_go(struct link *link);
 
 // The run fails: tells both ends. Idempotent.
 void link_abort(struct link *link, const char *reason);
-void link_doom(struct link *link);
+void link_expect_exit(struct link *link);
 // Every consumer is dead: ends may be closed.
 void link_release(struct link *link);
 // See channel_hand_over().
-void link_hand_over(struct link *link, struct holds *holds);
+void link_hand_over(struct link *link, struct held_write_ends *held);
 
 #endif

@@ -2,11 +2,11 @@
 // rdstage: the agent of one host. Two processes, each of which ends everything when it loses the other.
 #include "agent_options.h"
 #include "cleanup.h"
+#include "die_with_parent.h"
 #include "guardian.h"
 #include "hardening.h"
 #include "hello.h"
 #include "hop_program.h"
-#include "leash.h"
 #include "program_sums.h"
 #include "spawn.h"
 #include "supervisor.h"
@@ -32,7 +32,7 @@ static int fail(const struct rd_error *error, int status);
 
 static const char help[] = "usage: rdstage --agent --nonce NONCE [--sums LIST] [--user-stdin FD] [--user-stdout FD]\n"
                            "               [--stage-limits CORES,FILES]\n"
-                           "       rdstage --leash COMMAND [ARGUMENT...]\n"
+                           "       rdstage --die-with-parent COMMAND [ARGUMENT...]\n"
                            "\n"
                            "rdpipe starts it on every host; see rdstage(1).\n"
                            "\n"
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
   switch (options.mode) {
   case OPTIONS_AGENT:
     return agent(&options);
-  case OPTIONS_LEASH:
+  case OPTIONS_DIE_WITH_PARENT:
     return leash(&options);
   case OPTIONS_VERSION:
     puts("rdstage " RD_VERSION);
@@ -117,7 +117,7 @@ static int guard(const struct agent_options *options, pid_t supervisor, int guar
 static int leash(const struct agent_options *options) {
   struct rd_error error;
   int status;
-  if (!leash_run(options->command, &status, &error)) return fail(&error, 127);
+  if (!die_with_parent_run(options->command, &status, &error)) return fail(&error, 127);
   return status;
 }
 

@@ -24,8 +24,8 @@ static bool decode_party(const char *text, enum link_party *party, struct rd_err
 static char *text_from_hex(const char *digits);
 static bool check_stages(const struct prepare_spec *prepare, struct rd_error *error);
 static bool check_links(const struct prepare_spec *prepare, struct rd_error *error);
-static bool gives(const struct link_spec *link, const struct stage_spec *stage, enum hop_end end);
-static bool fits(const struct prepare_spec *prepare, const struct link_spec *link, enum hop_end end);
+static bool gives(const struct link_spec *link, const struct stage_spec *stage, enum hop_side end);
+static bool fits(const struct prepare_spec *prepare, const struct link_spec *link, enum hop_side end);
 static bool nonsense(struct rd_error *error, const char *words);
 
 struct prepare_spec *prepare_decode(json_t *object, struct rd_error *error) {
@@ -56,19 +56,19 @@ void prepare_destroy(struct prepare_spec *prepare) {
   free(prepare);
 }
 
-const char *hop_end_name(enum hop_end end) {
+const char *hop_side_name(enum hop_side end) {
   return end == HOP_SEND ? "send" : "recv";
 }
 
 const struct link_spec *prepare_link_of(const struct prepare_spec *prepare, const struct stage_spec *stage,
-                                        enum hop_end end) {
+                                        enum hop_side end) {
   int64_t number = end == HOP_RECV ? stage->in : stage->out;
   for (size_t i = 0; i < prepare->link_count; i++)
     if (prepare->links[i].number == number && gives(&prepare->links[i], stage, end)) return &prepare->links[i];
   return NULL;
 }
 
-const struct stage_spec *prepare_stage_of(const struct prepare_spec *prepare, int64_t link, enum hop_end end) {
+const struct stage_spec *prepare_stage_of(const struct prepare_spec *prepare, int64_t link, enum hop_side end) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
     const struct stage_spec *stage = &prepare->stages[i];
     if ((end == HOP_RECV ? stage->in : stage->out) == link) return stage;
@@ -266,7 +266,7 @@ static bool check_links(const struct prepare_spec *prepare, struct rd_error *err
   return true;
 }
 
-static bool gives(const struct link_spec *link, const struct stage_spec *stage, enum hop_end end) {
+static bool gives(const struct link_spec *link, const struct stage_spec *stage, enum hop_side end) {
   bool command = stage->kind == STAGE_COMMAND;
   switch (link->kind) {
   case LINK_NULL:
@@ -284,7 +284,7 @@ static bool gives(const struct link_spec *link, const struct stage_spec *stage, 
   return false;
 }
 
-static bool fits(const struct prepare_spec *prepare, const struct link_spec *link, enum hop_end end) {
+static bool fits(const struct prepare_spec *prepare, const struct link_spec *link, enum hop_side end) {
   size_t stages = 0;
   for (size_t i = 0; i < prepare->stage_count; i++)
     if (prepare_link_of(prepare, &prepare->stages[i], end) == link) stages++;

@@ -10,8 +10,8 @@
 
 #define PREPARE_STAGES_MAX 256u
 
-enum hop_end { HOP_SEND, HOP_RECV };
-const char *hop_end_name(enum hop_end end); // "send", "recv"
+enum hop_side { HOP_SEND, HOP_RECV };
+const char *hop_side_name(enum hop_side end); // "send", "recv"
 
 enum stage_kind { STAGE_COMMAND, STAGE_SOURCE, STAGE_SINK };
 
@@ -33,7 +33,7 @@ enum link_party { PARTY_STAGE, PARTY_USER, PARTY_NULL };
 struct link_spec {
   int64_t number;
   enum link_kind kind;
-  enum hop_end end; // of a hop
+  enum hop_side end; // of a hop
   enum link_party source, sink;
   char *key;                                       // hexadecimal
   const char *encrypt;                             // "always", "auth", "never", "tcp"
@@ -63,8 +63,8 @@ void prepare_destroy(struct prepare_spec *prepare); // wipes the keys; NULL-safe
 
 // The link that stage takes as its input (`end` HOP_RECV) or output (HOP_SEND), or NULL.
 const struct link_spec *prepare_link_of(const struct prepare_spec *prepare, const struct stage_spec *stage,
-                                        enum hop_end end);
+                                        enum hop_side end);
 // The stage that reads from (`end` HOP_RECV) or writes to (HOP_SEND) that link, or NULL.
-const struct stage_spec *prepare_stage_of(const struct prepare_spec *prepare, int64_t link, enum hop_end end);
+const struct stage_spec *prepare_stage_of(const struct prepare_spec *prepare, int64_t link, enum hop_side end);
 
 #endif

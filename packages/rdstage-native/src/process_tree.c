@@ -77,7 +77,7 @@ static bool list_tree(const struct tree_sweep *sweep, struct process_list *list,
 
 static bool is_spared(const struct tree_sweep *sweep, pid_t pid) {
   for (size_t i = 0; i < sweep->spared_count; i++)
-    if (sweep->spared[i] == pid) return true;
+    if (sweep->excluded[i] == pid) return true;
   return false;
 }
 

@@ -8,13 +8,13 @@
 
 #include <stdint.h>
 
-#define TREE_SPARED_MAX 1024u
+#define TREE_EXCLUDED_MAX 1024u
 
 // One ending of one tree. Zeros, `root` and what is below it at first; then only tree_sweep() changes it.
 struct tree_sweep {
   pid_t root;
   bool is_group; // what to end is process_list_group(), else process_list_below()
-  pid_t spared[TREE_SPARED_MAX];
+  pid_t excluded[TREE_EXCLUDED_MAX];
   size_t spared_count;
   int64_t began_ms;
   pid_t asked[64]; // foreign processes that were sent TERM

@@ -18,7 +18,7 @@
 #define SUM_CHARACTERS ((size_t)SHA256_DIGEST_LENGTH * 2)
 #define READ_BYTES (64u * 1024)
 
-static bool is_right(int folder_fd, const char *sums, const char *prefix, enum hop_end end);
+static bool is_right(int folder_fd, const char *sums, const char *prefix, enum hop_side end);
 static const char *sum_of(const char *sums, const char *name);
 static int open_program(int folder_fd, const char *name);
 static bool digest(int fd, char sum[static SUM_CHARACTERS + 1]);
@@ -32,7 +32,7 @@ bool program_sums_hold(const char *folder, const char *sums) {
   return is_right(folder_fd, sums, prefix, HOP_SEND) && is_right(folder_fd, sums, prefix, HOP_RECV);
 }
 
-static bool is_right(int folder_fd, const char *sums, const char *prefix, enum hop_end end) {
+static bool is_right(int folder_fd, const char *sums, const char *prefix, enum hop_side end) {
   char name[32], sum[SUM_CHARACTERS + 1];
   snprintf(name, sizeof name, "%s%s", prefix, hop_program_name(end));
   const char *wanted = sum_of(sums, name);

@@ -28,7 +28,7 @@ struct request {
   unsigned stage;               // REQUEST_STDERR_ACK
   uint64_t bytes;               // REQUEST_STDERR_ACK
   int64_t link;                 // REQUEST_LISTEN, REQUEST_DIAL, REQUEST_SHOW
-  enum hop_end end;             // of the same
+  enum hop_side end;            // of the same
   json_t *order;                // of the same: passed on as it came
   char reason[256];             // REQUEST_ABORT
 };

@@ -25,7 +25,7 @@ struct segment {
 
 static void make_stages(struct segment *segment);
 static void make_links(struct segment *segment);
-static struct link *link_of(const struct segment *segment, const struct stage *stage, enum hop_end end);
+static struct link *link_of(const struct segment *segment, const struct stage *stage, enum hop_side end);
 static void open_links(struct segment *segment);
 static void on_changed(void *context);
 static bool all_ready(const struct segment *segment);
@@ -33,7 +33,7 @@ static void check_end(struct segment *segment);
 static bool processes_are_over(const struct segment *segment);
 static bool stderrs_are_over(const struct segment *segment);
 static void on_stderr_grace(void *context);
-static struct hop *find_hop(const struct segment *segment, int64_t link, enum hop_end end, struct rd_error *error);
+static struct hop *find_hop(const struct segment *segment, int64_t link, enum hop_side end, struct rd_error *error);
 
 struct segment *segment_create(struct agent *agent, struct prepare_spec *prepare) {
   struct segment *segment = memory_new(1, sizeof *segment);
@@ -118,11 +118,11 @@ void segment_abort(struct segment *segment, const char *reason) {
   for (size_t i = 0; i < segment->link_count; i++) link_abort(segment->links[i], reason);
 }
 
-void segment_doom(struct segment *segment) {
-  for (size_t i = 0; i < segment->link_count; i++) link_doom(segment->links[i]);
+void segment_expect_exit(struct segment *segment) {
+  for (size_t i = 0; i < segment->link_count; i++) link_expect_exit(segment->links[i]);
 }
 
-bool segment_ends_are_over(const struct segment *segment, enum hop_end end) {
+bool segment_ends_are_over(const struct segment *segment, enum hop_side end) {
   pid_t running;
   return segment_programs(segment, end, &running, 1) == 0;
 }
@@ -136,11 +136,11 @@ void segment_close_stderr(struct segment *segment) {
     if (segment->stages[i]->relay) stderr_relay_close(segment->stages[i]->relay);
 }
 
-void segment_hand_over(struct segment *segment, struct holds *holds) {
-  for (size_t i = 0; i < segment->link_count; i++) link_hand_over(segment->links[i], holds);
+void segment_hand_over(struct segment *segment, struct held_write_ends *held) {
+  for (size_t i = 0; i < segment->link_count; i++) link_hand_over(segment->links[i], held);
 }
 
-size_t segment_programs(const struct segment *segment, enum hop_end end, pid_t *pids, size_t most) {
+size_t segment_programs(const struct segment *segment, enum hop_side end, pid_t *pids, size_t most) {
   size_t count = 0;
   for (size_t i = 0; i < segment->link_count && count < most; i++) {
     const struct hop *hop = link_hop(segment->links[i], end);
@@ -175,7 +175,7 @@ static void make_links(struct segment *segment) {
 }
 
 // Never NULL: the request was checked for it.
-static struct link *link_of(const struct segment *segment, const struct stage *stage, enum hop_end end) {
+static struct link *link_of(const struct segment *segment, const struct stage *stage, enum hop_side end) {
   const struct link_spec *spec = prepare_link_of(segment->prepare, stage->spec, end);
   return segment->links[spec - segment->prepare->links];
 }
@@ -184,14 +184,14 @@ static void open_links(struct segment *segment) {
   struct rd_error error;
   for (size_t i = 0; i < segment->link_count; i++)
     if (!link_open(segment->links[i], &error))
-      control_tell(segment->agent->control, event_failed(0, error.code, error.message));
+      control_emit(segment->agent->control, event_failed(0, error.code, error.message));
 }
 
 static void on_changed(void *context) {
   struct segment *segment = context;
   if (segment->state == SEGMENT_OPENING && all_ready(segment)) {
     segment->state = SEGMENT_PREPARED;
-    control_tell(segment->agent->control, event_segment("prepared", segment->prepare->segment));
+    control_emit(segment->agent->control, event_segment("prepared", segment->prepare->segment));
   }
   if (segment->state == SEGMENT_RUNNING) check_end(segment);
 }
@@ -212,7 +212,7 @@ static void check_end(struct segment *segment) {
   loop_timer_stop(segment->agent->loop, &segment->stderr_grace);
   for (size_t i = 0; i < segment->stage_count; i++) stage_end_rest(segment->stages[i]);
   segment->state = SEGMENT_ENDED;
-  control_tell(segment->agent->control, event_segment("segment_ended", segment->prepare->segment));
+  control_emit(segment->agent->control, event_segment("segment_ended", segment->prepare->segment));
 }
 
 static bool processes_are_over(const struct segment *segment) {
@@ -239,7 +239,7 @@ static void on_stderr_grace(void *context) {
   check_end(segment);
 }
 
-static struct hop *find_hop(const struct segment *segment, int64_t link, enum hop_end end, struct rd_error *error) {
+static struct hop *find_hop(const struct segment *segment, int64_t link, enum hop_side end, struct rd_error *error) {
   for (size_t i = 0; i < segment->link_count; i++) {
     struct hop *hop = link_hop(segment->links[i], end);
     if (hop && link_spec(segment->links[i])->number == link && link_spec(segment->links[i])->kind == LINK_HOP)

@@ -4,7 +4,7 @@
 #define RD_STAGE_SEGMENT_H
 
 #include "agent.h"
-#include "holds.h"
+#include "held_write_ends.h"
 #include "usage.h"
 
 #include <sys/types.h>
@@ -28,12 +28,12 @@ void segment_child_ended(struct segment *segment, pid_t pid, int status, const s
 // For the ending of a run (see ending.h).
 void segment_abort(struct segment *segment, const char *reason);
 // Its programs may be killed from now on.
-void segment_doom(struct segment *segment);
-bool segment_ends_are_over(const struct segment *segment, enum hop_end end);
+void segment_expect_exit(struct segment *segment);
+bool segment_ends_are_over(const struct segment *segment, enum hop_side end);
 void segment_release(struct segment *segment);
 void segment_close_stderr(struct segment *segment);
-void segment_hand_over(struct segment *segment, struct holds *holds); // see channel_hand_over()
+void segment_hand_over(struct segment *segment, struct held_write_ends *held); // see channel_hand_over()
 // Pids of its programs of that end, at most `most`.
-size_t segment_programs(const struct segment *segment, enum hop_end end, pid_t *pids, size_t most);
+size_t segment_programs(const struct segment *segment, enum hop_side end, pid_t *pids, size_t most);
 
 #endif

@@ -20,7 +20,7 @@ static pid_t execute(struct stage *stage, int in_fd, int out_fd, struct rd_error
 static char *script_of(const char *command);
 static bool is_bash(const char *shell);
 static void fail(struct stage *stage, const struct rd_error *error);
-static void tell_output(const struct stage *stage, bool well, int status);
+static void emit_output(const struct stage *stage, bool well, int status);
 static void on_stderr_ended(void *context);
 static bool ended_well(const struct stage *stage, int status);
 static int shell_status(int status);
@@ -57,7 +57,7 @@ bool stage_start(struct stage *stage, int in_fd, int out_fd) {
   }
   stage->state = STAGE_RUNNING;
   stage->sweep = (struct tree_sweep){.root = stage->pid, .is_group = true};
-  control_tell(stage->agent->control, event_started(stage->spec->number, stage->pid));
+  control_emit(stage->agent->control, event_started(stage->spec->number, stage->pid));
   return true;
 }
 
@@ -71,9 +71,9 @@ void stage_reaped(struct stage *stage, int status, const struct rd_usage *usage)
                               .consumer_closed = stage->consumer_closed,
                               .usage = *usage};
   stderr_relay_take(stage->relay); // its last words come before its end
-  control_tell(stage->agent->control, event_exited(&exited));
+  control_emit(stage->agent->control, event_exited(&exited));
   // Where nobody reads any more it makes no difference how it ended.
-  if (!stage->consumer_closed) tell_output(stage, ended_well(stage, status), shell_status(status));
+  if (!stage->consumer_closed) emit_output(stage, ended_well(stage, status), shell_status(status));
   stage->handler.changed(stage->handler.context);
 }
 
@@ -86,7 +86,7 @@ void stage_consumer_gone(struct stage *stage) {
 void stage_stop(struct stage *stage) {
   if (stage->state == STAGE_WAITING) {
     stage->state = STAGE_ENDED;
-    tell_output(stage, false, 128 + SIGKILL);
+    emit_output(stage, false, 128 + SIGKILL);
   }
   stage_mark_stopped(stage);
   kill_all(stage);
@@ -101,7 +101,7 @@ void stage_end_rest(const struct stage *stage) {
     if (list.items[i].group != stage->pid || process_signal(&list.items[i], SIGKILL) != EPERM) continue;
     char command[200];
     process_command(pid, command, sizeof command);
-    control_tell(stage->agent->control, event_left_behind(pid, command));
+    control_emit(stage->agent->control, event_left_behind(pid, command));
   }
   process_list_clear(&list);
 }
@@ -144,11 +144,11 @@ static bool is_bash(const char *shell) {
 
 static void fail(struct stage *stage, const struct rd_error *error) {
   stage->state = STAGE_ENDED;
-  control_tell(stage->agent->control, event_failed(stage->spec->number, error->code, error->message));
-  tell_output(stage, false, 127);
+  control_emit(stage->agent->control, event_failed(stage->spec->number, error->code, error->message));
+  emit_output(stage, false, 127);
 }
 
-static void tell_output(const struct stage *stage, bool well, int status) {
+static void emit_output(const struct stage *stage, bool well, int status) {
   stage->output.ended(stage->output.context, well, status);
 }
 

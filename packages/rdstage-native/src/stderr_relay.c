@@ -126,7 +126,7 @@ static enum pass pass_on(struct stderr_relay *relay) {
   if (got == 0) return ENDED;
   relay->sent_bytes += (size_t)got;
   RD_AUTO_FREE char *line = event_stderr_line(relay->stage, bytes, (size_t)got);
-  control_tell_line(relay->agent->control, line);
+  control_emit_line(relay->agent->control, line);
   return (size_t)got == sizeof bytes ? PASSED_MUCH : PASSED_LITTLE;
 }
 

@@ -2,12 +2,12 @@
 #include "supervisor.h"
 
 #include "cleanup.h"
-#include "ending.h"
 #include "event.h"
-#include "guard_words.h"
+#include "guardian_messages.h"
 #include "hello.h"
 #include "lease.h"
 #include "process_tree.h"
+#include "run_shutdown.h"
 #include "segment.h"
 #include "spawn.h"
 
@@ -28,7 +28,7 @@ struct supervisor {
   struct agent agent;
   struct segment *segment; // NULL: none yet
   struct lease lease;
-  struct ending ending;
+  struct run_shutdown shutdown_state;
   struct watch *guardian_watch;
   int signal_fd;
   bool children_changed;
@@ -70,7 +70,7 @@ int supervisor_run(const struct agent_options *options, pid_t guardian, int guar
   send_hello(&supervisor, options->nonce, guardian);
   if (run(&supervisor, &error)) {
     control_flush(supervisor.agent.control, LAST_WORDS_WITHIN_MS);
-    if (!guard_finished(guard_fd, &error)) hold_on(&supervisor);
+    if (!guardian_finished(guard_fd, &error)) hold_on(&supervisor);
   }
   tear_down(&supervisor);
   return supervisor.status;
@@ -98,7 +98,7 @@ static bool set_up(struct supervisor *supervisor, const struct agent_options *op
 
 static void send_hello(struct supervisor *supervisor, const char *nonce, pid_t guardian) {
   RD_AUTO_FREE char *line = hello_line(nonce, guardian, supervisor->agent.null_fd);
-  control_tell_line(supervisor->agent.control, line);
+  control_emit_line(supervisor->agent.control, line);
   lease_start(&supervisor->lease, &supervisor->agent, on_lease_expired, supervisor);
   control_listen(supervisor->agent.control);
 }
@@ -121,14 +121,14 @@ static void reap(struct supervisor *supervisor) {
     const struct rd_usage usage = rd_usage_of(&measured);
     if (supervisor->segment) segment_child_ended(supervisor->segment, pid, status, &usage);
   }
-  ending_look(&supervisor->ending);
+  run_shutdown_look(&supervisor->shutdown_state);
 }
 
 // Without a guardian it is for us to hold what must not see an end of file.
 static void hold_on(struct supervisor *supervisor) {
-  struct holds holds = {0};
-  if (supervisor->segment) segment_hand_over(supervisor->segment, &holds);
-  holds_leave_behind(&holds);
+  struct held_write_ends held = {0};
+  if (supervisor->segment) segment_hand_over(supervisor->segment, &held);
+  held_write_ends_leave_behind(&held);
 }
 
 static void tear_down(struct supervisor *supervisor) {
@@ -146,7 +146,8 @@ static void on_request(void *context, struct request *request) {
   struct supervisor *supervisor = context;
   if (supervisor->over) return;
   lease_renew(&supervisor->lease);
-  if (supervisor->ending.phase == ENDING_NOT || is_taken_at_the_end(request->op)) handle_request(supervisor, request);
+  if (supervisor->shutdown_state.phase == SHUTDOWN_NOT || is_taken_at_the_end(request->op))
+    handle_request(supervisor, request);
 }
 
 static bool is_taken_at_the_end(enum request_op op) {
@@ -227,7 +228,7 @@ static bool finish(struct supervisor *supervisor, struct rd_error *error) {
     rd_error_set(error, RD_CODE_USAGE, "the agent was told to finish before its segment had ended");
     return false;
   }
-  control_tell(supervisor->agent.control, event_plain("ended"));
+  control_emit(supervisor->agent.control, event_plain("ended"));
   supervisor->status = EXIT_SUCCESS;
   supervisor->over = true;
   return true;
@@ -283,18 +284,19 @@ static void on_signal(void *context, short ready) {
 
 // Something that rdpipe did not ask for ends the run here.
 static void give_up(struct supervisor *supervisor, enum rd_code code, const char *reason) {
-  if (supervisor->over || supervisor->ending.phase != ENDING_NOT) return;
-  control_tell(supervisor->agent.control, event_failed(0, code, reason));
+  if (supervisor->over || supervisor->shutdown_state.phase != SHUTDOWN_NOT) return;
+  control_emit(supervisor->agent.control, event_failed(0, code, reason));
   end(supervisor, reason);
 }
 
 static void end(struct supervisor *supervisor, const char *reason) {
-  ending_begin(&supervisor->ending, &supervisor->agent, supervisor->segment, reason, on_ended, supervisor);
+  run_shutdown_begin(&supervisor->shutdown_state, &supervisor->agent, supervisor->segment, reason, on_ended,
+                     supervisor);
 }
 
 static void on_ended(void *context) {
   struct supervisor *supervisor = context;
   reap(supervisor); // the last ones may have died since: how each stage ended is told first
-  control_tell(supervisor->agent.control, event_plain("ended"));
+  control_emit(supervisor->agent.control, event_plain("ended"));
   supervisor->over = true;
 }

@@ -41,8 +41,9 @@ int main(void) {
   CHECK(!parses("--agent --nonce x --stage-limits 8,1,1") && !parses("--agent --nonce x --stage-limits ,"));
   CHECK(!parses("--agent --nonce x --stage-limits 99999999999999999999,1"));
   CHECK(!parses("--agent --nonce x --stage-limits 40000000000000000,1"));
-  CHECK(parses("--leash sh -c x") && options.mode == OPTIONS_LEASH && strcmp(options.command[1], "-c") == 0);
-  CHECK(!parses("--leash") && !parses("--other") && !parses("word"));
+  CHECK(parses("--die-with-parent sh -c x") && options.mode == OPTIONS_DIE_WITH_PARENT &&
+        strcmp(options.command[1], "-c") == 0);
+  CHECK(!parses("--die-with-parent") && !parses("--other") && !parses("word"));
   CHECK(parses("-V") && options.mode == OPTIONS_VERSION);
   CHECK(parses("--help") && options.mode == OPTIONS_HELP);
   return test_end("rdstage agent_options");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words between supervisor and guardian, and what the guardian does when they stop.
 #include "cleanup.h"
-#include "guard_words.h"
 #include "guardian.h"
+#include "guardian_messages.h"
 #include "process_tree.h"
 #include "test.h"
 
@@ -17,20 +17,20 @@ static struct rd_error error;
 
 static void test_words(void) {
   int ends[2], ours[2], fd;
-  struct guard_message message;
+  struct guardian_message message;
   REQUIRE(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) && !pipe(ours));
-  CHECK(guard_hold(ends[0], 7, ours[1], &error) && guard_release(ends[0], 7, &error));
-  CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_HOLD && message.number == 7);
+  CHECK(guardian_hold(ends[0], 7, ours[1], &error) && guardian_release(ends[0], 7, &error));
+  CHECK(guardian_receive(ends[1], &message, &fd) == 1 && message.type == GUARDIAN_HOLD && message.number == 7);
   CHECK(fd > 2 && (fcntl(fd, F_GETFD) & FD_CLOEXEC) && write(fd, "x", 1) == 1);
   rd_cleanup_fd(&fd);
-  CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_RELEASE && fd == -1);
-  CHECK(guard_alive(ends[0], 250, &error));
-  CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_ALIVE && message.number == 250);
-  CHECK(guard_finished(ends[0], &error));
+  CHECK(guardian_receive(ends[1], &message, &fd) == 1 && message.type == GUARDIAN_RELEASE && fd == -1);
+  CHECK(guardian_alive(ends[0], 250, &error));
+  CHECK(guardian_receive(ends[1], &message, &fd) == 1 && message.type == GUARDIAN_ALIVE && message.number == 250);
+  CHECK(guardian_finished(ends[0], &error));
   close(ends[0]);
-  CHECK(guard_receive(ends[1], &message, &fd) == 1 && message.word == GUARD_FINISHED);
-  CHECK(guard_receive(ends[1], &message, &fd) == 0 && fd == -1);
-  CHECK(!guard_finished(ends[1], &error) && error.code == RD_CODE_INTERNAL);
+  CHECK(guardian_receive(ends[1], &message, &fd) == 1 && message.type == GUARDIAN_FINISHED);
+  CHECK(guardian_receive(ends[1], &message, &fd) == 0 && fd == -1);
+  CHECK(!guardian_finished(ends[1], &error) && error.code == RD_CODE_INTERNAL);
   close(ends[1]);
   close(ours[0]);
   close(ours[1]);
@@ -53,7 +53,7 @@ static struct agent_ends start_agent(void (*last_words)(int guard_fd)) {
     pid_t supervisor = fork();
     if (supervisor == 0) {
       close(ends[0]);
-      if (!guard_hold(ends[1], 1, ours[1], &error)) _exit(98);
+      if (!guardian_hold(ends[1], 1, ours[1], &error)) _exit(98);
       close(ours[1]);
       if (fork() == 0) {
         close(ends[1]);
@@ -76,16 +76,16 @@ static void say_nothing(int guard_fd) {
 }
 
 static void release_and_finish(int guard_fd) {
-  guard_release(guard_fd, 1, &error);
-  guard_finished(guard_fd, &error);
+  guardian_release(guard_fd, 1, &error);
+  guardian_finished(guard_fd, &error);
 }
 
 static void finish_only(int guard_fd) {
-  guard_finished(guard_fd, &error);
+  guardian_finished(guard_fd, &error);
 }
 
 static void hang(int guard_fd) {
-  guard_alive(guard_fd, 100, &error);
+  guardian_alive(guard_fd, 100, &error);
   for (;;) raise(SIGSTOP);
 }
 

@@ -88,13 +88,13 @@ static void test_group_is_not_its_parent(void) {
 }
 
 static void test_spares(void) {
-  pid_t spared = start_tree(0, false), other = start_tree(0, false);
-  struct tree_sweep sweep = {.root = getpid(), .spared = {spared}, .spared_count = 1};
+  pid_t excluded = start_tree(0, false), other = start_tree(0, false);
+  struct tree_sweep sweep = {.root = getpid(), .excluded = {excluded}, .spared_count = 1};
   CHECK(tree_sweep(&sweep, &error) == 1);
   CHECK(waitpid(other, NULL, 0) == other);
   CHECK(tree_sweep(&sweep, &error) == 0);
-  CHECK(waitpid(spared, NULL, WNOHANG) == 0);
-  CHECK(!kill(spared, SIGKILL) && waitpid(spared, NULL, 0) == spared);
+  CHECK(waitpid(excluded, NULL, WNOHANG) == 0);
+  CHECK(!kill(excluded, SIGKILL) && waitpid(excluded, NULL, 0) == excluded);
 }
 
 static char state_of(pid_t pid) {

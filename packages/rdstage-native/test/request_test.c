@@ -49,7 +49,7 @@ static void test_simple_requests(void) {
 #define LISTEN(rest) "{\"op\":\"listen\",\"link\":3,\"end\":\"recv\"" rest "}"
 
 // What it is told is what it came with.
-static void passes_on(const char *line, int64_t link, enum hop_end end) {
+static void passes_on(const char *line, int64_t link, enum hop_side end) {
   struct request request;
   json_t *whole = json_loads(line, 0, NULL);
   REQUIRE(decodes(line, &request));

@@ -41,7 +41,7 @@ function ofHost(lab: Lab, processes: readonly MarkedProcess[], role: HostRole, h
   const home = host === '' ? lab.homes : lab.host(host).home;
   switch (role) {
     case 'leash':
-      return processes.filter(({ command }) => command.includes(' --leash ') && leadsTo(command, host));
+      return processes.filter(({ command }) => command.includes(' --die-with-parent ') && leadsTo(command, host));
     case 'master':
       return processes.filter(({ command }) => /^\S*ssh -M /.test(command) && leadsTo(command, host));
     case 'channel':

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `rdstage --leash`: a command, and all that it started, ends with whoever holds the other end of its standard input.
+// `rdstage --die-with-parent`: a command, and all that it started, ends with whoever holds the other end of its standard input.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ describe('a leash', () => {
   const agents = useAgents();
 
   function leash(...command: string[]): ChildProcess {
-    return spawn(AGENT, ['--leash', ...command], { cwd: agents.folder, env: agents.env(), stdio: 'pipe' });
+    return spawn(AGENT, ['--die-with-parent', ...command], { cwd: agents.folder, env: agents.env(), stdio: 'pipe' });
   }
 
   it("ends with its command's status, and prints what that prints and no more", async () => {

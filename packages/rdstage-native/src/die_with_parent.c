@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "leash.h"
+#include "die_with_parent.h"
 
 #include "cleanup.h"
 #include "io.h"
@@ -22,7 +22,7 @@ static void end_command(pid_t pid, int signal_fd);
 static bool input_has_ended(void);
 static bool told_to_end(int signal_fd);
 
-bool leash_run(char **command, int *status, struct rd_error *error) {
+bool die_with_parent_run(char **command, int *status, struct rd_error *error) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   RD_AUTO_CLOSE int signal_fd = spawn_signals(error);
   if (signal_fd < 0) return false;

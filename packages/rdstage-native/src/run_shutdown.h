@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a run that did not end by itself. In this order: everything stands still, rdsends say ABORT, commands die
 // while their inputs are open, rdrecvs close, and whatever is left dies too.
-#ifndef RD_STAGE_ENDING_H
-#define RD_STAGE_ENDING_H
+#ifndef RD_STAGE_RUN_SHUTDOWN_H
+#define RD_STAGE_RUN_SHUTDOWN_H
 
 #include "process_tree.h"
 #include "segment.h"
 
-enum ending_phase { ENDING_NOT, ENDING_SENDERS, ENDING_COMMANDS, ENDING_RECEIVERS, ENDING_REST, ENDING_DONE };
+enum shutdown_phase {
+  SHUTDOWN_NOT,
+  SHUTDOWN_SENDERS,
+  SHUTDOWN_COMMANDS,
+  SHUTDOWN_RECEIVERS,
+  SHUTDOWN_REST,
+  SHUTDOWN_DONE
+};
 
-struct ending {
+struct run_shutdown {
   struct agent *agent;
   struct segment *segment; // NULL: none
-  enum ending_phase phase;
+  enum shutdown_phase phase;
   int64_t began_ms, phase_began_ms;
   struct tree_sweep sweep;
   struct timer again;
@@ -22,9 +29,9 @@ struct ending {
 
 // Zeros at first. `segment` is borrowed until `done`, which is called once, after 8 s at the latest; what is still
 // there then was told as left behind. A second call does nothing.
-void ending_begin(struct ending *ending, struct agent *agent, struct segment *segment, const char *reason,
-                  void (*done)(void *context), void *context);
+void run_shutdown_begin(struct run_shutdown *shutdown_state, struct agent *agent, struct segment *segment,
+                        const char *reason, void (*done)(void *context), void *context);
 // Something has ended: there may be less to wait for.
-void ending_look(struct ending *ending);
+void run_shutdown_look(struct run_shutdown *shutdown_state);
 
 #endif
