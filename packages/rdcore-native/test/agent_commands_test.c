@@ -95,7 +95,7 @@ static void test_adopt(void) {
   int fds[2];
   char text[64];
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-  snprintf(text, sizeof text, "{\"op\":\"adopt\",\"fd\":%d,\"dialler\":true}", fds[0]);
+  snprintf(text, sizeof text, "{\"op\":\"adopt\",\"fd\":%d,\"dialer\":true}", fds[0]);
   CHECK(decode(text) && command.is_dialer && command.transport != NULL);
   rd_transport_destroy(command.transport);
   CHECK(fcntl(fds[0], F_GETFD) < 0); // it was taken over
