@@ -35,7 +35,7 @@
 #define NOT_ENDED (-1)
 
 struct child {
-  int fds[SPAWN_MAX_FDS];
+  int fds[RD_SPAWN_MAX_FDS];
   size_t fd_count;
   bool reads_pipe;  // its standard input is one
   bool is_stubborn; // no signal ends it
@@ -49,15 +49,15 @@ static struct scene {
   struct child children[CHILDREN_MOST];
   size_t child_count;
   int controller_fd, guardian_fd, signal_fd; // the other ends of the supervisor's; -1: closed
-  struct line_reader *told;
-  struct held_write_ends held;
+  struct rd_line_reader *told;
+  struct rd_held_write_ends held;
   bool spawn_fails, has_gone, is_done; // has_gone: the controller
   bool may_end;                        // a consumer may see an end of file
   bool greeted;
   unsigned ended; // how often it was told
 } scene;
 
-static void open_scene(struct agent_options *options, int *guard_fd, struct fuzz_input *input);
+static void open_scene(struct rd_agent_options *options, int *guard_fd, struct fuzz_input *input);
 static void close_scene(void);
 static void give_standard_descriptors(int fd);
 static bool turn(void *context);
@@ -78,11 +78,11 @@ static pid_t pid_of(const struct child *child);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
   const struct lone_world world = {.turn = turn, .turns_most = TURNS_MOST};
-  struct agent_options options;
+  struct rd_agent_options options;
   int guard_fd;
   open_scene(&options, &guard_fd, &input);
   lone_clock_start(&world);
-  int status = supervisor_run(&options, 1, guard_fd);
+  int status = rd_supervisor_run(&options, 1, guard_fd);
   lone_clock_stop();
   receive();
   FUZZ_REQUIRE(scene.ended == 1 || scene.has_gone);
@@ -93,17 +93,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-static void open_scene(struct agent_options *options, int *guard_fd, struct fuzz_input *input) {
+static void open_scene(struct rd_agent_options *options, int *guard_fd, struct fuzz_input *input) {
   int control[2], guardian[2];
   bool is_users = input->left > 0 && input->bytes[0] == 'u';
   signal(SIGPIPE, SIG_IGN); // as the agent's main does
   FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, control) == 0);
   FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, guardian) == 0);
-  *options = (struct agent_options){.nonce = "nonce", .user_stdin = -1, .user_stdout = -1};
+  *options = (struct rd_agent_options){.nonce = "nonce", .user_stdin = -1, .user_stdout = -1};
   if (is_users) options->user_stdin = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (is_users) options->user_stdout = open("/dev/null", O_WRONLY | O_CLOEXEC);
   scene = (struct scene){.input = *input, .controller_fd = control[1], .guardian_fd = guardian[1], .signal_fd = -1};
-  scene.told = line_reader_create(control[1], LINE_MOST_BYTES);
+  scene.told = rd_line_reader_create(control[1], LINE_MOST_BYTES);
   *guard_fd = guardian[0];
   give_standard_descriptors(control[0]);
   close(control[0]);
@@ -115,8 +115,8 @@ static void close_scene(void) {
   rd_cleanup_fd(&scene.controller_fd);
   rd_cleanup_fd(&scene.guardian_fd);
   rd_cleanup_fd(&scene.signal_fd);
-  line_reader_destroy(scene.told);
-  held_write_ends_clear(&scene.held);
+  rd_line_reader_destroy(scene.told);
+  rd_held_write_ends_clear(&scene.held);
 }
 
 // The supervisor's 0 and 1; -1: as they were.
@@ -151,7 +151,7 @@ static bool turn(void *context) {
 
 static void receive(void) {
   struct rd_error error;
-  if (scene.controller_fd >= 0) (void)line_reader_take(scene.told, check_line, NULL, &error);
+  if (scene.controller_fd >= 0) (void)rd_line_reader_take(scene.told, check_line, NULL, &error);
 }
 
 // Every line after the hello is an event, and `ended` is the last one.
@@ -172,12 +172,12 @@ static bool check_line(void *context, const char *line, size_t bytes) {
 }
 
 static void guard(void) {
-  struct guardian_message message;
+  struct rd_guardian_message message;
   int fd;
-  while (scene.guardian_fd >= 0 && guardian_receive(scene.guardian_fd, &message, &fd) > 0) {
-    FUZZ_REQUIRE((message.type == GUARDIAN_HOLD) == (fd >= 0));
-    if (message.type == GUARDIAN_HOLD) held_write_ends_add(&scene.held, message.number, fd);
-    if (message.type == GUARDIAN_RELEASE) held_write_ends_drop(&scene.held, message.number);
+  while (scene.guardian_fd >= 0 && rd_guardian_receive(scene.guardian_fd, &message, &fd) > 0) {
+    FUZZ_REQUIRE((message.type == RD_GUARDIAN_HOLD) == (fd >= 0));
+    if (message.type == RD_GUARDIAN_HOLD) rd_held_write_ends_add(&scene.held, message.number, fd);
+    if (message.type == RD_GUARDIAN_RELEASE) rd_held_write_ends_drop(&scene.held, message.number);
   }
 }
 
@@ -285,7 +285,7 @@ static pid_t pid_of(const struct child *child) {
 }
 
 // In place of spawn.c.
-pid_t spawn(const struct spawning *spawning, struct rd_error *error) {
+pid_t rd_spawn(const struct rd_spawning *spawning, struct rd_error *error) {
   struct stat status;
   if (scene.spawn_fails || scene.child_count == CHILDREN_MOST) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot start %s", spawning->file);
@@ -301,12 +301,12 @@ pid_t spawn(const struct spawning *spawning, struct rd_error *error) {
   return pid_of(child);
 }
 
-bool spawn_is_dead(pid_t pid) {
+bool rd_spawn_is_dead(pid_t pid) {
   const struct child *child = child_of(pid);
   return child != NULL && child->status != NOT_ENDED && !child->is_reaped;
 }
 
-int spawn_signals(struct rd_error *error) {
+int rd_spawn_signals(struct rd_error *error) {
   int ends[2];
   (void)error;
   FUZZ_REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
@@ -314,54 +314,54 @@ int spawn_signals(struct rd_error *error) {
   return ends[0];
 }
 
-int spawn_null_device(struct rd_error *error) {
+int rd_spawn_null_device(struct rd_error *error) {
   (void)error;
   return open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
 // In place of hello.c.
-char *hello_line(const char *nonce, pid_t agent, int null_fd) {
+char *rd_hello_line(const char *nonce, pid_t agent, int null_fd) {
   (void)nonce, (void)agent, (void)null_fd;
-  return memory_copy("hello", 5);
+  return rd_memory_copy("hello", 5);
 }
 
 // In place of process_list.c: whatever is asked for, the children that live.
-static bool list_children(pid_t only, struct process_list *list) {
-  *list = (struct process_list){.items = memory_new(CHILDREN_MOST, sizeof *list->items)};
+static bool list_children(pid_t only, struct rd_process_list *list) {
+  *list = (struct rd_process_list){.items = rd_memory_new(CHILDREN_MOST, sizeof *list->items)};
   for (size_t i = 0; i < scene.child_count; i++) {
     pid_t pid = pid_of(&scene.children[i]);
     if (scene.children[i].status == NOT_ENDED && (only == 0 || only == pid))
-      list->items[list->count++] = (struct process){.pid = pid, .parent = getpid(), .group = pid, .state = 'T'};
+      list->items[list->count++] = (struct rd_process){.pid = pid, .parent = getpid(), .group = pid, .state = 'T'};
   }
   return true;
 }
 
-bool process_list_below(pid_t root, struct process_list *list, struct rd_error *error) {
+bool rd_process_list_below(pid_t root, struct rd_process_list *list, struct rd_error *error) {
   (void)root, (void)error;
   return list_children(0, list);
 }
 
-bool process_list_group(pid_t leader, struct process_list *list, struct rd_error *error) {
+bool rd_process_list_group(pid_t leader, struct rd_process_list *list, struct rd_error *error) {
   (void)error;
   return list_children(leader, list);
 }
 
-void process_list_clear(struct process_list *list) {
+void rd_process_list_clear(struct rd_process_list *list) {
   free(list->items);
 }
 
-int process_signal(const struct process *process, int number) {
+int rd_process_signal(const struct rd_process *process, int number) {
   const struct child *child = child_of(process->pid);
   if (child == NULL || child->is_reaped) return ESRCH;
   return kill(process->pid, number) == 0 ? 0 : errno;
 }
 
-bool process_is_foreign(pid_t pid) {
+bool rd_process_is_foreign(pid_t pid) {
   (void)pid;
   return false;
 }
 
-void process_command(pid_t pid, char *text, size_t text_bytes) {
+void rd_process_command(pid_t pid, char *text, size_t text_bytes) {
   snprintf(text, text_bytes, "command of %d", (int)pid);
 }
 

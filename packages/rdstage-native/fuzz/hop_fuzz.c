@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One end of a hop as the agent drives it: a shell that expands the file's name, then an rdsend or rdrecv that says
-// whatever the input says. No process is started or killed: spawn(), kill() and access() are this file's, in place of
-// the agent's and the C library's.
+// whatever the input says. No process is started or killed: rd_spawn(), kill() and access() are this file's, in place
+// of the agent's and the C library's.
 #include "cleanup.h"
 #include "fuzz.h"
 #include "hop.h"
@@ -21,15 +21,15 @@
 #define NO_PID 0x7ffffff0 // above every pid there is
 
 struct scene {
-  struct agent agent;
+  struct rd_agent agent;
   int told_fd, emit_fd; // what the controller would read, and where it is written
-  struct line_reader *told;
+  struct rd_line_reader *told;
   unsigned ends, finishes;
-  struct hop *hop;
+  struct rd_hop *hop;
 };
 
-static void prepare_hop(struct fuzz_input *input, struct prepare_spec *prepare, struct link_spec *link,
-                        struct stage_spec *file);
+static void prepare_hop(struct fuzz_input *input, struct rd_prepare_spec *prepare, struct rd_link_spec *link,
+                        struct rd_stage_spec *file);
 static void open_scene(struct scene *scene);
 static void close_scene(struct scene *scene);
 static void expand_path(struct scene *scene, struct fuzz_input *input);
@@ -42,72 +42,73 @@ static bool check_line(void *context, const char *line, size_t bytes);
 static void on_changed(void *context);
 static void on_end(void *context);
 static void on_finished(void *context, bool well);
-static void on_request(void *context, struct request *request);
+static void on_request(void *context, struct rd_request *request);
 static void on_lost(void *context, const struct rd_error *why);
 
 // Of the child that was started last: a program's descriptors 0 to 4, as far as it has them.
-static int child_fds[SPAWN_MAX_FDS] = {-1, -1, -1, -1, -1};
+static int child_fds[RD_SPAWN_MAX_FDS] = {-1, -1, -1, -1, -1};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
-  struct prepare_spec prepare;
-  struct link_spec link;
-  struct stage_spec file;
+  struct rd_prepare_spec prepare;
+  struct rd_link_spec link;
+  struct rd_stage_spec file;
   struct scene scene = {.ends = 0};
   prepare_hop(&input, &prepare, &link, &file);
   open_scene(&scene);
-  const struct hop_handler handler = {on_changed, on_end, on_finished, &scene};
-  scene.hop = hop_create(&scene.agent, &prepare, &link, link.end, &handler);
-  hop_open(scene.hop, scene.agent.null_fd, fuzz_u8(&input) & 1 ? scene.agent.null_fd : -1);
+  const struct rd_hop_handler handler = {on_changed, on_end, on_finished, &scene};
+  scene.hop = rd_hop_create(&scene.agent, &prepare, &link, link.end, &handler);
+  rd_hop_open(scene.hop, scene.agent.null_fd, fuzz_u8(&input) & 1 ? scene.agent.null_fd : -1);
   if (scene.hop->expansion != NULL) expand_path(&scene, &input);
   for (unsigned turn = 0; turn < TURNS_MOST && input.left > 0 && !scene.hop->over; turn++) act(&scene, &input);
   if (!scene.hop->over) end_child(&scene, &input);
   read_told(&scene);
   FUZZ_REQUIRE(scene.hop->over && scene.finishes <= 1);
-  hop_destroy(scene.hop);
+  rd_hop_destroy(scene.hop);
   close_scene(&scene);
   return 0;
 }
 
-static void prepare_hop(struct fuzz_input *input, struct prepare_spec *prepare, struct link_spec *link,
-                        struct stage_spec *file) {
+static void prepare_hop(struct fuzz_input *input, struct rd_prepare_spec *prepare, struct rd_link_spec *link,
+                        struct rd_stage_spec *file) {
   static char text[] = "f", run[] = "run", key[] = "00";
   uint8_t how = fuzz_u8(input);
-  *file = (struct stage_spec){.number = 1, .kind = STAGE_SOURCE, .text = text, .in = -1, .out = 1};
-  *link = (struct link_spec){.number = 1, .kind = LINK_HOP, .source = PARTY_STAGE, .key = key, .encrypt = "tcp"};
+  *file = (struct rd_stage_spec){.number = 1, .kind = RD_STAGE_SOURCE, .text = text, .in = -1, .out = 1};
+  *link =
+      (struct rd_link_spec){.number = 1, .kind = RD_LINK_HOP, .source = RD_PARTY_STAGE, .key = key, .encrypt = "tcp"};
   if (how & 1) {
-    link->end = HOP_RECV;
-    file->kind = STAGE_SINK;
+    link->end = RD_HOP_RECV;
+    file->kind = RD_STAGE_SINK;
     file->in = 1;
     file->out = -1;
   }
-  if (how & 2) file->kind = STAGE_COMMAND;
+  if (how & 2) file->kind = RD_STAGE_COMMAND;
   if (how & 4) file->append = true;
   link->sink = link->source;
-  *prepare = (struct prepare_spec){.segment = 1, .run = run, .stages = file, .stage_count = 1, .links = link};
+  *prepare = (struct rd_prepare_spec){.segment = 1, .run = run, .stages = file, .stage_count = 1, .links = link};
   prepare->link_count = 1;
   prepare->connect_timeout_ms = 1000000;
 }
 
 static void open_scene(struct scene *scene) {
-  static const struct control_handler handler = {on_request, on_lost, NULL};
+  static const struct rd_control_line_handler handler = {on_request, on_lost, NULL};
   int ends[2];
   FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
   scene->told_fd = ends[0];
   scene->emit_fd = ends[1];
-  scene->told = line_reader_create(scene->told_fd, LINE_MOST_BYTES);
-  scene->agent = (struct agent){.guard_fd = -1, .user_stdin = -1, .user_stdout = -1};
+  scene->told = rd_line_reader_create(scene->told_fd, LINE_MOST_BYTES);
+  scene->agent = (struct rd_agent){.guard_fd = -1, .user_stdin = -1, .user_stdout = -1};
   scene->agent.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-  scene->agent.loop = loop_create();
-  scene->agent.control = control_create(scene->agent.loop, ends[1], ends[1], &handler);
+  scene->agent.loop = rd_loop_create();
+  scene->agent.control = rd_control_line_create(scene->agent.loop, ends[1], ends[1], &handler);
   FUZZ_REQUIRE(scene->agent.null_fd >= 0);
 }
 
 static void close_scene(struct scene *scene) {
   close_child();
-  control_destroy(scene->agent.control);
-  loop_destroy(scene->agent.loop);
-  line_reader_destroy(scene->told);
+  rd_control_line_destroy(scene->agent.control);
+  rd_loop_destroy(scene->agent.loop);
+  rd_line_reader_destroy(scene->told);
   rd_cleanup_fd(&scene->told_fd);
   rd_cleanup_fd(&scene->emit_fd);
   rd_cleanup_fd(&scene->agent.null_fd);
@@ -124,26 +125,26 @@ static void act(struct scene *scene, struct fuzz_input *input) {
   json_t *command;
   switch (fuzz_u8(input) % 8) {
   case 0:
-    hop_abort(scene->hop, "the input says so");
+    rd_hop_abort(scene->hop, "the input says so");
     break;
   case 1:
-    hop_commit(scene->hop, fuzz_u8(input));
+    rd_hop_commit(scene->hop, fuzz_u8(input));
     break;
   case 2:
-    hop_consumer(scene->hop, NO_PID);
+    rd_hop_consumer(scene->hop, NO_PID);
     break;
   case 3:
     command = json_pack("{s:s}", "op", "listen");
-    hop_connect(scene->hop, command);
+    rd_hop_connect(scene->hop, command);
     json_decref(command);
-    hop_release(scene->hop);
+    rd_hop_release(scene->hop);
     break;
   case 4:
     end_child(scene, input);
     break;
   default:
     say(child_fds[3], input, PIECE_MOST_BYTES);
-    hop_drain(scene->hop);
+    rd_hop_drain(scene->hop);
   }
   read_told(scene);
 }
@@ -159,20 +160,20 @@ static void say(int fd, struct fuzz_input *input, size_t most) {
 static void end_child(struct scene *scene, struct fuzz_input *input) {
   uint8_t number = fuzz_u8(input);
   close_child();
-  bool known = hop_child_ended(scene->hop, NO_PID, number & 1 ? W_EXITCODE(0, number >> 1) : W_EXITCODE(number >> 1, 0),
-                               &(struct rd_usage){0});
+  bool known = rd_hop_child_ended(
+      scene->hop, NO_PID, number & 1 ? W_EXITCODE(0, number >> 1) : W_EXITCODE(number >> 1, 0), &(struct rd_usage){0});
   FUZZ_REQUIRE(known || scene->hop->over);
 }
 
 static void close_child(void) {
-  for (size_t i = 0; i < SPAWN_MAX_FDS; i++) rd_cleanup_fd(&child_fds[i]);
+  for (size_t i = 0; i < RD_SPAWN_MAX_FDS; i++) rd_cleanup_fd(&child_fds[i]);
 }
 
 // Every line that the agent tells is one event.
 static void read_told(struct scene *scene) {
   struct rd_error error;
-  control_flush(scene->agent.control, 1);
-  FUZZ_REQUIRE(line_reader_take(scene->told, check_line, NULL, &error) == LINES_MORE);
+  rd_control_line_flush(scene->agent.control, 1);
+  FUZZ_REQUIRE(rd_line_reader_take(scene->told, check_line, NULL, &error) == RD_LINES_MORE);
 }
 
 static bool check_line(void *context, const char *line, size_t bytes) {
@@ -197,7 +198,7 @@ static void on_finished(void *context, bool well) {
   scene->finishes++;
 }
 
-static void on_request(void *context, struct request *request) {
+static void on_request(void *context, struct rd_request *request) {
   (void)context, (void)request;
 }
 
@@ -205,7 +206,7 @@ static void on_lost(void *context, const struct rd_error *why) {
   (void)context, (void)why;
 }
 
-pid_t spawn(const struct spawning *spawning, struct rd_error *error) {
+pid_t rd_spawn(const struct rd_spawning *spawning, struct rd_error *error) {
   (void)error;
   close_child();
   for (size_t i = 0; i < spawning->fd_count; i++) {

@@ -11,8 +11,8 @@
 #define PIECE_MOST_BYTES 65536u
 
 static bool decode(void *context, const char *line, size_t bytes);
-static void check_prepare(const struct prepare_spec *prepare);
-static void check_link(const struct prepare_spec *prepare, const struct link_spec *link);
+static void check_prepare(const struct rd_prepare_spec *prepare);
+static void check_link(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
@@ -21,47 +21,48 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
   RD_AUTO_CLOSE int controller = ends[0];
   RD_AUTO_CLOSE int agent = ends[1];
-  struct line_reader *reader = line_reader_create(agent, REQUEST_LINE_MAX_BYTES);
-  enum lines_state state = LINES_MORE;
-  while (state == LINES_MORE && input.left > 0) {
+  struct rd_line_reader *reader = rd_line_reader_create(agent, RD_REQUEST_LINE_MAX_BYTES);
+  enum rd_lines_state state = RD_LINES_MORE;
+  while (state == RD_LINES_MORE && input.left > 0) {
     const uint8_t *bytes;
     size_t count = fuzz_take(&input, PIECE_MOST_BYTES, &bytes);
     FUZZ_REQUIRE(rd_write_all(controller, bytes, count));
-    state = line_reader_take(reader, decode, &error, &error);
+    state = rd_line_reader_take(reader, decode, &error, &error);
   }
-  FUZZ_REQUIRE(state != LINES_END && (state == LINES_MORE || error.code == RD_CODE_USAGE));
-  line_reader_destroy(reader);
+  FUZZ_REQUIRE(state != RD_LINES_END && (state == RD_LINES_MORE || error.code == RD_CODE_USAGE));
+  rd_line_reader_destroy(reader);
   return 0;
 }
 
 static bool decode(void *context, const char *line, size_t bytes) {
   struct rd_error *error = context;
-  struct request request;
+  struct rd_request request;
   FUZZ_REQUIRE(line[bytes] == '\0');
-  if (!request_decode(line, bytes, &request, error)) return false;
+  if (!rd_request_decode(line, bytes, &request, error)) return false;
   if (request.prepare != NULL) check_prepare(request.prepare);
-  FUZZ_REQUIRE(request.op != REQUEST_GO || request.segment > 0);
-  FUZZ_REQUIRE(request.op != REQUEST_STDERR_ACK || request.stage > 0);
-  request_clear(&request);
+  FUZZ_REQUIRE(request.op != RD_REQUEST_GO || request.segment > 0);
+  FUZZ_REQUIRE(request.op != RD_REQUEST_STDERR_ACK || request.stage > 0);
+  rd_request_clear(&request);
   return true;
 }
 
 // Whoever starts the segment may count on every stage having its links, and every link its stages.
-static void check_prepare(const struct prepare_spec *prepare) {
-  FUZZ_REQUIRE(prepare->segment > 0 && prepare->lease_ms > 0 && prepare->stage_count <= PREPARE_STAGES_MAX);
+static void check_prepare(const struct rd_prepare_spec *prepare) {
+  FUZZ_REQUIRE(prepare->segment > 0 && prepare->lease_ms > 0 && prepare->stage_count <= RD_PREPARE_STAGES_MAX);
   for (size_t i = 0; i < prepare->stage_count; i++) {
-    const struct stage_spec *stage = &prepare->stages[i];
-    FUZZ_REQUIRE(stage->text != NULL && (stage->kind != STAGE_COMMAND || stage->shell != NULL));
-    if (stage->kind != STAGE_SOURCE) FUZZ_REQUIRE(prepare_link_of(prepare, stage, HOP_RECV) != NULL);
-    if (stage->kind != STAGE_SINK) FUZZ_REQUIRE(prepare_link_of(prepare, stage, HOP_SEND) != NULL);
+    const struct rd_stage_spec *stage = &prepare->stages[i];
+    FUZZ_REQUIRE(stage->text != NULL && (stage->kind != RD_STAGE_COMMAND || stage->shell != NULL));
+    if (stage->kind != RD_STAGE_SOURCE) FUZZ_REQUIRE(rd_prepare_link_of(prepare, stage, RD_HOP_RECV) != NULL);
+    if (stage->kind != RD_STAGE_SINK) FUZZ_REQUIRE(rd_prepare_link_of(prepare, stage, RD_HOP_SEND) != NULL);
   }
   for (size_t i = 0; i < prepare->link_count; i++) check_link(prepare, &prepare->links[i]);
 }
 
-static void check_link(const struct prepare_spec *prepare, const struct link_spec *link) {
-  if (link->kind == LINK_HOP || link->kind == LINK_LOCAL) FUZZ_REQUIRE(link->key != NULL && link->encrypt != NULL);
-  if (link->kind != LINK_PIPE) return;
-  const struct stage_spec *from = prepare_stage_of(prepare, link->number, HOP_SEND);
-  const struct stage_spec *to = prepare_stage_of(prepare, link->number, HOP_RECV);
-  FUZZ_REQUIRE(from != NULL && to != NULL && from->kind == STAGE_COMMAND && to->kind == STAGE_COMMAND);
+static void check_link(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link) {
+  if (link->kind == RD_LINK_HOP || link->kind == RD_LINK_LOCAL)
+    FUZZ_REQUIRE(link->key != NULL && link->encrypt != NULL);
+  if (link->kind != RD_LINK_PIPE) return;
+  const struct rd_stage_spec *from = rd_prepare_stage_of(prepare, link->number, RD_HOP_SEND);
+  const struct rd_stage_spec *to = rd_prepare_stage_of(prepare, link->number, RD_HOP_RECV);
+  FUZZ_REQUIRE(from != NULL && to != NULL && from->kind == RD_STAGE_COMMAND && to->kind == RD_STAGE_COMMAND);
 }

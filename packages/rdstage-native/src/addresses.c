@@ -26,8 +26,8 @@ static json_t *speed_mbps(const char *interface);
 static const char *kind_of(const struct ifaddrs *entry, const char *name);
 static int mtu_of(const char *interface);
 
-json_t *addresses_json(void) {
-  json_t *list = json_made(json_array());
+json_t *rd_addresses_json(void) {
+  json_t *list = rd_json_made(json_array());
   struct ifaddrs *first = NULL;
   if (getifaddrs(&first)) return list;
   append(list, first, true);
@@ -39,7 +39,7 @@ json_t *addresses_json(void) {
 static void append(json_t *list, const struct ifaddrs *first, bool up) {
   for (const struct ifaddrs *entry = first; entry && json_array_size(list) < ADDRESSES_MAX; entry = entry->ifa_next) {
     const void *address = usable(entry);
-    if (address && is_up(entry) == up) json_made_append(list, describe(entry, address));
+    if (address && is_up(entry) == up) rd_json_made_append(list, describe(entry, address));
   }
 }
 
@@ -67,9 +67,10 @@ static json_t *describe(const struct ifaddrs *entry, const void *address) {
   char text[INET6_ADDRSTRLEN] = "", interface[IF_NAMESIZE];
   inet_ntop(entry->ifa_addr->sa_family, address, text, sizeof text);
   interface_name(entry, interface);
-  return json_made(json_pack("{s:s,s:i,s:o,s:b,s:o,s:s,s:i}", "address", text, "prefix", prefix_of(entry->ifa_netmask),
-                             "interface", json_made_text(interface), "up", (int)is_up(entry), "speed_mbps",
-                             speed_mbps(interface), "kind", kind_of(entry, interface), "mtu", mtu_of(interface)));
+  return rd_json_made(json_pack("{s:s,s:i,s:o,s:b,s:o,s:s,s:i}", "address", text, "prefix",
+                                prefix_of(entry->ifa_netmask), "interface", rd_json_made_text(interface), "up",
+                                (int)is_up(entry), "speed_mbps", speed_mbps(interface), "kind",
+                                kind_of(entry, interface), "mtu", mtu_of(interface)));
 }
 
 // Without the label that an address may have: `eth0:1`.
@@ -88,18 +89,19 @@ static int prefix_of(const struct sockaddr *mask) {
 
 static json_t *speed_mbps(const char *interface) {
   int64_t speed;
-  bool known = sysfs_number(&speed, "/sys/class/net/%s/speed", interface) && speed > 0 && speed < INT_MAX;
+  bool known = rd_sysfs_number(&speed, "/sys/class/net/%s/speed", interface) && speed > 0 && speed < INT_MAX;
   return known ? json_integer(speed) : json_null();
 }
 
 static const char *kind_of(const struct ifaddrs *entry, const char *name) {
   if (entry->ifa_flags & IFF_LOOPBACK) return "loopback";
-  if (sysfs_exists("/sys/class/net/%s/bridge", name) || sysfs_exists("/sys/class/net/%s/brport", name)) return "bridge";
-  return sysfs_exists("/sys/class/net/%s/device", name) ? "physical" : "virtual";
+  if (rd_sysfs_exists("/sys/class/net/%s/bridge", name) || rd_sysfs_exists("/sys/class/net/%s/brport", name))
+    return "bridge";
+  return rd_sysfs_exists("/sys/class/net/%s/device", name) ? "physical" : "virtual";
 }
 
 static int mtu_of(const char *interface) {
   int64_t mtu;
-  bool known = sysfs_number(&mtu, "/sys/class/net/%s/mtu", interface) && mtu > 0 && mtu < INT_MAX;
+  bool known = rd_sysfs_number(&mtu, "/sys/class/net/%s/mtu", interface) && mtu > 0 && mtu < INT_MAX;
   return known ? (int)mtu : 0;
 }

@@ -7,6 +7,6 @@
 
 // `addresses` of the hello (docs/protocol.md, section 2): at most 256, those of interfaces that are up first. Empty
 // when the kernel does not tell. The caller's to give away.
-json_t *addresses_json(void);
+json_t *rd_addresses_json(void);
 
 #endif

@@ -9,14 +9,14 @@
 
 #include <stdint.h>
 
-struct agent {
-  struct loop *loop;
-  struct control *control;
+struct rd_agent {
+  struct rd_loop *loop;
+  struct rd_control_line *control;
   int guard_fd;
   uint32_t last_hold; // numbers given to pipe ends that the guardian holds too
   int null_fd;
-  int user_stdin, user_stdout; // -1: not on this host
-  struct stage_limits limits;  // of commands
+  int user_stdin, user_stdout;   // -1: not on this host
+  struct rd_stage_limits limits; // of commands
   bool suspended;
 };
 

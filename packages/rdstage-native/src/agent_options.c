@@ -21,11 +21,11 @@ enum {
 };
 
 static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
-static bool check(int argc, char **argv, struct agent_options *options, struct rd_error *error);
+static bool check(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error);
 static bool check_nonce(const char *nonce, struct rd_error *error);
 static bool usage(struct rd_error *error, const char *words);
 
-bool agent_options_parse(int argc, char **argv, struct agent_options *options, struct rd_error *error) {
+bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error) {
   static const struct option names[] = {
       {"agent", no_argument, NULL, OPTION_AGENT},
       {"nonce", required_argument, NULL, OPTION_NONCE},
@@ -38,15 +38,15 @@ bool agent_options_parse(int argc, char **argv, struct agent_options *options, s
       {"help", no_argument, NULL, 'h'},
       {NULL, 0, NULL, 0},
   };
-  *options = (struct agent_options){.mode = OPTIONS_HELP, .user_stdin = -1, .user_stdout = -1};
+  *options = (struct rd_agent_options){.mode = RD_OPTIONS_HELP, .user_stdin = -1, .user_stdout = -1};
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, "+Vh", names, NULL)) != -1;) {
     switch (option) {
     case OPTION_AGENT:
-      options->mode = OPTIONS_AGENT;
+      options->mode = RD_OPTIONS_AGENT;
       break;
     case OPTION_DIE_WITH_PARENT:
-      options->mode = OPTIONS_DIE_WITH_PARENT;
+      options->mode = RD_OPTIONS_DIE_WITH_PARENT;
       break;
     case OPTION_NONCE:
       options->nonce = optarg;
@@ -61,14 +61,14 @@ bool agent_options_parse(int argc, char **argv, struct agent_options *options, s
       if (!take_descriptor(optarg, &options->user_stdout, error)) return false;
       break;
     case OPTION_LIMITS:
-      if (!stage_limits_parse(optarg, &options->limits))
+      if (!rd_stage_limits_parse(optarg, &options->limits))
         return usage(error, "--stage-limits takes CORES,FILES as ulimit prints them");
       break;
     case 'V':
-      options->mode = OPTIONS_VERSION;
+      options->mode = RD_OPTIONS_VERSION;
       return true;
     case 'h':
-      options->mode = OPTIONS_HELP;
+      options->mode = RD_OPTIONS_HELP;
       return true;
     default:
       return usage(error, "there is no such option, or its value is missing");
@@ -87,11 +87,11 @@ static bool take_descriptor(const char *text, int *fd, struct rd_error *error) {
   return true;
 }
 
-static bool check(int argc, char **argv, struct agent_options *options, struct rd_error *error) {
+static bool check(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error) {
   options->command = argv + optind;
-  if (options->mode == OPTIONS_DIE_WITH_PARENT)
+  if (options->mode == RD_OPTIONS_DIE_WITH_PARENT)
     return optind < argc || usage(error, "--die-with-parent needs a command");
-  if (options->mode != OPTIONS_AGENT) return usage(error, "it is started by rdpipe, with --agent");
+  if (options->mode != RD_OPTIONS_AGENT) return usage(error, "it is started by rdpipe, with --agent");
   if (optind < argc) return usage(error, "--agent takes no further words");
   return check_nonce(options->nonce, error);
 }

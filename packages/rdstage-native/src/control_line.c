@@ -14,13 +14,13 @@
 // More than every stage's unacknowledged stderr: who lets that wait reads nothing at all.
 #define QUEUE_MAX_BYTES (96u << 20)
 
-struct control {
-  struct loop *loop;
-  struct control_handler handler;
+struct rd_control_line {
+  struct rd_loop *loop;
+  struct rd_control_line_handler handler;
   int out_fd;
-  struct line_reader *reader;
-  struct line_writer *writer;
-  struct watch *readable, *writable;
+  struct rd_line_reader *reader;
+  struct rd_line_writer *writer;
+  struct rd_watch *readable, *writable;
   bool lost; // and the handler knows
   bool gone; // nothing can be told any more
 };
@@ -28,114 +28,115 @@ struct control {
 static void on_readable(void *context, short ready);
 static bool on_line(void *context, const char *line, size_t bytes);
 static void on_writable(void *context, short ready);
-static void lose(struct control *control, enum rd_code code, const char *words);
-static void queue(struct control *control, json_t *event);
-static void watch_writing(struct control *control);
+static void lose(struct rd_control_line *control, enum rd_code code, const char *words);
+static void queue(struct rd_control_line *control, json_t *event);
+static void watch_writing(struct rd_control_line *control);
 
-struct control *control_create(struct loop *loop, int in_fd, int out_fd, const struct control_handler *handler) {
-  struct control *control = memory_new(1, sizeof *control);
+struct rd_control_line *rd_control_line_create(struct rd_loop *loop, int in_fd, int out_fd,
+                                               const struct rd_control_line_handler *handler) {
+  struct rd_control_line *control = rd_memory_new(1, sizeof *control);
   control->loop = loop;
   control->handler = *handler;
   control->out_fd = out_fd;
-  control->reader = line_reader_create(in_fd, REQUEST_LINE_MAX_BYTES);
-  control->writer = line_writer_create(out_fd);
-  control->readable = loop_watch(loop, in_fd, WATCH_NOTHING, on_readable, control);
+  control->reader = rd_line_reader_create(in_fd, RD_REQUEST_LINE_MAX_BYTES);
+  control->writer = rd_line_writer_create(out_fd);
+  control->readable = rd_loop_watch(loop, in_fd, RD_WATCH_NOTHING, on_readable, control);
   // Errors are watched for always: whoever reads may go while nothing is said.
-  control->writable = loop_watch(loop, out_fd, 0, on_writable, control);
+  control->writable = rd_loop_watch(loop, out_fd, 0, on_writable, control);
   return control;
 }
 
-void control_destroy(struct control *control) {
+void rd_control_line_destroy(struct rd_control_line *control) {
   if (!control) return;
-  watch_end(&control->readable);
-  watch_end(&control->writable);
-  line_reader_destroy(control->reader);
-  line_writer_destroy(control->writer);
+  rd_watch_end(&control->readable);
+  rd_watch_end(&control->writable);
+  rd_line_reader_destroy(control->reader);
+  rd_line_writer_destroy(control->writer);
   free(control);
 }
 
-void control_listen(struct control *control) {
-  watch_change(control->readable, POLLIN);
+void rd_control_line_listen(struct rd_control_line *control) {
+  rd_watch_change(control->readable, POLLIN);
 }
 
-void control_emit_line(struct control *control, const char *line) {
+void rd_control_line_emit_line(struct rd_control_line *control, const char *line) {
   if (control->gone) return;
-  line_writer_add(control->writer, line, strlen(line));
+  rd_line_writer_add(control->writer, line, strlen(line));
   watch_writing(control);
 }
 
-void control_emit(struct control *control, json_t *event) {
+void rd_control_line_emit(struct rd_control_line *control, json_t *event) {
   queue(control, event);
-  if (line_writer_queued_bytes(control->writer) > QUEUE_MAX_BYTES)
+  if (rd_line_writer_queued_bytes(control->writer) > QUEUE_MAX_BYTES)
     lose(control, RD_CODE_ABORTED, "rdpipe reads nothing any more");
 }
 
-void control_emit_if_idle(struct control *control, json_t *event) {
-  if (line_writer_queued_bytes(control->writer) < IDLE_BYTES)
+void rd_control_line_emit_if_idle(struct rd_control_line *control, json_t *event) {
+  if (rd_line_writer_queued_bytes(control->writer) < IDLE_BYTES)
     queue(control, event);
   else
     json_decref(event);
 }
 
-void control_emit_alive(struct control *control) {
+void rd_control_line_emit_alive(struct rd_control_line *control) {
   static const char line[] = "{\"event\":\"alive\"}";
   // With so much waiting that it cannot have been taken, the last one still waits too.
-  if (control->gone || line_writer_first_is(control->writer, line)) return;
-  line_writer_add_first(control->writer, line, sizeof line - 1);
+  if (control->gone || rd_line_writer_first_is(control->writer, line)) return;
+  rd_line_writer_add_first(control->writer, line, sizeof line - 1);
   watch_writing(control);
 }
 
-void control_flush(struct control *control, int64_t limit_ms) {
+void rd_control_line_flush(struct rd_control_line *control, int64_t limit_ms) {
   int64_t until_ms = rd_now_ms() + limit_ms;
-  while (!control->gone && line_writer_queued_bytes(control->writer) > 0) {
+  while (!control->gone && rd_line_writer_queued_bytes(control->writer) > 0) {
     int64_t left_ms = until_ms - rd_now_ms();
     if (left_ms <= 0 || rd_wait_fd(control->out_fd, POLLOUT, (int)left_ms) <= 0) return;
-    if (!line_writer_flush(control->writer)) return;
+    if (!rd_line_writer_flush(control->writer)) return;
   }
 }
 
 static void on_readable(void *context, short ready) {
   (void)ready;
-  struct control *control = context;
+  struct rd_control_line *control = context;
   struct rd_error error;
-  switch (line_reader_take(control->reader, on_line, control, &error)) {
-  case LINES_MORE:
+  switch (rd_line_reader_take(control->reader, on_line, control, &error)) {
+  case RD_LINES_MORE:
     break;
-  case LINES_END:
+  case RD_LINES_END:
     lose(control, RD_CODE_ABORTED, "rdpipe has gone");
     break;
-  case LINES_FAILED:
+  case RD_LINES_FAILED:
     if (!control->lost) lose(control, RD_CODE_USAGE, error.message);
     break;
   }
 }
 
 static bool on_line(void *context, const char *line, size_t bytes) {
-  struct control *control = context;
-  struct request request;
+  struct rd_control_line *control = context;
+  struct rd_request request;
   struct rd_error error;
-  if (!request_decode(line, bytes, &request, &error)) {
+  if (!rd_request_decode(line, bytes, &request, &error)) {
     lose(control, RD_CODE_USAGE, error.message);
     return false;
   }
   control->handler.request(control->handler.context, &request);
-  request_clear(&request);
+  rd_request_clear(&request);
   return true;
 }
 
 static void on_writable(void *context, short ready) {
-  struct control *control = context;
-  if ((ready & (POLLERR | POLLHUP)) || !line_writer_flush(control->writer)) {
-    watch_change(control->writable, WATCH_NOTHING);
+  struct rd_control_line *control = context;
+  if ((ready & (POLLERR | POLLHUP)) || !rd_line_writer_flush(control->writer)) {
+    rd_watch_change(control->writable, RD_WATCH_NOTHING);
     lose(control, RD_CODE_ABORTED, "rdpipe has gone");
     return;
   }
-  if (!line_writer_queued_bytes(control->writer)) watch_change(control->writable, 0);
+  if (!rd_line_writer_queued_bytes(control->writer)) rd_watch_change(control->writable, 0);
 }
 
 // Who sent nonsense may still be told so; who has gone may not.
-static void lose(struct control *control, enum rd_code code, const char *words) {
-  watch_change(control->readable, WATCH_NOTHING);
+static void lose(struct rd_control_line *control, enum rd_code code, const char *words) {
+  rd_watch_change(control->readable, RD_WATCH_NOTHING);
   if (code == RD_CODE_ABORTED) control->gone = true;
   if (control->lost) return;
   control->lost = true;
@@ -144,14 +145,14 @@ static void lose(struct control *control, enum rd_code code, const char *words) 
   control->handler.lost(control->handler.context, &why);
 }
 
-static void queue(struct control *control, json_t *event) {
+static void queue(struct rd_control_line *control, json_t *event) {
   char *line = json_dumps(event, JSON_COMPACT | JSON_PRESERVE_ORDER);
   if (!line) abort(); // out of memory: see memory.h
   json_decref(event);
-  control_emit_line(control, line);
+  rd_control_line_emit_line(control, line);
   free(line);
 }
 
-static void watch_writing(struct control *control) {
-  watch_change(control->writable, POLLOUT);
+static void watch_writing(struct rd_control_line *control) {
+  rd_watch_change(control->writable, POLLOUT);
 }

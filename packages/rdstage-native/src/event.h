@@ -10,29 +10,29 @@
 #include <jansson.h>
 #include <sys/types.h>
 
-json_t *event_plain(const char *name); // {"event": name}
-json_t *event_segment(const char *name, unsigned segment);
-json_t *event_started(unsigned stage, pid_t pid);
+json_t *rd_event_plain(const char *name); // {"event": name}
+json_t *rd_event_segment(const char *name, unsigned segment);
+json_t *rd_event_started(unsigned stage, pid_t pid);
 // A whole line, which the caller frees: to make it of JSON values took ten times as long, and stages may say much.
-char *event_stderr_line(unsigned stage, const unsigned char *bytes, size_t count);
+char *rd_event_stderr_line(unsigned stage, const unsigned char *bytes, size_t count);
 // `stage` 0: none.
-json_t *event_failed(unsigned stage, enum rd_code code, const char *message);
-json_t *event_left_behind(pid_t pid, const char *command);
+json_t *rd_event_failed(unsigned stage, enum rd_code code, const char *message);
+json_t *rd_event_left_behind(pid_t pid, const char *command);
 
-struct exit_event {
+struct rd_exit_event {
   unsigned stage;
   int status; // as wait() gives it
   bool stopped, consumer_closed;
   struct rd_usage usage;
 };
-json_t *event_exited(const struct exit_event *exited);
+json_t *rd_event_exited(const struct rd_exit_event *exited);
 
-struct link_end_event {
+struct rd_link_end_event {
   const char *result, *code, *message;
   int status;
   int64_t bytes, wire_bytes;
   struct rd_usage usage; // of its program
 };
-json_t *event_link_ended(int64_t link, enum hop_side end, const struct link_end_event *ended);
+json_t *rd_event_link_ended(int64_t link, enum rd_hop_side end, const struct rd_link_end_event *ended);
 
 #endif

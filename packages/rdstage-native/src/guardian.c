@@ -15,29 +15,29 @@
 
 #define END_WITHIN_MS 8000
 
-static bool listen_to_supervisor(int guard_fd, struct held_write_ends *held);
+static bool listen_to_supervisor(int guard_fd, struct rd_held_write_ends *held);
 static bool speaks_within(int guard_fd, int within_ms);
 static int status_of(pid_t supervisor);
 
-int guardian_watch(pid_t supervisor, int guard_fd) {
-  struct held_write_ends held = {0};
+int rd_guardian_run(pid_t supervisor, int guard_fd) {
+  struct rd_held_write_ends held = {0};
   bool finished = listen_to_supervisor(guard_fd, &held);
-  if (!finished) tree_end(getpid(), END_WITHIN_MS);
+  if (!finished) rd_tree_end(getpid(), END_WITHIN_MS);
   int status = finished ? status_of(supervisor) : EXIT_FAILURE;
-  held_write_ends_leave_behind(&held);
+  rd_held_write_ends_leave_behind(&held);
   return status;
 }
 
 // Until the supervisor is gone, or hangs. True when it had finished.
-static bool listen_to_supervisor(int guard_fd, struct held_write_ends *held) {
-  struct guardian_message message;
+static bool listen_to_supervisor(int guard_fd, struct rd_held_write_ends *held) {
+  struct rd_guardian_message message;
   bool finished = false;
   int within_ms = -1; // for as long as it likes
-  for (int fd; speaks_within(guard_fd, within_ms) && guardian_receive(guard_fd, &message, &fd);) {
-    if (message.type == GUARDIAN_HOLD && fd >= 0) held_write_ends_add(held, message.number, rd_take_fd(&fd));
-    if (message.type == GUARDIAN_RELEASE) held_write_ends_drop(held, message.number);
-    if (message.type == GUARDIAN_FINISHED) finished = true;
-    if (message.type == GUARDIAN_ALIVE) within_ms = message.number < INT_MAX ? (int)message.number : INT_MAX;
+  for (int fd; speaks_within(guard_fd, within_ms) && rd_guardian_receive(guard_fd, &message, &fd);) {
+    if (message.type == RD_GUARDIAN_HOLD && fd >= 0) rd_held_write_ends_add(held, message.number, rd_take_fd(&fd));
+    if (message.type == RD_GUARDIAN_RELEASE) rd_held_write_ends_drop(held, message.number);
+    if (message.type == RD_GUARDIAN_FINISHED) finished = true;
+    if (message.type == RD_GUARDIAN_ALIVE) within_ms = message.number < INT_MAX ? (int)message.number : INT_MAX;
     rd_cleanup_fd(&fd);
   }
   return finished;

@@ -10,6 +10,6 @@
 // Watches over `supervisor` through `guard_fd` (see guard_words.h), which must be this process's only end of it.
 // Returns the exit status of the agent: the supervisor's own when it finished. Where a process could not be ended,
 // another process stays behind and holds that one's standard input open for as long as it lives.
-int guardian_watch(pid_t supervisor, int guard_fd);
+int rd_guardian_run(pid_t supervisor, int guard_fd);
 
 #endif

@@ -13,26 +13,26 @@ union fd_space {
   char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-static bool send_message(int guard_fd, struct guardian_message message, int fd, struct rd_error *error);
+static bool send_message(int guard_fd, struct rd_guardian_message message, int fd, struct rd_error *error);
 static int descriptor_of(struct msghdr *header);
 
-bool guardian_hold(int guard_fd, uint32_t hold, int fd, struct rd_error *error) {
-  return send_message(guard_fd, (struct guardian_message){GUARDIAN_HOLD, hold}, fd, error);
+bool rd_guardian_hold(int guard_fd, uint32_t hold, int fd, struct rd_error *error) {
+  return send_message(guard_fd, (struct rd_guardian_message){RD_GUARDIAN_HOLD, hold}, fd, error);
 }
 
-bool guardian_release(int guard_fd, uint32_t hold, struct rd_error *error) {
-  return send_message(guard_fd, (struct guardian_message){GUARDIAN_RELEASE, hold}, -1, error);
+bool rd_guardian_release(int guard_fd, uint32_t hold, struct rd_error *error) {
+  return send_message(guard_fd, (struct rd_guardian_message){RD_GUARDIAN_RELEASE, hold}, -1, error);
 }
 
-bool guardian_finished(int guard_fd, struct rd_error *error) {
-  return send_message(guard_fd, (struct guardian_message){GUARDIAN_FINISHED, 0}, -1, error);
+bool rd_guardian_finished(int guard_fd, struct rd_error *error) {
+  return send_message(guard_fd, (struct rd_guardian_message){RD_GUARDIAN_FINISHED, 0}, -1, error);
 }
 
-bool guardian_alive(int guard_fd, uint32_t within_ms, struct rd_error *error) {
-  return send_message(guard_fd, (struct guardian_message){GUARDIAN_ALIVE, within_ms}, -1, error);
+bool rd_guardian_alive(int guard_fd, uint32_t within_ms, struct rd_error *error) {
+  return send_message(guard_fd, (struct rd_guardian_message){RD_GUARDIAN_ALIVE, within_ms}, -1, error);
 }
 
-int guardian_receive(int guard_fd, struct guardian_message *message, int *fd) {
+int rd_guardian_receive(int guard_fd, struct rd_guardian_message *message, int *fd) {
   union fd_space space;
   struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
   struct msghdr header = {
@@ -46,7 +46,7 @@ int guardian_receive(int guard_fd, struct guardian_message *message, int *fd) {
   return 0;
 }
 
-static bool send_message(int guard_fd, struct guardian_message message, int fd, struct rd_error *error) {
+static bool send_message(int guard_fd, struct rd_guardian_message message, int fd, struct rd_error *error) {
   union fd_space space;
   memset(&space, 0, sizeof space);
   struct iovec part = {.iov_base = &message, .iov_len = sizeof message};

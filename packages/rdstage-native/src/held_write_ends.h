@@ -6,20 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct held_write_ends {
-  struct held_write_end {
+struct rd_held_write_ends {
+  struct rd_held_write_end {
     uint32_t number;
     int fd;
   } * items;
   size_t count, capacity;
 };
 
-void held_write_ends_add(struct held_write_ends *held, uint32_t number, int fd); // takes `fd`
-void held_write_ends_drop(struct held_write_ends *held, uint32_t number);
+void rd_held_write_ends_add(struct rd_held_write_ends *held, uint32_t number, int fd); // takes `fd`
+void rd_held_write_ends_drop(struct rd_held_write_ends *held, uint32_t number);
 // Closes everything; zeros are a valid beginning.
-void held_write_ends_clear(struct held_write_ends *held);
+void rd_held_write_ends_clear(struct rd_held_write_ends *held);
 // Where a process of the run that could not be ended still reads, another process stays behind and holds on until
 // nobody does: this one must end, or its session would not. Closes everything here.
-void held_write_ends_leave_behind(struct held_write_ends *held);
+void rd_held_write_ends_leave_behind(struct rd_held_write_ends *held);
 
 #endif

@@ -38,8 +38,8 @@ static json_int_t network_namespace(void);
 static const char *user_name(void);
 static bool has_aes(void);
 
-char *hello_line(const char *nonce, pid_t agent, int null_fd) {
-  json_t *facts = json_made(json_object());
+char *rd_hello_line(const char *nonce, pid_t agent, int null_fd) {
+  json_t *facts = rd_json_made(json_object());
   add(facts, program_facts(agent));
   add(facts, machine_facts());
   add(facts, network_facts(null_fd));
@@ -47,16 +47,16 @@ char *hello_line(const char *nonce, pid_t agent, int null_fd) {
   json_decref(facts);
   if (!hello) abort(); // out of memory: see memory.h
   size_t bytes = strlen(nonce) + strlen(hello) + 32;
-  char *line = memory_new(bytes, 1);
+  char *line = rd_memory_new(bytes, 1);
   snprintf(line, bytes, "rdstage/%u %s %s", RD_PROTOCOL_VERSION, nonce, hello);
   return line;
 }
 
-char *hello_damaged_line(const char *nonce) {
+char *rd_hello_damaged_line(const char *nonce) {
   struct utsname system = {0};
   uname(&system);
   size_t bytes = strlen(nonce) + sizeof system;
-  char *line = memory_new(bytes, 1);
+  char *line = rd_memory_new(bytes, 1);
   snprintf(line, bytes, "rdstage/%u %s missing %s %s damaged", RD_PROTOCOL_VERSION, nonce, system.sysname,
            system.machine);
   return line;
@@ -68,42 +68,42 @@ static void add(json_t *facts, json_t *more) {
 }
 
 static json_t *program_facts(pid_t agent) {
-  return json_made(json_pack("{s:i,s:s,s:I,s:o,s:i,s:o}", "v", (int)RD_PROTOCOL_VERSION, "version", RD_VERSION, "uid",
-                             (json_int_t)getuid(), "user", json_made_text(user_name()), "pid", (int)agent,
-                             "ssh_connection", json_made_text(getenv("SSH_CONNECTION"))));
+  return rd_json_made(json_pack("{s:i,s:s,s:I,s:o,s:i,s:o}", "v", (int)RD_PROTOCOL_VERSION, "version", RD_VERSION,
+                                "uid", (json_int_t)getuid(), "user", rd_json_made_text(user_name()), "pid", (int)agent,
+                                "ssh_connection", rd_json_made_text(getenv("SSH_CONNECTION"))));
 }
 
 static json_t *machine_facts(void) {
   struct utsname system = {0};
   uname(&system);
-  return json_made(json_pack("{s:o,s:o,s:o,s:o,s:b}", "os", json_made_text(system.sysname), "cpu",
-                             json_made_text(system.machine), "boot_id", boot_id(), "hostname",
-                             json_made_text(system.nodename), "aes", (int)has_aes()));
+  return rd_json_made(json_pack("{s:o,s:o,s:o,s:o,s:b}", "os", rd_json_made_text(system.sysname), "cpu",
+                                rd_json_made_text(system.machine), "boot_id", boot_id(), "hostname",
+                                rd_json_made_text(system.nodename), "aes", (int)has_aes()));
 }
 
 static json_t *network_facts(int null_fd) {
   int64_t memlock = rd_memlock_bytes();
-  json_t *ports = rdma_ports_json("/sys");
+  json_t *ports = rd_rdma_ports_json("/sys");
   json_t *lacks = rdma_lacks(ports, null_fd);
-  return json_made(json_pack("{s:I,s:o,s:o,s:o,s:o}", "net_ns", network_namespace(), "memlock",
-                             memlock < 0 ? json_null() : json_integer(memlock), "rdma_lacks", lacks, "addresses",
-                             addresses_json(), "rdma", ports));
+  return rd_json_made(json_pack("{s:I,s:o,s:o,s:o,s:o}", "net_ns", network_namespace(), "memlock",
+                                memlock < 0 ? json_null() : json_integer(memlock), "rdma_lacks", lacks, "addresses",
+                                rd_addresses_json(), "rdma", ports));
 }
 
 // Only where it matters: most hosts are not to wait for a program.
 static json_t *rdma_lacks(const json_t *ports, int null_fd) {
   char program[PATH_MAX];
   struct rd_error why;
-  if (!rdma_ports_any_active(ports)) return json_null();
-  bool usable =
-      hop_program_find(HOP_RECV, program, sizeof program, &why) && rdma_check(program, null_fd, RDMA_CHECK_MS, &why);
-  return usable ? json_null() : json_made_text(why.message);
+  if (!rd_rdma_ports_any_active(ports)) return json_null();
+  bool usable = rd_hop_program_find(RD_HOP_RECV, program, sizeof program, &why) &&
+                rd_rdma_check(program, null_fd, RDMA_CHECK_MS, &why);
+  return usable ? json_null() : rd_json_made_text(why.message);
 }
 
 static json_t *boot_id(void) {
   char text[64];
-  sysfs_line(text, sizeof text, "/proc/sys/kernel/random/boot_id");
-  return json_made_text(text);
+  rd_sysfs_line(text, sizeof text, "/proc/sys/kernel/random/boot_id");
+  return rd_json_made_text(text);
 }
 
 static json_int_t network_namespace(void) {

@@ -7,8 +7,8 @@
 
 // "rdstage/1 NONCE {…}", without a newline. `agent`: the pid that the session started. It may run a program, where
 // there is RDMA: see rdma_check.h. The caller frees it.
-char *hello_line(const char *nonce, pid_t agent, int null_fd);
+char *rd_hello_line(const char *nonce, pid_t agent, int null_fd);
 // In its place: the programs here are not those that rdpipe put here. The caller frees it.
-char *hello_damaged_line(const char *nonce);
+char *rd_hello_damaged_line(const char *nonce);
 
 #endif

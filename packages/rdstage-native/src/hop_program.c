@@ -17,22 +17,23 @@
 
 #define AGENT_FD 3
 
-struct hop_program {
+struct rd_hop_program {
   pid_t pid; // -1: it was waited for, and its number may be another's
   struct rd_json_lines *lines;
-  struct watch *watch; // NULL: it says nothing any more
-  hop_program_function *function;
+  struct rd_watch *watch; // NULL: it says nothing any more
+  rd_hop_program_function *function;
   void *context;
 };
 
-static pid_t execute(struct agent *agent, const struct hop_program_setup *setup, int agent_fd, struct rd_error *error);
+static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *setup, int agent_fd,
+                     struct rd_error *error);
 static void on_ready(void *context, short ready);
-static void hand_over(struct hop_program *program, json_t *event);
-static void close_ear(struct hop_program *program, bool broken);
-static void watch_again(struct hop_program *program);
+static void hand_over(struct rd_hop_program *program, json_t *event);
+static void close_ear(struct rd_hop_program *program, bool broken);
+static void watch_again(struct rd_hop_program *program);
 
-struct hop_program *hop_program_start(struct agent *agent, const struct hop_program_setup *setup,
-                                      struct rd_error *error) {
+struct rd_hop_program *rd_hop_program_start(struct rd_agent *agent, const struct rd_hop_program_setup *setup,
+                                            struct rd_error *error) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a socket pair");
@@ -44,28 +45,29 @@ struct hop_program *hop_program_start(struct agent *agent, const struct hop_prog
   if (pid < 0) return NULL;
   struct rd_json_lines *lines = rd_json_lines_create(rd_take_fd(&ours), error);
   if (!lines) return NULL; // the program sees its socket closed, and ends
-  struct hop_program *program = memory_new(1, sizeof *program);
-  *program = (struct hop_program){.pid = pid, .lines = lines, .function = setup->function, .context = setup->context};
-  program->watch = loop_watch(agent->loop, rd_json_lines_poll(lines).fd, POLLIN, on_ready, program);
+  struct rd_hop_program *program = rd_memory_new(1, sizeof *program);
+  *program =
+      (struct rd_hop_program){.pid = pid, .lines = lines, .function = setup->function, .context = setup->context};
+  program->watch = rd_loop_watch(agent->loop, rd_json_lines_poll(lines).fd, POLLIN, on_ready, program);
   return program;
 }
 
-void hop_program_destroy(struct hop_program *program) {
+void rd_hop_program_destroy(struct rd_hop_program *program) {
   if (!program) return;
-  watch_end(&program->watch);
+  rd_watch_end(&program->watch);
   rd_json_lines_destroy(program->lines);
   free(program);
 }
 
-pid_t hop_program_pid(const struct hop_program *program) {
+pid_t rd_hop_program_pid(const struct rd_hop_program *program) {
   return program->pid;
 }
 
-const char *hop_program_name(enum hop_side end) {
-  return end == HOP_SEND ? "rdsend" : "rdrecv";
+const char *rd_hop_program_name(enum rd_hop_side end) {
+  return end == RD_HOP_SEND ? "rdsend" : "rdrecv";
 }
 
-bool hop_program_folder(char *path, size_t path_bytes, struct rd_error *error) {
+bool rd_hop_program_folder(char *path, size_t path_bytes, struct rd_error *error) {
   ssize_t length = readlink("/proc/self/exe", path, path_bytes - 1);
   if (length < 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find out where rdstage is");
@@ -76,35 +78,35 @@ bool hop_program_folder(char *path, size_t path_bytes, struct rd_error *error) {
   return true;
 }
 
-bool hop_program_find(enum hop_side end, char *path, size_t path_bytes, struct rd_error *error) {
+bool rd_hop_program_find(enum rd_hop_side end, char *path, size_t path_bytes, struct rd_error *error) {
   static const char *const folders[] = {"/dynamic", ""};
   char here[PATH_MAX];
-  if (!hop_program_folder(here, sizeof here, error)) return false;
+  if (!rd_hop_program_folder(here, sizeof here, error)) return false;
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], hop_program_name(end));
+    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], rd_hop_program_name(end));
     if (written > 0 && (size_t)written < path_bytes && access(path, X_OK) == 0) return true;
   }
-  rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", hop_program_name(end), here);
+  rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", rd_hop_program_name(end), here);
   return false;
 }
 
-void hop_program_send(struct hop_program *program, json_t *message) {
+void rd_hop_program_send(struct rd_hop_program *program, json_t *message) {
   rd_json_lines_put(program->lines, message, false);
   watch_again(program);
 }
 
-bool hop_program_has_left(const struct hop_program *program) {
+bool rd_hop_program_has_left(const struct rd_hop_program *program) {
   if (!program->watch) return true;
   struct pollfd socket = {.fd = rd_json_lines_poll(program->lines).fd};
   return poll(&socket, 1, 0) == 1 && (socket.revents & POLLHUP) != 0;
 }
 
-void hop_program_ended(struct hop_program *program) {
+void rd_hop_program_ended(struct rd_hop_program *program) {
   program->pid = -1;
-  hop_program_drain(program);
+  rd_hop_program_drain(program);
 }
 
-void hop_program_drain(struct hop_program *program) {
+void rd_hop_program_drain(struct rd_hop_program *program) {
   struct rd_error why;
   json_t *event;
   int got = 0;
@@ -113,30 +115,31 @@ void hop_program_drain(struct hop_program *program) {
   watch_again(program);
 }
 
-static pid_t execute(struct agent *agent, const struct hop_program_setup *setup, int agent_fd, struct rd_error *error) {
+static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *setup, int agent_fd,
+                     struct rd_error *error) {
   char path[PATH_MAX], number[8];
-  if (!hop_program_find(setup->end, path, sizeof path, error)) return -1;
+  if (!rd_hop_program_find(setup->end, path, sizeof path, error)) return -1;
   snprintf(number, sizeof number, "%d", AGENT_FD);
   char name[8], option[] = "--agent-fd";
-  snprintf(name, sizeof name, "%s", hop_program_name(setup->end));
+  snprintf(name, sizeof name, "%s", rd_hop_program_name(setup->end));
   char *arguments[] = {name, option, number, NULL};
-  bool sends = setup->end == HOP_SEND;
-  struct spawning spawning = {
+  bool sends = setup->end == RD_HOP_SEND;
+  struct rd_spawning spawning = {
       .file = path,
       .arguments = arguments,
       .fds = {sends ? setup->data_fd : agent->null_fd, sends ? agent->null_fd : setup->data_fd, STDERR_FILENO, agent_fd,
               setup->adopt_fd},
       .fd_count = setup->adopt_fd < 0 ? 4 : 5,
   };
-  return spawn(&spawning, error);
+  return rd_spawn(&spawning, error);
 }
 
 static void on_ready(void *context, short ready) {
   (void)ready;
-  hop_program_drain(context);
+  rd_hop_program_drain(context);
 }
 
-static void hand_over(struct hop_program *program, json_t *event) {
+static void hand_over(struct rd_hop_program *program, json_t *event) {
   if (json_is_string(json_object_get(event, "event")))
     program->function(program->context, event);
   else
@@ -145,11 +148,11 @@ static void hand_over(struct hop_program *program, json_t *event) {
 }
 
 // What that means is told by its exit. One of our own programs that speaks nonsense is broken: it exits now.
-static void close_ear(struct hop_program *program, bool broken) {
+static void close_ear(struct rd_hop_program *program, bool broken) {
   if (broken && program->pid > 0) kill(program->pid, SIGKILL);
-  watch_end(&program->watch);
+  rd_watch_end(&program->watch);
 }
 
-static void watch_again(struct hop_program *program) {
-  if (program->watch) watch_change(program->watch, rd_json_lines_poll(program->lines).events);
+static void watch_again(struct rd_hop_program *program) {
+  if (program->watch) rd_watch_change(program->watch, rd_json_lines_poll(program->lines).events);
 }

@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-json_t *json_made(json_t *value) {
+json_t *rd_json_made(json_t *value) {
   if (!value) abort();
   return value;
 }
 
-json_t *json_made_text(const char *text) {
+json_t *rd_json_made_text(const char *text) {
   if (!text) return json_null();
   size_t bytes = strlen(text);
-  RD_AUTO_FREE char *copy = memory_copy(text, bytes);
+  RD_AUTO_FREE char *copy = rd_memory_copy(text, bytes);
   rd_text_clean(copy, bytes);
-  return json_made(json_string(copy));
+  return rd_json_made(json_string(copy));
 }
 
-void json_made_append(json_t *array, json_t *value) {
+void rd_json_made_append(json_t *array, json_t *value) {
   if (json_array_append_new(array, value)) abort();
 }

@@ -6,10 +6,10 @@
 #include <jansson.h>
 
 // The value itself; never NULL.
-json_t *json_made(json_t *value);
+json_t *rd_json_made(json_t *value);
 // Text of unknown origin, made fit for JSON and for a terminal; null for NULL.
-json_t *json_made_text(const char *text);
+json_t *rd_json_made_text(const char *text);
 // Gives up the reference to `value`.
-void json_made_append(json_t *array, json_t *value);
+void rd_json_made_append(json_t *array, json_t *value);
 
 #endif

@@ -6,22 +6,22 @@
 #include "agent.h"
 
 // Before the first segment rdpipe may wait for a person.
-#define LEASE_AT_FIRST_MS (600 * 1000)
+#define RD_LEASE_AT_FIRST_MS (600 * 1000)
 
-struct lease {
-  struct agent *agent;
+struct rd_lease {
+  struct rd_agent *agent;
   int64_t lease_ms;
-  struct timer expiry, heartbeat;
+  struct rd_timer expiry, heartbeat;
   void (*expired)(void *context);
   void *context;
 };
 
-// Begins with LEASE_AT_FIRST_MS and a heartbeat.
-void lease_start(struct lease *lease, struct agent *agent, void (*expired)(void *context), void *context);
-void lease_set(struct lease *lease, int64_t lease_ms);
+// Begins with RD_LEASE_AT_FIRST_MS and a heartbeat.
+void rd_lease_start(struct rd_lease *lease, struct rd_agent *agent, void (*expired)(void *context), void *context);
+void rd_lease_set(struct rd_lease *lease, int64_t lease_ms);
 // Something was heard. Does nothing while the agent is suspended: that time does not count.
-void lease_renew(struct lease *lease);
-void lease_suspend(struct lease *lease);
-void lease_stop(struct lease *lease);
+void rd_lease_renew(struct rd_lease *lease);
+void rd_lease_suspend(struct rd_lease *lease);
+void rd_lease_stop(struct rd_lease *lease);
 
 #endif

@@ -16,7 +16,7 @@ struct queued_line {
   char text[];
 };
 
-struct line_writer {
+struct rd_line_writer {
   int fd;
   bool is_socket;
   struct queued_line *first, *last;
@@ -24,25 +24,25 @@ struct line_writer {
   size_t queued_bytes;
 };
 
-static struct queued_line *make_line(struct line_writer *writer, const char *line, size_t bytes);
-static ssize_t write_some(const struct line_writer *writer, const char *bytes, size_t count);
-static void drop_first(struct line_writer *writer);
+static struct queued_line *make_line(struct rd_line_writer *writer, const char *line, size_t bytes);
+static ssize_t write_some(const struct rd_line_writer *writer, const char *bytes, size_t count);
+static void drop_first(struct rd_line_writer *writer);
 
-struct line_writer *line_writer_create(int fd) {
-  struct line_writer *writer = memory_new(1, sizeof *writer);
+struct rd_line_writer *rd_line_writer_create(int fd) {
+  struct rd_line_writer *writer = rd_memory_new(1, sizeof *writer);
   struct stat status;
   writer->fd = fd;
   writer->is_socket = !fstat(fd, &status) && S_ISSOCK(status.st_mode);
   return writer;
 }
 
-void line_writer_destroy(struct line_writer *writer) {
+void rd_line_writer_destroy(struct rd_line_writer *writer) {
   if (!writer) return;
   while (writer->first) drop_first(writer);
   free(writer);
 }
 
-void line_writer_add(struct line_writer *writer, const char *line, size_t bytes) {
+void rd_line_writer_add(struct rd_line_writer *writer, const char *line, size_t bytes) {
   struct queued_line *added = make_line(writer, line, bytes);
   if (writer->last)
     writer->last->next = added;
@@ -51,15 +51,15 @@ void line_writer_add(struct line_writer *writer, const char *line, size_t bytes)
   writer->last = added;
 }
 
-bool line_writer_first_is(const struct line_writer *writer, const char *line) {
+bool rd_line_writer_first_is(const struct rd_line_writer *writer, const char *line) {
   const struct queued_line *first = writer->first;
   if (first && writer->written_bytes) first = first->next;
   return first && first->bytes == strlen(line) + 1 && memcmp(first->text, line, first->bytes - 1) == 0;
 }
 
-void line_writer_add_first(struct line_writer *writer, const char *line, size_t bytes) {
+void rd_line_writer_add_first(struct rd_line_writer *writer, const char *line, size_t bytes) {
   if (!writer->first || (writer->written_bytes && !writer->first->next)) {
-    line_writer_add(writer, line, bytes);
+    rd_line_writer_add(writer, line, bytes);
     return;
   }
   struct queued_line **place = writer->written_bytes ? &writer->first->next : &writer->first;
@@ -68,11 +68,11 @@ void line_writer_add_first(struct line_writer *writer, const char *line, size_t 
   *place = added;
 }
 
-size_t line_writer_queued_bytes(const struct line_writer *writer) {
+size_t rd_line_writer_queued_bytes(const struct rd_line_writer *writer) {
   return writer->queued_bytes;
 }
 
-bool line_writer_flush(struct line_writer *writer) {
+bool rd_line_writer_flush(struct rd_line_writer *writer) {
   while (writer->first) {
     struct queued_line *line = writer->first;
     size_t left = line->bytes - writer->written_bytes;
@@ -86,8 +86,8 @@ bool line_writer_flush(struct line_writer *writer) {
   return true;
 }
 
-static struct queued_line *make_line(struct line_writer *writer, const char *line, size_t bytes) {
-  struct queued_line *added = memory_new(1, sizeof *added + bytes + 1);
+static struct queued_line *make_line(struct rd_line_writer *writer, const char *line, size_t bytes) {
+  struct queued_line *added = rd_memory_new(1, sizeof *added + bytes + 1);
   memcpy(added->text, line, bytes);
   added->text[bytes] = '\n';
   added->bytes = bytes + 1;
@@ -96,7 +96,7 @@ static struct queued_line *make_line(struct line_writer *writer, const char *lin
 }
 
 // An inherited pipe stays blocking; one that poll() calls writable takes PIPE_BUF bytes without waiting.
-static ssize_t write_some(const struct line_writer *writer, const char *bytes, size_t count) {
+static ssize_t write_some(const struct rd_line_writer *writer, const char *bytes, size_t count) {
   if (!writer->is_socket) return rd_write_some(writer->fd, bytes, count < PIPE_BUF ? count : PIPE_BUF);
   ssize_t sent;
   do sent = send(writer->fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -104,7 +104,7 @@ static ssize_t write_some(const struct line_writer *writer, const char *bytes, s
   return sent;
 }
 
-static void drop_first(struct line_writer *writer) {
+static void drop_first(struct rd_line_writer *writer) {
   struct queued_line *line = writer->first;
   writer->first = line->next;
   if (!writer->first) writer->last = NULL;

@@ -8,32 +8,32 @@
 #include <stddef.h>
 
 // One at a time, without the newline, NUL-terminated; valid during the call. False stops the reading.
-typedef bool line_function(void *context, const char *line, size_t bytes);
+typedef bool rd_line_function(void *context, const char *line, size_t bytes);
 
-enum lines_state { LINES_MORE, LINES_END, LINES_FAILED };
+enum rd_lines_state { RD_LINES_MORE, RD_LINES_END, RD_LINES_FAILED };
 
-struct line_reader;
-struct line_reader *line_reader_create(int fd, size_t line_max_bytes); // borrows `fd`
-void line_reader_destroy(struct line_reader *reader);                  // NULL-safe
+struct rd_line_reader;
+struct rd_line_reader *rd_line_reader_create(int fd, size_t line_max_bytes); // borrows `fd`
+void rd_line_reader_destroy(struct rd_line_reader *reader);                  // NULL-safe
 
-// Reads once what is there and hands over the whole lines. LINES_FAILED: a line is too long, or the function returned
-// false (*error is then as it left it). A line without its newline at the end is dropped. A descriptor that has nothing
-// is LINES_MORE.
-enum lines_state line_reader_take(struct line_reader *reader, line_function *function, void *context,
-                                  struct rd_error *error);
+// Reads once what is there and hands over the whole lines. RD_LINES_FAILED: a line is too long, or the function
+// returned false (*error is then as it left it). A line without its newline at the end is dropped. A descriptor that
+// has nothing is RD_LINES_MORE.
+enum rd_lines_state rd_line_reader_take(struct rd_line_reader *reader, rd_line_function *function, void *context,
+                                        struct rd_error *error);
 
-struct line_writer;
-struct line_writer *line_writer_create(int fd);       // borrows `fd`: a socket, or a pipe that may be blocking
-void line_writer_destroy(struct line_writer *writer); // NULL-safe; wipes what was not written
+struct rd_line_writer;
+struct rd_line_writer *rd_line_writer_create(int fd);       // borrows `fd`: a socket, or a pipe that may be blocking
+void rd_line_writer_destroy(struct rd_line_writer *writer); // NULL-safe; wipes what was not written
 
 // Queues a line (without newline; copied).
-void line_writer_add(struct line_writer *writer, const char *line, size_t bytes);
+void rd_line_writer_add(struct rd_line_writer *writer, const char *line, size_t bytes);
 // The same, before all others that have not begun.
-void line_writer_add_first(struct line_writer *writer, const char *line, size_t bytes);
+void rd_line_writer_add_first(struct rd_line_writer *writer, const char *line, size_t bytes);
 // Whether that line is the first of those that have not begun.
-bool line_writer_first_is(const struct line_writer *writer, const char *line);
-size_t line_writer_queued_bytes(const struct line_writer *writer);
+bool rd_line_writer_first_is(const struct rd_line_writer *writer, const char *line);
+size_t rd_line_writer_queued_bytes(const struct rd_line_writer *writer);
 // After poll() reported POLLOUT: writes what surely goes without waiting. False when the reader is gone.
-bool line_writer_flush(struct line_writer *writer);
+bool rd_line_writer_flush(struct rd_line_writer *writer);
 
 #endif

@@ -7,40 +7,40 @@
 #include "held_write_ends.h"
 #include "hop.h"
 
-struct link;
-struct stage;
+struct rd_link;
+struct rd_stage;
 
-struct link_handler {
+struct rd_link_handler {
   void (*changed)(void *context); // an end is ready, or over
   void *context;
 };
 
-struct link *link_create(struct agent *agent, const struct prepare_spec *prepare, const struct link_spec *spec,
-                         const struct link_handler *handler);
-void link_destroy(struct link *link); // NULL-safe
-const struct link_spec *link_spec(const struct link *link);
-// The commands at its ends, before link_open(). Borrowed. The link becomes the producer's output.
-void link_set_producer(struct link *link, struct stage *producer);
-void link_set_consumer(struct link *link, struct stage *consumer);
+struct rd_link *rd_link_create(struct rd_agent *agent, const struct rd_prepare_spec *prepare,
+                               const struct rd_link_spec *spec, const struct rd_link_handler *handler);
+void rd_link_destroy(struct rd_link *link); // NULL-safe
+const struct rd_link_spec *rd_link_spec(const struct rd_link *link);
+// The commands at its ends, before rd_link_open(). Borrowed. The link becomes the producer's output.
+void rd_link_set_producer(struct rd_link *link, struct rd_stage *producer);
+void rd_link_set_consumer(struct rd_link *link, struct rd_stage *consumer);
 
 // Makes the pipes and begins to make the ends ready. False when a pipe cannot be made.
-bool link_open(struct link *link, struct rd_error *error);
-bool link_is_ready(const struct link *link);
+bool rd_link_open(struct rd_link *link, struct rd_error *error);
+bool rd_link_is_ready(const struct rd_link *link);
 // The end of that kind, or NULL.
-struct hop *link_hop(const struct link *link, enum hop_side end);
+struct rd_hop *rd_link_hop(const struct rd_link *link, enum rd_hop_side end);
 
 // What a command reads from and writes to; borrowed.
-int link_input_fd(const struct link *link);
-int link_output_fd(const struct link *link);
+int rd_link_input_fd(const struct rd_link *link);
+int rd_link_output_fd(const struct rd_link *link);
 // All commands run, as far as they could be started: what they hold is theirs alone now, and data may come to its end.
-void link_go(struct link *link);
+void rd_link_go(struct rd_link *link);
 
 // The run fails: tells both ends. Idempotent.
-void link_abort(struct link *link, const char *reason);
-void link_expect_exit(struct link *link);
+void rd_link_abort(struct rd_link *link, const char *reason);
+void rd_link_expect_exit(struct rd_link *link);
 // Every consumer is dead: ends may be closed.
-void link_release(struct link *link);
-// See channel_hand_over().
-void link_hand_over(struct link *link, struct held_write_ends *held);
+void rd_link_release(struct rd_link *link);
+// See rd_channel_hand_over().
+void rd_link_hand_over(struct rd_link *link, struct rd_held_write_ends *held);
 
 #endif

@@ -9,31 +9,31 @@
 #include <poll.h>
 #include <stdlib.h>
 
-struct watch {
+struct rd_watch {
   int fd;
   short events;
   bool ended; // freed at the end of the turn: a callback may end a watch that is still to be called
-  watch_function *function;
+  rd_watch_function *function;
   void *context;
 };
 
-struct loop {
-  struct watch **watches;
+struct rd_loop {
+  struct rd_watch **watches;
   size_t count, capacity;
   struct pollfd *polled;
-  struct timer *timers;
+  struct rd_timer *timers;
 };
 
-static int until_next_timer(const struct loop *loop);
-static void call_watches(struct loop *loop, size_t count);
-static void call_timers(struct loop *loop);
-static void forget_ended(struct loop *loop);
+static int until_next_timer(const struct rd_loop *loop);
+static void call_watches(struct rd_loop *loop, size_t count);
+static void call_timers(struct rd_loop *loop);
+static void forget_ended(struct rd_loop *loop);
 
-struct loop *loop_create(void) {
-  return memory_new(1, sizeof(struct loop));
+struct rd_loop *rd_loop_create(void) {
+  return rd_memory_new(1, sizeof(struct rd_loop));
 }
 
-void loop_destroy(struct loop *loop) {
+void rd_loop_destroy(struct rd_loop *loop) {
   if (!loop) return;
   for (size_t i = 0; i < loop->count; i++) free(loop->watches[i]);
   free(loop->watches);
@@ -41,36 +41,37 @@ void loop_destroy(struct loop *loop) {
   free(loop);
 }
 
-struct watch *loop_watch(struct loop *loop, int fd, short events, watch_function *function, void *context) {
+struct rd_watch *rd_loop_watch(struct rd_loop *loop, int fd, short events, rd_watch_function *function, void *context) {
   if (loop->count == loop->capacity) {
     loop->capacity = loop->capacity ? 2 * loop->capacity : 16;
-    loop->watches = memory_resize(loop->watches, loop->capacity, sizeof(struct watch *));
-    loop->polled = memory_resize(loop->polled, loop->capacity, sizeof *loop->polled);
+    loop->watches = rd_memory_resize(loop->watches, loop->capacity, sizeof(struct rd_watch *));
+    loop->polled = rd_memory_resize(loop->polled, loop->capacity, sizeof *loop->polled);
   }
-  struct watch *watch = memory_new(1, sizeof *watch);
-  *watch = (struct watch){.fd = fd, .events = events, .function = function, .context = context};
+  struct rd_watch *watch = rd_memory_new(1, sizeof *watch);
+  *watch = (struct rd_watch){.fd = fd, .events = events, .function = function, .context = context};
   loop->watches[loop->count++] = watch;
   return watch;
 }
 
-void watch_change(struct watch *watch, short events) {
+void rd_watch_change(struct rd_watch *watch, short events) {
   watch->events = events;
 }
 
-void watch_end(struct watch **watch) {
+void rd_watch_end(struct rd_watch **watch) {
   if (*watch) (*watch)->ended = true;
   *watch = NULL;
 }
 
-void loop_timer(struct loop *loop, struct timer *timer, int64_t after_ms, timer_function *function, void *context) {
-  loop_timer_stop(loop, timer);
-  *timer =
-      (struct timer){.due_ms = rd_now_ms() + after_ms, .function = function, .context = context, .next = loop->timers};
+void rd_loop_timer(struct rd_loop *loop, struct rd_timer *timer, int64_t after_ms, rd_timer_function *function,
+                   void *context) {
+  rd_loop_timer_stop(loop, timer);
+  *timer = (struct rd_timer){
+      .due_ms = rd_now_ms() + after_ms, .function = function, .context = context, .next = loop->timers};
   loop->timers = timer;
 }
 
-void loop_timer_stop(struct loop *loop, struct timer *timer) {
-  for (struct timer **at = &loop->timers; *at; at = &(*at)->next) {
+void rd_loop_timer_stop(struct rd_loop *loop, struct rd_timer *timer) {
+  for (struct rd_timer **at = &loop->timers; *at; at = &(*at)->next) {
     if (*at != timer) continue;
     *at = timer->next;
     break;
@@ -78,12 +79,12 @@ void loop_timer_stop(struct loop *loop, struct timer *timer) {
   timer->function = NULL;
 }
 
-bool loop_turn(struct loop *loop, struct rd_error *error) {
+bool rd_loop_turn(struct rd_loop *loop, struct rd_error *error) {
   forget_ended(loop);
   size_t count = loop->count;
   for (size_t i = 0; i < count; i++) {
-    const struct watch *watch = loop->watches[i];
-    bool polled = watch->events != WATCH_NOTHING;
+    const struct rd_watch *watch = loop->watches[i];
+    bool polled = watch->events != RD_WATCH_NOTHING;
     loop->polled[i] = (struct pollfd){.fd = polled ? watch->fd : -1, .events = (short)(polled ? watch->events : 0)};
   }
   if (poll(loop->polled, (nfds_t)count, until_next_timer(loop)) < 0 && errno != EINTR) {
@@ -96,41 +97,41 @@ bool loop_turn(struct loop *loop, struct rd_error *error) {
   return true;
 }
 
-static int until_next_timer(const struct loop *loop) {
+static int until_next_timer(const struct rd_loop *loop) {
   if (!loop->timers) return -1;
   int64_t first_ms = INT64_MAX;
-  for (const struct timer *timer = loop->timers; timer; timer = timer->next)
+  for (const struct rd_timer *timer = loop->timers; timer; timer = timer->next)
     if (timer->due_ms < first_ms) first_ms = timer->due_ms;
   int64_t left_ms = first_ms - rd_now_ms();
   if (left_ms < 0) return 0;
   return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
 }
 
-static void call_watches(struct loop *loop, size_t count) {
+static void call_watches(struct rd_loop *loop, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    struct watch *watch = loop->watches[i];
+    struct rd_watch *watch = loop->watches[i];
     short ready = loop->polled[i].revents;
-    if (!ready || watch->ended || watch->events == WATCH_NOTHING) continue;
+    if (!ready || watch->ended || watch->events == RD_WATCH_NOTHING) continue;
     watch->function(watch->context, ready);
   }
 }
 
-static void call_timers(struct loop *loop) {
+static void call_timers(struct rd_loop *loop) {
   int64_t now_ms = rd_now_ms();
-  struct timer *timer = loop->timers;
+  struct rd_timer *timer = loop->timers;
   while (timer) {
     if (timer->due_ms > now_ms) {
       timer = timer->next;
       continue;
     }
-    timer_function *function = timer->function;
-    loop_timer_stop(loop, timer);
+    rd_timer_function *function = timer->function;
+    rd_loop_timer_stop(loop, timer);
     function(timer->context);
     timer = loop->timers; // the callback may have changed the list
   }
 }
 
-static void forget_ended(struct loop *loop) {
+static void forget_ended(struct rd_loop *loop) {
   size_t kept = 0;
   for (size_t i = 0; i < loop->count; i++) {
     if (loop->watches[i]->ended)

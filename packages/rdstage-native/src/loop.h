@@ -8,38 +8,39 @@
 
 #include <stdint.h>
 
-struct loop;
-struct watch;
+struct rd_loop;
+struct rd_watch;
 
 // `ready`: the events that poll() reported.
-typedef void watch_function(void *context, short ready);
-typedef void timer_function(void *context);
+typedef void rd_watch_function(void *context, short ready);
+typedef void rd_timer_function(void *context);
 
 // Not polled at all, not even for errors.
-#define WATCH_NOTHING ((short)-1)
+#define RD_WATCH_NOTHING ((short)-1)
 
 // Owned by whoever declares it, all zeros at first; stop it before its memory goes.
-struct timer {
+struct rd_timer {
   int64_t due_ms;
-  timer_function *function; // NULL: not running
+  rd_timer_function *function; // NULL: not running
   void *context;
-  struct timer *next;
+  struct rd_timer *next;
 };
 
-struct loop *loop_create(void);
-void loop_destroy(struct loop *loop); // watches that were not ended go with it; NULL-safe
+struct rd_loop *rd_loop_create(void);
+void rd_loop_destroy(struct rd_loop *loop); // watches that were not ended go with it; NULL-safe
 
-// Polls `fd` for `events` (0: errors and hang-ups only) until watch_end(). The caller keeps owning `fd`.
-struct watch *loop_watch(struct loop *loop, int fd, short events, watch_function *function, void *context);
-void watch_change(struct watch *watch, short events);
+// Polls `fd` for `events` (0: errors and hang-ups only) until rd_watch_end(). The caller keeps owning `fd`.
+struct rd_watch *rd_loop_watch(struct rd_loop *loop, int fd, short events, rd_watch_function *function, void *context);
+void rd_watch_change(struct rd_watch *watch, short events);
 // Sets *watch to NULL; NULL-safe. End a watch before its descriptor is closed.
-void watch_end(struct watch **watch);
+void rd_watch_end(struct rd_watch **watch);
 
 // Calls `function` once, `after_ms` from now. A running timer is started anew.
-void loop_timer(struct loop *loop, struct timer *timer, int64_t after_ms, timer_function *function, void *context);
-void loop_timer_stop(struct loop *loop, struct timer *timer);
+void rd_loop_timer(struct rd_loop *loop, struct rd_timer *timer, int64_t after_ms, rd_timer_function *function,
+                   void *context);
+void rd_loop_timer_stop(struct rd_loop *loop, struct rd_timer *timer);
 
 // Waits for the first thing that is due and calls what is due then. False only when poll() fails.
-bool loop_turn(struct loop *loop, struct rd_error *error);
+bool rd_loop_turn(struct rd_loop *loop, struct rd_error *error);
 
 #endif

@@ -22,10 +22,10 @@
 
 #define STATUS_USAGE 2
 
-static int agent(const struct agent_options *options);
-static bool has_right_programs(const struct agent_options *options);
-static int guard(const struct agent_options *options, pid_t supervisor, int guard_fd);
-static int leash(const struct agent_options *options);
+static int agent(const struct rd_agent_options *options);
+static bool has_right_programs(const struct rd_agent_options *options);
+static int guard(const struct rd_agent_options *options, pid_t supervisor, int guard_fd);
+static int leash(const struct rd_agent_options *options);
 static void ignore_terminal_signals(void);
 static bool fill_standard_descriptors(void);
 static int fail(const struct rd_error *error, int status);
@@ -40,38 +40,38 @@ static const char help[] = "usage: rdstage --agent --nonce NONCE [--sums LIST] [
                            "  -h, --help      print this\n";
 
 int main(int argc, char **argv) {
-  struct agent_options options;
+  struct rd_agent_options options;
   struct rd_error error;
   if (!fill_standard_descriptors()) return EXIT_FAILURE;
-  if (!agent_options_parse(argc, argv, &options, &error)) {
+  if (!rd_agent_options_parse(argc, argv, &options, &error)) {
     fail(&error, STATUS_USAGE);
     fputs(help, stderr);
     return STATUS_USAGE;
   }
-  if (!spawn_protect_descriptors(&error)) return fail(&error, EXIT_FAILURE);
+  if (!rd_spawn_protect_descriptors(&error)) return fail(&error, EXIT_FAILURE);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGCHLD, SIG_DFL); // where it was inherited as ignored, nobody could be waited for
   switch (options.mode) {
-  case OPTIONS_AGENT:
+  case RD_OPTIONS_AGENT:
     return agent(&options);
-  case OPTIONS_DIE_WITH_PARENT:
+  case RD_OPTIONS_DIE_WITH_PARENT:
     return leash(&options);
-  case OPTIONS_VERSION:
+  case RD_OPTIONS_VERSION:
     puts("rdstage " RD_VERSION);
     return EXIT_SUCCESS;
-  case OPTIONS_HELP:
+  case RD_OPTIONS_HELP:
     fputs(help, stdout);
     return EXIT_SUCCESS;
   }
   return EXIT_FAILURE;
 }
 
-static int agent(const struct agent_options *options) {
+static int agent(const struct rd_agent_options *options) {
   struct rd_error error;
   int ends[2];
   rd_harden_process();
   if (!has_right_programs(options)) {
-    RD_AUTO_FREE char *line = hello_damaged_line(options->nonce);
+    RD_AUTO_FREE char *line = rd_hello_damaged_line(options->nonce);
     puts(line);
     return EXIT_FAILURE;
   }
@@ -89,35 +89,35 @@ static int agent(const struct agent_options *options) {
   rd_cleanup_fd(&ends[supervisor == 0 ? 0 : 1]);
   if (supervisor != 0) return guard(options, supervisor, ends[0]);
   setsid(); // no terminal's signals reach the commands
-  return supervisor_run(options, guardian, ends[1]);
+  return rd_supervisor_run(options, guardian, ends[1]);
 }
 
-static bool has_right_programs(const struct agent_options *options) {
+static bool has_right_programs(const struct rd_agent_options *options) {
   char folder[PATH_MAX];
   struct rd_error ignored;
   if (!options->sums) return true;
-  return hop_program_folder(folder, sizeof folder, &ignored) && program_sums_hold(folder, options->sums);
+  return rd_hop_program_folder(folder, sizeof folder, &ignored) && rd_program_sums_hold(folder, options->sums);
 }
 
 // The guardian lets go of everything whose end somebody may wait for.
-static int guard(const struct agent_options *options, pid_t supervisor, int guard_fd) {
+static int guard(const struct rd_agent_options *options, pid_t supervisor, int guard_fd) {
   struct rd_error error;
   ignore_terminal_signals();
   if (options->user_stdin >= 0) close(options->user_stdin);
   if (options->user_stdout >= 0) close(options->user_stdout);
-  int null_fd = spawn_null_device(&error);
+  int null_fd = rd_spawn_null_device(&error);
   if (null_fd >= 0) {
     dup2(null_fd, STDIN_FILENO);
     dup2(null_fd, STDOUT_FILENO);
     close(null_fd);
   }
-  return guardian_watch(supervisor, guard_fd);
+  return rd_guardian_run(supervisor, guard_fd);
 }
 
-static int leash(const struct agent_options *options) {
+static int leash(const struct rd_agent_options *options) {
   struct rd_error error;
   int status;
-  if (!die_with_parent_run(options->command, &status, &error)) return fail(&error, 127);
+  if (!rd_die_with_parent_run(options->command, &status, &error)) return fail(&error, 127);
   return status;
 }
 

@@ -6,16 +6,16 @@
 
 static void *checked(void *memory);
 
-void *memory_new(size_t count, size_t bytes_each) {
+void *rd_memory_new(size_t count, size_t bytes_each) {
   return checked(calloc(count ? count : 1, bytes_each));
 }
 
-void *memory_resize(void *memory, size_t count, size_t bytes_each) {
+void *rd_memory_resize(void *memory, size_t count, size_t bytes_each) {
   return checked(reallocarray(memory, count ? count : 1, bytes_each));
 }
 
-char *memory_copy(const char *bytes, size_t count) {
-  char *copy = memory_new(count + 1, 1);
+char *rd_memory_copy(const char *bytes, size_t count) {
+  char *copy = rd_memory_new(count + 1, 1);
   memcpy(copy, bytes, count);
   return copy;
 }

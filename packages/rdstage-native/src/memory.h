@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 // Zeroed memory; never NULL. The caller frees it with free().
-void *memory_new(size_t count, size_t bytes_each);
+void *rd_memory_new(size_t count, size_t bytes_each);
 // As realloc(), never NULL.
-void *memory_resize(void *memory, size_t count, size_t bytes_each);
+void *rd_memory_resize(void *memory, size_t count, size_t bytes_each);
 // A copy with a NUL behind it; never NULL. The caller frees it.
-char *memory_copy(const char *bytes, size_t count);
+char *rd_memory_copy(const char *bytes, size_t count);
 
 #endif

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void name_set_add(struct name_set *set, const char *name) {
-  if (set->count == NAME_SET_MAX) return;
+void rd_name_set_add(struct rd_name_set *set, const char *name) {
+  if (set->count == RD_NAME_SET_MAX) return;
   char *place = set->names[set->count];
-  snprintf(place, NAME_SET_NAME_BYTES, "%s", name);
+  snprintf(place, RD_NAME_SET_NAME_BYTES, "%s", name);
   for (size_t i = 0; i < set->count; i++)
     if (strcmp(set->names[i], place) == 0) return;
   set->count++;

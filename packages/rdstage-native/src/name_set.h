@@ -5,15 +5,15 @@
 
 #include <stddef.h>
 
-#define NAME_SET_MAX 16u
-#define NAME_SET_NAME_BYTES 32u
+#define RD_NAME_SET_MAX 16u
+#define RD_NAME_SET_NAME_BYTES 32u
 
-struct name_set {
-  char names[NAME_SET_MAX][NAME_SET_NAME_BYTES];
+struct rd_name_set {
+  char names[RD_NAME_SET_MAX][RD_NAME_SET_NAME_BYTES];
   size_t count;
 };
 
 // Cuts what is too long; adds nothing to a full set.
-void name_set_add(struct name_set *set, const char *name);
+void rd_name_set_add(struct rd_name_set *set, const char *name);
 
 #endif

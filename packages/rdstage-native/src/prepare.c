@@ -9,36 +9,36 @@
 
 #define TIME_MAX_MS (30LL * 24 * 3600 * 1000)
 
-static bool decode_header(json_t *object, struct prepare_spec *prepare, struct rd_error *error);
-static bool decode_stages(json_t *array, struct prepare_spec *prepare, struct rd_error *error);
-static bool decode_stage(json_t *object, struct stage_spec *stage, struct rd_error *error);
-static bool decode_command(json_t *object, struct stage_spec *stage, struct rd_error *error);
-static bool decode_file(json_t *object, struct stage_spec *stage, struct rd_error *error);
-static bool decode_ok(const json_t *array, struct stage_spec *stage, struct rd_error *error);
-static bool decode_links(json_t *array, struct prepare_spec *prepare, struct rd_error *error);
-static bool decode_link(json_t *object, struct link_spec *link, struct rd_error *error);
-static bool decode_hop(json_t *object, struct link_spec *link, struct rd_error *error);
-static bool decode_encrypt(const char *text, struct link_spec *link, struct rd_error *error);
-static bool decode_local(json_t *object, struct link_spec *link, struct rd_error *error);
-static bool decode_party(const char *text, enum link_party *party, struct rd_error *error);
+static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool decode_stages(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_file(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_ok(const json_t *array, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_links(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_error *error);
+static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_error *error);
+static bool decode_encrypt(const char *text, struct rd_link_spec *link, struct rd_error *error);
+static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_error *error);
+static bool decode_party(const char *text, enum rd_link_party *party, struct rd_error *error);
 static char *text_from_hex(const char *digits);
-static bool check_stages(const struct prepare_spec *prepare, struct rd_error *error);
-static bool check_links(const struct prepare_spec *prepare, struct rd_error *error);
-static bool gives(const struct link_spec *link, const struct stage_spec *stage, enum hop_side end);
-static bool fits(const struct prepare_spec *prepare, const struct link_spec *link, enum hop_side end);
+static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side end);
+static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side end);
 static bool nonsense(struct rd_error *error, const char *words);
 
-struct prepare_spec *prepare_decode(json_t *object, struct rd_error *error) {
-  struct prepare_spec *prepare = memory_new(1, sizeof *prepare);
+struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error) {
+  struct rd_prepare_spec *prepare = rd_memory_new(1, sizeof *prepare);
   if (decode_header(object, prepare, error) && decode_stages(json_object_get(object, "stages"), prepare, error) &&
       decode_links(json_object_get(object, "links"), prepare, error) && check_stages(prepare, error) &&
       check_links(prepare, error))
     return prepare;
-  prepare_destroy(prepare);
+  rd_prepare_destroy(prepare);
   return NULL;
 }
 
-void prepare_destroy(struct prepare_spec *prepare) {
+void rd_prepare_destroy(struct rd_prepare_spec *prepare) {
   if (!prepare) return;
   for (size_t i = 0; i < prepare->stage_count; i++) {
     free(prepare->stages[i].text);
@@ -56,27 +56,28 @@ void prepare_destroy(struct prepare_spec *prepare) {
   free(prepare);
 }
 
-const char *hop_side_name(enum hop_side end) {
-  return end == HOP_SEND ? "send" : "recv";
+const char *rd_hop_side_name(enum rd_hop_side end) {
+  return end == RD_HOP_SEND ? "send" : "recv";
 }
 
-const struct link_spec *prepare_link_of(const struct prepare_spec *prepare, const struct stage_spec *stage,
-                                        enum hop_side end) {
-  int64_t number = end == HOP_RECV ? stage->in : stage->out;
+const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
+                                              enum rd_hop_side end) {
+  int64_t number = end == RD_HOP_RECV ? stage->in : stage->out;
   for (size_t i = 0; i < prepare->link_count; i++)
     if (prepare->links[i].number == number && gives(&prepare->links[i], stage, end)) return &prepare->links[i];
   return NULL;
 }
 
-const struct stage_spec *prepare_stage_of(const struct prepare_spec *prepare, int64_t link, enum hop_side end) {
+const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *prepare, int64_t link,
+                                                enum rd_hop_side end) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
-    const struct stage_spec *stage = &prepare->stages[i];
-    if ((end == HOP_RECV ? stage->in : stage->out) == link) return stage;
+    const struct rd_stage_spec *stage = &prepare->stages[i];
+    if ((end == RD_HOP_RECV ? stage->in : stage->out) == link) return stage;
   }
   return NULL;
 }
 
-static bool decode_header(json_t *object, struct prepare_spec *prepare, struct rd_error *error) {
+static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struct rd_error *error) {
   json_int_t segment, lease, connect_timeout, stall_timeout;
   const char *run;
   int lenient;
@@ -89,7 +90,7 @@ static bool decode_header(json_t *object, struct prepare_spec *prepare, struct r
       connect_timeout < 1 || connect_timeout > TIME_MAX_MS || stall_timeout < 1 || stall_timeout > TIME_MAX_MS)
     return nonsense(error, "a number is out of range");
   prepare->segment = (unsigned)segment;
-  prepare->run = memory_copy(run, strlen(run));
+  prepare->run = rd_memory_copy(run, strlen(run));
   prepare->lenient = lenient;
   prepare->lease_ms = lease;
   prepare->connect_timeout_ms = connect_timeout;
@@ -97,16 +98,16 @@ static bool decode_header(json_t *object, struct prepare_spec *prepare, struct r
   return true;
 }
 
-static bool decode_stages(json_t *array, struct prepare_spec *prepare, struct rd_error *error) {
-  if (!json_is_array(array) || json_array_size(array) > PREPARE_STAGES_MAX)
+static bool decode_stages(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error) {
+  if (!json_is_array(array) || json_array_size(array) > RD_PREPARE_STAGES_MAX)
     return nonsense(error, "stages is no list, or too long");
-  prepare->stages = memory_new(json_array_size(array), sizeof *prepare->stages);
+  prepare->stages = rd_memory_new(json_array_size(array), sizeof *prepare->stages);
   for (size_t i = 0; i < json_array_size(array); i++)
     if (!decode_stage(json_array_get(array, i), &prepare->stages[prepare->stage_count++], error)) return false;
   return true;
 }
 
-static bool decode_stage(json_t *object, struct stage_spec *stage, struct rd_error *error) {
+static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
   json_int_t number, in = -1, out = -1;
   const char *kind;
   json_error_t why;
@@ -118,24 +119,24 @@ static bool decode_stage(json_t *object, struct stage_spec *stage, struct rd_err
   stage->out = out;
   if (strcmp(kind, "command") == 0) return decode_command(object, stage, error);
   if (strcmp(kind, "source") != 0 && strcmp(kind, "sink") != 0) return nonsense(error, "a stage of an unknown kind");
-  stage->kind = strcmp(kind, "source") == 0 ? STAGE_SOURCE : STAGE_SINK;
+  stage->kind = strcmp(kind, "source") == 0 ? RD_STAGE_SOURCE : RD_STAGE_SINK;
   return decode_file(object, stage, error);
 }
 
-static bool decode_command(json_t *object, struct stage_spec *stage, struct rd_error *error) {
+static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
   const char *command, *shell;
   json_t *ok;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s:o}", "command", &command, "shell", &shell, "ok", &ok))
     return nonsense(error, why.text);
-  stage->kind = STAGE_COMMAND;
+  stage->kind = RD_STAGE_COMMAND;
   stage->text = text_from_hex(command);
-  stage->shell = memory_copy(shell, strlen(shell));
+  stage->shell = rd_memory_copy(shell, strlen(shell));
   if (!stage->text || !*shell) return nonsense(error, "a command is not hexadecimal, or has no shell");
   return decode_ok(ok, stage, error);
 }
 
-static bool decode_file(json_t *object, struct stage_spec *stage, struct rd_error *error) {
+static bool decode_file(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
   const char *word;
   int append = 0;
   json_error_t why;
@@ -145,7 +146,7 @@ static bool decode_file(json_t *object, struct stage_spec *stage, struct rd_erro
   return stage->text || nonsense(error, "a file's word is not hexadecimal");
 }
 
-static bool decode_ok(const json_t *array, struct stage_spec *stage, struct rd_error *error) {
+static bool decode_ok(const json_t *array, struct rd_stage_spec *stage, struct rd_error *error) {
   if (!json_is_array(array)) return nonsense(error, "ok is no list");
   stage->ok[0] = true;
   for (size_t i = 0; i < json_array_size(array); i++) {
@@ -157,18 +158,18 @@ static bool decode_ok(const json_t *array, struct stage_spec *stage, struct rd_e
   return true;
 }
 
-static bool decode_links(json_t *array, struct prepare_spec *prepare, struct rd_error *error) {
-  if (!json_is_array(array) || json_array_size(array) > 2 * PREPARE_STAGES_MAX)
+static bool decode_links(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error) {
+  if (!json_is_array(array) || json_array_size(array) > 2 * RD_PREPARE_STAGES_MAX)
     return nonsense(error, "links is no list, or too long");
-  prepare->links = memory_new(json_array_size(array), sizeof *prepare->links);
+  prepare->links = rd_memory_new(json_array_size(array), sizeof *prepare->links);
   for (size_t i = 0; i < json_array_size(array); i++)
     if (!decode_link(json_array_get(array, i), &prepare->links[prepare->link_count++], error)) return false;
   return true;
 }
 
-static bool decode_link(json_t *object, struct link_spec *link, struct rd_error *error) {
-  static const char *const names[] = {[LINK_NULL] = "null", [LINK_STDIN] = "stdin", [LINK_STDOUT] = "stdout",
-                                      [LINK_PIPE] = "pipe", [LINK_HOP] = "hop",     [LINK_LOCAL] = "local"};
+static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
+  static const char *const names[] = {[RD_LINK_NULL] = "null", [RD_LINK_STDIN] = "stdin", [RD_LINK_STDOUT] = "stdout",
+                                      [RD_LINK_PIPE] = "pipe", [RD_LINK_HOP] = "hop",     [RD_LINK_LOCAL] = "local"};
   json_int_t number;
   const char *kind;
   json_error_t why;
@@ -177,14 +178,14 @@ static bool decode_link(json_t *object, struct link_spec *link, struct rd_error 
   link->number = number;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (strcmp(kind, names[i]) != 0) continue;
-    link->kind = (enum link_kind)i;
-    if (link->kind == LINK_HOP) return decode_hop(object, link, error);
-    return link->kind != LINK_LOCAL || decode_local(object, link, error);
+    link->kind = (enum rd_link_kind)i;
+    if (link->kind == RD_LINK_HOP) return decode_hop(object, link, error);
+    return link->kind != RD_LINK_LOCAL || decode_local(object, link, error);
   }
   return nonsense(error, "a link of an unknown kind");
 }
 
-static bool decode_hop(json_t *object, struct link_spec *link, struct rd_error *error) {
+static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
   const char *end, *key, *encrypt, *source = "null", *sink = "null";
   json_int_t buffer, compress = 0, jobs = 0, limit = 0;
   json_t *bind;
@@ -195,113 +196,113 @@ static bool decode_hop(json_t *object, struct link_spec *link, struct rd_error *
                      "ports", &link->ports[0], &link->ports[1], "poll", &poll, "compress", &compress, "jobs", &jobs,
                      "limit", &limit, "numa", &numa))
     return nonsense(error, why.text);
-  link->end = strcmp(end, "send") == 0 ? HOP_SEND : HOP_RECV;
-  link->key = memory_copy(key, strlen(key));
+  link->end = strcmp(end, "send") == 0 ? RD_HOP_SEND : RD_HOP_RECV;
+  link->key = rd_memory_copy(key, strlen(key));
   link->buffer_bytes = buffer;
   link->compress_level = compress;
   link->jobs = jobs;
   link->limit_bytes_per_s = limit;
   link->poll = poll;
   link->numa = numa;
-  if (json_is_string(bind)) link->bind = memory_copy(json_string_value(bind), json_string_length(bind));
-  if (link->end == HOP_RECV && strcmp(end, "recv") != 0) return nonsense(error, "end is send or recv");
+  if (json_is_string(bind)) link->bind = rd_memory_copy(json_string_value(bind), json_string_length(bind));
+  if (link->end == RD_HOP_RECV && strcmp(end, "recv") != 0) return nonsense(error, "end is send or recv");
   return decode_encrypt(encrypt, link, error) && decode_party(source, &link->source, error) &&
          decode_party(sink, &link->sink, error);
 }
 
-static bool decode_encrypt(const char *text, struct link_spec *link, struct rd_error *error) {
+static bool decode_encrypt(const char *text, struct rd_link_spec *link, struct rd_error *error) {
   static const char *const words[] = {"always", "auth", "never", "tcp"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(text, words[i]) == 0) link->encrypt = words[i];
   return link->encrypt || nonsense(error, "encrypt is always, auth, never or tcp");
 }
 
-static bool decode_local(json_t *object, struct link_spec *link, struct rd_error *error) {
+static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
   const char *key, *source, *sink;
   json_int_t buffer;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s:s,s:I}", "key", &key, "source", &source, "sink", &sink, "buffer",
                      &buffer))
     return nonsense(error, why.text);
-  link->key = memory_copy(key, strlen(key));
+  link->key = rd_memory_copy(key, strlen(key));
   link->encrypt = "never";
   link->buffer_bytes = buffer;
   return decode_party(source, &link->source, error) && decode_party(sink, &link->sink, error);
 }
 
-static bool decode_party(const char *text, enum link_party *party, struct rd_error *error) {
+static bool decode_party(const char *text, enum rd_link_party *party, struct rd_error *error) {
   bool user = strcmp(text, "stdin") == 0 || strcmp(text, "stdout") == 0;
   bool stage = strcmp(text, "stage") == 0;
   if (!user && !stage && strcmp(text, "null") != 0) return nonsense(error, "a link from or to something unknown");
-  *party = user ? PARTY_USER : stage ? PARTY_STAGE : PARTY_NULL;
+  *party = user ? RD_PARTY_USER : stage ? RD_PARTY_STAGE : RD_PARTY_NULL;
   return true;
 }
 
 // NULL when it is not hexadecimal or holds a NUL, which no argument can.
 static char *text_from_hex(const char *digits) {
   size_t count = strlen(digits), bytes;
-  char *text = memory_new(count / 2 + 1, 1);
+  char *text = rd_memory_new(count / 2 + 1, 1);
   if (rd_hex_decode(digits, count, (unsigned char *)text, count / 2, &bytes) && !memchr(text, '\0', bytes)) return text;
   free(text);
   return NULL;
 }
 
 // Every stage finds its links.
-static bool check_stages(const struct prepare_spec *prepare, struct rd_error *error) {
+static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error *error) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
-    const struct stage_spec *stage = &prepare->stages[i];
-    if (stage->kind != STAGE_SOURCE && !prepare_link_of(prepare, stage, HOP_RECV))
+    const struct rd_stage_spec *stage = &prepare->stages[i];
+    if (stage->kind != RD_STAGE_SOURCE && !rd_prepare_link_of(prepare, stage, RD_HOP_RECV))
       return nonsense(error, "a stage has no input");
-    if (stage->kind != STAGE_SINK && !prepare_link_of(prepare, stage, HOP_SEND))
+    if (stage->kind != RD_STAGE_SINK && !rd_prepare_link_of(prepare, stage, RD_HOP_SEND))
       return nonsense(error, "a stage has no output");
   }
   return true;
 }
 
 // Every link finds its stages, one at each end.
-static bool check_links(const struct prepare_spec *prepare, struct rd_error *error) {
+static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error) {
   for (size_t i = 0; i < prepare->link_count; i++)
-    if (!fits(prepare, &prepare->links[i], HOP_SEND) || !fits(prepare, &prepare->links[i], HOP_RECV))
+    if (!fits(prepare, &prepare->links[i], RD_HOP_SEND) || !fits(prepare, &prepare->links[i], RD_HOP_RECV))
       return nonsense(error, "a link does not join what it says");
   return true;
 }
 
-static bool gives(const struct link_spec *link, const struct stage_spec *stage, enum hop_side end) {
-  bool command = stage->kind == STAGE_COMMAND;
+static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side end) {
+  bool command = stage->kind == RD_STAGE_COMMAND;
   switch (link->kind) {
-  case LINK_NULL:
-  case LINK_PIPE:
+  case RD_LINK_NULL:
+  case RD_LINK_PIPE:
     return command;
-  case LINK_STDIN:
-    return command && end == HOP_RECV;
-  case LINK_STDOUT:
-    return command && end == HOP_SEND;
-  case LINK_HOP:
-    return link->end == end && (end == HOP_SEND ? link->source : link->sink) == PARTY_STAGE;
-  case LINK_LOCAL:
-    return (end == HOP_SEND ? link->source : link->sink) == PARTY_STAGE;
+  case RD_LINK_STDIN:
+    return command && end == RD_HOP_RECV;
+  case RD_LINK_STDOUT:
+    return command && end == RD_HOP_SEND;
+  case RD_LINK_HOP:
+    return link->end == end && (end == RD_HOP_SEND ? link->source : link->sink) == RD_PARTY_STAGE;
+  case RD_LINK_LOCAL:
+    return (end == RD_HOP_SEND ? link->source : link->sink) == RD_PARTY_STAGE;
   }
   return false;
 }
 
-static bool fits(const struct prepare_spec *prepare, const struct link_spec *link, enum hop_side end) {
+static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side end) {
   size_t stages = 0;
   for (size_t i = 0; i < prepare->stage_count; i++)
-    if (prepare_link_of(prepare, &prepare->stages[i], end) == link) stages++;
+    if (rd_prepare_link_of(prepare, &prepare->stages[i], end) == link) stages++;
   switch (link->kind) {
-  case LINK_NULL:
-  case LINK_STDIN:
-  case LINK_STDOUT:
+  case RD_LINK_NULL:
+  case RD_LINK_STDIN:
+  case RD_LINK_STDOUT:
     return stages <= 1;
-  case LINK_PIPE:
+  case RD_LINK_PIPE:
     return stages == 1;
-  case LINK_HOP:
+  case RD_LINK_HOP:
     if (link->end != end) return true;
     break;
-  case LINK_LOCAL:
+  case RD_LINK_LOCAL:
     break;
   }
-  return stages == ((end == HOP_SEND ? link->source : link->sink) == PARTY_STAGE ? 1 : 0);
+  return stages == ((end == RD_HOP_SEND ? link->source : link->sink) == RD_PARTY_STAGE ? 1 : 0);
 }
 
 static bool nonsense(struct rd_error *error, const char *words) {

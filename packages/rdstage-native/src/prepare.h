@@ -8,16 +8,16 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#define PREPARE_STAGES_MAX 256u
+#define RD_PREPARE_STAGES_MAX 256u
 
-enum hop_side { HOP_SEND, HOP_RECV };
-const char *hop_side_name(enum hop_side end); // "send", "recv"
+enum rd_hop_side { RD_HOP_SEND, RD_HOP_RECV };
+const char *rd_hop_side_name(enum rd_hop_side end); // "send", "recv"
 
-enum stage_kind { STAGE_COMMAND, STAGE_SOURCE, STAGE_SINK };
+enum rd_stage_kind { RD_STAGE_COMMAND, RD_STAGE_SOURCE, RD_STAGE_SINK };
 
-struct stage_spec {
+struct rd_stage_spec {
   unsigned number;
-  enum stage_kind kind;
+  enum rd_stage_kind kind;
   char *text;      // the command, or the file's word
   char *shell;     // of a command
   bool ok[256];    // of a command: statuses that count as success
@@ -25,16 +25,16 @@ struct stage_spec {
   int64_t in, out; // link numbers; -1: none
 };
 
-enum link_kind { LINK_NULL, LINK_STDIN, LINK_STDOUT, LINK_PIPE, LINK_HOP, LINK_LOCAL };
+enum rd_link_kind { RD_LINK_NULL, RD_LINK_STDIN, RD_LINK_STDOUT, RD_LINK_PIPE, RD_LINK_HOP, RD_LINK_LOCAL };
 
 // What stands at an end of a hop or a local link.
-enum link_party { PARTY_STAGE, PARTY_USER, PARTY_NULL };
+enum rd_link_party { RD_PARTY_STAGE, RD_PARTY_USER, RD_PARTY_NULL };
 
-struct link_spec {
+struct rd_link_spec {
   int64_t number;
-  enum link_kind kind;
-  enum hop_side end; // of a hop
-  enum link_party source, sink;
+  enum rd_link_kind kind;
+  enum rd_hop_side end; // of a hop
+  enum rd_link_party source, sink;
   char *key;                                       // hexadecimal
   const char *encrypt;                             // "always", "auth", "never", "tcp"
   int64_t compress_level, jobs, limit_bytes_per_s; // of a hop; as its programs are told
@@ -45,26 +45,27 @@ struct link_spec {
   bool poll;
 };
 
-struct prepare_spec {
+struct rd_prepare_spec {
   unsigned segment;
   char *run;
   bool lenient;
   int64_t lease_ms, connect_timeout_ms, stall_timeout_ms;
-  struct stage_spec *stages;
+  struct rd_stage_spec *stages;
   size_t stage_count;
-  struct link_spec *links;
+  struct rd_link_spec *links;
   size_t link_count;
 };
 
 // NULL (RD_CODE_USAGE) when a part is missing, of the wrong kind or out of range, or when stages and links do not fit
-// together. Free with prepare_destroy().
-struct prepare_spec *prepare_decode(json_t *object, struct rd_error *error);
-void prepare_destroy(struct prepare_spec *prepare); // wipes the keys; NULL-safe
+// together. Free with rd_prepare_destroy().
+struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error);
+void rd_prepare_destroy(struct rd_prepare_spec *prepare); // wipes the keys; NULL-safe
 
-// The link that stage takes as its input (`end` HOP_RECV) or output (HOP_SEND), or NULL.
-const struct link_spec *prepare_link_of(const struct prepare_spec *prepare, const struct stage_spec *stage,
-                                        enum hop_side end);
-// The stage that reads from (`end` HOP_RECV) or writes to (HOP_SEND) that link, or NULL.
-const struct stage_spec *prepare_stage_of(const struct prepare_spec *prepare, int64_t link, enum hop_side end);
+// The link that stage takes as its input (`end` RD_HOP_RECV) or output (RD_HOP_SEND), or NULL.
+const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
+                                              enum rd_hop_side end);
+// The stage that reads from (`end` RD_HOP_RECV) or writes to (RD_HOP_SEND) that link, or NULL.
+const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *prepare, int64_t link,
+                                                enum rd_hop_side end);
 
 #endif

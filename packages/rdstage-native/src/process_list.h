@@ -8,30 +8,30 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct process {
+struct rd_process {
   pid_t pid, parent, group;
   char state;                 // as in /proc/PID/stat: 'Z' is dead, 'T' is stopped
   unsigned long long started; // clock ticks after the boot: with its pid, what no other process has
 };
 
-struct process_list {
-  struct process *items; // by pid
+struct rd_process_list {
+  struct rd_process *items; // by pid
   size_t count;
 };
 
-// Every living process below `root`, without it. Free with process_list_clear().
-bool process_list_below(pid_t root, struct process_list *list, struct rd_error *error);
+// Every living process below `root`, without it. Free with rd_process_list_clear().
+bool rd_process_list_below(pid_t root, struct rd_process_list *list, struct rd_error *error);
 // `leader`, its process group (whose members may have lost their parents), and everything below these.
-bool process_list_group(pid_t leader, struct process_list *list, struct rd_error *error);
-void process_list_clear(struct process_list *list);
+bool rd_process_list_group(pid_t leader, struct rd_process_list *list, struct rd_error *error);
+void rd_process_list_clear(struct rd_process_list *list);
 
 // A signal to this process and to none that came by its pid since it was listed. 0, or the errno: ESRCH, EPERM.
-int process_signal(const struct process *process, int number);
+int rd_process_signal(const struct rd_process *process, int number);
 
 // Runs with another effective user than ours, and we are not root: TERM may be forwarded, KILL would not be.
-bool process_is_foreign(pid_t pid);
+bool rd_process_is_foreign(pid_t pid);
 
 // Its command line, arguments joined by spaces, fit for a message; its name where that is empty.
-void process_command(pid_t pid, char *text, size_t text_bytes);
+void rd_process_command(pid_t pid, char *text, size_t text_bytes);
 
 #endif

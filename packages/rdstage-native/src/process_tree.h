@@ -8,13 +8,13 @@
 
 #include <stdint.h>
 
-#define TREE_EXCLUDED_MAX 1024u
+#define RD_TREE_EXCLUDED_MAX 1024u
 
-// One ending of one tree. Zeros, `root` and what is below it at first; then only tree_sweep() changes it.
-struct tree_sweep {
+// One ending of one tree. Zeros, `root` and what is below it at first; then only rd_tree_sweep() changes it.
+struct rd_tree_sweep {
   pid_t root;
-  bool is_group; // what to end is process_list_group(), else process_list_below()
-  pid_t excluded[TREE_EXCLUDED_MAX];
+  bool is_group; // what to end is rd_process_list_group(), else rd_process_list_below()
+  pid_t excluded[RD_TREE_EXCLUDED_MAX];
   size_t spared_count;
   int64_t began_ms;
   pid_t asked[64]; // foreign processes that were sent TERM
@@ -23,19 +23,19 @@ struct tree_sweep {
 };
 
 // Nothing more can be done: after a pass that found `left` processes.
-bool tree_sweep_is_over(const struct tree_sweep *sweep, ssize_t left);
+bool rd_tree_sweep_is_over(const struct rd_tree_sweep *sweep, ssize_t left);
 
 // One pass: SIGSTOP to all, then SIGKILL to all; foreign ones get TERM, and KILL 2 s after the first pass. Returns how
 // many there were: 0 is the end. -1 when /proc cannot be read.
-ssize_t tree_sweep(struct tree_sweep *sweep, struct rd_error *error);
+ssize_t rd_tree_sweep(struct rd_tree_sweep *sweep, struct rd_error *error);
 
-// SIGSTOP to everything that tree_sweep() would end, until nothing new appears.
-bool tree_freeze(const struct tree_sweep *sweep, struct rd_error *error);
+// SIGSTOP to everything that rd_tree_sweep() would end, until nothing new appears.
+bool rd_tree_freeze(const struct rd_tree_sweep *sweep, struct rd_error *error);
 // SIGCONT to everything below.
-bool tree_thaw(pid_t root, struct rd_error *error);
+bool rd_tree_thaw(pid_t root, struct rd_error *error);
 
 // For a process that has nothing else to do: sweeps until nothing that may be killed lives, or `limit_ms` have
 // passed. True when nothing lives; its children are still to be waited for.
-bool tree_end(pid_t root, int64_t limit_ms);
+bool rd_tree_end(pid_t root, int64_t limit_ms);
 
 #endif

@@ -18,23 +18,23 @@
 #define SUM_CHARACTERS ((size_t)SHA256_DIGEST_LENGTH * 2)
 #define READ_BYTES (64u * 1024)
 
-static bool is_right(int folder_fd, const char *sums, const char *prefix, enum hop_side end);
+static bool is_right(int folder_fd, const char *sums, const char *prefix, enum rd_hop_side end);
 static const char *sum_of(const char *sums, const char *name);
 static int open_program(int folder_fd, const char *name);
 static bool digest(int fd, char sum[static SUM_CHARACTERS + 1]);
 
-bool program_sums_hold(const char *folder, const char *sums) {
+bool rd_program_sums_hold(const char *folder, const char *sums) {
   RD_AUTO_CLOSE int folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   struct stat dynamic;
   bool has_dynamic = fstatat(folder_fd, "dynamic", &dynamic, AT_SYMLINK_NOFOLLOW) == 0;
   if (has_dynamic ? !S_ISDIR(dynamic.st_mode) : errno != ENOENT) return false;
   const char *prefix = has_dynamic ? "dynamic/" : "";
-  return is_right(folder_fd, sums, prefix, HOP_SEND) && is_right(folder_fd, sums, prefix, HOP_RECV);
+  return is_right(folder_fd, sums, prefix, RD_HOP_SEND) && is_right(folder_fd, sums, prefix, RD_HOP_RECV);
 }
 
-static bool is_right(int folder_fd, const char *sums, const char *prefix, enum hop_side end) {
+static bool is_right(int folder_fd, const char *sums, const char *prefix, enum rd_hop_side end) {
   char name[32], sum[SUM_CHARACTERS + 1];
-  snprintf(name, sizeof name, "%s%s", prefix, hop_program_name(end));
+  snprintf(name, sizeof name, "%s%s", prefix, rd_hop_program_name(end));
   const char *wanted = sum_of(sums, name);
   RD_AUTO_CLOSE int fd = wanted ? open_program(folder_fd, name) : -1;
   return fd >= 0 && digest(fd, sum) && strncmp(sum, wanted, SUM_CHARACTERS) == 0;

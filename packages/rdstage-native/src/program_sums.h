@@ -8,6 +8,6 @@
 // `sums`: NAME=SHA256 of each program, separated by commas; names are below `folder` (`rdsend`, `dynamic/rdrecv`),
 // digests 64 lower-case hexadecimal digits. True when every one that would be started is among them, no link, may be
 // run, and has these contents. Programs in `dynamic` are started in place of the others where there is such a folder.
-bool program_sums_hold(const char *folder, const char *sums);
+bool rd_program_sums_hold(const char *folder, const char *sums);
 
 #endif

@@ -19,7 +19,7 @@ static bool wait_for(pid_t pid, int64_t limit_ms, int *status);
 static void read_words(int fd, char *words, size_t words_bytes);
 static void judge(int status, const char *words, struct rd_error *why);
 
-bool rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_error *why) {
+bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_error *why) {
   char words[256];
   int ends[2], status;
   if (pipe2(ends, O_CLOEXEC)) {
@@ -42,14 +42,14 @@ bool rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_er
 static pid_t start(const char *program, int null_fd, int words_fd, struct rd_error *error) {
   char name[] = "rdrecv", option[] = "--rdma-check";
   char *arguments[] = {name, option, NULL};
-  struct spawning spawning = {
+  struct rd_spawning spawning = {
       .file = program,
       .arguments = arguments,
       .fds = {null_fd, words_fd, null_fd},
       .fd_count = 3,
-      .group = SPAWN_GROUP_OWN,
+      .group = RD_SPAWN_GROUP_OWN,
   };
-  return spawn(&spawning, error);
+  return rd_spawn(&spawning, error);
 }
 
 // False: it took too long and is no more.

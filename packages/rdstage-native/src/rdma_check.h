@@ -9,6 +9,6 @@
 
 // Asks `program`, an rdrecv, and waits for at most `limit_ms`. False: *why says what is missing. SIGCHLD must be
 // blocked, and what this takes of it is lost: call it before anything else is started.
-bool rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_error *why);
+bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_error *why);
 
 #endif

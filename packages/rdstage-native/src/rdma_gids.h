@@ -5,13 +5,13 @@
 
 #include "name_set.h"
 
-struct rdma_gids {
-  struct name_set kinds;      // of those that are set, as the kernel names them: "RoCE v2"
-  struct name_set interfaces; // network interfaces whose addresses they were made from
-  struct name_set own;        // network interfaces of those that every port has, whatever its addresses
+struct rd_rdma_gids {
+  struct rd_name_set kinds;      // of those that are set, as the kernel names them: "RoCE v2"
+  struct rd_name_set interfaces; // network interfaces whose addresses they were made from
+  struct rd_name_set own;        // network interfaces of those that every port has, whatever its addresses
 };
 
 // Reads it. `port_folder`: /sys/class/infiniband/DEVICE/ports/N. Empty sets where there is nothing to read.
-void rdma_gids_read(const char *port_folder, struct rdma_gids *gids);
+void rd_rdma_gids_read(const char *port_folder, struct rd_rdma_gids *gids);
 
 #endif

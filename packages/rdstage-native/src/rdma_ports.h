@@ -8,8 +8,8 @@
 
 // `rdma` of the hello (docs/protocol.md, section 2): at most 64 entries, the active ones first. `sys`: where sysfs is
 // mounted. The caller's to give away.
-json_t *rdma_ports_json(const char *sys);
+json_t *rd_rdma_ports_json(const char *sys);
 
-bool rdma_ports_any_active(const json_t *ports);
+bool rd_rdma_ports_any_active(const json_t *ports);
 
 #endif

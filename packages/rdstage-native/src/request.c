@@ -7,55 +7,55 @@
 #include <string.h>
 
 // Fills what the operation needs beside its name; NULL: nothing.
-typedef bool decode_function(json_t *object, struct request *request, struct rd_error *error);
+typedef bool decode_function(json_t *object, struct rd_request *request, struct rd_error *error);
 
-static bool decode_object(json_t *object, struct request *request, struct rd_error *error);
-static bool decode_prepare(json_t *object, struct request *request, struct rd_error *error);
-static bool decode_listen(json_t *object, struct request *request, struct rd_error *error);
-static bool decode_end(json_t *object, struct request *request, struct rd_error *error);
+static bool decode_object(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_prepare(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_listen(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_end(json_t *object, struct rd_request *request, struct rd_error *error);
 static bool names_transport(const json_t *object);
-static bool decode_dial(json_t *object, struct request *request, struct rd_error *error);
-static bool decode_go(json_t *object, struct request *request, struct rd_error *error);
-static bool decode_stderr_ack(json_t *object, struct request *request, struct rd_error *error);
-static bool decode_abort(json_t *object, struct request *request, struct rd_error *error);
+static bool decode_dial(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_go(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_stderr_ack(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_abort(json_t *object, struct rd_request *request, struct rd_error *error);
 static bool malformed(const char *op, const char *words, struct rd_error *error);
 
 static const struct {
   const char *name;
-  enum request_op op;
+  enum rd_request_op op;
   decode_function *decode;
 } operations[] = {
-    {"prepare", REQUEST_PREPARE, decode_prepare},
-    {"listen", REQUEST_LISTEN, decode_listen},
-    {"dial", REQUEST_DIAL, decode_dial},
-    {"show", REQUEST_SHOW, decode_end},
-    {"go", REQUEST_GO, decode_go},
-    {"stderr_ack", REQUEST_STDERR_ACK, decode_stderr_ack},
-    {"suspend", REQUEST_SUSPEND, NULL},
-    {"resume", REQUEST_RESUME, NULL},
-    {"abort", REQUEST_ABORT, decode_abort},
-    {"finish", REQUEST_FINISH, NULL},
-    {"ping", REQUEST_PING, NULL},
+    {"prepare", RD_REQUEST_PREPARE, decode_prepare},
+    {"listen", RD_REQUEST_LISTEN, decode_listen},
+    {"dial", RD_REQUEST_DIAL, decode_dial},
+    {"show", RD_REQUEST_SHOW, decode_end},
+    {"go", RD_REQUEST_GO, decode_go},
+    {"stderr_ack", RD_REQUEST_STDERR_ACK, decode_stderr_ack},
+    {"suspend", RD_REQUEST_SUSPEND, NULL},
+    {"resume", RD_REQUEST_RESUME, NULL},
+    {"abort", RD_REQUEST_ABORT, decode_abort},
+    {"finish", RD_REQUEST_FINISH, NULL},
+    {"ping", RD_REQUEST_PING, NULL},
 };
 
-bool request_decode(const char *line, size_t bytes, struct request *request, struct rd_error *error) {
-  *request = (struct request){0};
+bool rd_request_decode(const char *line, size_t bytes, struct rd_request *request, struct rd_error *error) {
+  *request = (struct rd_request){0};
   json_error_t why;
   json_t *object = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &why);
   if (!object) return malformed("a line", why.text, error);
   bool decoded = decode_object(object, request, error);
   json_decref(object);
-  if (!decoded) request_clear(request);
+  if (!decoded) rd_request_clear(request);
   return decoded;
 }
 
-void request_clear(struct request *request) {
-  prepare_destroy(request->prepare);
+void rd_request_clear(struct rd_request *request) {
+  rd_prepare_destroy(request->prepare);
   json_decref(request->order);
-  *request = (struct request){0};
+  *request = (struct rd_request){0};
 }
 
-static bool decode_object(json_t *object, struct request *request, struct rd_error *error) {
+static bool decode_object(json_t *object, struct rd_request *request, struct rd_error *error) {
   const char *name = json_string_value(json_object_get(object, "op"));
   if (!name) return malformed("a line", "it names no operation", error);
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
@@ -66,19 +66,19 @@ static bool decode_object(json_t *object, struct request *request, struct rd_err
   return malformed(name, "there is no such operation", error);
 }
 
-static bool decode_prepare(json_t *object, struct request *request, struct rd_error *error) {
-  request->prepare = prepare_decode(object, error);
+static bool decode_prepare(json_t *object, struct rd_request *request, struct rd_error *error) {
+  request->prepare = rd_prepare_decode(object, error);
   return request->prepare != NULL;
 }
 
-static bool decode_listen(json_t *object, struct request *request, struct rd_error *error) {
+static bool decode_listen(json_t *object, struct rd_request *request, struct rd_error *error) {
   const json_t *bind = json_object_get(object, "bind");
   if (bind && !json_is_string(bind) && !json_is_null(bind)) return malformed("listen", "bind is no address", error);
   if (!names_transport(object)) return malformed("listen", "there is no such transport", error);
   return decode_end(object, request, error);
 }
 
-static bool decode_dial(json_t *object, struct request *request, struct rd_error *error) {
+static bool decode_dial(json_t *object, struct rd_request *request, struct rd_error *error) {
   const json_t *addresses = json_object_get(object, "addresses");
   if (!json_array_size(addresses)) return malformed("dial", "there are no addresses", error);
   for (size_t i = 0; i < json_array_size(addresses); i++)
@@ -87,7 +87,7 @@ static bool decode_dial(json_t *object, struct request *request, struct rd_error
 }
 
 // Which end it is for; the rest is that end's.
-static bool decode_end(json_t *object, struct request *request, struct rd_error *error) {
+static bool decode_end(json_t *object, struct rd_request *request, struct rd_error *error) {
   json_int_t link;
   const char *end;
   json_error_t why;
@@ -96,7 +96,7 @@ static bool decode_end(json_t *object, struct request *request, struct rd_error 
   bool sends = strcmp(end, "send") == 0;
   if (!sends && strcmp(end, "recv") != 0) return malformed("listen, dial or show", "end is send or recv", error);
   request->link = link;
-  request->end = sends ? HOP_SEND : HOP_RECV;
+  request->end = sends ? RD_HOP_SEND : RD_HOP_RECV;
   request->order = json_incref(object);
   return true;
 }
@@ -107,7 +107,7 @@ static bool names_transport(const json_t *object) {
   return !transport || (name && (strcmp(name, "tcp") == 0 || strcmp(name, "rdma") == 0));
 }
 
-static bool decode_go(json_t *object, struct request *request, struct rd_error *error) {
+static bool decode_go(json_t *object, struct rd_request *request, struct rd_error *error) {
   json_int_t segment;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:I}", "segment", &segment)) return malformed("go", why.text, error);
@@ -116,7 +116,7 @@ static bool decode_go(json_t *object, struct request *request, struct rd_error *
   return true;
 }
 
-static bool decode_stderr_ack(json_t *object, struct request *request, struct rd_error *error) {
+static bool decode_stderr_ack(json_t *object, struct rd_request *request, struct rd_error *error) {
   json_int_t stage, bytes;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:I,s:I}", "stage", &stage, "bytes", &bytes))
@@ -127,7 +127,7 @@ static bool decode_stderr_ack(json_t *object, struct request *request, struct rd
   return true;
 }
 
-static bool decode_abort(json_t *object, struct request *request, struct rd_error *error) {
+static bool decode_abort(json_t *object, struct rd_request *request, struct rd_error *error) {
   const char *reason;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:s}", "reason", &reason)) return malformed("abort", why.text, error);

@@ -5,37 +5,37 @@
 
 #include "prepare.h"
 
-#define REQUEST_LINE_MAX_BYTES (1u << 20)
+#define RD_REQUEST_LINE_MAX_BYTES (1u << 20)
 
-enum request_op {
-  REQUEST_PREPARE,
-  REQUEST_LISTEN,
-  REQUEST_DIAL,
-  REQUEST_SHOW,
-  REQUEST_GO,
-  REQUEST_STDERR_ACK,
-  REQUEST_SUSPEND,
-  REQUEST_RESUME,
-  REQUEST_ABORT,
-  REQUEST_FINISH,
-  REQUEST_PING,
+enum rd_request_op {
+  RD_REQUEST_PREPARE,
+  RD_REQUEST_LISTEN,
+  RD_REQUEST_DIAL,
+  RD_REQUEST_SHOW,
+  RD_REQUEST_GO,
+  RD_REQUEST_STDERR_ACK,
+  RD_REQUEST_SUSPEND,
+  RD_REQUEST_RESUME,
+  RD_REQUEST_ABORT,
+  RD_REQUEST_FINISH,
+  RD_REQUEST_PING,
 };
 
-struct request {
-  enum request_op op;
-  struct prepare_spec *prepare; // REQUEST_PREPARE; whoever wants to keep it sets it to NULL here
-  unsigned segment;             // REQUEST_GO
-  unsigned stage;               // REQUEST_STDERR_ACK
-  uint64_t bytes;               // REQUEST_STDERR_ACK
-  int64_t link;                 // REQUEST_LISTEN, REQUEST_DIAL, REQUEST_SHOW
-  enum hop_side end;            // of the same
-  json_t *order;                // of the same: passed on as it came
-  char reason[256];             // REQUEST_ABORT
+struct rd_request {
+  enum rd_request_op op;
+  struct rd_prepare_spec *prepare; // RD_REQUEST_PREPARE; whoever wants to keep it sets it to NULL here
+  unsigned segment;                // RD_REQUEST_GO
+  unsigned stage;                  // RD_REQUEST_STDERR_ACK
+  uint64_t bytes;                  // RD_REQUEST_STDERR_ACK
+  int64_t link;                    // RD_REQUEST_LISTEN, RD_REQUEST_DIAL, RD_REQUEST_SHOW
+  enum rd_hop_side end;            // of the same
+  json_t *order;                   // of the same: passed on as it came
+  char reason[256];                // RD_REQUEST_ABORT
 };
 
 // Decodes one line. False (RD_CODE_USAGE) when it is no request, or one whose parts do not fit together; nothing is
 // left to destroy then.
-bool request_decode(const char *line, size_t bytes, struct request *request, struct rd_error *error);
-void request_clear(struct request *request);
+bool rd_request_decode(const char *line, size_t bytes, struct rd_request *request, struct rd_error *error);
+void rd_request_clear(struct rd_request *request);
 
 #endif

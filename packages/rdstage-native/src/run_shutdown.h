@@ -7,31 +7,31 @@
 #include "process_tree.h"
 #include "segment.h"
 
-enum shutdown_phase {
-  SHUTDOWN_NOT,
-  SHUTDOWN_SENDERS,
-  SHUTDOWN_COMMANDS,
-  SHUTDOWN_RECEIVERS,
-  SHUTDOWN_REST,
-  SHUTDOWN_DONE
+enum rd_shutdown_phase {
+  RD_SHUTDOWN_NOT,
+  RD_SHUTDOWN_SENDERS,
+  RD_SHUTDOWN_COMMANDS,
+  RD_SHUTDOWN_RECEIVERS,
+  RD_SHUTDOWN_REST,
+  RD_SHUTDOWN_DONE
 };
 
-struct run_shutdown {
-  struct agent *agent;
-  struct segment *segment; // NULL: none
-  enum shutdown_phase phase;
+struct rd_run_shutdown {
+  struct rd_agent *agent;
+  struct rd_segment *segment; // NULL: none
+  enum rd_shutdown_phase phase;
   int64_t began_ms, phase_began_ms;
-  struct tree_sweep sweep;
-  struct timer again;
+  struct rd_tree_sweep sweep;
+  struct rd_timer again;
   void (*done)(void *context);
   void *context;
 };
 
 // Zeros at first. `segment` is borrowed until `done`, which is called once, after 8 s at the latest; what is still
 // there then was told as left behind. A second call does nothing.
-void run_shutdown_begin(struct run_shutdown *shutdown_state, struct agent *agent, struct segment *segment,
-                        const char *reason, void (*done)(void *context), void *context);
+void rd_run_shutdown_begin(struct rd_run_shutdown *shutdown_state, struct rd_agent *agent, struct rd_segment *segment,
+                           const char *reason, void (*done)(void *context), void *context);
 // Something has ended: there may be less to wait for.
-void run_shutdown_look(struct run_shutdown *shutdown_state);
+void rd_run_shutdown_look(struct rd_run_shutdown *shutdown_state);
 
 #endif

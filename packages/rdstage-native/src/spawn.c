@@ -14,12 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static _Noreturn void become(const struct spawning *spawning, int report_fd);
+static _Noreturn void become(const struct rd_spawning *spawning, int report_fd);
 static void reset_signals(void);
-static void join_group(enum spawn_group group);
-static bool place_descriptors(const struct spawning *spawning);
+static void join_group(enum rd_spawn_group group);
+static bool place_descriptors(const struct rd_spawning *spawning);
 
-pid_t spawn(const struct spawning *spawning, struct rd_error *error) {
+pid_t rd_spawn(const struct rd_spawning *spawning, struct rd_error *error) {
   int report[2];
   if (pipe2(report, O_CLOEXEC)) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", spawning->file);
@@ -33,7 +33,7 @@ pid_t spawn(const struct spawning *spawning, struct rd_error *error) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", spawning->file);
     return -1;
   }
-  if (spawning->group == SPAWN_GROUP_OWN) setpgid(pid, pid); // the child does so too: whoever is first
+  if (spawning->group == RD_SPAWN_GROUP_OWN) setpgid(pid, pid); // the child does so too: whoever is first
   rd_cleanup_fd(&report_write);
   int failure = 0;
   if (rd_read_some(report_read, &failure, sizeof failure) != (ssize_t)sizeof failure) return pid;
@@ -43,12 +43,12 @@ pid_t spawn(const struct spawning *spawning, struct rd_error *error) {
   return -1;
 }
 
-bool spawn_is_dead(pid_t pid) {
+bool rd_spawn_is_dead(pid_t pid) {
   siginfo_t info = {0};
   return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid;
 }
 
-int spawn_signals(struct rd_error *error) {
+int rd_spawn_signals(struct rd_error *error) {
   sigset_t heard;
   sigemptyset(&heard);
   sigaddset(&heard, SIGCHLD);
@@ -61,7 +61,7 @@ int spawn_signals(struct rd_error *error) {
   return fd;
 }
 
-bool spawn_protect_descriptors(struct rd_error *error) {
+bool rd_spawn_protect_descriptors(struct rd_error *error) {
   DIR *folder = opendir("/proc/self/fd");
   if (!folder) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot read /proc/self/fd");
@@ -75,18 +75,18 @@ bool spawn_protect_descriptors(struct rd_error *error) {
   return true;
 }
 
-int spawn_null_device(struct rd_error *error) {
+int rd_spawn_null_device(struct rd_error *error) {
   int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot open /dev/null");
   return fd;
 }
 
-static _Noreturn void become(const struct spawning *spawning, int report_fd) {
+static _Noreturn void become(const struct rd_spawning *spawning, int report_fd) {
   join_group(spawning->group);
-  int report = fcntl(report_fd, F_DUPFD_CLOEXEC, (int)SPAWN_MAX_FDS);
+  int report = fcntl(report_fd, F_DUPFD_CLOEXEC, (int)RD_SPAWN_MAX_FDS);
   if (report >= 0 && place_descriptors(spawning)) {
     reset_signals();
-    stage_limits_set(&spawning->limits);
+    rd_stage_limits_set(&spawning->limits);
     execvp(spawning->file, spawning->arguments);
   }
   int failure = errno;
@@ -94,19 +94,19 @@ static _Noreturn void become(const struct spawning *spawning, int report_fd) {
   _exit(127);
 }
 
-static void join_group(enum spawn_group group) {
-  if (group == SPAWN_GROUP_OWN) setpgid(0, 0);
-  if (group == SPAWN_GROUP_SESSION) {
+static void join_group(enum rd_spawn_group group) {
+  if (group == RD_SPAWN_GROUP_OWN) setpgid(0, 0);
+  if (group == RD_SPAWN_GROUP_SESSION) {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
   }
 }
 
 // First out of the way, then to their places: a descriptor may stand where another belongs.
-static bool place_descriptors(const struct spawning *spawning) {
-  int moved[SPAWN_MAX_FDS];
+static bool place_descriptors(const struct rd_spawning *spawning) {
+  int moved[RD_SPAWN_MAX_FDS];
   for (size_t i = 0; i < spawning->fd_count; i++) {
-    moved[i] = fcntl(spawning->fds[i], F_DUPFD_CLOEXEC, (int)SPAWN_MAX_FDS);
+    moved[i] = fcntl(spawning->fds[i], F_DUPFD_CLOEXEC, (int)RD_SPAWN_MAX_FDS);
     if (moved[i] < 0) return false;
   }
   for (size_t i = 0; i < spawning->fd_count; i++)

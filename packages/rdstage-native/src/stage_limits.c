@@ -11,13 +11,13 @@
 
 static bool take(const char **text, rlim_t unit, rlim_t *limit);
 
-bool stage_limits_parse(const char *text, struct stage_limits *limits) {
+bool rd_stage_limits_parse(const char *text, struct rd_stage_limits *limits) {
   limits->given = take(&text, BLOCK_BYTES, &limits->core_bytes) && *text++ == ',' && take(&text, 1, &limits->files) &&
                   *text == '\0';
   return limits->given;
 }
 
-void stage_limits_set(const struct stage_limits *limits) {
+void rd_stage_limits_set(const struct rd_stage_limits *limits) {
   struct rlimit cores, files;
   if (!limits->given || getrlimit(RLIMIT_CORE, &cores) != 0 || getrlimit(RLIMIT_NOFILE, &files) != 0) return;
   cores.rlim_cur = limits->core_bytes;

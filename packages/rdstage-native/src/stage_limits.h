@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-struct stage_limits {
+struct rd_stage_limits {
   bool given; // else a command gets ours
   rlim_t core_bytes, files;
 };
 
 // CORES,FILES as `ulimit -Sc` and `ulimit -Sn` of sh print them: blocks of 512 bytes and a number, or `unlimited`.
 // False: not so.
-bool stage_limits_parse(const char *text, struct stage_limits *limits);
+bool rd_stage_limits_parse(const char *text, struct rd_stage_limits *limits);
 
 // Of this process. No hard limit changes, and what is above one stays as it is. Safe between fork and exec.
-void stage_limits_set(const struct stage_limits *limits);
+void rd_stage_limits_set(const struct rd_stage_limits *limits);
 
 #endif

@@ -5,23 +5,23 @@
 
 #include "agent.h"
 
-#define STDERR_UNACKNOWLEDGED_MAX_BYTES (128u << 10)
+#define RD_STDERR_UNACKNOWLEDGED_MAX_BYTES (128u << 10)
 
-struct stderr_relay;
+struct rd_stderr_relay;
 // `write_fd` becomes the end that the stage writes to: the caller closes it. `ended` is called once, when nobody writes
 // any more and everything was passed on. NULL (RD_CODE_INTERNAL) on failure.
-struct stderr_relay *stderr_relay_create(struct agent *agent, unsigned stage, int *write_fd,
-                                         void (*ended)(void *context), void *context, struct rd_error *error);
-void stderr_relay_destroy(struct stderr_relay *relay); // NULL-safe
+struct rd_stderr_relay *rd_stderr_relay_create(struct rd_agent *agent, unsigned stage, int *write_fd,
+                                               void (*ended)(void *context), void *context, struct rd_error *error);
+void rd_stderr_relay_destroy(struct rd_stderr_relay *relay); // NULL-safe
 
 // So many bytes were taken in all.
-void stderr_relay_acknowledge(struct stderr_relay *relay, uint64_t bytes);
-bool stderr_relay_has_ended(const struct stderr_relay *relay);
+void rd_stderr_relay_acknowledge(struct rd_stderr_relay *relay, uint64_t bytes);
+bool rd_stderr_relay_has_ended(const struct rd_stderr_relay *relay);
 // Nothing is left to pass on for now, and nothing waits to be acknowledged before it goes.
-bool stderr_relay_is_idle(const struct stderr_relay *relay);
+bool rd_stderr_relay_is_idle(const struct rd_stderr_relay *relay);
 // Passes on what is there and may go.
-void stderr_relay_take(struct stderr_relay *relay);
+void rd_stderr_relay_take(struct rd_stderr_relay *relay);
 // The same, and reads no more.
-void stderr_relay_close(struct stderr_relay *relay);
+void rd_stderr_relay_close(struct rd_stderr_relay *relay);
 
 #endif

@@ -25,30 +25,30 @@
 #define LAST_WORDS_WITHIN_MS 2000
 
 struct supervisor {
-  struct agent agent;
-  struct segment *segment; // NULL: none yet
-  struct lease lease;
-  struct run_shutdown shutdown_state;
-  struct watch *guardian_watch;
+  struct rd_agent agent;
+  struct rd_segment *segment; // NULL: none yet
+  struct rd_lease lease;
+  struct rd_run_shutdown shutdown_state;
+  struct rd_watch *guardian_watch;
   int signal_fd;
   bool children_changed;
   bool over;
   int status;
 };
 
-static bool set_up(struct supervisor *supervisor, const struct agent_options *options, int guard_fd,
+static bool set_up(struct supervisor *supervisor, const struct rd_agent_options *options, int guard_fd,
                    struct rd_error *error);
 static void send_hello(struct supervisor *supervisor, const char *nonce, pid_t guardian);
 static bool run(struct supervisor *supervisor, struct rd_error *error);
 static void reap(struct supervisor *supervisor);
 static void hold_on(struct supervisor *supervisor);
 static void tear_down(struct supervisor *supervisor);
-static void on_request(void *context, struct request *request);
-static bool is_taken_at_the_end(enum request_op op);
-static void handle_request(struct supervisor *supervisor, struct request *request);
-static bool prepare(struct supervisor *supervisor, struct request *request, struct rd_error *error);
-static bool has_user_descriptors(const struct agent *agent, const struct prepare_spec *prepare);
-static bool ask_segment(struct supervisor *supervisor, const struct request *request, struct rd_error *error);
+static void on_request(void *context, struct rd_request *request);
+static bool is_taken_at_the_end(enum rd_request_op op);
+static void handle_request(struct supervisor *supervisor, struct rd_request *request);
+static bool prepare(struct supervisor *supervisor, struct rd_request *request, struct rd_error *error);
+static bool has_user_descriptors(const struct rd_agent *agent, const struct rd_prepare_spec *prepare);
+static bool ask_segment(struct supervisor *supervisor, const struct rd_request *request, struct rd_error *error);
 static bool finish(struct supervisor *supervisor, struct rd_error *error);
 static void suspend(struct supervisor *supervisor);
 static void resume(struct supervisor *supervisor);
@@ -60,7 +60,7 @@ static void give_up(struct supervisor *supervisor, enum rd_code code, const char
 static void end(struct supervisor *supervisor, const char *reason);
 static void on_ended(void *context);
 
-int supervisor_run(const struct agent_options *options, pid_t guardian, int guard_fd) {
+int rd_supervisor_run(const struct rd_agent_options *options, pid_t guardian, int guard_fd) {
   struct supervisor supervisor = {.status = EXIT_FAILURE, .signal_fd = -1};
   struct rd_error error;
   if (!set_up(&supervisor, options, guard_fd, &error)) {
@@ -69,43 +69,43 @@ int supervisor_run(const struct agent_options *options, pid_t guardian, int guar
   }
   send_hello(&supervisor, options->nonce, guardian);
   if (run(&supervisor, &error)) {
-    control_flush(supervisor.agent.control, LAST_WORDS_WITHIN_MS);
-    if (!guardian_finished(guard_fd, &error)) hold_on(&supervisor);
+    rd_control_line_flush(supervisor.agent.control, LAST_WORDS_WITHIN_MS);
+    if (!rd_guardian_finished(guard_fd, &error)) hold_on(&supervisor);
   }
   tear_down(&supervisor);
   return supervisor.status;
 }
 
-static bool set_up(struct supervisor *supervisor, const struct agent_options *options, int guard_fd,
+static bool set_up(struct supervisor *supervisor, const struct rd_agent_options *options, int guard_fd,
                    struct rd_error *error) {
-  struct agent *agent = &supervisor->agent;
+  struct rd_agent *agent = &supervisor->agent;
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  agent->null_fd = spawn_null_device(error);
-  supervisor->signal_fd = spawn_signals(error);
+  agent->null_fd = rd_spawn_null_device(error);
+  supervisor->signal_fd = rd_spawn_signals(error);
   if (agent->null_fd < 0 || supervisor->signal_fd < 0) return false;
   agent->guard_fd = guard_fd;
   agent->user_stdin = options->user_stdin;
   agent->limits = options->limits;
   agent->user_stdout = options->user_stdout;
-  agent->loop = loop_create();
+  agent->loop = rd_loop_create();
   // First: who started the guardian may close our input when it has ended, and the cause is to be told.
-  supervisor->guardian_watch = loop_watch(agent->loop, guard_fd, POLLIN, on_guardian_gone, supervisor);
-  struct control_handler handler = {.request = on_request, .lost = on_lost, .context = supervisor};
-  agent->control = control_create(agent->loop, STDIN_FILENO, STDOUT_FILENO, &handler);
-  loop_watch(agent->loop, supervisor->signal_fd, POLLIN, on_signal, supervisor);
+  supervisor->guardian_watch = rd_loop_watch(agent->loop, guard_fd, POLLIN, on_guardian_gone, supervisor);
+  struct rd_control_line_handler handler = {.request = on_request, .lost = on_lost, .context = supervisor};
+  agent->control = rd_control_line_create(agent->loop, STDIN_FILENO, STDOUT_FILENO, &handler);
+  rd_loop_watch(agent->loop, supervisor->signal_fd, POLLIN, on_signal, supervisor);
   return true;
 }
 
 static void send_hello(struct supervisor *supervisor, const char *nonce, pid_t guardian) {
-  RD_AUTO_FREE char *line = hello_line(nonce, guardian, supervisor->agent.null_fd);
-  control_emit_line(supervisor->agent.control, line);
-  lease_start(&supervisor->lease, &supervisor->agent, on_lease_expired, supervisor);
-  control_listen(supervisor->agent.control);
+  RD_AUTO_FREE char *line = rd_hello_line(nonce, guardian, supervisor->agent.null_fd);
+  rd_control_line_emit_line(supervisor->agent.control, line);
+  rd_lease_start(&supervisor->lease, &supervisor->agent, on_lease_expired, supervisor);
+  rd_control_line_listen(supervisor->agent.control);
 }
 
 static bool run(struct supervisor *supervisor, struct rd_error *error) {
   while (!supervisor->over) {
-    if (!loop_turn(supervisor->agent.loop, error)) return false;
+    if (!rd_loop_turn(supervisor->agent.loop, error)) return false;
     if (supervisor->children_changed) reap(supervisor);
   }
   return true;
@@ -114,82 +114,82 @@ static bool run(struct supervisor *supervisor, struct rd_error *error) {
 // What the programs said before is heard first: it tells why a stage ended.
 static void reap(struct supervisor *supervisor) {
   supervisor->children_changed = false;
-  if (supervisor->segment) segment_drain(supervisor->segment);
+  if (supervisor->segment) rd_segment_drain(supervisor->segment);
   int status;
   struct rusage measured;
   for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &measured)) > 0;) {
     const struct rd_usage usage = rd_usage_of(&measured);
-    if (supervisor->segment) segment_child_ended(supervisor->segment, pid, status, &usage);
+    if (supervisor->segment) rd_segment_child_ended(supervisor->segment, pid, status, &usage);
   }
-  run_shutdown_look(&supervisor->shutdown_state);
+  rd_run_shutdown_look(&supervisor->shutdown_state);
 }
 
 // Without a guardian it is for us to hold what must not see an end of file.
 static void hold_on(struct supervisor *supervisor) {
-  struct held_write_ends held = {0};
-  if (supervisor->segment) segment_hand_over(supervisor->segment, &held);
-  held_write_ends_leave_behind(&held);
+  struct rd_held_write_ends held = {0};
+  if (supervisor->segment) rd_segment_hand_over(supervisor->segment, &held);
+  rd_held_write_ends_leave_behind(&held);
 }
 
 static void tear_down(struct supervisor *supervisor) {
-  struct agent *agent = &supervisor->agent;
-  lease_stop(&supervisor->lease);
-  segment_destroy(supervisor->segment);
-  control_destroy(agent->control);
-  loop_destroy(agent->loop);
+  struct rd_agent *agent = &supervisor->agent;
+  rd_lease_stop(&supervisor->lease);
+  rd_segment_destroy(supervisor->segment);
+  rd_control_line_destroy(agent->control);
+  rd_loop_destroy(agent->loop);
   rd_cleanup_fd(&supervisor->signal_fd);
   rd_cleanup_fd(&agent->null_fd);
   rd_cleanup_fd(&agent->guard_fd);
 }
 
-static void on_request(void *context, struct request *request) {
+static void on_request(void *context, struct rd_request *request) {
   struct supervisor *supervisor = context;
   if (supervisor->over) return;
-  lease_renew(&supervisor->lease);
-  if (supervisor->shutdown_state.phase == SHUTDOWN_NOT || is_taken_at_the_end(request->op))
+  rd_lease_renew(&supervisor->lease);
+  if (supervisor->shutdown_state.phase == RD_SHUTDOWN_NOT || is_taken_at_the_end(request->op))
     handle_request(supervisor, request);
 }
 
-static bool is_taken_at_the_end(enum request_op op) {
-  return op == REQUEST_STDERR_ACK || op == REQUEST_SHOW;
+static bool is_taken_at_the_end(enum rd_request_op op) {
+  return op == RD_REQUEST_STDERR_ACK || op == RD_REQUEST_SHOW;
 }
 
-static void handle_request(struct supervisor *supervisor, struct request *request) {
+static void handle_request(struct supervisor *supervisor, struct rd_request *request) {
   struct rd_error error;
   bool done = true;
   switch (request->op) {
-  case REQUEST_PREPARE:
+  case RD_REQUEST_PREPARE:
     done = prepare(supervisor, request, &error);
     break;
-  case REQUEST_LISTEN:
-  case REQUEST_DIAL:
-  case REQUEST_SHOW:
-  case REQUEST_GO:
+  case RD_REQUEST_LISTEN:
+  case RD_REQUEST_DIAL:
+  case RD_REQUEST_SHOW:
+  case RD_REQUEST_GO:
     done = ask_segment(supervisor, request, &error);
     break;
-  case REQUEST_STDERR_ACK:
-    if (supervisor->segment) segment_acknowledge_stderr(supervisor->segment, request->stage, request->bytes);
+  case RD_REQUEST_STDERR_ACK:
+    if (supervisor->segment) rd_segment_acknowledge_stderr(supervisor->segment, request->stage, request->bytes);
     break;
-  case REQUEST_SUSPEND:
+  case RD_REQUEST_SUSPEND:
     suspend(supervisor);
     break;
-  case REQUEST_RESUME:
+  case RD_REQUEST_RESUME:
     resume(supervisor);
     break;
-  case REQUEST_ABORT:
+  case RD_REQUEST_ABORT:
     end(supervisor, request->reason);
     break;
-  case REQUEST_FINISH:
+  case RD_REQUEST_FINISH:
     done = finish(supervisor, &error);
     break;
-  case REQUEST_PING:
+  case RD_REQUEST_PING:
     break;
   }
   if (!done) give_up(supervisor, error.code, error.message);
 }
 
-static bool prepare(struct supervisor *supervisor, struct request *request, struct rd_error *error) {
-  if (supervisor->segment && !segment_has_ended(supervisor->segment)) {
+static bool prepare(struct supervisor *supervisor, struct rd_request *request, struct rd_error *error) {
+  if (supervisor->segment && !rd_segment_has_ended(supervisor->segment)) {
     rd_error_set(error, RD_CODE_USAGE, "the agent was given a segment before the last one had ended");
     return false;
   }
@@ -197,38 +197,38 @@ static bool prepare(struct supervisor *supervisor, struct request *request, stru
     rd_error_set(error, RD_CODE_USAGE, "the agent was given a link to a descriptor that it does not have");
     return false;
   }
-  segment_destroy(supervisor->segment);
-  lease_set(&supervisor->lease, request->prepare->lease_ms);
-  supervisor->segment = segment_create(&supervisor->agent, request->prepare);
+  rd_segment_destroy(supervisor->segment);
+  rd_lease_set(&supervisor->lease, request->prepare->lease_ms);
+  supervisor->segment = rd_segment_create(&supervisor->agent, request->prepare);
   request->prepare = NULL;
   return true;
 }
 
-static bool has_user_descriptors(const struct agent *agent, const struct prepare_spec *prepare) {
+static bool has_user_descriptors(const struct rd_agent *agent, const struct rd_prepare_spec *prepare) {
   for (size_t i = 0; i < prepare->link_count; i++) {
-    const struct link_spec *link = &prepare->links[i];
-    if (agent->user_stdin < 0 && (link->kind == LINK_STDIN || link->source == PARTY_USER)) return false;
-    if (agent->user_stdout < 0 && (link->kind == LINK_STDOUT || link->sink == PARTY_USER)) return false;
+    const struct rd_link_spec *link = &prepare->links[i];
+    if (agent->user_stdin < 0 && (link->kind == RD_LINK_STDIN || link->source == RD_PARTY_USER)) return false;
+    if (agent->user_stdout < 0 && (link->kind == RD_LINK_STDOUT || link->sink == RD_PARTY_USER)) return false;
   }
   return true;
 }
 
-static bool ask_segment(struct supervisor *supervisor, const struct request *request, struct rd_error *error) {
-  struct segment *segment = supervisor->segment;
+static bool ask_segment(struct supervisor *supervisor, const struct rd_request *request, struct rd_error *error) {
+  struct rd_segment *segment = supervisor->segment;
   if (!segment) {
     rd_error_set(error, RD_CODE_USAGE, "the agent was given no segment");
     return false;
   }
-  if (request->op == REQUEST_GO) return segment_go(segment, request->segment, error);
-  return segment_connect(segment, request, error);
+  if (request->op == RD_REQUEST_GO) return rd_segment_go(segment, request->segment, error);
+  return rd_segment_connect(segment, request, error);
 }
 
 static bool finish(struct supervisor *supervisor, struct rd_error *error) {
-  if (supervisor->segment && !segment_has_ended(supervisor->segment)) {
+  if (supervisor->segment && !rd_segment_has_ended(supervisor->segment)) {
     rd_error_set(error, RD_CODE_USAGE, "the agent was told to finish before its segment had ended");
     return false;
   }
-  control_emit(supervisor->agent.control, event_plain("ended"));
+  rd_control_line_emit(supervisor->agent.control, rd_event_plain("ended"));
   supervisor->status = EXIT_SUCCESS;
   supervisor->over = true;
   return true;
@@ -237,18 +237,18 @@ static bool finish(struct supervisor *supervisor, struct rd_error *error) {
 static void suspend(struct supervisor *supervisor) {
   if (supervisor->agent.suspended) return;
   supervisor->agent.suspended = true;
-  lease_suspend(&supervisor->lease);
-  struct tree_sweep everything = {.root = getpid()};
+  rd_lease_suspend(&supervisor->lease);
+  struct rd_tree_sweep everything = {.root = getpid()};
   struct rd_error ignored; // where /proc cannot be read they go on running
-  tree_freeze(&everything, &ignored);
+  rd_tree_freeze(&everything, &ignored);
 }
 
 static void resume(struct supervisor *supervisor) {
   if (!supervisor->agent.suspended) return;
   supervisor->agent.suspended = false;
-  lease_renew(&supervisor->lease);
+  rd_lease_renew(&supervisor->lease);
   struct rd_error ignored;
-  tree_thaw(getpid(), &ignored);
+  rd_tree_thaw(getpid(), &ignored);
 }
 
 static void on_lost(void *context, const struct rd_error *why) {
@@ -263,7 +263,7 @@ static void on_lease_expired(void *context) {
 static void on_guardian_gone(void *context, short ready) {
   (void)ready;
   struct supervisor *supervisor = context;
-  watch_end(&supervisor->guardian_watch);
+  rd_watch_end(&supervisor->guardian_watch);
   give_up(supervisor, RD_CODE_INTERNAL, "the agent's guardian was killed");
 }
 
@@ -284,19 +284,19 @@ static void on_signal(void *context, short ready) {
 
 // Something that rdpipe did not ask for ends the run here.
 static void give_up(struct supervisor *supervisor, enum rd_code code, const char *reason) {
-  if (supervisor->over || supervisor->shutdown_state.phase != SHUTDOWN_NOT) return;
-  control_emit(supervisor->agent.control, event_failed(0, code, reason));
+  if (supervisor->over || supervisor->shutdown_state.phase != RD_SHUTDOWN_NOT) return;
+  rd_control_line_emit(supervisor->agent.control, rd_event_failed(0, code, reason));
   end(supervisor, reason);
 }
 
 static void end(struct supervisor *supervisor, const char *reason) {
-  run_shutdown_begin(&supervisor->shutdown_state, &supervisor->agent, supervisor->segment, reason, on_ended,
-                     supervisor);
+  rd_run_shutdown_begin(&supervisor->shutdown_state, &supervisor->agent, supervisor->segment, reason, on_ended,
+                        supervisor);
 }
 
 static void on_ended(void *context) {
   struct supervisor *supervisor = context;
   reap(supervisor); // the last ones may have died since: how each stage ended is told first
-  control_emit(supervisor->agent.control, event_plain("ended"));
+  rd_control_line_emit(supervisor->agent.control, rd_event_plain("ended"));
   supervisor->over = true;
 }

@@ -9,6 +9,6 @@
 
 // Runs until rdpipe says `finish`, or until everything was ended. `guardian` is the parent, `guard_fd` this process's
 // end of the socket between both. The exit status of the agent: 0 after `finish`.
-int supervisor_run(const struct agent_options *options, pid_t guardian, int guard_fd);
+int rd_supervisor_run(const struct rd_agent_options *options, pid_t guardian, int guard_fd);
 
 #endif

@@ -18,7 +18,7 @@ static bool read_line(char *text, size_t text_bytes, const char *format, va_list
     __attribute__((format(printf, 3, 0)));
 static bool make_path(char path[PATH_MAX], const char *format, va_list values) __attribute__((format(printf, 2, 0)));
 
-bool sysfs_line(char *text, size_t text_bytes, const char *path, ...) {
+bool rd_sysfs_line(char *text, size_t text_bytes, const char *path, ...) {
   va_list values;
   va_start(values, path);
   bool got = read_line(text, text_bytes, path, values);
@@ -26,7 +26,7 @@ bool sysfs_line(char *text, size_t text_bytes, const char *path, ...) {
   return got;
 }
 
-bool sysfs_number(int64_t *number, const char *path, ...) {
+bool rd_sysfs_number(int64_t *number, const char *path, ...) {
   char text[32], *end;
   va_list values;
   va_start(values, path);
@@ -37,7 +37,7 @@ bool sysfs_number(int64_t *number, const char *path, ...) {
   return got && end != text && !*end && errno == 0;
 }
 
-bool sysfs_exists(const char *path, ...) {
+bool rd_sysfs_exists(const char *path, ...) {
   char full[PATH_MAX];
   va_list values;
   va_start(values, path);
@@ -46,22 +46,22 @@ bool sysfs_exists(const char *path, ...) {
   return fits && access(full, F_OK) == 0;
 }
 
-void sysfs_list(struct sysfs_names *names, const char *path, ...) {
+void rd_sysfs_list(struct rd_sysfs_names *names, const char *path, ...) {
   char full[PATH_MAX];
   va_list values;
   va_start(values, path);
   bool fits = make_path(full, path, values);
   va_end(values);
-  *names = (struct sysfs_names){0};
+  *names = (struct rd_sysfs_names){0};
   int count = fits ? scandir(full, &names->entries, is_visible, versionsort) : 0;
   if (count < 0 && errno == ENOMEM) abort(); // see memory.h
   if (count > 0) names->count = (size_t)count;
 }
 
-void sysfs_names_clear(struct sysfs_names *names) {
+void rd_sysfs_names_clear(struct rd_sysfs_names *names) {
   for (size_t i = 0; i < names->count; i++) free(names->entries[i]);
   free(names->entries);
-  *names = (struct sysfs_names){0};
+  *names = (struct rd_sysfs_names){0};
 }
 
 static int is_visible(const struct dirent *entry) {

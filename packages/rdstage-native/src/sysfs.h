@@ -10,21 +10,21 @@
 
 // The first line of a file, without its newline and cut to fit; the path is a printf format. False, and an empty text,
 // when there is no such file or it gives nothing.
-bool sysfs_line(char *text, size_t text_bytes, const char *path, ...) __attribute__((format(printf, 3, 4)));
+bool rd_sysfs_line(char *text, size_t text_bytes, const char *path, ...) __attribute__((format(printf, 3, 4)));
 
 // A file that holds one decimal number. False when it does not.
-bool sysfs_number(int64_t *number, const char *path, ...) __attribute__((format(printf, 2, 3)));
+bool rd_sysfs_number(int64_t *number, const char *path, ...) __attribute__((format(printf, 2, 3)));
 
-bool sysfs_exists(const char *path, ...) __attribute__((format(printf, 1, 2)));
+bool rd_sysfs_exists(const char *path, ...) __attribute__((format(printf, 1, 2)));
 
 // The names in a folder, in the order in which a person counts: eth2 before eth10.
-struct sysfs_names {
+struct rd_sysfs_names {
   struct dirent **entries; // entries[i]->d_name
   size_t count;
 };
 
 // Empty when there is no such folder. Clear it.
-void sysfs_list(struct sysfs_names *names, const char *path, ...) __attribute__((format(printf, 2, 3)));
-void sysfs_names_clear(struct sysfs_names *names);
+void rd_sysfs_list(struct rd_sysfs_names *names, const char *path, ...) __attribute__((format(printf, 2, 3)));
+void rd_sysfs_names_clear(struct rd_sysfs_names *names);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define ARGUMENTS_MAX 16
 
-static struct agent_options options;
+static struct rd_agent_options options;
 
 static bool parses(const char *line) {
   static char text[512];
@@ -20,12 +20,12 @@ static bool parses(const char *line) {
   snprintf(text, sizeof text, "rdstage %s", line);
   for (char *word = strtok(text, " "); word && argc < ARGUMENTS_MAX - 1; word = strtok(NULL, " ")) argv[argc++] = word;
   optind = 0; // begin anew
-  bool parsed = agent_options_parse(argc, argv, &options, &error);
+  bool parsed = rd_agent_options_parse(argc, argv, &options, &error);
   return CHECK(parsed || error.code == RD_CODE_USAGE) && parsed;
 }
 
 int main(void) {
-  CHECK(parses("--agent --nonce a-1") && options.mode == OPTIONS_AGENT && strcmp(options.nonce, "a-1") == 0);
+  CHECK(parses("--agent --nonce a-1") && options.mode == RD_OPTIONS_AGENT && strcmp(options.nonce, "a-1") == 0);
   CHECK(!options.sums && parses("--agent --nonce a --sums rdsend=1,rdrecv=2"));
   CHECK(strcmp(options.sums, "rdsend=1,rdrecv=2") == 0);
   CHECK(options.user_stdin == -1 && options.user_stdout == -1);
@@ -41,10 +41,10 @@ int main(void) {
   CHECK(!parses("--agent --nonce x --stage-limits 8,1,1") && !parses("--agent --nonce x --stage-limits ,"));
   CHECK(!parses("--agent --nonce x --stage-limits 99999999999999999999,1"));
   CHECK(!parses("--agent --nonce x --stage-limits 40000000000000000,1"));
-  CHECK(parses("--die-with-parent sh -c x") && options.mode == OPTIONS_DIE_WITH_PARENT &&
+  CHECK(parses("--die-with-parent sh -c x") && options.mode == RD_OPTIONS_DIE_WITH_PARENT &&
         strcmp(options.command[1], "-c") == 0);
   CHECK(!parses("--die-with-parent") && !parses("--other") && !parses("word"));
-  CHECK(parses("-V") && options.mode == OPTIONS_VERSION);
-  CHECK(parses("--help") && options.mode == OPTIONS_HELP);
+  CHECK(parses("-V") && options.mode == RD_OPTIONS_VERSION);
+  CHECK(parses("--help") && options.mode == RD_OPTIONS_HELP);
   return test_end("rdstage agent_options");
 }

@@ -17,20 +17,20 @@ static struct rd_error error;
 
 static void test_words(void) {
   int ends[2], ours[2], fd;
-  struct guardian_message message;
+  struct rd_guardian_message message;
   REQUIRE(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) && !pipe(ours));
-  CHECK(guardian_hold(ends[0], 7, ours[1], &error) && guardian_release(ends[0], 7, &error));
-  CHECK(guardian_receive(ends[1], &message, &fd) == 1 && message.type == GUARDIAN_HOLD && message.number == 7);
+  CHECK(rd_guardian_hold(ends[0], 7, ours[1], &error) && rd_guardian_release(ends[0], 7, &error));
+  CHECK(rd_guardian_receive(ends[1], &message, &fd) == 1 && message.type == RD_GUARDIAN_HOLD && message.number == 7);
   CHECK(fd > 2 && (fcntl(fd, F_GETFD) & FD_CLOEXEC) && write(fd, "x", 1) == 1);
   rd_cleanup_fd(&fd);
-  CHECK(guardian_receive(ends[1], &message, &fd) == 1 && message.type == GUARDIAN_RELEASE && fd == -1);
-  CHECK(guardian_alive(ends[0], 250, &error));
-  CHECK(guardian_receive(ends[1], &message, &fd) == 1 && message.type == GUARDIAN_ALIVE && message.number == 250);
-  CHECK(guardian_finished(ends[0], &error));
+  CHECK(rd_guardian_receive(ends[1], &message, &fd) == 1 && message.type == RD_GUARDIAN_RELEASE && fd == -1);
+  CHECK(rd_guardian_alive(ends[0], 250, &error));
+  CHECK(rd_guardian_receive(ends[1], &message, &fd) == 1 && message.type == RD_GUARDIAN_ALIVE && message.number == 250);
+  CHECK(rd_guardian_finished(ends[0], &error));
   close(ends[0]);
-  CHECK(guardian_receive(ends[1], &message, &fd) == 1 && message.type == GUARDIAN_FINISHED);
-  CHECK(guardian_receive(ends[1], &message, &fd) == 0 && fd == -1);
-  CHECK(!guardian_finished(ends[1], &error) && error.code == RD_CODE_INTERNAL);
+  CHECK(rd_guardian_receive(ends[1], &message, &fd) == 1 && message.type == RD_GUARDIAN_FINISHED);
+  CHECK(rd_guardian_receive(ends[1], &message, &fd) == 0 && fd == -1);
+  CHECK(!rd_guardian_finished(ends[1], &error) && error.code == RD_CODE_INTERNAL);
   close(ends[1]);
   close(ours[0]);
   close(ours[1]);
@@ -53,7 +53,7 @@ static struct agent_ends start_agent(void (*last_words)(int guard_fd)) {
     pid_t supervisor = fork();
     if (supervisor == 0) {
       close(ends[0]);
-      if (!guardian_hold(ends[1], 1, ours[1], &error)) _exit(98);
+      if (!rd_guardian_hold(ends[1], 1, ours[1], &error)) _exit(98);
       close(ours[1]);
       if (fork() == 0) {
         close(ends[1]);
@@ -65,7 +65,7 @@ static struct agent_ends start_agent(void (*last_words)(int guard_fd)) {
     close(ours[0]);
     close(ours[1]);
     close(ends[1]);
-    _exit(guardian_watch(supervisor, ends[0]));
+    _exit(rd_guardian_run(supervisor, ends[0]));
   }
   close(ours[1]);
   return (struct agent_ends){guardian, ours[0]};
@@ -76,25 +76,25 @@ static void say_nothing(int guard_fd) {
 }
 
 static void release_and_finish(int guard_fd) {
-  guardian_release(guard_fd, 1, &error);
-  guardian_finished(guard_fd, &error);
+  rd_guardian_release(guard_fd, 1, &error);
+  rd_guardian_finished(guard_fd, &error);
 }
 
 static void finish_only(int guard_fd) {
-  guardian_finished(guard_fd, &error);
+  rd_guardian_finished(guard_fd, &error);
 }
 
 static void hang(int guard_fd) {
-  guardian_alive(guard_fd, 100, &error);
+  rd_guardian_alive(guard_fd, 100, &error);
   for (;;) raise(SIGSTOP);
 }
 
 // How many processes of ours live.
 static size_t living(void) {
-  struct process_list list;
-  REQUIRE(process_list_below(getpid(), &list, &error));
+  struct rd_process_list list;
+  REQUIRE(rd_process_list_below(getpid(), &list, &error));
   size_t count = list.count;
-  process_list_clear(&list);
+  rd_process_list_clear(&list);
   return count;
 }
 
@@ -130,7 +130,7 @@ static void test_supervisor_that_finished(void) {
   CHECK(living() == 1); // the sleeper, a daemon now
   CHECK(sees_end_of_file(agent.stdin_fd));
   close(agent.stdin_fd);
-  CHECK(tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), 5000));
 }
 
 static void test_hold_that_stays_behind(void) {
@@ -139,7 +139,7 @@ static void test_hold_that_stays_behind(void) {
   CHECK(living() == 2); // the sleeper, which nobody ended, and who holds its input open
   CHECK(!sees_end_of_file(agent.stdin_fd));
   close(agent.stdin_fd);
-  CHECK(tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), 5000));
 }
 
 int main(void) {

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 struct watched {
-  struct loop *loop;
+  struct rd_loop *loop;
   int ends[2];
-  struct watch *watch;
+  struct rd_watch *watch;
   unsigned calls;
   short ready;
   struct watched *victim; // whose watch is ended when this one is called
@@ -20,17 +20,17 @@ static void on_ready(void *context, short ready) {
   struct watched *watched = context;
   watched->calls++;
   watched->ready = ready;
-  if (watched->victim) watch_end(&watched->victim->watch);
+  if (watched->victim) rd_watch_end(&watched->victim->watch);
 }
 
-static void open_watched(struct watched *watched, struct loop *loop, short events) {
+static void open_watched(struct watched *watched, struct rd_loop *loop, short events) {
   *watched = (struct watched){.loop = loop};
   REQUIRE(!pipe(watched->ends));
-  watched->watch = loop_watch(loop, watched->ends[0], events, on_ready, watched);
+  watched->watch = rd_loop_watch(loop, watched->ends[0], events, on_ready, watched);
 }
 
 static void close_watched(struct watched *watched) {
-  watch_end(&watched->watch);
+  rd_watch_end(&watched->watch);
   close(watched->ends[0]);
   close(watched->ends[1]);
 }
@@ -39,20 +39,20 @@ static void count_call(void *context) {
   ++*(unsigned *)context;
 }
 
-static void turn(struct loop *loop) {
+static void turn(struct rd_loop *loop) {
   struct rd_error error;
-  CHECK(loop_turn(loop, &error));
+  CHECK(rd_loop_turn(loop, &error));
 }
 
 static void test_watches(void) {
-  struct loop *loop = loop_create();
+  struct rd_loop *loop = rd_loop_create();
   struct watched one, two;
   open_watched(&one, loop, POLLIN);
-  open_watched(&two, loop, WATCH_NOTHING);
+  open_watched(&two, loop, RD_WATCH_NOTHING);
   REQUIRE(write(one.ends[1], "x", 1) == 1 && write(two.ends[1], "x", 1) == 1);
   turn(loop);
   CHECK(one.calls == 1 && one.ready == POLLIN && two.calls == 0);
-  watch_change(two.watch, POLLIN);
+  rd_watch_change(two.watch, POLLIN);
   one.victim = &two; // the first one called ends the other
   two.victim = &one;
   turn(loop);
@@ -60,36 +60,36 @@ static void test_watches(void) {
   CHECK(!one.watch != !two.watch);
   close_watched(&one);
   close_watched(&two);
-  loop_destroy(loop);
+  rd_loop_destroy(loop);
 }
 
 static void test_many_watches(void) {
-  struct loop *loop = loop_create();
+  struct rd_loop *loop = rd_loop_create();
   struct watched many[100];
   for (size_t i = 0; i < 100; i++) open_watched(&many[i], loop, POLLIN);
   REQUIRE(write(many[99].ends[1], "x", 1) == 1);
   turn(loop);
   CHECK(many[99].calls == 1 && many[0].calls == 0);
   for (size_t i = 0; i < 100; i++) close_watched(&many[i]);
-  loop_destroy(loop);
+  rd_loop_destroy(loop);
 }
 
 static void test_timers(void) {
-  struct loop *loop = loop_create();
-  struct timer soon = {0}, later = {0}, never = {0};
+  struct rd_loop *loop = rd_loop_create();
+  struct rd_timer soon = {0}, later = {0}, never = {0};
   unsigned soon_calls = 0, later_calls = 0, never_calls = 0;
   int64_t began_ms = rd_now_ms();
-  loop_timer(loop, &later, 60, count_call, &later_calls);
-  loop_timer(loop, &soon, 5000, count_call, &soon_calls);
-  loop_timer(loop, &soon, 20, count_call, &soon_calls); // started anew
-  loop_timer(loop, &never, 30, count_call, &never_calls);
-  loop_timer_stop(loop, &never);
+  rd_loop_timer(loop, &later, 60, count_call, &later_calls);
+  rd_loop_timer(loop, &soon, 5000, count_call, &soon_calls);
+  rd_loop_timer(loop, &soon, 20, count_call, &soon_calls); // started anew
+  rd_loop_timer(loop, &never, 30, count_call, &never_calls);
+  rd_loop_timer_stop(loop, &never);
   turn(loop);
   CHECK(soon_calls == 1 && later_calls == 0 && rd_now_ms() - began_ms >= 20);
   CHECK(!soon.function && later.function);
   turn(loop);
   CHECK(soon_calls == 1 && later_calls == 1 && never_calls == 0 && rd_now_ms() - began_ms >= 60);
-  loop_destroy(loop);
+  rd_loop_destroy(loop);
 }
 
 int main(void) {

@@ -48,10 +48,10 @@ static pid_t start_tree(int depth, bool lose_parents) {
 }
 
 static size_t count_below(pid_t root) {
-  struct process_list list;
-  REQUIRE(process_list_below(root, &list, &error));
+  struct rd_process_list list;
+  REQUIRE(rd_process_list_below(root, &list, &error));
   size_t count = list.count;
-  process_list_clear(&list);
+  rd_process_list_clear(&list);
   return count;
 }
 
@@ -59,7 +59,7 @@ static void test_finds_every_generation(void) {
   pid_t pid = start_tree(3, false);
   CHECK(count_below(getpid()) == 4);
   CHECK(count_below(pid) == 3);
-  CHECK(tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), 5000));
   reap_all();
   CHECK(count_below(getpid()) == 0);
 }
@@ -68,72 +68,72 @@ static void test_finds_orphans(void) {
   start_tree(3, true);
   while (count_below(getpid()) > 2) poll(NULL, 0, 5); // two have exited, or are about to
   CHECK(count_below(getpid()) == 2);
-  CHECK(tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), 5000));
   reap_all();
 }
 
 static void test_group_is_not_its_parent(void) {
-  struct process_list list;
+  struct rd_process_list list;
   pid_t pid = fork();
   if (pid == 0) sleep_for_ever();
   setpgid(pid, pid);
-  REQUIRE(process_list_group(pid, &list, &error));
+  REQUIRE(rd_process_list_group(pid, &list, &error));
   CHECK(list.count == 1 && list.items[0].pid == pid && list.items[0].group == pid);
-  process_list_clear(&list);
-  struct tree_sweep sweep = {.root = pid, .is_group = true};
-  CHECK(tree_sweep(&sweep, &error) == 1);
+  rd_process_list_clear(&list);
+  struct rd_tree_sweep sweep = {.root = pid, .is_group = true};
+  CHECK(rd_tree_sweep(&sweep, &error) == 1);
   int status;
   CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-  CHECK(tree_sweep(&sweep, &error) == 0);
+  CHECK(rd_tree_sweep(&sweep, &error) == 0);
 }
 
 static void test_spares(void) {
   pid_t excluded = start_tree(0, false), other = start_tree(0, false);
-  struct tree_sweep sweep = {.root = getpid(), .excluded = {excluded}, .spared_count = 1};
-  CHECK(tree_sweep(&sweep, &error) == 1);
+  struct rd_tree_sweep sweep = {.root = getpid(), .excluded = {excluded}, .spared_count = 1};
+  CHECK(rd_tree_sweep(&sweep, &error) == 1);
   CHECK(waitpid(other, NULL, 0) == other);
-  CHECK(tree_sweep(&sweep, &error) == 0);
+  CHECK(rd_tree_sweep(&sweep, &error) == 0);
   CHECK(waitpid(excluded, NULL, WNOHANG) == 0);
   CHECK(!kill(excluded, SIGKILL) && waitpid(excluded, NULL, 0) == excluded);
 }
 
 static char state_of(pid_t pid) {
-  struct process_list list;
-  REQUIRE(process_list_group(pid, &list, &error));
+  struct rd_process_list list;
+  REQUIRE(rd_process_list_group(pid, &list, &error));
   char state = '?';
   for (size_t i = 0; i < list.count; i++)
     if (list.items[i].pid == pid) state = list.items[i].state;
-  process_list_clear(&list);
+  rd_process_list_clear(&list);
   return state;
 }
 
 static void test_freezes_and_thaws(void) {
   pid_t pid = start_tree(0, false);
-  struct tree_sweep everything = {.root = getpid()};
-  CHECK(tree_freeze(&everything, &error));
+  struct rd_tree_sweep everything = {.root = getpid()};
+  CHECK(rd_tree_freeze(&everything, &error));
   CHECK(waitpid(pid, NULL, WUNTRACED) == pid);
   CHECK(state_of(pid) == 'T');
-  CHECK(tree_thaw(getpid(), &error));
+  CHECK(rd_tree_thaw(getpid(), &error));
   CHECK(waitpid(pid, NULL, WCONTINUED) == pid);
   CHECK(state_of(pid) != 'T');
-  CHECK(tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), 5000));
   reap_all();
 }
 
 // As of a number that has come to another process since it was listed.
 static void test_signals_the_one_that_was_listed(void) {
   pid_t pid = start_tree(0, false);
-  struct process_list list;
-  REQUIRE(process_list_below(getpid(), &list, &error) && list.count == 1);
-  struct process listed = list.items[0], another = listed;
-  process_list_clear(&list);
+  struct rd_process_list list;
+  REQUIRE(rd_process_list_below(getpid(), &list, &error) && list.count == 1);
+  struct rd_process listed = list.items[0], another = listed;
+  rd_process_list_clear(&list);
   CHECK(listed.pid == pid && listed.started > 0);
   another.started--;
-  CHECK(process_signal(&another, SIGKILL) == ESRCH);
+  CHECK(rd_process_signal(&another, SIGKILL) == ESRCH);
   CHECK(waitpid(pid, NULL, WNOHANG) == 0);
-  CHECK(process_signal(&listed, SIGKILL) == 0);
+  CHECK(rd_process_signal(&listed, SIGKILL) == 0);
   CHECK(waitpid(pid, NULL, 0) == pid);
-  CHECK(process_signal(&listed, SIGKILL) == ESRCH);
+  CHECK(rd_process_signal(&listed, SIGKILL) == ESRCH);
 }
 
 static void test_command_line(void) {
@@ -143,12 +143,12 @@ static void test_command_line(void) {
     execl("/bin/sh", "sh", "-c", "sleep 1000; exit", "a\tb", NULL);
     _exit(127);
   }
-  do process_command(pid, text, sizeof text);
+  do rd_process_command(pid, text, sizeof text);
   while (strncmp(text, "sh ", 3) != 0 && waitpid(pid, NULL, WNOHANG) == 0);
   CHECK(strcmp(text, "sh -c sleep 1000; exit a?b") == 0);
-  CHECK(tree_end(getpid(), 5000));
+  CHECK(rd_tree_end(getpid(), 5000));
   reap_all();
-  process_command(pid, text, sizeof text);
+  rd_process_command(pid, text, sizeof text);
   CHECK(*text == '\0');
 }
 

@@ -24,7 +24,7 @@ static void put(const char *name, const char *content) {
 }
 
 static bool hold(const char *sums) {
-  return program_sums_hold(folder, sums);
+  return rd_program_sums_hold(folder, sums);
 }
 
 static void test_contents(void) {
@@ -56,7 +56,7 @@ static void test_kinds(void) {
   CHECK(!hold(sums));
   REQUIRE(chmod("rdsend", 0700) == 0);
   CHECK(hold(sums));
-  CHECK(!program_sums_hold("/nowhere", sums));
+  CHECK(!rd_program_sums_hold("/nowhere", sums));
 }
 
 // Where there is a folder `dynamic`, what is in it would be started, and nothing else.

@@ -25,7 +25,7 @@ static bool check(const char *script) {
   REQUIRE(fd >= 0 && dprintf(fd, "#!/bin/sh\n%s\n", script) > 0);
   close(fd);
   why.message[0] = '\0';
-  bool usable = rdma_check(program, null_fd, limit_ms, &why);
+  bool usable = rd_rdma_check(program, null_fd, limit_ms, &why);
   CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); // nothing is left
   return usable;
 }
@@ -47,7 +47,7 @@ static void test_no_answers(void) {
   CHECK(fails("exit 3", "rdrecv --rdma-check ended with status 3"));
   CHECK(fails("echo usage; exit 2", "rdrecv --rdma-check ended with status 2"));
   CHECK(fails("kill -SEGV $$", "rdrecv --rdma-check was killed by signal 11"));
-  CHECK(!rdma_check("/nowhere/rdrecv", null_fd, limit_ms, &why));
+  CHECK(!rd_rdma_check("/nowhere/rdrecv", null_fd, limit_ms, &why));
   CHECK(strcmp(why.message, "cannot start /nowhere/rdrecv: no such file or directory") == 0);
 }
 
@@ -63,8 +63,8 @@ int main(void) {
   int fd = mkstemp(program);
   REQUIRE(fd >= 0 && fchmod(fd, 0700) == 0);
   close(fd);
-  null_fd = spawn_null_device(&why);
-  int signal_fd = spawn_signals(&why);
+  null_fd = rd_spawn_null_device(&why);
+  int signal_fd = rd_spawn_signals(&why);
   REQUIRE(null_fd >= 0 && signal_fd >= 0);
   test_answers();
   test_no_answers();

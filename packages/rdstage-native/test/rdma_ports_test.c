@@ -65,7 +65,7 @@ static bool ports_are(const char *text) {
   char expected[8192];
   snprintf(expected, sizeof expected, "%s", text);
   for (char *quote = expected; (quote = strchr(quote, '\''));) *quote = '"';
-  json_t *ports = rdma_ports_json(sys);
+  json_t *ports = rd_rdma_ports_json(sys);
   char *got = json_dumps(ports, JSON_COMPACT | JSON_PRESERVE_ORDER);
   bool same = strcmp(got, expected) == 0;
   if (!same) fprintf(stderr, "expected %s\n     got %s\n", expected, got);
@@ -163,9 +163,9 @@ static void test_many(void) {
     snprintf(device, sizeof device, "mlx5_%u", i);
     put_port(device, 1, i < 99 ? "1: DOWN" : "4: ACTIVE", "25 Gb/sec (1X EDR)", "Ethernet");
   }
-  json_t *ports = rdma_ports_json(sys);
+  json_t *ports = rd_rdma_ports_json(sys);
   CHECK(json_array_size(ports) == 64);
-  CHECK(rdma_ports_any_active(ports));
+  CHECK(rd_rdma_ports_any_active(ports));
   CHECK(strcmp(json_string_value(json_object_get(json_array_get(ports, 0), "device")), "mlx5_99") == 0);
   CHECK(strcmp(json_string_value(json_object_get(json_array_get(ports, 11), "device")), "mlx5_10") == 0);
   json_decref(ports);
@@ -180,9 +180,9 @@ static void test_many_gids(void) {
     snprintf(name, sizeof name, "a-name-of-more-than-thirty-two-bytes-%u", i % 100);
     put_gid("rxe0", 1, i, gid, name + i % 7, name + i % 30);
   }
-  json_t *ports = rdma_ports_json(sys);
+  json_t *ports = rd_rdma_ports_json(sys);
   CHECK(json_array_size(ports) == 16);
-  CHECK(!rdma_ports_any_active(ports));
+  CHECK(!rd_rdma_ports_any_active(ports));
   CHECK(json_array_size(json_object_get(json_array_get(ports, 15), "gids")) <= 16);
   json_decref(ports);
 }

@@ -18,15 +18,15 @@
 
 static struct rd_error error;
 
-static bool decodes(const char *line, struct request *request) {
-  return request_decode(line, strlen(line), request, &error);
+static bool decodes(const char *line, struct rd_request *request) {
+  return rd_request_decode(line, strlen(line), request, &error);
 }
 
 // In a message that has these words.
 static bool refuses(const char *line, const char *words) {
-  struct request request;
+  struct rd_request request;
   if (!decodes(line, &request)) return error.code == RD_CODE_USAGE && strstr(error.message, words) != NULL;
-  request_clear(&request);
+  rd_request_clear(&request);
   return false;
 }
 
@@ -37,8 +37,8 @@ static bool refuses_segment(const char *stages, const char *links, const char *w
 }
 
 static void test_simple_requests(void) {
-  struct request request;
-  CHECK(decodes("{\"op\":\"ping\"}", &request) && request.op == REQUEST_PING);
+  struct rd_request request;
+  CHECK(decodes("{\"op\":\"ping\"}", &request) && request.op == RD_REQUEST_PING);
   CHECK(decodes("{\"op\":\"go\",\"segment\":7}", &request) && request.segment == 7);
   CHECK(decodes("{\"op\":\"stderr_ack\",\"stage\":2,\"bytes\":65536}", &request));
   CHECK(request.stage == 2 && request.bytes == 65536);
@@ -49,22 +49,22 @@ static void test_simple_requests(void) {
 #define LISTEN(rest) "{\"op\":\"listen\",\"link\":3,\"end\":\"recv\"" rest "}"
 
 // What it is told is what it came with.
-static void passes_on(const char *line, int64_t link, enum hop_side end) {
-  struct request request;
+static void passes_on(const char *line, int64_t link, enum rd_hop_side end) {
+  struct rd_request request;
   json_t *whole = json_loads(line, 0, NULL);
   REQUIRE(decodes(line, &request));
   CHECK(request.link == link && request.end == end && json_equal(request.order, whole));
   json_decref(whole);
-  request_clear(&request);
+  rd_request_clear(&request);
 }
 
 static void test_connecting(void) {
-  passes_on(LISTEN(""), 3, HOP_RECV);
-  passes_on(LISTEN(",\"transport\":\"tcp\",\"bind\":null"), 3, HOP_RECV);
-  passes_on(LISTEN(",\"transport\":\"rdma\",\"bind\":\"10.0.0.2\""), 3, HOP_RECV);
-  passes_on(DIAL("[{\"host\":\"::1\",\"port\":9}]"), 1, HOP_SEND);
+  passes_on(LISTEN(""), 3, RD_HOP_RECV);
+  passes_on(LISTEN(",\"transport\":\"tcp\",\"bind\":null"), 3, RD_HOP_RECV);
+  passes_on(LISTEN(",\"transport\":\"rdma\",\"bind\":\"10.0.0.2\""), 3, RD_HOP_RECV);
+  passes_on(DIAL("[{\"host\":\"::1\",\"port\":9}]"), 1, RD_HOP_SEND);
   passes_on(DIAL("[{\"host\":\"::1\",\"port\":9,\"transport\":\"rdma\",\"from\":\"::2\"},{\"unix\":\"/a\"}]"), 1,
-            HOP_SEND);
+            RD_HOP_SEND);
   CHECK(refuses(LISTEN(",\"transport\":\"udp\""), "there is no such transport"));
   CHECK(refuses(LISTEN(",\"transport\":1"), "there is no such transport"));
   CHECK(refuses(LISTEN(",\"bind\":1"), "bind is no address"));
@@ -98,25 +98,25 @@ static void test_nonsense(void) {
 }
 
 static void test_prepare(void) {
-  struct request request;
+  struct rd_request request;
   REQUIRE(decodes("{" HEAD TIMES "\"stages\":[" COMMAND "],\"links\":[" NULL_IN "," HOP HOP_END "]}", &request));
-  const struct prepare_spec *prepare = request.prepare;
+  const struct rd_prepare_spec *prepare = request.prepare;
   REQUIRE(prepare && prepare->stage_count == 1 && prepare->link_count == 2);
-  const struct stage_spec *stage = prepare->stages;
-  CHECK(stage->kind == STAGE_COMMAND && strcmp(stage->text, "ls") == 0 && strcmp(stage->shell, "sh") == 0);
+  const struct rd_stage_spec *stage = prepare->stages;
+  CHECK(stage->kind == RD_STAGE_COMMAND && strcmp(stage->text, "ls") == 0 && strcmp(stage->shell, "sh") == 0);
   CHECK(stage->ok[0] && stage->ok[3] && !stage->ok[1]);
-  const struct link_spec *link = prepare_link_of(prepare, stage, HOP_SEND);
+  const struct rd_link_spec *link = rd_prepare_link_of(prepare, stage, RD_HOP_SEND);
   REQUIRE(link == &prepare->links[1]);
-  CHECK(link->kind == LINK_HOP && link->end == HOP_SEND && link->source == PARTY_STAGE);
+  CHECK(link->kind == RD_LINK_HOP && link->end == RD_HOP_SEND && link->source == RD_PARTY_STAGE);
   CHECK(strcmp(link->encrypt, "tcp") == 0);
   CHECK(strcmp(link->key, "ab") == 0 && strcmp(link->bind, "10.0.0.1") == 0);
   CHECK(link->buffer_bytes == 4096 && link->ports[0] == 5 && link->ports[1] == 9);
   CHECK(link->poll && link->compress_level == 3 && link->jobs == 4);
   CHECK(link->limit_bytes_per_s == 5000000000 && !link->numa);
-  CHECK(prepare_link_of(prepare, stage, HOP_RECV) == &prepare->links[0]);
-  CHECK(prepare_stage_of(prepare, 1, HOP_SEND) == stage && !prepare_stage_of(prepare, 1, HOP_RECV));
+  CHECK(rd_prepare_link_of(prepare, stage, RD_HOP_RECV) == &prepare->links[0]);
+  CHECK(rd_prepare_stage_of(prepare, 1, RD_HOP_SEND) == stage && !rd_prepare_stage_of(prepare, 1, RD_HOP_RECV));
   CHECK(prepare->lease_ms == 1000 && prepare->connect_timeout_ms == 1 && prepare->stall_timeout_ms == 2);
-  request_clear(&request);
+  rd_request_clear(&request);
 }
 
 static void test_what_encrypt_may_be(void) {
@@ -124,7 +124,7 @@ static void test_what_encrypt_may_be(void) {
                                                                                               "mac"};
   char hop[512];
   for (size_t i = 0; i < 4; i++) {
-    struct request request;
+    struct rd_request request;
     char text[1024];
     snprintf(text, sizeof text,
              "{" HEAD TIMES "\"stages\":[" COMMAND "],\"links\":[" NULL_IN "," HOP_HEAD "\"encrypt\":\"%s\"," HOP_END
@@ -132,7 +132,7 @@ static void test_what_encrypt_may_be(void) {
              words[i]);
     REQUIRE(decodes(text, &request));
     CHECK(strcmp(request.prepare->links[1].encrypt, words[i]) == 0);
-    request_clear(&request);
+    rd_request_clear(&request);
     snprintf(hop, sizeof hop, NULL_IN "," HOP_HEAD "\"encrypt\":\"%s\"," HOP_END, no_words[i]);
     CHECK(refuses_segment(COMMAND, hop, "encrypt is always, auth, never or tcp"));
   }
