@@ -107,6 +107,9 @@ static bool offer_key(struct rd_options *options, struct rd_key_offer *offer, st
 }
 
 static enum rd_code run_loop(const struct rd_options *options, struct rd_control *control, pid_t command) {
-  rd_sandbox_enter(options, command);
+  bool by_agent = options->mode == RD_MODE_AGENT;
+  rd_sandbox_enter(&(struct rd_syscall_profile){.rdma = by_agent || options->transport != RD_TRANSPORT_TCP,
+                                                .kills = by_agent && options->role == RD_ROLE_RECEIVER,
+                                                .group = command});
   return options->role == RD_ROLE_SENDER ? rd_send_loop(control) : rd_recv_loop(control);
 }

@@ -2,23 +2,21 @@
 #include "sandbox.h"
 
 #include "rdma_port.h"
-#include "syscall_filter.h"
 
 #include <unistd.h>
 
 static bool entered, over_rdma;
 
-void rd_sandbox_enter(const struct rd_options *options, pid_t command) {
+void rd_sandbox_enter(const struct rd_syscall_profile *profile) {
   if (!RD_SANDBOX_IS_POSSIBLE) return;
-  bool by_agent = options->mode == RD_MODE_AGENT;
-  bool kills = by_agent && options->role == RD_ROLE_RECEIVER;
+  struct rd_syscall_profile own = *profile;
   // Where there is no device now, none is used later.
-  over_rdma = (by_agent || options->transport != RD_TRANSPORT_TCP) && access(RD_RDMA_FOLDER, F_OK) == 0;
+  own.rdma = over_rdma = profile->rdma && access(RD_RDMA_FOLDER, F_OK) == 0;
   entered = true;
-  rd_landlock_raise(!kills && command <= 0);
+  rd_landlock_raise(!own.kills && own.group <= 0);
   // A command's input or output is a pipe that is there.
-  if (command > 0) rd_sandbox_close(NULL, -1);
-  rd_syscall_filter_install(&(struct rd_syscall_profile){.rdma = over_rdma, .kills = kills, .group = command});
+  if (own.group > 0) rd_sandbox_close(NULL, -1);
+  rd_syscall_filter_install(&own);
 }
 
 void rd_sandbox_close(const char *path, int directory_fd) {

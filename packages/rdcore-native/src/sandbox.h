@@ -4,7 +4,7 @@
 #define RD_SANDBOX_H
 
 #include "landlock.h"
-#include "options.h"
+#include "syscall_filter.h"
 
 // A sanitizer makes calls of its own, and LeakSanitizer looks at the program's threads by ptrace from a process that it
 // starts. gcov writes its counts where the program may not (scripts/coverage.ts).
@@ -16,11 +16,11 @@
 #define RD_SANDBOX_IS_POSSIBLE true
 #endif
 
-// `command`: the process that was started already to lead the command's group; 0: there is none. Before any thread,
+// `profile`: what this process may still need; its RDMA is given up where the host has no device. Before any thread,
 // after every fork: from here on nothing is started.
-void rd_sandbox_enter(const struct rd_options *options, pid_t command);
+void rd_sandbox_enter(const struct rd_syscall_profile *profile);
 
-// The source or the sink is open, by its path or not (NULL): see fence.h for what is left. Without effect before
+// The source or the sink is open, by its path or not (NULL): see landlock.h for what is left. Without effect before
 // rd_sandbox_enter(), as in a suite, and the second time.
 void rd_sandbox_close(const char *path, int directory_fd);
 

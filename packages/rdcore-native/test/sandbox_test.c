@@ -207,13 +207,18 @@ static bool talk(void) {
          socket_of(AF_UNIX, SOCK_STREAM, 0) && socket_of(AF_NETLINK, SOCK_RAW, 0);
 }
 
+struct end {
+  const char *file; // of a sink; NULL: a descriptor
+  bool kills;
+};
+
 // In a process of its own, which goes into the sandbox of a receiver, with `sink`, or of another end without files.
-static int outcome_of(const struct attempt *attempt, const struct rd_options *options, pid_t command) {
+static int outcome_of(const struct attempt *attempt, const struct end *end, pid_t command) {
   pid_t pid = fork();
   if (pid == 0) {
-    if (options->file != NULL && (sink = rd_sink_open(options->file, false, &error)) == NULL) _exit(255);
-    rd_sandbox_enter(options, command);
-    rd_sandbox_close(options->file, sink != NULL ? rd_sink_directory_fd(sink) : -1);
+    if (end->file != NULL && (sink = rd_sink_open(end->file, false, &error)) == NULL) _exit(255);
+    rd_sandbox_enter(&(struct rd_syscall_profile){.rdma = true, .kills = end->kills, .group = command});
+    rd_sandbox_close(end->file, sink != NULL ? rd_sink_directory_fd(sink) : -1);
     errno = 0;
     _exit(attempt->make() ? WORKS : errno != 0 ? errno : 255);
   }
@@ -222,20 +227,20 @@ static int outcome_of(const struct attempt *attempt, const struct rd_options *op
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void check_all(const struct attempt *attempts, size_t count, const struct rd_options *options, pid_t command) {
+static void check_all(const struct attempt *attempts, size_t count, const struct end *end, pid_t command) {
   for (size_t i = 0; i < count; i++) {
-    int outcome = outcome_of(&attempts[i], options, command);
+    int outcome = outcome_of(&attempts[i], end, command);
     if (!CHECK(outcome == attempts[i].outcome))
       fprintf(stderr, "%s: %d, not %d\n", attempts[i].name, outcome, attempts[i].outcome);
   }
 }
 
-#define CHECK_ALL(attempts, options, command) check_all(attempts, sizeof attempts / sizeof *attempts, options, command)
+#define CHECK_ALL(attempts, end, command) check_all(attempts, sizeof attempts / sizeof *attempts, end, command)
 
-static const struct rd_options standalone = {.mode = RD_MODE_STANDALONE, .role = RD_ROLE_RECEIVER, .file = sink_path};
-static const struct rd_options commanding = {.mode = RD_MODE_STANDALONE, .role = RD_ROLE_RECEIVER};
-static const struct rd_options agents_receiver = {.mode = RD_MODE_AGENT, .role = RD_ROLE_RECEIVER};
-static const struct rd_options agents_sender = {.mode = RD_MODE_AGENT, .role = RD_ROLE_SENDER};
+static const struct end standalone = {.file = sink_path};
+static const struct end commanding = {.file = NULL};
+static const struct end agents_receiver = {.kills = true};
+static const struct end agents_sender = {.kills = false};
 
 static void check_calls(void) {
   static const struct attempt attempts[] = {
