@@ -33,7 +33,7 @@ HARDENING := $(foreach flag,$(PROTECTIONS),$(shell $(CC) -Werror $(flag) -fsynta
 ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARNINGS) \
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
   $(if $(STATIC),-DRD_STATIC) \
-  -Ipackages/rdcore-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson) \
+  -Ipackages/rdcore-native/src -Ipackages/rdstage-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson) \
   $(HARDENING) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 # Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are. (Of xxhash only
@@ -60,16 +60,19 @@ Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)')
 
 CORE := packages/rdcore-native/src
-WITHOUT_VERBS := $(CORE)/verbs_none.c
-WITH_VERBS := $(filter-out $(WITHOUT_VERBS),$(wildcard $(CORE)/verbs_*.c $(CORE)/transport_verbs.c))
-CORE_SOURCES := $(filter-out $(if $(HAS_VERBS),$(WITHOUT_VERBS),$(WITH_VERBS)),$(wildcard $(CORE)/*.c))
+# Rooms of a package are folders, and rooms within them.
+sources_of = $(wildcard $(foreach room,*/ */*/ ,packages/$(1)-native/src/$(room)*.$(2)) packages/$(1)-native/src/*.$(2))
+WITHOUT_VERBS := $(CORE)/transport/verbs/none.c
+PURE_VERBS := $(patsubst %,$(CORE)/transport/verbs/%.c,flow spin)
+WITH_VERBS := $(filter-out $(WITHOUT_VERBS) $(PURE_VERBS),$(wildcard $(CORE)/transport/verbs/*.c))
+CORE_SOURCES := $(filter-out $(if $(HAS_VERBS),$(WITHOUT_VERBS),$(WITH_VERBS)),$(call sources_of,rdcore,c))
 CORE_OBJECTS := $(CORE_SOURCES:packages/%.c=$(OUT)/%.o)
-HEADERS := $(filter-out $(if $(HAS_VERBS),,$(WITH_VERBS:.c=.h)),$(wildcard packages/*-native/src/*.h))
+HEADERS := $(filter-out $(if $(HAS_VERBS),,$(WITH_VERBS:.c=.h)),$(call sources_of,*,h))
 TEST_SOURCES := $(wildcard packages/*-native/test/*_test.c)
 TESTS := $(TEST_SOURCES:packages/%.c=$(OUT)/%)
 FUZZ_TARGETS := $(patsubst packages/%.c,$(OUT)/%,$(wildcard packages/*-native/fuzz/*_fuzz.c))
 
-objects_of = $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard packages/$(1)-native/src/*.c))
+objects_of = $(patsubst packages/%.c,$(OUT)/%.o,$(call sources_of,$(1),c))
 
 .PHONY: all test-programs fuzz-programs test headers analyze valgrind install uninstall clean
 .SECONDARY:
@@ -88,12 +91,13 @@ $(OUT)/%.o: packages/%.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(OUT)/rdcore-native/src/digest_avx2.o: EXTRA_CFLAGS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mavx2)
-$(OUT)/%_test.o: EXTRA_CFLAGS = -Ipackages/rdcore-native/test -I$(dir $<)../src
+$(OUT)/rdcore-native/src/crypto/digest_avx2.o: EXTRA_CFLAGS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mavx2)
+$(OUT)/%_test.o: EXTRA_CFLAGS = -Ipackages/rdcore-native/test
 
 $(OUT)/librdcore.a: $(CORE_OBJECTS)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	# Two rooms may have a file of one name: each is appended.
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(OUT)/rdsend: $(call objects_of,rdsend) $(OUT)/librdcore.a
 $(OUT)/rdrecv: $(call objects_of,rdrecv) $(OUT)/librdcore.a
@@ -107,7 +111,7 @@ $(OUT)/rdstage: $(call objects_of,rdstage) $(OUT)/librdcore.a
 
 # A suite links its own package's objects, all but main, and the core.
 define suites_of
-$(OUT)/$(1)-native/test/%_test: $(OUT)/$(1)-native/test/%_test.o \
+$(OUT)/$(1)-native/test/%_test: $(OUT)/$(1)-native/test/%_test.o $(OUT)/rdcore-native/test/memory_transport.o \
   $(filter-out %/main.o $(OUT)/rdcore-native/%,$(call objects_of,$(1))) $(OUT)/librdcore.a
 	$(call say,LD,$$@)
 	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS)
@@ -119,13 +123,13 @@ LONE := $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/lone_*.c)
 FUZZ_COMMON := $(filter-out %_fuzz.o %/replay.o $(LONE),$(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/*.c)))
 FUZZ_MAIN := $(if $(FUZZ),-fsanitize=fuzzer,$(OUT)/rdcore-native/fuzz/replay.o)
 $(OUT)/rdcore-native/fuzz/%.o $(OUT)/rdstage-native/fuzz/%.o: \
-  EXTRA_CFLAGS = -Ipackages/rdcore-native/test -Ipackages/rdcore-native/fuzz -I$(dir $<)../src
+  EXTRA_CFLAGS = -Ipackages/rdcore-native/test -Ipackages/rdcore-native/fuzz
 
 $(OUT)/libfuzz.a: $(FUZZ_COMMON)
 $(OUT)/librdstage.a: $(filter-out %/main.o,$(call objects_of,rdstage))
 $(OUT)/libfuzz.a $(OUT)/librdstage.a:
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdcore.a
 	$(call say,LD,$@)
@@ -144,11 +148,11 @@ test: all test-programs
 
 headers:
 	$(Q)for header in $(HEADERS); do \
-	  $(CC) $(ALL_CFLAGS) -I$$(dirname $$header) -Werror -fsyntax-only -x c $$header || exit 1; done
+	  $(CC) $(ALL_CFLAGS) -Werror -fsyntax-only -x c $$header || exit 1; done
 
 # Each in a folder of its own. gcc 12 calls an object lost when the address of its first member is returned; leaks are
 # LeakSanitizer's and valgrind's to find.
-SOURCES := $(CORE_SOURCES) $(filter-out $(CORE)/%,$(wildcard packages/*-native/src/*.c))
+SOURCES := $(CORE_SOURCES) $(filter-out $(CORE)/%,$(call sources_of,*,c))
 analyze:
 	@command -v clang clang-tidy >/dev/null || { echo "clang and clang-tidy are needed" >&2; exit 1; }
 	$(MAKE) --no-print-directory CC=clang OUT=build/clang WERROR=1 all test-programs fuzz-programs

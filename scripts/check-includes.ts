@@ -2,17 +2,17 @@
 // The include rules of the C sources: in the core a unit includes only what lies below it, so no chain of includes leads
 // back to where it began; and each library belongs to the units that are there for it.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, parse } from 'node:path';
+import { join } from 'node:path';
 
 const PACKAGES = join(import.meta.dirname, '../packages');
 
 const OWNERS: readonly { readonly library: RegExp; readonly units: RegExp }[] = [
-  { library: /^openssl\//, units: /^(rdcore-native\/(handshake|seal)|rdstage-native\/program_sums)$/ },
-  { library: /^xxhash\.h$/, units: /^rdcore-native\/digest(_avx2)?$/ },
-  { library: /^(infiniband|rdma)\//, units: /^rdcore-native\/\w*verbs\w*$/ },
+  { library: /^openssl\//, units: /^(rdcore-native\/crypto\/(handshake|seal)|rdstage-native\/run\/program_sums)$/ },
+  { library: /^xxhash\.h$/, units: /^rdcore-native\/crypto\/digest(_avx2)?$/ },
+  { library: /^(infiniband|rdma)\//, units: /^rdcore-native\/transport\/verbs\/\w+$/ },
 ];
 
-/** A unit is a .c file, its header, or both: `rdcore-native/ring`. */
+/** A unit is a .c file, its header, or both: `rdcore-native/base/ring`. */
 interface Unit {
   readonly name: string;
   /** Units that it includes. */
@@ -45,20 +45,20 @@ function readUnits(): Map<string, Unit> {
 
 function sourceFiles(): string[] {
   const files = readdirSync(PACKAGES, { recursive: true, encoding: 'utf8' });
-  return files.filter((file) => /^[a-z]+-native\/src\/\w+\.[ch]$/.test(file)).sort();
+  return files.filter((file) => /^[a-z]+-native\/src\/[\w/]+\.[ch]$/.test(file)).sort();
 }
 
 function unitName(file: string): string {
-  return `${file.split('/')[0]}/${parse(file).name}`;
+  return file.replace('/src/', '/').replace(/\.[ch]$/, '');
 }
 
 /** Headers to units: of its own package, else of the core. */
 function resolveOwn(unit: Unit, all: ReadonlyMap<string, Unit>): void {
-  const names = [...unit.own].map((header) => parse(header).name);
+  const headers = [...unit.own].map((header) => header.replace(/\.h$/, ''));
   unit.own.clear();
-  for (const name of names) {
-    const near = `${unit.name.split('/')[0]}/${name}`;
-    const target = all.has(near) ? near : `rdcore-native/${name}`;
+  for (const header of headers) {
+    const near = `${unit.name.split('/')[0]}/${header}`;
+    const target = all.has(near) ? near : `rdcore-native/${header}`;
     if (target !== unit.name) unit.own.add(target);
   }
 }

@@ -22,8 +22,9 @@ describe('the native programs', () => {
     const commands = execFileSync('make', ['-n', '-B', 'all'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
     const special = commands.filter((line) => /\s-m(?!d\b|md\b)/.test(line));
     expect(special.filter((line) => !line.includes('digest_avx2.c'))).to.deep.equal([]);
-    expect(read('packages/rdcore-native/src/digest.c')).to.match(/__builtin_cpu_supports\("avx2"\)/);
-    const [capabilities = ''] = /\.cap = \{[^}]*\}/.exec(read('packages/rdcore-native/src/verbs_queue.c')) ?? [];
+    expect(read('packages/rdcore-native/src/crypto/digest.c')).to.match(/__builtin_cpu_supports\("avx2"\)/);
+    const [capabilities = ''] =
+      /\.cap = \{[^}]*\}/.exec(read('packages/rdcore-native/src/transport/verbs/queue.c')) ?? [];
     for (const name of ['max_send_wr', 'max_recv_wr', 'max_send_sge', 'max_recv_sge'])
       expect(capabilities).to.match(new RegExp(`\\.${name} = [A-Z1]`));
   });

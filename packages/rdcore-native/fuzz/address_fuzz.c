@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses as the agent and people name them, and what a resolver answers: to sockets' form and back to words.
 #include "fuzz.h"
-#include "tcp_address.h"
+#include "transport/address.h"
 
 #include <netdb.h>
 #include <string.h>

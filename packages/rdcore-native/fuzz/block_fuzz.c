@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The payload of a peer's compressed frame, for a slot of some size; and what we make of the same bytes ourselves.
-#include "block.h"
-#include "cleanup.h"
+#include "base/cleanup.h"
+#include "codec/block.h"
 #include "fuzz.h"
 
 #include <string.h>

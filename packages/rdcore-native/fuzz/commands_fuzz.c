@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the agent says to rdsend and rdrecv: bytes on a socket, in pieces, become lines, JSON and commands.
-#include "agent_commands.h"
-#include "cleanup.h"
+#include "agent/commands.h"
+#include "agent/json_lines.h"
+#include "base/cleanup.h"
+#include "base/io.h"
 #include "fuzz.h"
-#include "io.h"
-#include "json_lines.h"
 
 #include <sys/socket.h>
 

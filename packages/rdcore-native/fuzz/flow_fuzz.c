@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The counts of buffers that an RDMA peer tells with every SEND, between SENDs of our own.
-#include "flow.h"
 #include "fuzz.h"
-#include "wire.h"
+#include "transport/verbs/flow.h"
+#include "wire/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};

@@ -4,7 +4,7 @@
 #ifndef RD_FUZZ_H
 #define RD_FUZZ_H
 
-#include "bytes.h"
+#include "base/bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>

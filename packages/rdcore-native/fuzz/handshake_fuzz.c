@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The handshake, in either role and at either end, against a true peer whose messages the input changes, cuts, drops,
 // repeats and mixes with its own. The peer may hold another key, stand at the wrong end, or say anything in its HELLO.
+#include "crypto/handshake.h"
 #include "fuzz.h"
-#include "handshake.h"
 
 #include <string.h>
 

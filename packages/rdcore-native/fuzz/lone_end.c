@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lone_end.h"
 
-#include "connect.h"
+#include "conn/connect.h"
+#include "transport/tcp/connector.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool without its threads: a job that its owner may do at once is done at once; another one when the owner waits
 // or asks the second time, so that it sees work that is not done yet.
-#include "pool.h"
+#include "base/pool.h"
 
 #include "fuzz.h"
 #include "lone_end.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of rdsend and rdrecv: the input's NUL-terminated words.
+#include "cli/options.h"
 #include "fuzz.h"
 #include "fuzz_words.h"
-#include "options.h"
 
 static void check_settings(const struct rd_options *options);
 static void check_key_is_wiped(const struct fuzz_words *words, const struct rd_options *options);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "phony_peer.h"
 
-#include "block.h"
-#include "cleanup.h"
-#include "io.h"
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "codec/block.h"
 #include "protected_frame.h"
-#include "wire.h"
+#include "wire/wire.h"
 
 #include <poll.h>
 #include <sys/socket.h>

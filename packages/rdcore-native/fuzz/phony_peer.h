@@ -5,9 +5,9 @@
 #ifndef RD_PHONY_PEER_H
 #define RD_PHONY_PEER_H
 
-#include "digest.h"
+#include "crypto/digest.h"
+#include "crypto/handshake.h"
 #include "fuzz.h"
-#include "handshake.h"
 
 #define PHONY_STREAM_MOST_BYTES (1u << 20)
 

@@ -2,8 +2,8 @@
 // Whole sessions of rdrecv's loop with a sender that holds the key and does
 // what the input says. Whatever it does, a file is there only when all of the
 // stream came and its END was right.
-#include "cleanup.h"
-#include "io.h"
+#include "base/cleanup.h"
+#include "base/io.h"
 #include "session.h"
 
 #include <fcntl.h>

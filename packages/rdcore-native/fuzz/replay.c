@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives a fuzz target every file of the folders and every file named, without libFuzzer: TARGET_fuzz PATH...
-#include "cleanup.h"
+#include "base/cleanup.h"
 #include "fuzz.h"
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
 // Whole sessions of rdsend's loop with a receiver that holds the key and does
 // what the input says. Whatever it does, the stream is as the source is, END
 // comes only after the producer's good end, and success only after DONE.
-#include "cleanup.h"
-#include "io.h"
+#include "base/cleanup.h"
+#include "base/io.h"
 #include "session.h"
 
 #include <fcntl.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.h"
 
-#include "cleanup.h"
-#include "recv_loop.h"
-#include "send_loop.h"
+#include "base/cleanup.h"
+#include "hop/recv_loop.h"
+#include "hop/send_loop.h"
+#include "transport/tcp/connector.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

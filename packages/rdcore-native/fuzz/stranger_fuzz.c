@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Somebody without the key, who sends the input to rdsend's or rdrecv's loop,
 // in pieces: nothing comes of it.
-#include "io.h"
+#include "base/io.h"
 #include "session.h"
 
 #include <poll.h>

@@ -2,9 +2,9 @@
 // What a sender that holds the key says to rdrecv's loop after the handshake, without threads, ciphers or files (see
 // lone_end.h). The sink is this file's. Whatever comes, what is written is the beginning of the stream; it is committed
 // only after an END that was right; and an honest sender hears DONE.
+#include "data/sink.h"
+#include "hop/recv_loop.h"
 #include "lone_end.h"
-#include "recv_loop.h"
-#include "sink.h"
 
 enum sink_kind { SINK_FILE, SINK_FD, SINK_HELD, SINK_LATE };
 

@@ -2,9 +2,9 @@
 // What a receiver that holds the key says to rdsend's loop after the handshake, without threads, ciphers or files (see
 // lone_end.h). The source is this file's. Whatever comes, DATA is the source's bytes in order and within the credit,
 // END comes only after all of them and the producer's good end, and success only after DONE.
+#include "data/source.h"
+#include "hop/send_loop.h"
 #include "lone_end.h"
-#include "send_loop.h"
-#include "source.h"
 
 #define SOURCE_MOST_BYTES 60000u
 #define FRAMES_MOST 50u

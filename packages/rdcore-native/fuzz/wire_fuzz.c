@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One message of a peer: its header, then its payload as every type would read it.
+#include "base/text.h"
 #include "fuzz.h"
-#include "text.h"
-#include "wire.h"
+#include "wire/wire.h"
 
 #include <string.h>
 

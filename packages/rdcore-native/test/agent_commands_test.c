@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's messages as commands: what is right, and everything that is not.
-#include "agent_commands.h"
+#include "agent/commands.h"
 
 #include "test.h"
 

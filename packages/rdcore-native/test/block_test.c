@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "block.h"
+#include "codec/block.h"
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "test.h"
 
 #include <string.h>

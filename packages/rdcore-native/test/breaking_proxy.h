@@ -3,8 +3,8 @@
 #ifndef RD_BREAKING_PROXY_H
 #define RD_BREAKING_PROXY_H
 
-#include "cleanup.h"
-#include "io.h"
+#include "base/cleanup.h"
+#include "base/io.h"
 #include "test.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands of our own, and consumers of others': a number that another process may have by now is never signalled.
-#include "child.h"
-#include "reader_process.h"
+#include "cli/child.h"
+#include "hop/reader_process.h"
 #include "test.h"
 
 #include <signal.h>

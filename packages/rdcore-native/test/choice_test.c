@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several connections that authenticate at once: one survives, the same one at both ends, and nobody is told of the
 // others.
-#include "connect.h"
+#include "conn/connect.h"
 #include "hand_peer.h"
+#include "transport/tcp/connector.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two connections joined in memory whose DATA is compressed and sealed by threads: what overtakes it, what waits for
 // it, and what becomes of it when the connection goes.
-#include "connection.h"
+#include "conn/connection.h"
 
-#include "io.h"
+#include "base/io.h"
+#include "memory_transport.h"
 #include "test.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "credit.h"
+#include "conn/credit.h"
 
 #include "test.h"
-#include "wire.h"
+#include "wire/wire.h"
 
 #include <string.h>
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A listener amid strangers who only connect: how many it holds, whom it lets go, and that its peer gets through. With
 // an address of this machine as argument, over RDMA too: `crowd_test 10.0.0.1`.
-#include "connect.h"
+#include "conn/connect.h"
 #include "hand_peer.h"
+#include "transport/tcp/connector.h"
+#include "transport/verbs/connector.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dialling in several ways at once. Where there is no RDMA device the RDMA dial is refused at once, elsewhere by the
 // device: in both cases nobody listens there for it.
-#include "dialer.h"
+#include "conn/dialer.h"
 
-#include "connect.h"
-#include "io.h"
+#include "base/io.h"
+#include "conn/connect.h"
 #include "test.h"
+#include "transport/tcp/connector.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "digest.h"
+#include "crypto/digest.h"
 
-#include "hex.h"
+#include "base/hex.h"
 #include "test.h"
 
 #include <string.h>

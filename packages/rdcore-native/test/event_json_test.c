@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events as the agent, and a script, read them (docs/protocol.md, sections 2.2 and 3).
-#include "event_json.h"
+#include "agent/event_json.h"
 
 #include "test.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files as sinks: frames of all sizes, past the page cache or through it, and disks and limits that do not let them be
 // written.
-#include "sink.h"
+#include "data/sink.h"
 
-#include "direct_io.h"
-#include "page_cache.h"
-#include "pages.h"
+#include "base/pages.h"
+#include "data/direct_io.h"
+#include "data/page_cache.h"
 #include "stream_files.h"
 #include "test.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "flow.h"
+#include "transport/verbs/flow.h"
 
 #include "test.h"
-#include "wire.h"
+#include "wire/wire.h"
 
 enum { LARGE_BYTES = RD_HEADER_BYTES + 5000 + RD_TAG_BYTES, LARGE = 5 };
 

@@ -3,9 +3,9 @@
 #ifndef RD_HAND_PEER_H
 #define RD_HAND_PEER_H
 
-#include "connection.h"
-#include "io.h"
-#include "pending.h"
+#include "base/io.h"
+#include "conn/connection.h"
+#include "conn/pending.h"
 #include "test.h"
 
 #include <string.h>

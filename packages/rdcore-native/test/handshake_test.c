@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both ends of the handshake in one process.
-#include "handshake.h"
+#include "crypto/handshake.h"
 
-#include "hex.h"
+#include "base/hex.h"
 #include "test.h"
 
 #include <openssl/evp.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An rdrecv that is told to ask before the first byte, and told so again when it is writing: it goes on, and sleeps
 // while there is nothing to do.
-#include "recv_loop.h"
+#include "hop/recv_loop.h"
+#include "hop/send_loop.h"
+#include "memory_transport.h"
 #include "script_control.h"
-#include "send_loop.h"
 
 #include <fcntl.h>
 

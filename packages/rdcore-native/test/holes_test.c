@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Holes of files: a source's are passed over, and where a sink's stream has long runs of zeros it gets some; whatever
 // the frames are, on a disk and in memory, and never in what was there before.
-#include "sink.h"
-#include "source.h"
+#include "data/sink.h"
+#include "data/source.h"
 
-#include "page_cache.h"
+#include "data/page_cache.h"
+#include "data/zeros.h"
 #include "stream_files.h"
 #include "test.h"
-#include "zeros.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io.h"
+#include "base/io.h"
 
-#include "cleanup.h"
+#include "base/cleanup.h"
 #include "test.h"
 
 #include <fcntl.h>

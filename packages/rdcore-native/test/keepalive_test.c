@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When PING and PONG are owed, what is measured, and when a peer has stalled.
-#include "keepalive.h"
+#include "conn/keepalive.h"
 
 #include "test.h"
 

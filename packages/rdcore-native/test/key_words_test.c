@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys by a message: what each bit does, and what is seen of a mistake.
-#include "key_words.h"
+#include "crypto/key_words.h"
 
 #include "test.h"
 

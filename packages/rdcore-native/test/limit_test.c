@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The limit of a rate, by a clock of our own.
-#include "limit.h"
+#include "data/limit.h"
 
-#include "control.h"
+#include "hop/control.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sending and the receiving loop against each other over memory: every stream arrives whole or not at all, whatever
 // the transport does.
-#include "recv_loop.h"
+#include "hop/recv_loop.h"
+#include "hop/send_loop.h"
+#include "memory_transport.h"
 #include "script_control.h"
-#include "send_loop.h"
 #include "stream_files.h"
 
 struct stream {

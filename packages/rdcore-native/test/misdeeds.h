@@ -4,7 +4,7 @@
 #define RD_MISDEEDS_H
 
 #include "hostile_peer.h"
-#include "window.h"
+#include "wire/window.h"
 
 struct misdeed {
   const char *name;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where to be for a device, in machines as the kernel shows them.
-#include "numa.h"
+#include "base/numa.h"
 
-#include "io.h"
+#include "base/io.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command lines of rdsend and rdrecv.
-#include "options.h"
+#include "cli/options.h"
 
+#include "base/size_text.h"
 #include "size_cases.h"
-#include "size_text.h"
 #include "test.h"
 
 #include <stdarg.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each loop against a peer that holds the key and breaks the rules: it ends by a message, and nothing is committed.
+#include "hop/recv_loop.h"
+#include "hop/send_loop.h"
+#include "memory_transport.h"
 #include "misdeeds.h"
-#include "recv_loop.h"
 #include "script_control.h"
-#include "send_loop.h"
 #include "stream_files.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where sinks' paths lead: links of all kinds, and those that another user put into a directory for all.
-#include "place.h"
+#include "data/place.h"
 
-#include "io.h"
-#include "sink.h"
+#include "base/io.h"
+#include "data/sink.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pool.h"
+#include "base/pool.h"
 
-#include "io.h"
+#include "base/io.h"
 #include "test.h"
 
 #include <poll.h>

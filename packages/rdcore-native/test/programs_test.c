@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdsend and rdrecv as they were built, over TCP, against a peer that holds the key and breaks the rules: they end in
 // words, and nothing is committed. `programs_test all`: in every way to meet.
-#include "bytes.h"
+#include "base/bytes.h"
 #include "misdeeds.h"
 #include "stream_files.h"
+#include "transport/tcp/connector.h"
 #include "victim.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef RD_PROTECTED_FRAME_H
 #define RD_PROTECTED_FRAME_H
 
-#include "seal.h"
+#include "crypto/seal.h"
 
 #include <string.h>
 

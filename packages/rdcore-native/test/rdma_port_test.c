@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An active port, as the kernel shows it.
-#include "rdma_port.h"
+#include "transport/rdma_port.h"
 
-#include "io.h"
+#include "base/io.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A source read into the ring: a pipe by the owner, a socket by a thread.
-#include "reader.h"
+#include "data/reader.h"
 
-#include "cleanup.h"
-#include "digest.h"
-#include "io.h"
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "crypto/digest.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections that break under a stream, in every way and at every moment: it arrives whole, or its end is told.
 #include "breaking_proxy.h"
-#include "recv_loop.h"
+#include "hop/recv_loop.h"
+#include "hop/send_loop.h"
 #include "script_control.h"
-#include "send_loop.h"
 #include "stream_files.h"
 
 #include <signal.h>

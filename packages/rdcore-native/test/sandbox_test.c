@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sandbox itself: each attempt is made by a process of its own that went into it as rdsend or rdrecv does. It
 // works, fails with a reason, or ends the process.
-#include "sandbox.h"
+#include "sandbox/sandbox.h"
 
-#include "cleanup.h"
-#include "sink.h"
-#include "syscall_filter.h"
+#include "base/cleanup.h"
+#include "data/sink.h"
+#include "sandbox/syscall_filter.h"
 #include "test.h"
 
 #include <fcntl.h>

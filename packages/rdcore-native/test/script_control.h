@@ -4,8 +4,8 @@
 #ifndef RD_SCRIPT_CONTROL_H
 #define RD_SCRIPT_CONTROL_H
 
-#include "control.h"
-#include "io.h"
+#include "base/io.h"
+#include "hop/control.h"
 #include "test.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "seal.h"
+#include "crypto/seal.h"
 
-#include "hex.h"
+#include "base/hex.h"
 #include "protected_frame.h"
 #include "test.h"
 

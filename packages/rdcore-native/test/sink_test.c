@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which sinks are written to without waiting, and how much.
-#include "sink.h"
+#include "data/sink.h"
 
-#include "io.h"
+#include "base/io.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes and rates by a message, each in its own units.
-#include "size_text.h"
+#include "base/size_text.h"
 
 #include "test.h"
 

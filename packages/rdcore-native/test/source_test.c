@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files as sources: in memory, on the disk alone, and in parts; changed while they are read; by an inherited
 // descriptor. Whether a part was read past the page cache shows: it is still not in memory.
-#include "source.h"
+#include "data/source.h"
 
-#include "direct_io.h"
-#include "page_cache.h"
-#include "pages.h"
+#include "base/pages.h"
+#include "data/direct_io.h"
+#include "data/page_cache.h"
 #include "stream_files.h"
 #include "test.h"
 

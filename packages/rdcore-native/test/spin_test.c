@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spin.h"
+#include "transport/verbs/spin.h"
 
 #include "test.h"
 

@@ -3,7 +3,7 @@
 #ifndef RD_STREAM_FILES_H
 #define RD_STREAM_FILES_H
 
-#include "io.h"
+#include "base/io.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What only stream sockets have: bytes that come as they like, lengths, addresses, listeners and dials.
-#include "bytes.h"
-#include "io.h"
-#include "tcp_address.h"
+#include "base/bytes.h"
+#include "base/io.h"
 #include "test.h"
-#include "transport.h"
-#include "wire.h"
+#include "transport/address.h"
+#include "transport/tcp/connector.h"
+#include "transport/transport.h"
+#include "wire/wire.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>

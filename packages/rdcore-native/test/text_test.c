@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strangers' words, made fit for a terminal.
+#include "base/text.h"
+#include "base/text_unsafe.h"
 #include "test.h"
-#include "text.h"
-#include "text_unsafe.h"
 
 #include <string.h>
 

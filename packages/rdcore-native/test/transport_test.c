@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every transport promises (transport.h), run unchanged over each of them. With an address of this machine as
 // argument, over RDMA too: `transport_test 10.0.0.1`.
-#include "transport.h"
+#include "transport/transport.h"
 
-#include "bytes.h"
-#include "io.h"
+#include "base/bytes.h"
+#include "base/io.h"
+#include "memory_transport.h"
 #include "test.h"
-#include "wire.h"
+#include "transport/tcp/connector.h"
+#include "transport/verbs/connector.h"
+#include "wire/wire.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -4,6 +4,7 @@
 #define RD_VICTIM_H
 
 #include "hand_peer.h"
+#include "transport/tcp/connector.h"
 
 #include <fcntl.h>
 #include <spawn.h>

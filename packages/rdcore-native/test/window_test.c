@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a receiver grants, and how it is made to fit the memory that a device may use.
-#include "window.h"
+#include "wire/window.h"
 
 #include "test.h"
-#include "wire.h"
+#include "wire/wire.h"
 
 #include <string.h>
 #include <sys/resource.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire.h"
+#include "wire/wire.h"
 
-#include "hex.h"
+#include "base/hex.h"
+#include "base/text.h"
 #include "test.h"
-#include "text.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What arrived is written in order: into a pipe by the owner, as it takes it, into a file by the thread.
-#include "writer.h"
+#include "data/writer.h"
 
-#include "digest.h"
-#include "io.h"
+#include "base/io.h"
+#include "crypto/digest.h"
 #include "test.h"
 
 #include <fcntl.h>

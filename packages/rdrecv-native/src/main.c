@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receiving end of a hop: see man/rdrecv.1 and docs/protocol.md.
-#include "program.h"
+#include "cli/program.h"
+#include "transport/verbs/connector.h"
 
 #include <stdio.h>
 

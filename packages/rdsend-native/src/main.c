@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sending end of a hop: see man/rdsend.1 and docs/protocol.md.
-#include "program.h"
+#include "cli/program.h"
 
 #include <stdio.h>
 

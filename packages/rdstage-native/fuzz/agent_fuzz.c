@@ -3,18 +3,18 @@
 // request of the controller, what a child says or how it ends, or time that passes. spawn.c, process_list.c and hello.c
 // are stood in for, and fork(), kill() and wait4() are this file's. Whatever comes, it signals only children that were
 // not reaped, shows no consumer an end of file that nothing good led to, and ends within its time with `ended`.
-#include "cleanup.h"
+#include "base/cleanup.h"
+#include "base/io.h"
 #include "fuzz.h"
-#include "guardian_messages.h"
-#include "held_write_ends.h"
-#include "hello.h"
-#include "io.h"
-#include "lines.h"
 #include "lone_clock.h"
-#include "memory.h"
-#include "process_list.h"
-#include "spawn.h"
-#include "supervisor.h"
+#include "process/process_list.h"
+#include "process/spawn.h"
+#include "run/guardian_messages.h"
+#include "run/held_write_ends.h"
+#include "run/hello.h"
+#include "run/supervisor.h"
+#include "runtime/lines.h"
+#include "runtime/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's command line: the input's NUL-terminated words.
-#include "agent_options.h"
 #include "fuzz.h"
 #include "fuzz_words.h"
+#include "protocol/agent_options.h"
 
 #include <getopt.h>
 

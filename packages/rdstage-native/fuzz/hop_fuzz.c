@@ -2,12 +2,12 @@
 // One end of a hop as the agent drives it: a shell that expands the file's name, then an rdsend or rdrecv that says
 // whatever the input says. No process is started or killed: rd_spawn(), kill() and access() are this file's, in place
 // of the agent's and the C library's.
-#include "cleanup.h"
+#include "base/cleanup.h"
+#include "base/io.h"
 #include "fuzz.h"
-#include "hop.h"
-#include "io.h"
-#include "lines.h"
-#include "spawn.h"
+#include "process/spawn.h"
+#include "run/hop.h"
+#include "runtime/lines.h"
 
 #include <fcntl.h>
 #include <limits.h>

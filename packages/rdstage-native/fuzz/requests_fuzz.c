@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the controller says to the agent: bytes on a socket, in pieces, become lines and requests.
-#include "cleanup.h"
+#include "base/cleanup.h"
+#include "base/io.h"
 #include "fuzz.h"
-#include "io.h"
-#include "lines.h"
-#include "request.h"
+#include "protocol/request.h"
+#include "runtime/lines.h"
 
 #include <sys/socket.h>
 

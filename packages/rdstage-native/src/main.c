@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdstage: the agent of one host. Two processes, each of which ends everything when it loses the other.
-#include "agent_options.h"
-#include "cleanup.h"
-#include "die_with_parent.h"
-#include "guardian.h"
-#include "hardening.h"
-#include "hello.h"
-#include "hop_program.h"
-#include "program_sums.h"
-#include "spawn.h"
-#include "supervisor.h"
+#include "base/cleanup.h"
+#include "crypto/hardening.h"
+#include "process/die_with_parent.h"
+#include "process/spawn.h"
+#include "protocol/agent_options.h"
+#include "run/guardian.h"
+#include "run/hello.h"
+#include "run/hop_program.h"
+#include "run/program_sums.h"
+#include "run/supervisor.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's command line.
-#include "agent_options.h"
+#include "protocol/agent_options.h"
 #include "test.h"
 
 #include <getopt.h>

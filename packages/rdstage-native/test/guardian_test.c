@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words between supervisor and guardian, and what the guardian does when they stop.
-#include "cleanup.h"
-#include "guardian.h"
-#include "guardian_messages.h"
-#include "process_tree.h"
+#include "base/cleanup.h"
+#include "process/process_tree.h"
+#include "run/guardian.h"
+#include "run/guardian_messages.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines over real pipes and sockets: bounds, order, and never waiting.
-#include "io.h"
-#include "lines.h"
+#include "base/io.h"
+#include "runtime/lines.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches and timers: what is due is called, what was ended is not.
-#include "io.h"
-#include "loop.h"
+#include "base/io.h"
+#include "runtime/loop.h"
 #include "test.h"
 
 #include <poll.h>

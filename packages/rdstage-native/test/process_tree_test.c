@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finding and ending real processes.
-#include "process_tree.h"
+#include "process/process_tree.h"
 #include "test.h"
 
 #include <errno.h>

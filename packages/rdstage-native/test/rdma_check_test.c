@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that answer, or do not, when they are asked whether they can do RDMA.
-#include "io.h"
-#include "rdma_check.h"
-#include "spawn.h"
+#include "base/io.h"
+#include "host/rdma_check.h"
+#include "process/spawn.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is made of the kernel's files about RDMA: folders as kernels give them for devices of several kinds.
-#include "rdma_ports.h"
+#include "host/rdma_ports.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoding of what rdpipe asks.
-#include "request.h"
+#include "protocol/request.h"
 #include "test.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@ export function readSize(text: string): number {
   return bytes;
 }
 
-/** The by-hand programs read them alike: packages/rdcore-native/src/size_words.c. A small b would mean bits to some. */
+/** The by-hand programs read them alike: packages/rdcore-native/src/base/size_text.c. A small b would mean bits to some. */
 const SIZE = /^(\d+(?:\.\d+)?)(?: (?=.))?(?:([KMGTPkmgtp])(i?))?B?$/;
 const RATE = /^(\d+(?:\.\d+)?)(?: (?=.))?(?:([KMGTPkmgtp])(i?))?(?:B|(bit))?(?:\/s)?$/;
 const POWERS = 'KMGTP';

@@ -22,7 +22,7 @@ describe('text', () => {
   });
 
   it('loses the characters that the native programs take away, and no other', () => {
-    const header = readFileSync(join(import.meta.dirname, '../../../rdcore-native/src/text_unsafe.h'), 'utf8');
+    const header = readFileSync(join(import.meta.dirname, '../../../rdcore-native/src/base/text_unsafe.h'), 'utf8');
     const ranges = [...header.matchAll(/\{0x(\w+), 0x(\w+)\}/g)].map((found) =>
       found.slice(1).map((digits) => Number.parseInt(digits, 16)),
     );

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/commands.h"
+
+#include "base/hex.h"
+#include "transport/tcp/connector.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct op {
+  const char *name;
+  enum rd_command_type type;
+  bool (*decode)(json_t *message, struct rd_command *command); // NULL: it has no fields
+};
+
+static bool decode_open(json_t *message, struct rd_command *command);
+static bool decode_stream(const json_t *message, struct rd_settings *settings);
+static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]);
+static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt);
+static bool decode_file(json_t *message, struct rd_command *command);
+static bool decode_ready(json_t *message, struct rd_command *command);
+static bool decode_listen(json_t *message, struct rd_command *command);
+static bool decode_dial(json_t *message, struct rd_command *command);
+static bool decode_address(const json_t *value, struct rd_address *address);
+static bool decode_transport(const json_t *value, bool *rdma);
+static bool decode_adopt(json_t *message, struct rd_command *command);
+static bool decode_reader(json_t *message, struct rd_command *command);
+static bool decode_commit(json_t *message, struct rd_command *command);
+static bool decode_abort(json_t *message, struct rd_command *command);
+static bool get_text(const json_t *value, char *out, size_t out_bytes);
+static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes);
+static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out);
+static bool get_count(const json_t *value, json_int_t most, json_int_t *out);
+
+static const struct op ops[] = {
+    {"open", RD_COMMAND_OPEN, decode_open},         {"file", RD_COMMAND_FILE, decode_file},
+    {"ready", RD_COMMAND_READY, decode_ready},      {"listen", RD_COMMAND_LISTEN, decode_listen},
+    {"dial", RD_COMMAND_DIAL, decode_dial},         {"adopt", RD_COMMAND_ADOPT, decode_adopt},
+    {"consumer", RD_COMMAND_READER, decode_reader}, {"show", RD_COMMAND_SHOW, NULL},
+    {"commit", RD_COMMAND_COMMIT, decode_commit},   {"abort", RD_COMMAND_ABORT, decode_abort},
+    {"release", RD_COMMAND_RELEASE, NULL},
+};
+
+bool rd_agent_command_decode(json_t *message, struct rd_command *command, struct rd_error *error) {
+  const char *name = json_string_value(json_object_get(message, "op"));
+  for (size_t i = 0; name != NULL && i < sizeof ops / sizeof ops[0]; i++) {
+    if (strcmp(ops[i].name, name) != 0) continue;
+    *command = (struct rd_command){.type = ops[i].type, .fd = -1};
+    if (ops[i].decode == NULL || ops[i].decode(message, command)) return true;
+    rd_error_set(error, RD_CODE_INTERNAL, "the agent sent a malformed message: %s", name);
+    return false;
+  }
+  rd_error_set(error, RD_CODE_INTERNAL, "the agent sent an unknown message");
+  return false;
+}
+
+static bool decode_open(json_t *message, struct rd_command *command) {
+  struct rd_settings *settings = &command->settings;
+  const json_t *bind_host = json_object_get(message, "bind"), *ports = json_object_get(message, "ports");
+  const json_t *poll = json_object_get(message, "poll");
+  json_int_t hop, buffer, low = 0, high = 0;
+  bool good = decode_key(message, settings->key) &&
+              get_text(json_object_get(message, "run"), settings->run, sizeof settings->run) &&
+              get_number(json_object_get(message, "hop"), 0, INT_MAX, &hop) &&
+              decode_encrypt(json_object_get(message, "encrypt"), &settings->encrypt) &&
+              get_number(json_object_get(message, "buffer"), RD_BUFFER_LEAST_BYTES, RD_BUFFER_MOST_BYTES, &buffer);
+  json_int_t connect_ms, stall_ms;
+  good = good && get_number(json_object_get(message, "connect_timeout_ms"), 1, INT_MAX, &connect_ms) &&
+         get_number(json_object_get(message, "stall_timeout_ms"), RD_STALL_TIMEOUT_LEAST_MS, INT_MAX, &stall_ms);
+  good = good && get_text_or_null(bind_host, settings->bind_host, sizeof settings->bind_host);
+  if (good && ports != NULL)
+    good = get_number(json_array_get(ports, 0), 0, UINT16_MAX, &low) &&
+           get_number(json_array_get(ports, 1), low, UINT16_MAX, &high);
+  if (!good || (poll != NULL && !json_is_boolean(poll)) || !decode_stream(message, settings)) return false;
+  settings->poll = json_is_true(poll);
+  settings->hop = (unsigned)hop;
+  settings->buffer_bytes = (size_t)buffer;
+  settings->connect_timeout_ms = connect_ms;
+  settings->stall_timeout_ms = stall_ms;
+  settings->port_low = (uint16_t)low;
+  settings->port_high = (uint16_t)high;
+  return true;
+}
+
+// What is done to the stream; what is not said is not done, but for the node, which is chosen.
+static bool decode_stream(const json_t *message, struct rd_settings *settings) {
+  const json_t *numa = json_object_get(message, "numa");
+  json_int_t level, jobs, limit;
+  if (!get_count(json_object_get(message, "compress"), RD_COMPRESS_LEVEL_MOST, &level) ||
+      !get_count(json_object_get(message, "jobs"), RD_JOBS_MOST, &jobs) ||
+      !get_count(json_object_get(message, "limit"), RD_LIMIT_MOST_BYTES_PER_S, &limit) ||
+      (numa != NULL && !json_is_boolean(numa)))
+    return false;
+  settings->compress_level = (int)level;
+  settings->jobs = (unsigned)jobs;
+  settings->limit_bytes_per_s = limit;
+  settings->numa = !json_is_false(numa);
+  return true;
+}
+
+static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]) {
+  json_t *value = json_object_get(message, "key");
+  if (!json_is_string(value)) return false;
+  size_t digits = json_string_length(value), count;
+  char *text = (char *)(uintptr_t)json_string_value(value);
+  bool good = rd_hex_decode(text, digits, key, RD_KEY_BYTES, &count) && count == RD_KEY_BYTES;
+  explicit_bzero(text, digits);
+  return good;
+}
+
+static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt) {
+  static const char *const names[] = {[RD_ENCRYPT_ALWAYS] = "always",
+                                      [RD_ENCRYPT_AUTH] = "auth",
+                                      [RD_ENCRYPT_NEVER] = "never",
+                                      [RD_ENCRYPT_TCP] = "tcp"};
+  const char *text = json_string_value(value);
+  for (unsigned i = RD_ENCRYPT_ALWAYS; text != NULL && i <= RD_ENCRYPT_TCP; i++) {
+    if (strcmp(text, names[i]) != 0) continue;
+    *encrypt = (enum rd_encrypt)i;
+    return true;
+  }
+  return false;
+}
+
+static bool decode_file(json_t *message, struct rd_command *command) {
+  const json_t *path = json_object_get(message, "path");
+  size_t count;
+  command->append = json_is_true(json_object_get(message, "append"));
+  if (!json_is_string(path) || !rd_hex_decode(json_string_value(path), json_string_length(path),
+                                              (unsigned char *)command->path, sizeof command->path - 1, &count))
+    return false;
+  command->path[count] = '\0';
+  return count > 0 && memchr(command->path, '\0', count) == NULL;
+}
+
+// Standard input of a sender, standard output of a receiver: the loop that follows knows which it is.
+static bool decode_ready(json_t *message, struct rd_command *command) {
+  command->fd = -1;
+  command->asks = json_is_true(json_object_get(message, "ask"));
+  return true;
+}
+
+static bool decode_listen(json_t *message, struct rd_command *command) {
+  struct rd_listen_command *listen = &command->listen;
+  const json_t *bind_host = json_object_get(message, "bind");
+  listen->has_bind = bind_host != NULL;
+  return get_text_or_null(bind_host, listen->bind_host, sizeof listen->bind_host) &&
+         decode_transport(json_object_get(message, "transport"), &listen->rdma);
+}
+
+static bool decode_dial(json_t *message, struct rd_command *command) {
+  const json_t *addresses = json_object_get(message, "addresses");
+  size_t count = json_array_size(addresses);
+  if (count == 0 || count > RD_DIALER_MOST) return false;
+  command->address_count = count;
+  for (size_t i = 0; i < count; i++)
+    if (!decode_address(json_array_get(addresses, i), &command->addresses[i])) return false;
+  return true;
+}
+
+static bool decode_address(const json_t *value, struct rd_address *address) {
+  const json_t *path = json_object_get(value, "unix");
+  json_int_t port = 0;
+  if (path != NULL) return get_text(path, address->host, sizeof address->host) && address->host[0] == '/';
+  if (!get_text(json_object_get(value, "host"), address->host, sizeof address->host) ||
+      !get_number(json_object_get(value, "port"), 1, UINT16_MAX, &port))
+    return false;
+  address->port = (uint16_t)port;
+  return get_text_or_null(json_object_get(value, "from"), address->from, sizeof address->from) &&
+         decode_transport(json_object_get(value, "transport"), &address->rdma);
+}
+
+// TCP where nothing is said.
+static bool decode_transport(const json_t *value, bool *rdma) {
+  const char *name = value != NULL ? json_string_value(value) : "tcp";
+  *rdma = name != NULL && strcmp(name, "rdma") == 0;
+  return *rdma || (name != NULL && strcmp(name, "tcp") == 0);
+}
+
+static bool decode_adopt(json_t *message, struct rd_command *command) {
+  json_int_t fd;
+  if (!get_number(json_object_get(message, "fd"), 3, INT_MAX, &fd)) return false;
+  struct rd_error ignored;
+  command->transport = rd_tcp_adopt((int)fd, &ignored);
+  command->is_dialer = json_is_true(json_object_get(message, "dialer"));
+  return command->transport != NULL;
+}
+
+static bool decode_reader(json_t *message, struct rd_command *command) {
+  json_int_t pid;
+  if (!get_number(json_object_get(message, "pid"), 2, INT_MAX, &pid)) return false;
+  command->pid = (pid_t)pid;
+  return true;
+}
+
+static bool decode_commit(json_t *message, struct rd_command *command) {
+  json_int_t status;
+  if (!get_number(json_object_get(message, "status"), 0, UINT32_MAX, &status)) return false;
+  command->status = (uint32_t)status;
+  return true;
+}
+
+static bool decode_abort(json_t *message, struct rd_command *command) {
+  const json_t *reason = json_object_get(message, "reason");
+  command->code = RD_CODE_ABORTED;
+  snprintf(command->reason, sizeof command->reason, "%s",
+           json_is_string(reason) ? json_string_value(reason) : "aborted");
+  return true;
+}
+
+static bool get_text(const json_t *value, char *out, size_t out_bytes) {
+  size_t length = json_string_length(value);
+  if (!json_is_string(value) || length >= out_bytes || strlen(json_string_value(value)) != length) return false;
+  memcpy(out, json_string_value(value), length + 1);
+  return true;
+}
+
+// Absent or null: *out stays.
+static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes) {
+  return value == NULL || json_is_null(value) || get_text(value, out, out_bytes);
+}
+
+static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out) {
+  *out = json_integer_value(value);
+  return json_is_integer(value) && *out >= least && *out <= most;
+}
+
+// Absent: 0.
+static bool get_count(const json_t *value, json_int_t most, json_int_t *out) {
+  *out = 0;
+  return value == NULL || get_number(value, 0, most, out);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/control.h"
+
+#include "agent/commands.h"
+#include "agent/event_json.h"
+#include "agent/json_lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FINISH_MS 5000
+
+struct agent_control {
+  struct rd_control control;
+  struct rd_json_lines *lines;
+  int stdio_fd;
+  bool lost; // and it was said
+};
+
+static struct pollfd poll_agent(const struct rd_control *control);
+static bool next_command(struct rd_control *control, struct rd_command *command);
+static bool agent_lost(struct agent_control *agent, const struct rd_error *error, struct rd_command *command);
+static void emit_agent(struct rd_control *control, const struct rd_event *event);
+
+static const struct rd_control_ops agent_ops = {poll_agent, next_command, emit_agent};
+
+struct rd_control *rd_agent_control_create(int fd, int stdio_fd, struct rd_error *error) {
+  struct agent_control *agent = calloc(1, sizeof *agent);
+  struct rd_json_lines *lines = rd_json_lines_create(fd, error);
+  if (agent == NULL || lines == NULL) {
+    if (lines != NULL) rd_error_set(error, RD_CODE_INTERNAL, "no memory for the agent's channel");
+    rd_json_lines_destroy(lines);
+    free(agent);
+    return NULL;
+  }
+  *agent = (struct agent_control){.control = {.ops = &agent_ops, .due = true}, .lines = lines, .stdio_fd = stdio_fd};
+  return &agent->control;
+}
+
+void rd_agent_control_destroy(struct rd_control *control) {
+  struct agent_control *agent = (struct agent_control *)control;
+  if (agent == NULL) return;
+  rd_json_lines_destroy(agent->lines);
+  free(agent);
+}
+
+static struct pollfd poll_agent(const struct rd_control *control) {
+  return rd_json_lines_poll(((const struct agent_control *)control)->lines);
+}
+
+static bool next_command(struct rd_control *control, struct rd_command *command) {
+  struct agent_control *agent = (struct agent_control *)control;
+  struct rd_error error;
+  json_t *message;
+  if (!control->due) return false;
+  int got = rd_json_lines_next(agent->lines, &message, &error);
+  control->due = got != 0;
+  if (got == 0) return false;
+  if (got < 0) return agent_lost(agent, &error, command);
+  bool good = rd_agent_command_decode(message, command, &error);
+  json_decref(message);
+  if (!good) {
+    *command = (struct rd_command){.type = RD_COMMAND_ABORT, .code = error.code};
+    snprintf(command->reason, sizeof command->reason, "%s", error.message);
+  }
+  if (command->type == RD_COMMAND_READY) command->fd = agent->stdio_fd;
+  return true;
+}
+
+// Said once.
+static bool agent_lost(struct agent_control *agent, const struct rd_error *error, struct rd_command *command) {
+  if (agent->lost) return false;
+  agent->lost = true;
+  *command = (struct rd_command){.type = RD_COMMAND_LOST, .code = error->code};
+  snprintf(command->reason, sizeof command->reason, "%s", error->message);
+  return true;
+}
+
+static void emit_agent(struct rd_control *control, const struct rd_event *event) {
+  struct agent_control *agent = (struct agent_control *)control;
+  control->due = true;
+  if (event->type == RD_EVENT_REJECTED) return; // strangers are not the run's concern
+  json_t *message = rd_event_to_json(event);
+  if (message == NULL) return;
+  rd_json_lines_put(agent->lines, message, event->type == RD_EVENT_COUNTERS);
+  if (event->type == RD_EVENT_FINISHED) rd_json_lines_drain(agent->lines, FINISH_MS);
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events as JSON objects: for the agent (docs/protocol.md, section 3), and for scripts (--json).
+#ifndef RD_EVENT_JSON_H
+#define RD_EVENT_JSON_H
+
+#include "hop/control.h"
+
+#include <jansson.h>
+
+// A new reference; NULL when there is no memory.
+json_t *rd_event_to_json(const struct rd_event *event);
+
+#endif

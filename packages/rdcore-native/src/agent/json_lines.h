@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// One JSON object a line, both ways, on a socket of our own.
+#ifndef RD_JSON_LINES_H
+#define RD_JSON_LINES_H
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <poll.h>
+
+#define RD_JSON_LINE_MOST_BYTES (64u << 10)
+
+struct rd_json_lines; // opaque
+
+// Takes the descriptor over, also when it fails, and makes it non-blocking.
+struct rd_json_lines *rd_json_lines_create(int fd, struct rd_error *error);
+void rd_json_lines_destroy(struct rd_json_lines *lines); // NULL-safe
+
+// The next object: 1 in *object (a new reference), 0 none now, -1 the other side is gone, or sent no object or a line
+// that is too long. What was received is wiped.
+int rd_json_lines_next(struct rd_json_lines *lines, json_t **object, struct rd_error *error);
+
+// Queues a line and writes what it can (steals the reference); what was sent is wiped. `droppable` ones are left out
+// while more than a few lines wait.
+void rd_json_lines_put(struct rd_json_lines *lines, json_t *object, bool droppable);
+// Waits until everything is written, or the other side is gone, or `most_ms` have passed.
+void rd_json_lines_drain(struct rd_json_lines *lines, int most_ms);
+
+struct pollfd rd_json_lines_poll(const struct rd_json_lines *lines);
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/ring.h"
+
+#include "base/pages.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct rd_ring {
+  unsigned char *memory;
+  size_t capacity;
+  atomic_uint_fast64_t filled;   // stream offsets; only the writer moves this one
+  atomic_uint_fast64_t released; // and only the reader this one, under the lock because the writer waits for it
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  bool stopped;
+};
+
+static size_t wait_for_space(struct rd_ring *ring, uint64_t filled);
+static size_t smallest(size_t first, size_t second, size_t third);
+
+struct rd_ring *rd_ring_create(size_t capacity_bytes, struct rd_error *error) {
+  struct rd_ring *ring = calloc(1, sizeof *ring);
+  if (ring != NULL && capacity_bytes > 0 && capacity_bytes <= SIZE_MAX - rd_page_bytes()) {
+    ring->capacity = rd_pages_round(capacity_bytes);
+    ring->memory = rd_pages_allocate(ring->capacity);
+  }
+  if (ring == NULL || ring->memory == NULL) {
+    free(ring);
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a buffer of %zu bytes (--buffer asks for less)",
+                 capacity_bytes);
+    return NULL;
+  }
+  pthread_mutex_init(&ring->lock, NULL);
+  pthread_cond_init(&ring->changed, NULL);
+  return ring;
+}
+
+void rd_ring_destroy(struct rd_ring *ring) {
+  if (ring == NULL) return;
+  pthread_cond_destroy(&ring->changed);
+  pthread_mutex_destroy(&ring->lock);
+  free(ring->memory);
+  free(ring);
+}
+
+size_t rd_ring_reserve(struct rd_ring *ring, size_t most, unsigned char **space) {
+  uint64_t filled = atomic_load_explicit(&ring->filled, memory_order_relaxed);
+  size_t unused = wait_for_space(ring, filled);
+  size_t start = (size_t)(filled % ring->capacity);
+  *space = ring->memory + start;
+  return smallest(unused, ring->capacity - start, most);
+}
+
+bool rd_ring_is_full(const struct rd_ring *ring) {
+  uint64_t released = atomic_load_explicit(&ring->released, memory_order_acquire);
+  return rd_ring_filled(ring) - released >= ring->capacity;
+}
+
+void rd_ring_fill(struct rd_ring *ring, size_t bytes) {
+  atomic_fetch_add_explicit(&ring->filled, bytes, memory_order_release);
+}
+
+size_t rd_ring_peek(const struct rd_ring *ring, uint64_t from, size_t most, const unsigned char **bytes) {
+  uint64_t filled = rd_ring_filled(ring);
+  if (from >= filled || from < atomic_load_explicit(&ring->released, memory_order_relaxed)) return 0;
+  size_t start = (size_t)(from % ring->capacity);
+  *bytes = ring->memory + start;
+  return smallest((size_t)(filled - from), ring->capacity - start, most);
+}
+
+void rd_ring_release(struct rd_ring *ring, uint64_t offset) {
+  pthread_mutex_lock(&ring->lock);
+  bool forward = offset > atomic_load_explicit(&ring->released, memory_order_relaxed) && offset <= rd_ring_filled(ring);
+  if (forward) atomic_store_explicit(&ring->released, offset, memory_order_release);
+  pthread_cond_signal(&ring->changed);
+  pthread_mutex_unlock(&ring->lock);
+}
+
+void rd_ring_stop(struct rd_ring *ring) {
+  pthread_mutex_lock(&ring->lock);
+  ring->stopped = true;
+  pthread_cond_signal(&ring->changed);
+  pthread_mutex_unlock(&ring->lock);
+}
+
+const unsigned char *rd_ring_memory(const struct rd_ring *ring, size_t *bytes) {
+  *bytes = ring->capacity;
+  return ring->memory;
+}
+
+uint64_t rd_ring_filled(const struct rd_ring *ring) {
+  return atomic_load_explicit(&ring->filled, memory_order_acquire);
+}
+
+// Free bytes, wherever they lie; 0 when the ring was stopped.
+static size_t wait_for_space(struct rd_ring *ring, uint64_t filled) {
+  pthread_mutex_lock(&ring->lock);
+  size_t unused;
+  for (;;) {
+    unused = ring->capacity - (size_t)(filled - atomic_load_explicit(&ring->released, memory_order_relaxed));
+    if (unused > 0 || ring->stopped) break;
+    pthread_cond_wait(&ring->changed, &ring->lock);
+  }
+  if (ring->stopped) unused = 0;
+  pthread_mutex_unlock(&ring->lock);
+  return unused;
+}
+
+static size_t smallest(size_t first, size_t second, size_t third) {
+  size_t two = first < second ? first : second;
+  return two < third ? two : third;
+}

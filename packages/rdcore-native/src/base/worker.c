@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <time.h>
+
+#define PAUSE_LEAST_NS 50000L
+#define PAUSE_MOST_NS 5000000L
+#define STOP_MOST_NS 2000000000
+
+static bool catch_interrupts(void);
+static void interrupted(int signal);
+
+bool rd_worker_start(struct rd_worker *worker, void *(*run)(void *), void *context, struct rd_error *error) {
+  // Other signals are for the main thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  sigdelset(&all, SIGURG);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int failed = catch_interrupts() ? pthread_create(&worker->thread, NULL, run, context) : errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  worker->running = failed == 0;
+  errno = failed;
+  if (failed != 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start a thread");
+  return failed == 0;
+}
+
+// A signal that comes just before the system call blocks is lost, so it is sent again and again. Asked and paused by
+// turns: a join with a time limit of its own goes by a clock that may jump.
+bool rd_worker_stop(struct rd_worker *worker) {
+  long pause_ns = PAUSE_LEAST_NS;
+  for (int64_t paused_ns = 0; worker->running && paused_ns < STOP_MOST_NS; paused_ns += pause_ns) {
+    pthread_kill(worker->thread, SIGURG);
+    worker->running = pthread_tryjoin_np(worker->thread, NULL) != 0;
+    if (!worker->running) break;
+    nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+    pause_ns = 2 * pause_ns < PAUSE_MOST_NS ? 2 * pause_ns : PAUSE_MOST_NS;
+  }
+  return !worker->running;
+}
+
+// SIGURG: nobody sends it to us, and it is ignored where it is not caught.
+static bool catch_interrupts(void) {
+  struct sigaction action = {.sa_handler = interrupted};
+  return sigaction(SIGURG, &action, NULL) == 0;
+}
+
+static void interrupted(int signal) {
+  (void)signal;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rdsend and rdrecv show a person, or a script that asked for JSON, on standard error. Only this and the programs'
+// main print.
+#ifndef RD_DISPLAY_H
+#define RD_DISPLAY_H
+
+#include "cli/options.h"
+
+#include <stdint.h>
+
+struct rd_display {
+  const struct rd_options *options;
+  const char *program;
+  enum rd_progress progress; // never RD_PROGRESS_AUTO
+  bool row_shown;            // a live row is on the terminal
+  int64_t started_at_ms;     // connected
+  int64_t shown_at_ms;
+  uint64_t shown_bytes;
+  struct rd_waits waits; // the last ones told
+  int64_t size_bytes;    // -1: not known
+  char peer[320], transport[16], cipher[48], device[64], node[24];
+};
+
+void rd_display_init(struct rd_display *display, const struct rd_options *options);
+void rd_display_event(struct rd_display *display, const struct rd_event *event);
+// One line, for what is no event: "rdsend: the producer exited 1".
+void rd_display_line(struct rd_display *display, const char *text);
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command lines of rdsend and rdrecv.
+#ifndef RD_OPTIONS_H
+#define RD_OPTIONS_H
+
+#include "hop/control.h"
+
+enum rd_mode { RD_MODE_STANDALONE, RD_MODE_AGENT, RD_MODE_RDMA_CHECK, RD_MODE_HELP, RD_MODE_VERSION };
+enum rd_transport_choice { RD_TRANSPORT_AUTO, RD_TRANSPORT_RDMA, RD_TRANSPORT_TCP };
+enum rd_progress { RD_PROGRESS_AUTO, RD_PROGRESS_LIVE, RD_PROGRESS_PLAIN, RD_PROGRESS_NONE };
+
+// Pointers lead into argv.
+struct rd_options {
+  enum rd_mode mode;
+  enum rd_role role;
+  int agent_fd;
+  const char *host; // of rdsend
+  uint16_t port;
+  char key_text[1024]; // "-": to be asked for, or read from key_fd; "", of rdrecv: to be made; wiped in argv
+  int key_fd;          // -1: none
+  const char *file;    // NULL: standard input or output, or the command
+  char **command;      // NULL, or ended by NULL
+  enum rd_transport_choice transport;
+  enum rd_progress progress;
+  bool verbose, quiet, json;
+  bool limits_waiting;         // --connect-timeout was given
+  bool key_is_short;           // so short that it can be guessed: not of the command line, known when there is a key
+  struct rd_settings settings; // without the key
+};
+
+// Overwrites the key in argv before anything else is looked at. False: RD_CODE_USAGE.
+bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_options *options, struct rd_error *error);
+
+// What --help prints.
+const char *rd_options_help(enum rd_role role);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program.h"
+
+#include "agent/control.h"
+#include "cli/standalone.h"
+#include "crypto/hardening.h"
+#include "crypto/key_offer.h"
+#include "crypto/key_prompt.h"
+#include "hop/recv_loop.h"
+#include "hop/send_loop.h"
+#include "sandbox/sandbox.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+// Of a key that somebody thought of; fewer are too easily guessed from a recording.
+#define KEY_LEAST_CHARACTERS 16u
+
+static bool guard_stdio(struct rd_error *error);
+static int run_for_agent(const struct rd_options *options, struct rd_error *error);
+static int run_by_hand(struct rd_options *options, struct rd_error *error);
+static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_key_offer *offer,
+                     struct rd_error *error);
+static bool read_key(struct rd_options *options, struct rd_error *error);
+static bool offer_key(struct rd_options *options, struct rd_key_offer *offer, struct rd_error *error);
+static enum rd_code run_loop(const struct rd_options *options, struct rd_control *control, pid_t command);
+
+int rd_program_run(struct rd_options *options, struct rd_error *error) {
+  error->code = RD_CODE_OK;
+  rd_harden_process();
+  signal(SIGPIPE, SIG_IGN);
+  if (!guard_stdio(error)) return rd_code_status(error->code);
+  return options->mode == RD_MODE_AGENT ? run_for_agent(options, error) : run_by_hand(options, error);
+}
+
+// Where standard input, output or error is closed, no socket of ours may take its number: it gets one with which every
+// use fails.
+static bool guard_stdio(struct rd_error *error) {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    if (open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) == fd) continue;
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot open /dev/null");
+    return false;
+  }
+  return true;
+}
+
+static int run_for_agent(const struct rd_options *options, struct rd_error *error) {
+  int stdio_fd = options->role == RD_ROLE_SENDER ? STDIN_FILENO : STDOUT_FILENO;
+  struct rd_control *control = rd_agent_control_create(options->agent_fd, stdio_fd, error);
+  if (control == NULL) return rd_code_status(error->code);
+  enum rd_code code = run_loop(options, control, 0);
+  rd_agent_control_destroy(control);
+  if (code == RD_CODE_CLOSED) {
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+  }
+  return rd_code_status(code);
+}
+
+static int run_by_hand(struct rd_options *options, struct rd_error *error) {
+  unsigned char key[RD_KEY_BYTES];
+  struct rd_key_offer offer = RD_NO_KEY_OFFER;
+  struct rd_control *control = NULL;
+  if (make_key(options, key, &offer, error)) control = rd_standalone_create(options, key, &offer, error);
+  if (control == NULL) return rd_code_status(error->code);
+  enum rd_code code = run_loop(options, control, rd_standalone_command(control));
+  explicit_bzero(key, sizeof key);
+  int status = rd_standalone_end(control, code);
+  rd_standalone_destroy(control);
+  return status;
+}
+
+static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_key_offer *offer,
+                     struct rd_error *error) {
+  if (!read_key(options, error)) return false;
+  if (options->key_text[0] == '\0' && !offer_key(options, offer, error)) return false;
+  unsigned mistyped = rd_key_words_mistyped(options->key_text);
+  if (mistyped > 0) rd_error_set(error, RD_CODE_USAGE, "word %u of the key is mistyped", mistyped);
+  bool made = mistyped == 0 && rd_key_from_text(options->key_text, key, error);
+  options->key_is_short = strlen(options->key_text) < KEY_LEAST_CHARACTERS;
+  explicit_bzero(options->key_text, sizeof options->key_text);
+  return made;
+}
+
+static bool read_key(struct rd_options *options, struct rd_error *error) {
+  bool asked = strcmp(options->key_text, "-") == 0, receives = options->role == RD_ROLE_RECEIVER;
+  if (!asked && options->key_fd >= 0) {
+    rd_error_set(error, RD_CODE_USAGE, "with --key-fd KEY is -");
+    return false;
+  }
+  if (asked && !rd_key_prompt(options->key_fd, receives, options->key_text, sizeof options->key_text, error))
+    return false;
+  // A command of ours would inherit it, and could read a file again from its beginning. Standard input has other uses.
+  if (options->key_fd > STDERR_FILENO) close(options->key_fd);
+  return true;
+}
+
+// It has to get to the sender first: that takes as long as it takes.
+static bool offer_key(struct rd_options *options, struct rd_key_offer *offer, struct rd_error *error) {
+  if (!rd_key_offer_make(offer, error)) return false;
+  memcpy(options->key_text, offer->words, sizeof offer->words);
+  if (!options->limits_waiting) options->settings.listen_timeout_ms = 0;
+  return true;
+}
+
+static enum rd_code run_loop(const struct rd_options *options, struct rd_control *control, pid_t command) {
+  bool by_agent = options->mode == RD_MODE_AGENT;
+  rd_sandbox_enter(&(struct rd_syscall_profile){.rdma = by_agent || options->transport != RD_TRANSPORT_TCP,
+                                                .kills = by_agent && options->role == RD_ROLE_RECEIVER,
+                                                .group = command});
+  return options->role == RD_ROLE_SENDER ? rd_send_loop(control) : rd_recv_loop(control);
+}

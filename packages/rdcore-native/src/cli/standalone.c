@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/standalone.h"
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "cli/child.h"
+#include "cli/display.h"
+#include "cli/watchdog.h"
+#include "transport/rdma_port.h"
+#include "transport/tcp/connector.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+
+#define PRODUCER_MS 1000 // from the end of its reader to its own
+#define KILL_MS 10000
+#define SHORT_KEY_WORDS                                                                                                \
+  "a key this short can be guessed from a recording of the connection: rdrecv without KEY makes one that cannot"
+
+// What is ordered next, in this command.
+enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_LISTEN_TOO, STEP_COMMAND, STEP_COMMIT, STEP_REST };
+
+struct standalone {
+  struct rd_control control;
+  const struct rd_options *options;
+  const unsigned char *key;
+  struct rd_key_offer *offer;
+  struct rd_display display;
+  enum step step;
+  bool over_rdma, over_tcp; // what is tried
+  uint16_t port;            // that the first listener found, and the second one takes; 0: none
+  bool connected;
+  struct rd_child child;
+  struct rd_watchdog watchdog; // of the child
+  bool child_told;             // its exit was made a command
+  int signal_fd;
+  int signal;              // that ended the run; 0: none
+  struct rd_error failure; // to be ordered as an abort
+  bool release;
+};
+
+static void choose_transports(struct standalone *standalone);
+static bool open_signals(struct standalone *standalone, struct rd_error *error);
+static bool fork_command(struct standalone *standalone, struct rd_error *error);
+static struct pollfd poll_signals(const struct rd_control *control);
+static bool next_command(struct rd_control *control, struct rd_command *command);
+static void take_signals(struct standalone *standalone);
+static bool abort_command(struct standalone *standalone, struct rd_command *command);
+static bool child_command(struct standalone *standalone, struct rd_command *command);
+static bool next_step(struct standalone *standalone, struct rd_command *command);
+static void open_command(const struct standalone *standalone, struct rd_command *command);
+static void file_command(const struct standalone *standalone, struct rd_command *command);
+static void dial_command(const struct standalone *standalone, struct rd_command *command);
+static void listen_command(const struct standalone *standalone, struct rd_command *command, bool is_first);
+static bool start_command(struct standalone *standalone, struct rd_command *command);
+static void emit(struct rd_control *control, const struct rd_event *event);
+static void listening(struct standalone *standalone, const struct rd_event *event);
+static void finished(struct standalone *standalone, enum rd_code code);
+static void end_producer(struct standalone *standalone);
+static int status_of(struct standalone *standalone, enum rd_code code);
+static int consumer_status(struct standalone *standalone);
+static _Noreturn void die_of(int signal);
+
+static const struct rd_control_ops standalone_ops = {poll_signals, next_command, emit};
+
+struct rd_control *rd_standalone_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
+                                        struct rd_key_offer *offer, struct rd_error *error) {
+  struct standalone *standalone = calloc(1, sizeof *standalone);
+  if (standalone == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory");
+    return NULL;
+  }
+  standalone->control = (struct rd_control){.ops = &standalone_ops, .due = true};
+  standalone->options = options;
+  standalone->key = key;
+  standalone->offer = offer;
+  standalone->child = RD_NO_CHILD;
+  standalone->watchdog = RD_NO_WATCHDOG;
+  standalone->signal_fd = -1;
+  rd_display_init(&standalone->display, options);
+  if (options->key_is_short && !options->quiet) rd_display_line(&standalone->display, SHORT_KEY_WORDS);
+  const char *bind_host = options->settings.bind_host;
+  choose_transports(standalone);
+  if ((bind_host[0] == '\0' || rd_tcp_is_here(bind_host, error)) && open_signals(standalone, error) &&
+      fork_command(standalone, error))
+    return &standalone->control;
+  rd_standalone_destroy(&standalone->control);
+  return NULL;
+}
+
+void rd_standalone_destroy(struct rd_control *control) {
+  struct standalone *standalone = (struct standalone *)control;
+  if (standalone == NULL) return;
+  rd_child_forget(&standalone->child);
+  rd_watchdog_release(&standalone->watchdog);
+  rd_cleanup_fd(&standalone->signal_fd);
+  rd_cleanup_fd(&standalone->child.pipe_fd);
+  free(standalone);
+}
+
+pid_t rd_standalone_command(const struct rd_control *control) {
+  return ((const struct standalone *)control)->child.pid;
+}
+
+int rd_standalone_end(struct rd_control *control, enum rd_code code) {
+  struct standalone *standalone = (struct standalone *)control;
+  // In this command: the signal of an exit is taken before the exit is looked for, never after.
+  for (;;) {
+    take_signals(standalone);
+    if (standalone->signal != 0) rd_child_signal(&standalone->child, SIGKILL);
+    if (standalone->child.pid <= 0 || rd_child_has_exited(&standalone->child)) return status_of(standalone, code);
+    rd_wait_fd(standalone->signal_fd, POLLIN, -1);
+  }
+}
+
+// A machine without an active port opens no library.
+static void choose_transports(struct standalone *standalone) {
+  enum rd_transport_choice choice = standalone->options->transport;
+  standalone->over_tcp = choice != RD_TRANSPORT_RDMA;
+  standalone->over_rdma =
+      choice == RD_TRANSPORT_RDMA || (choice == RD_TRANSPORT_AUTO && rd_rdma_port_is_active(RD_RDMA_FOLDER));
+}
+
+static bool open_signals(struct standalone *standalone, struct rd_error *error) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    struct sigaction action;
+    sigaction(ends[i], NULL, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&set, ends[i]); // nohup
+  }
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  standalone->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (standalone->signal_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot watch for signals");
+  return standalone->signal_fd >= 0;
+}
+
+// Before anything else: nothing may fork once a device is open.
+static bool fork_command(struct standalone *standalone, struct rd_error *error) {
+  if (standalone->options->command == NULL) return true;
+  bool is_sender = standalone->options->role == RD_ROLE_SENDER;
+  return rd_child_fork(&standalone->child, standalone->options->command, is_sender, error) &&
+         rd_watchdog_start(&standalone->watchdog, standalone->child.pid, is_sender ? -1 : standalone->child.pipe_fd,
+                           error);
+}
+
+static struct pollfd poll_signals(const struct rd_control *control) {
+  return (struct pollfd){.fd = ((const struct standalone *)control)->signal_fd, .events = POLLIN};
+}
+
+static bool next_command(struct rd_control *control, struct rd_command *command) {
+  struct standalone *standalone = (struct standalone *)control;
+  if (!control->due) return false;
+  take_signals(standalone);
+  *command = (struct rd_command){.fd = -1};
+  if (standalone->release) {
+    standalone->release = false;
+    command->type = RD_COMMAND_RELEASE;
+    return true;
+  }
+  control->due =
+      abort_command(standalone, command) || child_command(standalone, command) || next_step(standalone, command);
+  return control->due;
+}
+
+static void take_signals(struct standalone *standalone) {
+  struct signalfd_siginfo info;
+  while (read(standalone->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+    if (info.ssi_signo == SIGCHLD || standalone->signal != 0) continue;
+    standalone->signal = (int)info.ssi_signo;
+    rd_error_set(&standalone->failure, RD_CODE_ABORTED, "ended by SIG%s", sigabbrev_np(standalone->signal));
+  }
+}
+
+static bool abort_command(struct standalone *standalone, struct rd_command *command) {
+  if (standalone->failure.code == RD_CODE_OK) return false;
+  command->type = RD_COMMAND_ABORT;
+  command->code = standalone->failure.code;
+  snprintf(command->reason, sizeof command->reason, "%s", standalone->failure.message);
+  standalone->failure.code = RD_CODE_OK;
+  return true;
+}
+
+// The producer's exit is the commit, or the abort. A consumer's shows by its pipe.
+static bool child_command(struct standalone *standalone, struct rd_command *command) {
+  bool runs = standalone->options->role == RD_ROLE_SENDER && standalone->child.go_fd < 0;
+  if (!runs || standalone->child_told || !rd_child_has_exited(&standalone->child)) return false;
+  standalone->child_told = true;
+  int status = rd_child_status(&standalone->child);
+  command->type = status == 0 ? RD_COMMAND_COMMIT : RD_COMMAND_ABORT;
+  command->code = RD_CODE_ABORTED;
+  if (status > 128)
+    snprintf(command->reason, sizeof command->reason, "the producer was killed by signal %d", status - 128);
+  else
+    snprintf(command->reason, sizeof command->reason, "the producer exited %d", status);
+  return true;
+}
+
+static bool next_step(struct standalone *standalone, struct rd_command *command) {
+  const struct rd_options *options = standalone->options;
+  bool is_sender = options->role == RD_ROLE_SENDER, has_command = options->command != NULL;
+  switch (standalone->step) {
+  case STEP_OPEN:
+    // The command starts when there is a connection.
+    standalone->step = has_command ? STEP_CONNECT : STEP_FILE;
+    open_command(standalone, command);
+    return true;
+  case STEP_FILE:
+    standalone->step = STEP_CONNECT;
+    file_command(standalone, command);
+    return true;
+  case STEP_CONNECT:
+    standalone->step = !is_sender && standalone->over_rdma && standalone->over_tcp ? STEP_LISTEN_TOO : STEP_COMMAND;
+    if (is_sender)
+      dial_command(standalone, command);
+    else
+      listen_command(standalone, command, true);
+    return true;
+  case STEP_LISTEN_TOO:
+    standalone->step = STEP_COMMAND;
+    listen_command(standalone, command, false);
+    return true;
+  case STEP_COMMAND:
+    if (has_command) return standalone->connected && start_command(standalone, command);
+    standalone->step = STEP_COMMIT;
+    return next_step(standalone, command);
+  case STEP_COMMIT:
+    standalone->step = STEP_REST;
+    command->type = RD_COMMAND_COMMIT;
+    return is_sender;
+  case STEP_REST:
+    break;
+  }
+  return false;
+}
+
+static void open_command(const struct standalone *standalone, struct rd_command *command) {
+  command->type = RD_COMMAND_OPEN;
+  command->settings = standalone->options->settings;
+  command->settings.port_low = command->settings.port_high = standalone->options->port;
+  command->settings.rdma_first = standalone->over_rdma;
+  memcpy(command->settings.key, standalone->key, RD_KEY_BYTES);
+}
+
+static void file_command(const struct standalone *standalone, struct rd_command *command) {
+  const char *file = standalone->options->file;
+  command->type = file != NULL ? RD_COMMAND_FILE : RD_COMMAND_READY;
+  command->fd = standalone->options->role == RD_ROLE_SENDER ? STDIN_FILENO : STDOUT_FILENO;
+  snprintf(command->path, sizeof command->path, "%s", file != NULL ? file : "");
+}
+
+static void dial_command(const struct standalone *standalone, struct rd_command *command) {
+  command->type = RD_COMMAND_DIAL;
+  command->address_count = standalone->over_rdma && standalone->over_tcp ? 2 : 1;
+  for (size_t i = 0; i < command->address_count; i++) {
+    struct rd_address *address = &command->addresses[i];
+    *address = (struct rd_address){.port = standalone->options->port, .rdma = i == 0 && standalone->over_rdma};
+    snprintf(address->host, sizeof address->host, "%s", standalone->options->host);
+  }
+}
+
+// RDMA first, so that whoever tries both finds it; but TCP first where a free port is looked for.
+static void listen_command(const struct standalone *standalone, struct rd_command *command, bool is_first) {
+  bool both = standalone->over_rdma && standalone->over_tcp;
+  bool rdma_is_first = standalone->options->port != 0;
+  command->type = RD_COMMAND_LISTEN;
+  command->listen = (struct rd_listen_command){.rdma = both ? is_first == rdma_is_first : standalone->over_rdma,
+                                               .port = standalone->port};
+}
+
+static bool start_command(struct standalone *standalone, struct rd_command *command) {
+  standalone->step = STEP_REST;
+  if (!rd_child_run(&standalone->child, &standalone->failure)) return abort_command(standalone, command);
+  command->type = RD_COMMAND_READY;
+  command->fd = standalone->child.pipe_fd;
+  return true;
+}
+
+static void emit(struct rd_control *control, const struct rd_event *event) {
+  struct standalone *standalone = (struct standalone *)control;
+  control->due = true;
+  if (event->type == RD_EVENT_DIAL_FAILED) standalone->failure = *event->error;
+  if (event->type == RD_EVENT_LISTENING || event->type == RD_EVENT_LISTEN_FAILED) {
+    listening(standalone, event);
+    return;
+  }
+  if (event->type == RD_EVENT_CONNECTED) standalone->connected = true;
+  if (event->type == RD_EVENT_END) rd_watchdog_release(&standalone->watchdog);
+  if (event->type == RD_EVENT_FINISHED) finished(standalone, event->error->code);
+  rd_display_event(&standalone->display, event);
+}
+
+// A free port is told when all listen on it: who hears of it tries RDMA first. Only without TCP must RDMA be.
+static void listening(struct standalone *standalone, const struct rd_event *event) {
+  bool failed = event->type == RD_EVENT_LISTEN_FAILED;
+  bool goes_on = failed && event->rdma && standalone->over_tcp;
+  if (failed && !goes_on) standalone->failure = *event->error;
+  if (standalone->options->port == 0 && standalone->step == STEP_LISTEN_TOO && !failed) {
+    standalone->port = event->port;
+    return;
+  }
+  struct rd_event first = {.type = RD_EVENT_LISTENING, .port = standalone->port};
+  if (standalone->port != 0) rd_display_event(&standalone->display, &first);
+  rd_display_event(&standalone->display, event);
+  uint16_t port = failed ? standalone->port : event->port;
+  if (port != 0) rd_key_offer_show(standalone->offer, standalone->options->settings.bind_host, port);
+}
+
+// A consumer is dead before its input ends; a producer is not needed any more.
+static void finished(struct standalone *standalone, enum rd_code code) {
+  bool is_sender = standalone->options->role == RD_ROLE_SENDER;
+  rd_child_forget(&standalone->child);
+  if (is_sender && code != RD_CODE_OK) end_producer(standalone);
+  if (!is_sender && code != RD_CODE_OK && code != RD_CODE_CLOSED) {
+    rd_child_signal(&standalone->child, SIGKILL);
+    rd_child_wait(&standalone->child, KILL_MS);
+  }
+  rd_watchdog_release(&standalone->watchdog);
+  standalone->release = true;
+}
+
+// As in a local pipe; also one that writes nothing, and so would never learn that nobody reads.
+static void end_producer(struct standalone *standalone) {
+  rd_cleanup_fd(&standalone->child.pipe_fd);
+  rd_child_signal(&standalone->child, SIGPIPE);
+  if (!rd_child_wait(&standalone->child, PRODUCER_MS)) rd_child_signal(&standalone->child, SIGKILL);
+}
+
+// A command that ended by itself says how, unless something worse happened than what it did.
+static int status_of(struct standalone *standalone, enum rd_code code) {
+  bool is_sender = standalone->options->role == RD_ROLE_SENDER;
+  bool good = code == RD_CODE_OK || code == RD_CODE_CLOSED;
+  if (standalone->signal != 0) die_of(standalone->signal);
+  if (is_sender && standalone->child_told && code == RD_CODE_ABORTED) return rd_child_status(&standalone->child);
+  if (!is_sender && standalone->child.exited && good) return consumer_status(standalone);
+  if (code == RD_CODE_CLOSED) die_of(SIGPIPE);
+  return rd_code_status(code);
+}
+
+static int consumer_status(struct standalone *standalone) {
+  int status = rd_child_status(&standalone->child);
+  char message[64];
+  snprintf(message, sizeof message, "the consumer ended with status %d", status);
+  if (status != 0) rd_display_line(&standalone->display, message);
+  return status;
+}
+
+static _Noreturn void die_of(int signal_number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal_number);
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  _exit(128 + signal_number);
+}

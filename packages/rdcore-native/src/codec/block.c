@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/block.h"
+
+#include "base/bytes.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+
+#define WORTH_ONE_IN 16u // a block is to lose that part of itself
+#define FAILED_MOST 3u   // that many in a row are borne
+#define SKIP_MOST 64u
+
+struct rd_packer {
+  ZSTD_CCtx *context;
+};
+
+struct rd_unpacker {
+  ZSTD_DCtx *context;
+};
+
+static bool fail(struct rd_error *error);
+
+struct rd_packer *rd_packer_create(int level, struct rd_error *error) {
+  struct rd_packer *packer = calloc(1, sizeof *packer);
+  if (packer != NULL) packer->context = ZSTD_createCCtx();
+  if (packer != NULL && packer->context != NULL &&
+      !ZSTD_isError(ZSTD_CCtx_setParameter(packer->context, ZSTD_c_compressionLevel, level)))
+    return packer;
+  rd_packer_destroy(packer);
+  rd_error_set(error, RD_CODE_INTERNAL, "no memory to compress");
+  return NULL;
+}
+
+void rd_packer_destroy(struct rd_packer *packer) {
+  if (packer == NULL) return;
+  ZSTD_freeCCtx(packer->context);
+  free(packer);
+}
+
+size_t rd_pack(struct rd_packer *packer, const unsigned char *bytes, size_t count, unsigned char *out, size_t most) {
+  if (most <= RD_BLOCK_HEAD_BYTES) return 0;
+  size_t packed = ZSTD_compress2(packer->context, out + RD_BLOCK_HEAD_BYTES, most - RD_BLOCK_HEAD_BYTES, bytes, count);
+  if (ZSTD_isError(packed)) return 0; // no room is what it mostly says
+  rd_put_u32(out, (uint32_t)count);
+  return RD_BLOCK_HEAD_BYTES + packed;
+}
+
+size_t rd_pack_most_bytes(size_t count) {
+  return count - count / WORTH_ONE_IN;
+}
+
+struct rd_unpacker *rd_unpacker_create(struct rd_error *error) {
+  struct rd_unpacker *unpacker = calloc(1, sizeof *unpacker);
+  if (unpacker != NULL) unpacker->context = ZSTD_createDCtx();
+  if (unpacker != NULL && unpacker->context != NULL) return unpacker;
+  rd_unpacker_destroy(unpacker);
+  rd_error_set(error, RD_CODE_INTERNAL, "no memory to decompress");
+  return NULL;
+}
+
+void rd_unpacker_destroy(struct rd_unpacker *unpacker) {
+  if (unpacker == NULL) return;
+  ZSTD_freeDCtx(unpacker->context);
+  free(unpacker);
+}
+
+bool rd_unpack(struct rd_unpacker *unpacker, const unsigned char *payload, size_t payload_bytes, unsigned char *out,
+               size_t most, size_t *count, struct rd_error *error) {
+  if (payload_bytes <= RD_BLOCK_HEAD_BYTES) return fail(error);
+  const unsigned char *packed = payload + RD_BLOCK_HEAD_BYTES;
+  size_t packed_bytes = payload_bytes - RD_BLOCK_HEAD_BYTES, said = rd_get_u32(payload);
+  // The library would take several frames, and such as are to be skipped.
+  if (said == 0 || said > most || ZSTD_findFrameCompressedSize(packed, packed_bytes) != packed_bytes)
+    return fail(error);
+  if (ZSTD_decompressDCtx(unpacker->context, out, said, packed, packed_bytes) != said) return fail(error);
+  *count = said;
+  return true;
+}
+
+static bool fail(struct rd_error *error) {
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "a compressed frame of the other side cannot be decompressed");
+  return false;
+}
+
+bool rd_shrinking_tries(struct rd_shrinking *shrinking) {
+  if (shrinking->to_skip == 0) return true;
+  shrinking->to_skip--;
+  return false;
+}
+
+void rd_shrinking_tried(struct rd_shrinking *shrinking, bool shrank) {
+  if (shrank) {
+    *shrinking = (struct rd_shrinking){0};
+    return;
+  }
+  shrinking->failed++;
+  if (shrinking->failed < FAILED_MOST) return;
+  // 2, 4, 8 ... blocks are left alone.
+  unsigned doublings = shrinking->failed - FAILED_MOST;
+  shrinking->to_skip = doublings < 5 ? 2u << doublings : SKIP_MOST;
+}

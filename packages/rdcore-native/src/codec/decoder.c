@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/decoder.h"
+
+#include "base/pages.h"
+#include "base/pool.h"
+#include "codec/codec_context.h"
+
+#include <string.h>
+
+// Blocks that are done, or with whoever writes them.
+#define PLAINS_BESIDE_THREADS 3u
+#define PLAINS_MOST (RD_POOL_THREADS_MOST + PLAINS_BESIDE_THREADS)
+// To wake a thread takes longer than to open that much, or to decompress it.
+#define AT_ONCE_SEALED_BYTES (32u << 10)
+#define AT_ONCE_PACKED_BYTES (4u << 10)
+
+struct entry {
+  struct rd_pool_job job;
+  struct rd_rx_frame rx_frame;
+  struct rd_seal_turn turn;
+  bool tagged, packed;
+  unsigned char *plain; // what it is decompressed into
+  size_t plain_bytes;
+  bool good;
+  struct rd_error error;
+};
+
+struct rd_decoder {
+  struct rd_decoder_config config;
+  unsigned threads;
+  bool seals_inline;
+  struct rd_codec_context *contexts[RD_POOL_THREADS_MOST + 1];
+  struct rd_pool *pool; // NULL: stopped
+  // Each is allocated when it is needed first.
+  unsigned char *plains[PLAINS_MOST];
+  bool plain_used[PLAINS_MOST];
+  unsigned plains_most;
+  uint64_t put, submitted, taken; // in all: [submitted, put) wait for memory to be decompressed into
+  struct entry entries[];         // of frame n: n % config.frames
+};
+
+static bool submit(struct rd_decoder *decoder, struct rd_error *error);
+static int take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error);
+static bool is_for_owner(const struct rd_decoder *decoder, const struct entry *entry);
+static void make_block(struct rd_pool_job *job, void *contexts);
+static struct entry *entry_of(struct rd_decoder *decoder, uint64_t number);
+
+struct rd_decoder *rd_decoder_create(const struct rd_decoder_config *config, struct rd_error *error) {
+  struct rd_decoder *decoder = calloc(1, sizeof *decoder + config->frames * sizeof *decoder->entries);
+  if (decoder == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    return NULL;
+  }
+  decoder->config = *config;
+  decoder->threads = rd_codec_context_threads(config->jobs);
+  decoder->seals_inline = rd_codec_context_seal_inline(config->jobs);
+  decoder->plains_most = decoder->threads + PLAINS_BESIDE_THREADS;
+  if (rd_codec_context_create(decoder->contexts, decoder->threads + 1, config->seal, 0, true, error))
+    decoder->pool = rd_pool_create(decoder->threads, make_block, (void *const *)decoder->contexts, error);
+  if (decoder->pool != NULL) return decoder;
+  rd_decoder_destroy(decoder);
+  return NULL;
+}
+
+void rd_decoder_stop(struct rd_decoder *decoder) {
+  rd_pool_destroy(decoder->pool);
+  decoder->pool = NULL;
+}
+
+void rd_decoder_destroy(struct rd_decoder *decoder) {
+  if (decoder == NULL) return;
+  rd_decoder_stop(decoder);
+  rd_codec_context_destroy(decoder->contexts, decoder->threads + 1);
+  for (unsigned i = 0; i < PLAINS_MOST; i++) free(decoder->plains[i]);
+  explicit_bzero(decoder->entries, decoder->config.frames * sizeof *decoder->entries);
+  free(decoder);
+}
+
+bool rd_decoder_put(struct rd_decoder *decoder, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  if (decoder->put - decoder->taken == decoder->config.frames) {
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender sent more than it was allowed to");
+    return false;
+  }
+  struct entry *entry = entry_of(decoder, decoder->put);
+  *entry = (struct entry){.rx_frame = *rx_frame};
+  entry->tagged = rd_frame_has_tag(&rx_frame->header);
+  entry->packed = (rx_frame->header.flags & RD_FLAG_COMPRESSED) != 0;
+  if (entry->tagged &&
+      !rd_seal_expect(decoder->config.seal, &rx_frame->header, rx_frame->message.bytes, &entry->turn, error))
+    return false;
+  decoder->put++;
+  return true;
+}
+
+int rd_decoder_take(struct rd_decoder *decoder, struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  if (!submit(decoder, error)) return -1;
+  struct rd_pool_job *job = rd_pool_take(decoder->pool);
+  if (job == NULL) return 0;
+  const struct entry *entry = (const struct entry *)(const void *)job;
+  decoder->taken++;
+  if (!entry->good) *error = entry->error;
+  if (!entry->good) return -1;
+  *rx_frame = entry->rx_frame;
+  return 1;
+}
+
+bool rd_decoder_is_empty(const struct rd_decoder *decoder) {
+  return decoder->put == decoder->taken;
+}
+
+void rd_decoder_give_back(struct rd_decoder *decoder, const struct rd_rx_frame *rx_frame) {
+  if (rx_frame->plain > 0) decoder->plain_used[rx_frame->plain - 1] = false;
+}
+
+int rd_decoder_poll_fd(const struct rd_decoder *decoder) {
+  return rd_pool_poll_fd(decoder->pool);
+}
+
+void rd_decoder_woken(struct rd_decoder *decoder) {
+  rd_pool_woken(decoder->pool);
+}
+
+// What has, or needs, no memory to be decompressed into.
+static bool submit(struct rd_decoder *decoder, struct rd_error *error) {
+  while (decoder->submitted != decoder->put && rd_pool_pending(decoder->pool) < RD_POOL_JOBS_MOST) {
+    struct entry *entry = entry_of(decoder, decoder->submitted);
+    int plain = entry->packed ? take_plain(decoder, entry, error) : 1;
+    if (plain <= 0) return plain == 0;
+    decoder->submitted++;
+    rd_pool_submit(decoder->pool, &entry->job, is_for_owner(decoder, entry));
+  }
+  return true;
+}
+
+// 1 done, 0 none is free, -1 there is no memory.
+static int take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error) {
+  unsigned i = 0;
+  while (i < decoder->plains_most && decoder->plain_used[i]) i++;
+  if (i == decoder->plains_most) return 0;
+  if (decoder->plains[i] == NULL) decoder->plains[i] = rd_pages_allocate(decoder->config.slot_bytes);
+  if (decoder->plains[i] == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory to decompress");
+    return -1;
+  }
+  decoder->plain_used[i] = true;
+  entry->rx_frame.plain = i + 1;
+  entry->plain = decoder->plains[i];
+  entry->plain_bytes = decoder->config.slot_bytes;
+  return 1;
+}
+
+static bool is_for_owner(const struct rd_decoder *decoder, const struct entry *entry) {
+  size_t bytes = entry->rx_frame.message.bytes;
+  if (entry->packed) return bytes <= AT_ONCE_PACKED_BYTES;
+  return bytes <= AT_ONCE_SEALED_BYTES || decoder->seals_inline;
+}
+
+// By any thread.
+static void make_block(struct rd_pool_job *job, void *contexts) {
+  struct entry *entry = (struct entry *)(void *)job;
+  struct rd_rx_frame *rx_frame = &entry->rx_frame;
+  const struct rd_codec_context *own = contexts;
+  rx_frame->payload = rx_frame->message.data + RD_HEADER_BYTES;
+  rx_frame->bytes = rx_frame->message.bytes - RD_HEADER_BYTES;
+  entry->good =
+      !entry->tagged || rd_sealer_open(own->sealer, &entry->turn, rx_frame->message.data, rx_frame->message.bytes,
+                                       &rx_frame->payload, &rx_frame->bytes, &entry->error);
+  explicit_bzero(&entry->turn, sizeof entry->turn);
+  if (!entry->good || !entry->packed) return;
+  entry->good = rd_unpack(own->unpacker, rx_frame->payload, rx_frame->bytes, entry->plain, entry->plain_bytes,
+                          &rx_frame->bytes, &entry->error);
+  rx_frame->payload = entry->plain;
+}
+
+static struct entry *entry_of(struct rd_decoder *decoder, uint64_t number) {
+  return &decoder->entries[number % decoder->config.frames];
+}

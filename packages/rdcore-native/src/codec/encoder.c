@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/encoder.h"
+
+#include "base/pool.h"
+#include "codec/codec_context.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Blocks that are done, or on their way: few, so that they stay in the cache.
+#define BLOCKS_BESIDE_THREADS 3u
+// To wake a thread takes longer than to seal that much, or to compress it.
+#define AT_ONCE_SEALED_BYTES (32u << 10)
+#define AT_ONCE_PACKED_BYTES (4u << 10)
+
+struct block {
+  struct rd_pool_job job;
+  struct rd_frame frame;
+  struct rd_seal_turn turn;
+  const unsigned char *bytes; // in the ring
+  size_t count;
+  enum rd_protection protection;
+  bool packs;
+  unsigned char *scratch;
+  size_t scratch_bytes;
+  uint64_t free_at; // a count of released messages; UINT64_MAX: it is not sent yet
+
+  // What came of it.
+  unsigned char header[RD_HEADER_BYTES], tag[RD_TAG_BYTES];
+  const unsigned char *body;
+  size_t body_bytes;
+  bool shrank, good;
+  struct rd_error error;
+};
+
+struct rd_encoder {
+  struct rd_encoder_config config;
+  struct rd_shrinking shrinking;
+  unsigned threads, count; // count: of blocks
+  bool seals_inline;
+  struct rd_codec_context *contexts[RD_POOL_THREADS_MOST + 1];
+  struct rd_pool *pool;
+  struct block *next; // that came out of the pool and is not sent; NULL: none
+  struct block blocks[];
+};
+
+static struct block *free_block(struct rd_encoder *encoder, uint64_t released);
+static bool is_for_owner(const struct rd_encoder *encoder, const struct block *block);
+static void make_message(struct rd_pool_job *job, void *contexts);
+static bool protect(struct block *block, struct rd_sealer *sealer);
+static size_t pack(struct block *block, struct rd_packer *packer);
+
+unsigned rd_encoder_scratch_wanted(unsigned jobs) {
+  return rd_codec_context_threads(jobs) + BLOCKS_BESIDE_THREADS;
+}
+
+struct rd_encoder *rd_encoder_create(const struct rd_encoder_config *config, struct rd_error *error) {
+  unsigned count = config->scratch_count;
+  struct rd_encoder *encoder = calloc(1, sizeof *encoder + count * sizeof *encoder->blocks);
+  if (encoder == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    return NULL;
+  }
+  encoder->config = *config;
+  encoder->threads = rd_codec_context_threads(config->jobs);
+  encoder->seals_inline = rd_codec_context_seal_inline(config->jobs);
+  encoder->count = count;
+  for (unsigned i = 0; i < count && config->scratch != NULL; i++) {
+    encoder->blocks[i].scratch = config->scratch + i * config->stride_bytes;
+    encoder->blocks[i].scratch_bytes = config->stride_bytes - RD_TAG_BYTES;
+  }
+  if (rd_codec_context_create(encoder->contexts, encoder->threads + 1, config->seal, config->level, false, error))
+    encoder->pool = rd_pool_create(encoder->threads, make_message, (void *const *)encoder->contexts, error);
+  if (encoder->pool != NULL) return encoder;
+  rd_encoder_destroy(encoder);
+  return NULL;
+}
+
+void rd_encoder_destroy(struct rd_encoder *encoder) {
+  if (encoder == NULL) return;
+  rd_pool_destroy(encoder->pool);
+  rd_codec_context_destroy(encoder->contexts, encoder->threads + 1);
+  explicit_bzero(encoder->blocks, encoder->count * sizeof *encoder->blocks);
+  free(encoder);
+}
+
+int rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame *frame, const unsigned char *bytes, size_t count,
+                   uint64_t released, struct rd_error *error) {
+  struct block *block = free_block(encoder, released);
+  if (block == NULL) return 0;
+  if (count > encoder->config.most_bytes) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory to make a frame of %zu bytes", count);
+    return -1;
+  }
+  block->frame = *frame;
+  block->bytes = bytes;
+  block->count = count;
+  block->protection = encoder->config.protection;
+  block->packs = encoder->config.level > 0 && rd_shrinking_tries(&encoder->shrinking);
+  block->shrank = false;
+  block->free_at = UINT64_MAX;
+  bool protects = block->protection != RD_PROTECTION_NONE;
+  block->frame.flags |= rd_protection_flag(block->protection);
+  if (protects && !rd_seal_next(encoder->config.seal, &block->frame, &block->turn, error)) return -1;
+  rd_pool_submit(encoder->pool, &block->job, is_for_owner(encoder, block));
+  return 1;
+}
+
+int rd_encoder_next(struct rd_encoder *encoder, struct iovec parts[RD_ENCODER_PARTS], struct rd_error *error) {
+  if (encoder->next == NULL) {
+    struct rd_pool_job *job = rd_pool_take(encoder->pool);
+    if (job == NULL) return 0;
+    struct block *block = (struct block *)(void *)job;
+    if (block->packs) rd_shrinking_tried(&encoder->shrinking, block->shrank);
+    if (!block->good) *error = block->error;
+    if (!block->good) return -1;
+    encoder->next = block;
+  }
+  struct block *next = encoder->next;
+  parts[0] = (struct iovec){next->header, RD_HEADER_BYTES};
+  parts[1] = (struct iovec){(unsigned char *)(uintptr_t)next->body, next->body_bytes};
+  parts[2] = (struct iovec){next->tag, next->protection == RD_PROTECTION_MAC ? RD_TAG_BYTES : 0};
+  return 1;
+}
+
+void rd_encoder_sent(struct rd_encoder *encoder, uint64_t number) {
+  encoder->next->free_at = number;
+  encoder->next = NULL;
+}
+
+bool rd_encoder_is_empty(const struct rd_encoder *encoder) {
+  return encoder->next == NULL && rd_pool_pending(encoder->pool) == 0;
+}
+
+bool rd_encoder_is_working(const struct rd_encoder *encoder) {
+  return encoder->next == NULL && rd_pool_pending(encoder->pool) > 0;
+}
+
+int rd_encoder_poll_fd(const struct rd_encoder *encoder) {
+  return rd_pool_poll_fd(encoder->pool);
+}
+
+void rd_encoder_woken(struct rd_encoder *encoder) {
+  rd_pool_woken(encoder->pool);
+}
+
+static struct block *free_block(struct rd_encoder *encoder, uint64_t released) {
+  for (unsigned i = 0; i < encoder->count; i++)
+    if (encoder->blocks[i].free_at <= released) return &encoder->blocks[i];
+  return NULL;
+}
+
+static bool is_for_owner(const struct rd_encoder *encoder, const struct block *block) {
+  if (block->packs) return block->count <= AT_ONCE_PACKED_BYTES;
+  return block->count <= AT_ONCE_SEALED_BYTES || encoder->seals_inline;
+}
+
+// By any thread. What does not shrink goes as it is, from the ring if it is not sealed.
+static void make_message(struct rd_pool_job *job, void *contexts) {
+  struct block *block = (struct block *)(void *)job;
+  const struct rd_codec_context *own = contexts;
+  size_t packed = block->packs ? pack(block, own->packer) : 0;
+  block->shrank = packed > 0;
+  block->body = block->shrank ? block->scratch : block->bytes;
+  block->body_bytes = block->shrank ? packed : block->count;
+  if (block->shrank) block->frame.flags |= RD_FLAG_COMPRESSED;
+  block->good = protect(block, own->sealer);
+  explicit_bzero(&block->turn, sizeof block->turn);
+}
+
+static bool protect(struct block *block, struct rd_sealer *sealer) {
+  switch (block->protection) {
+  case RD_PROTECTION_NONE:
+    rd_frame_encode(&block->frame, block->header);
+    return true;
+  case RD_PROTECTION_MAC:
+    return rd_sealer_mac(sealer, &block->turn, &block->frame, block->body, block->body_bytes, block->header, block->tag,
+                         &block->error);
+  case RD_PROTECTION_SEAL:
+    break;
+  }
+  bool sealed = rd_sealer_seal(sealer, &block->turn, &block->frame, block->body, block->body_bytes, block->header,
+                               block->scratch, &block->error);
+  block->body = block->scratch;
+  block->body_bytes += RD_TAG_BYTES;
+  return sealed;
+}
+
+static size_t pack(struct block *block, struct rd_packer *packer) {
+  size_t most = rd_pack_most_bytes(block->count);
+  return rd_pack(packer, block->bytes, block->count, block->scratch,
+                 most < block->scratch_bytes ? most : block->scratch_bytes);
+}

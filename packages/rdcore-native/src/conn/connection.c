@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conn/connection.h"
+
+#include "base/io.h"
+#include "conn/keepalive.h"
+#include "conn/rx.h"
+#include "conn/tx.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+#define RING_LEAST_BYTES (2u * 4096u)
+
+struct rd_connection {
+  struct rd_transport *transport;
+  struct rd_agreement agreement;
+  bool poll;
+  struct rd_registered registered;
+  struct rd_tx tx;
+  struct rd_rx rx;
+  struct rd_keepalive keepalive;
+};
+
+static bool begin(struct rd_connection *connection, const struct rd_connection_settings *settings,
+                  struct rd_error *error);
+static bool has_room(const struct rd_connection *connection, struct rd_error *error);
+static bool pay_life_signs(struct rd_connection *connection, struct rd_error *error);
+static bool looks_again(const struct rd_connection *connection);
+
+struct rd_connection *rd_connection_create(struct rd_transport *transport, const struct rd_agreement *agreement,
+                                           const struct rd_connection_settings *settings, struct rd_error *error) {
+  struct rd_connection *connection = calloc(1, sizeof *connection);
+  if (connection == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    rd_transport_destroy(transport);
+    rd_seal_destroy(agreement->outgoing);
+    rd_seal_destroy(agreement->incoming);
+    return NULL;
+  }
+  connection->transport = transport;
+  connection->agreement = *agreement;
+  connection->poll = settings->poll;
+  rd_keepalive_start(&connection->keepalive, settings->stall_timeout_ms, rd_now_ms());
+  transport->ops->expect_releases(transport, false);
+  if (begin(connection, settings, error)) return connection;
+  rd_connection_destroy(connection);
+  return NULL;
+}
+
+void rd_connection_destroy(struct rd_connection *connection) {
+  if (connection == NULL) return;
+  // Threads first: they use keys, and memory of the transport.
+  rd_tx_stop(&connection->tx);
+  rd_rx_stop(&connection->rx);
+  rd_transport_destroy(connection->transport);
+  rd_seal_destroy(connection->agreement.outgoing);
+  rd_seal_destroy(connection->agreement.incoming);
+  rd_tx_free(&connection->tx);
+  rd_rx_free(&connection->rx);
+  free(connection);
+}
+
+void rd_connection_disconnect(struct rd_connection *connection) {
+  rd_rx_stop(&connection->rx);
+  connection->transport->ops->disconnect(connection->transport);
+}
+
+uint32_t rd_connection_epoch(const struct rd_connection *connection) {
+  return connection->agreement.mine.epoch;
+}
+
+// On a slow line a message takes its time; only then is the transport asked.
+int64_t rd_connection_silent_ms(const struct rd_connection *connection) {
+  int64_t silent_ms = rd_now_ms() - connection->keepalive.heard_at_ms;
+  if (silent_ms < RD_PING_AFTER_MS) return silent_ms;
+  int64_t quiet_ms = connection->transport->ops->silent_ms(connection->transport);
+  return quiet_ms < silent_ms ? quiet_ms : silent_ms;
+}
+
+void rd_connection_resumed(struct rd_connection *connection) {
+  connection->keepalive.heard_at_ms = rd_now_ms();
+}
+
+void rd_connection_choose(struct rd_connection *connection) {
+  struct rd_error ignored; // whether it went out shows when the connection is used
+  rd_keepalive_measure(&connection->keepalive);
+  (void)rd_connection_flush(connection, &ignored);
+}
+
+uint32_t rd_connection_rtt_us(const struct rd_connection *connection) {
+  return connection->keepalive.rtt_us;
+}
+
+uint64_t rd_connection_wire_bytes(const struct rd_connection *connection) {
+  return connection->tx.wire_bytes + connection->rx.wire_bytes;
+}
+
+bool rd_connection_is_working(const struct rd_connection *connection) {
+  return rd_rx_is_working(&connection->rx) || rd_tx_is_working(&connection->tx);
+}
+
+size_t rd_connection_data_most_bytes(const struct rd_connection *connection) {
+  return connection->tx.data_most_bytes;
+}
+
+size_t rd_connection_window_most_bytes(const struct rd_transport *transport) {
+  size_t most_bytes = transport->ops->memory_most_bytes(transport);
+  if (most_bytes == SIZE_MAX) return SIZE_MAX;
+  size_t own_bytes = rd_tx_own_bytes();
+  return most_bytes > own_bytes ? most_bytes - own_bytes : 0;
+}
+
+// What is sealed is sent from the scratch memory.
+size_t rd_connection_register_most_bytes(const struct rd_connection *connection) {
+  return connection->agreement.protection == RD_PROTECTION_SEAL ? SIZE_MAX : connection->registered.left_bytes;
+}
+
+bool rd_connection_register(struct rd_connection *connection, const void *memory, size_t bytes,
+                            struct rd_error *error) {
+  if (connection->agreement.protection == RD_PROTECTION_SEAL) return true;
+  return rd_registered_add(&connection->registered, memory, bytes, error);
+}
+
+int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
+                       const unsigned char *payload, size_t bytes, struct rd_error *error) {
+  int sent = rd_tx_send(&connection->tx, type, offset, payload, bytes, error);
+  if (sent == 0) connection->transport->ops->expect_releases(connection->transport, true);
+  return sent;
+}
+
+bool rd_connection_flush(struct rd_connection *connection, struct rd_error *error) {
+  struct rd_transport *transport = connection->transport;
+  if (!transport->ops->flush(transport, error) || !rd_tx_offer(&connection->tx, error)) return false;
+  return pay_life_signs(connection, error) && transport->ops->flush(transport, error);
+}
+
+bool rd_connection_drained(struct rd_connection *connection) {
+  struct rd_transport *transport = connection->transport;
+  bool drained = rd_tx_is_drained(&connection->tx);
+  if (!drained) transport->ops->expect_releases(transport, true);
+  return drained;
+}
+
+int rd_connection_receive(struct rd_connection *connection, struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  for (;;) {
+    bool held;
+    int taken = rd_rx_ready(&connection->rx, rx_frame, error);
+    if (taken != 0) return taken;
+    taken = rd_rx_next(&connection->rx, rx_frame, &held, error);
+    if (taken <= 0) return taken;
+    if (held) continue;
+    if (!rd_keepalive_take(&connection->keepalive, &rx_frame->header, rd_now_ns())) return 1;
+    rd_connection_give_back(connection, rx_frame);
+  }
+}
+
+void rd_connection_quiet(struct rd_connection *connection) {
+  connection->transport->ops->quiet(connection->transport);
+}
+
+void rd_connection_give_back(struct rd_connection *connection, const struct rd_rx_frame *rx_frame) {
+  rd_rx_give_back(&connection->rx, rx_frame);
+}
+
+bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error) {
+  int64_t now_ms = rd_now_ms();
+  if (rd_keepalive_tick(&connection->keepalive, now_ms))
+    return !connection->keepalive.ping_pending || rd_connection_flush(connection, error);
+  int64_t silent_ms = rd_connection_silent_ms(connection);
+  if (silent_ms < connection->keepalive.stall_timeout_ms) {
+    connection->keepalive.heard_at_ms = now_ms - silent_ms;
+    return true;
+  }
+  rd_error_set(error, RD_CODE_PEER_STALLED, "nothing came from %s for %lld s", rd_connection_peer(connection),
+               (long long)(now_ms - connection->keepalive.heard_at_ms) / 1000);
+  return false;
+}
+
+int rd_connection_timeout_ms(const struct rd_connection *connection) {
+  return looks_again(connection) ? 0 : rd_keepalive_timeout_ms(&connection->keepalive, rd_now_ms());
+}
+
+bool rd_connection_send_final(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
+                              const unsigned char *payload, size_t bytes, int64_t most_ms, struct rd_error *error) {
+  int64_t until_ms = rd_now_ms() + most_ms;
+  struct rd_rx_frame rx_frame;
+  int sent = 0;
+  rd_tx_close(&connection->tx);
+  rd_rx_close(&connection->rx);
+  for (;;) {
+    if (sent == 0) sent = rd_connection_send(connection, type, offset, payload, bytes, error);
+    if (sent < 0 || !rd_connection_flush(connection, error)) return false;
+    int received;
+    while ((received = rd_connection_receive(connection, &rx_frame, error)) > 0) {
+      if (rx_frame.header.type == RD_FRAME_BYE || rx_frame.header.type == RD_FRAME_ABORT) return true;
+      rd_connection_give_back(connection, &rx_frame);
+    }
+    int64_t left_ms = until_ms - rd_now_ms();
+    if (received < 0) return false;
+    if (left_ms <= 0) return true;
+    rd_wait_fd(rd_connection_poll_fd(connection), rd_connection_poll_events(connection),
+               looks_again(connection) ? 0 : (int)left_ms);
+  }
+}
+
+int rd_connection_poll_fd(const struct rd_connection *connection) {
+  return connection->transport->ops->poll_fd(connection->transport);
+}
+
+short rd_connection_poll_events(const struct rd_connection *connection) {
+  return connection->transport->ops->poll_events(connection->transport);
+}
+
+int rd_connection_work_fd(const struct rd_connection *connection) {
+  const struct rd_encoder *encoder = connection->tx.encoder;
+  const struct rd_decoder *decoder = connection->rx.decoder;
+  if (encoder != NULL) return rd_encoder_poll_fd(encoder);
+  return decoder != NULL ? rd_decoder_poll_fd(decoder) : -1;
+}
+
+void rd_connection_worked(struct rd_connection *connection) {
+  if (connection->tx.encoder != NULL) rd_encoder_woken(connection->tx.encoder);
+  if (connection->rx.decoder != NULL) rd_decoder_woken(connection->rx.decoder);
+}
+
+const struct rd_agreement *rd_connection_agreement(const struct rd_connection *connection) {
+  return &connection->agreement;
+}
+
+const char *rd_connection_transport(const struct rd_connection *connection) {
+  return connection->transport->ops->name;
+}
+
+const char *rd_connection_cipher(const struct rd_connection *connection) {
+  return connection->agreement.cipher_name;
+}
+
+const char *rd_connection_local(const struct rd_connection *connection) {
+  return connection->transport->ops->local_name(connection->transport);
+}
+
+const char *rd_connection_peer(const struct rd_connection *connection) {
+  return connection->transport->ops->peer_name(connection->transport);
+}
+
+const char *rd_connection_device(const struct rd_connection *connection) {
+  return connection->transport->ops->device_name(connection->transport);
+}
+
+static bool begin(struct rd_connection *connection, const struct rd_connection_settings *settings,
+                  struct rd_error *error) {
+  const struct rd_agreement *agreement = &connection->agreement;
+  const struct rd_window window = {.slots = agreement->mine.slots, .slot_bytes = agreement->mine.slot_bytes};
+  struct rd_registered *registered = &connection->registered;
+  rd_registered_init(registered, connection->transport, &window);
+  return rd_rx_begin(&connection->rx, connection->transport, agreement, settings->jobs, error) &&
+         rd_tx_begin(&connection->tx, registered, agreement, settings->compress_level, settings->jobs, error) &&
+         has_room(connection, error);
+}
+
+// A sender has memory to send from, or seals into the scratch memory.
+static bool has_room(const struct rd_connection *connection, struct rd_error *error) {
+  if (connection->agreement.mine.slots > 0 || rd_connection_register_most_bytes(connection) >= RING_LEAST_BYTES)
+    return true;
+  rd_window_too_small(error);
+  return false;
+}
+
+// PONG and PING, when they are owed and can be sent now.
+static bool pay_life_signs(struct rd_connection *connection, struct rd_error *error) {
+  struct rd_keepalive *keepalive = &connection->keepalive;
+  if (keepalive->pong_pending) {
+    int sent = rd_connection_send(connection, RD_FRAME_PONG, keepalive->pong_number, NULL, 0, error);
+    if (sent < 0) return false;
+    keepalive->pong_pending = sent == 0;
+  }
+  if (keepalive->ping_pending) {
+    int sent = rd_connection_send(connection, RD_FRAME_PING, keepalive->pings, NULL, 0, error);
+    if (sent < 0) return false;
+    if (sent > 0) rd_keepalive_pinged(keepalive, rd_now_ns());
+  }
+  return true;
+}
+
+// Without waiting for the descriptor.
+static bool looks_again(const struct rd_connection *connection) {
+  return connection->poll || connection->rx.has_more;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conn/pending.h"
+
+#include "base/io.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAYLOAD_MOST_BYTES (RD_HANDSHAKE_MESSAGE_MAX_BYTES - RD_HEADER_BYTES)
+
+struct rd_pending {
+  struct rd_transport *transport;
+  struct rd_handshake *handshake;
+  enum rd_role role;
+  int64_t until_ms;
+  bool authenticated;
+  struct rd_agreement agreement; // once authenticated
+
+  // The one message on its way out; its memory is the transport's until it was released.
+  unsigned char header[RD_HEADER_BYTES];
+  unsigned char payload[PAYLOAD_MOST_BYTES];
+  size_t unsent_bytes; // of a payload the transport would not take yet
+  uint64_t sent;
+};
+
+static int shake_hands(struct rd_pending *pending, struct rd_error *error);
+static int hear_last(struct rd_pending *pending, struct rd_error *error);
+static int await_choice(struct rd_pending *pending, struct rd_error *error);
+static bool is_choice(struct rd_pending *pending, const struct rd_message *message, struct rd_error *error);
+static bool take_in(struct rd_pending *pending, struct rd_error *error);
+static bool put_out(struct rd_pending *pending, struct rd_error *error);
+static int send_payload(struct rd_pending *pending, struct rd_error *error);
+
+struct rd_pending *rd_pending_create(struct rd_transport *transport, const struct rd_identity *identity,
+                                     enum rd_role role, bool is_dialer, const struct rd_hello *mine, int64_t until_ms,
+                                     struct rd_error *error) {
+  struct rd_pending *pending = calloc(1, sizeof *pending);
+  if (pending == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    rd_transport_destroy(transport);
+    return NULL;
+  }
+  pending->transport = transport;
+  pending->role = role;
+  pending->until_ms = until_ms;
+  pending->handshake = rd_handshake_create(identity, role, is_dialer, mine, error);
+  bool begun = pending->handshake != NULL && (!is_dialer || rd_handshake_input(pending->handshake, NULL, 0, error));
+  if (begun) return pending;
+  rd_pending_destroy(pending);
+  return NULL;
+}
+
+void rd_pending_destroy(struct rd_pending *pending) {
+  if (pending == NULL) return;
+  rd_transport_destroy(pending->transport);
+  rd_handshake_destroy(pending->handshake);
+  rd_seal_destroy(pending->agreement.outgoing);
+  rd_seal_destroy(pending->agreement.incoming);
+  free(pending);
+}
+
+void rd_pending_adapt_slots(struct rd_pending *pending) {
+  rd_handshake_adapt_slots(pending->handshake);
+}
+
+int rd_pending_service(struct rd_pending *pending, struct rd_error *error) {
+  int serviced = pending->authenticated ? 1 : shake_hands(pending, error);
+  if (serviced > 0 && pending->role == RD_ROLE_RECEIVER) serviced = await_choice(pending, error);
+  if (serviced != 0 || rd_now_ms() < pending->until_ms) return serviced;
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s did not %s in time", rd_pending_peer(pending),
+               pending->authenticated ? "use its connection" : "answer the handshake");
+  return -1;
+}
+
+bool rd_pending_authenticated(const struct rd_pending *pending) {
+  return pending->authenticated;
+}
+
+bool rd_pending_named_key(const struct rd_pending *pending) {
+  return rd_handshake_named_key(pending->handshake);
+}
+
+void rd_pending_take(struct rd_pending *pending, struct rd_transport **transport, struct rd_agreement *agreement) {
+  *transport = pending->transport;
+  *agreement = pending->agreement;
+  pending->transport = NULL;
+  pending->agreement = (struct rd_agreement){.outgoing = NULL};
+}
+
+int64_t rd_pending_until_ms(const struct rd_pending *pending) {
+  return pending->until_ms;
+}
+
+struct pollfd rd_pending_poll(const struct rd_pending *pending) {
+  const struct rd_transport *transport = pending->transport;
+  return (struct pollfd){.fd = transport->ops->poll_fd(transport), .events = transport->ops->poll_events(transport)};
+}
+
+const char *rd_pending_peer(const struct rd_pending *pending) {
+  return pending->transport->ops->peer_name(pending->transport);
+}
+
+// 1 authenticated, 0 not yet, -1 failed.
+static int shake_hands(struct rd_pending *pending, struct rd_error *error) {
+  struct rd_error ignored;
+  if (!put_out(pending, error)) return hear_last(pending, error);
+  if (!take_in(pending, error)) {
+    put_out(pending, &ignored); // the alert that says why
+    return -1;
+  }
+  if (!put_out(pending, error)) return -1;
+  bool out = pending->unsent_bytes == 0 && pending->transport->ops->released(pending->transport) == pending->sent;
+  if (!out || !rd_handshake_complete(pending->handshake)) return 0;
+  pending->authenticated = rd_handshake_take(pending->handshake, &pending->agreement, error);
+  return pending->authenticated ? 1 : -1;
+}
+
+// What the peer said before it went tells more than that it went. Returns -1.
+static int hear_last(struct rd_pending *pending, struct rd_error *error) {
+  struct rd_error last;
+  if (rd_code_is_loss(error->code) && !take_in(pending, &last) && !rd_code_is_loss(last.code)) *error = last;
+  return -1;
+}
+
+// Takes one frame only: what follows it may need the memory for data.
+static int await_choice(struct rd_pending *pending, struct rd_error *error) {
+  struct rd_transport *transport = pending->transport;
+  struct rd_message message;
+  int received = transport->ops->receive(transport, &message, error);
+  if (received <= 0) return received;
+  bool chosen = is_choice(pending, &message, error);
+  transport->ops->give_back(transport, &message);
+  return chosen ? 1 : -1;
+}
+
+static bool is_choice(struct rd_pending *pending, const struct rd_message *message, struct rd_error *error) {
+  struct rd_frame frame;
+  unsigned char *payload;
+  size_t bytes;
+  if (!rd_frame_decode(message->data, message->bytes, &frame, error)) return false;
+  bool sealed = (frame.flags & RD_FLAG_SEALED) != 0;
+  if (frame.type != RD_FRAME_PING || !sealed || frame.epoch != pending->agreement.peer.epoch) {
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent something else than its choice", rd_pending_peer(pending));
+    return false;
+  }
+  return rd_seal_open(pending->agreement.incoming, message->data, message->bytes, &frame, &payload, &bytes, error);
+}
+
+// What arrives after the handshake is complete belongs to the connection and stays where it is.
+static bool take_in(struct rd_pending *pending, struct rd_error *error) {
+  struct rd_transport *transport = pending->transport;
+  while (!rd_handshake_complete(pending->handshake)) {
+    struct rd_message message;
+    int received = transport->ops->receive(transport, &message, error);
+    if (received <= 0) return received == 0;
+    struct rd_frame frame;
+    bool good = rd_frame_decode(message.data, message.bytes, &frame, error);
+    if (good && frame.type != RD_FRAME_HANDSHAKE) {
+      rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s sent something else than a handshake", rd_pending_peer(pending));
+      good = false;
+    }
+    good = good && rd_handshake_input(pending->handshake, message.data + RD_HEADER_BYTES,
+                                      message.bytes - RD_HEADER_BYTES, error);
+    transport->ops->give_back(transport, &message);
+    if (!good) return false;
+    // Where the peer is gone already, there may be more to hear.
+    if (!put_out(pending, error) && !rd_code_is_loss(error->code)) return false;
+  }
+  return true;
+}
+
+static bool put_out(struct rd_pending *pending, struct rd_error *error) {
+  struct rd_transport *transport = pending->transport;
+  for (;;) {
+    if (!transport->ops->flush(transport, error)) return false;
+    if (transport->ops->released(transport) != pending->sent) return true;
+    if (pending->unsent_bytes == 0) {
+      pending->unsent_bytes = rd_handshake_output(pending->handshake, pending->payload, sizeof pending->payload);
+      if (pending->unsent_bytes == 0) return true;
+    }
+    int sent = send_payload(pending, error);
+    if (sent <= 0) return sent == 0;
+  }
+}
+
+static int send_payload(struct rd_pending *pending, struct rd_error *error) {
+  struct rd_frame frame = {.type = RD_FRAME_HANDSHAKE};
+  rd_frame_encode(&frame, pending->header);
+  struct iovec parts[] = {{pending->header, RD_HEADER_BYTES}, {pending->payload, pending->unsent_bytes}};
+  struct rd_transport *transport = pending->transport;
+  int sent = transport->ops->send(transport, parts, 2, error);
+  if (sent <= 0) return sent;
+  pending->sent++;
+  pending->unsent_bytes = 0;
+  return 1;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection that is not the hop's yet: a transport in its handshake and, at the receiver, one whose sender has not
+// chosen it yet (docs/protocol.md, section 1.2).
+#ifndef RD_PENDING_H
+#define RD_PENDING_H
+
+#include "crypto/handshake.h"
+#include "transport/transport.h"
+
+#include <poll.h>
+
+struct rd_pending; // opaque
+
+// Begins the handshake. Takes over the transport, also when it fails. `until_ms` is on the clock of rd_now_ms().
+struct rd_pending *rd_pending_create(struct rd_transport *transport, const struct rd_identity *identity,
+                                     enum rd_role role, bool is_dialer, const struct rd_hello *mine, int64_t until_ms,
+                                     struct rd_error *error);
+void rd_pending_destroy(struct rd_pending *pending); // NULL-safe
+
+// See rd_handshake_adapt_slots().
+void rd_pending_adapt_slots(struct rd_pending *pending);
+
+// Goes on as far as it can without waiting: 1 authenticated (at the receiver: and chosen, by a PING that is still to be
+// answered), 0 not yet, -1 failed (the other side was told why).
+int rd_pending_service(struct rd_pending *pending, struct rd_error *error);
+// The peer holds the key.
+bool rd_pending_authenticated(const struct rd_pending *pending);
+// See rd_handshake_named_key().
+bool rd_pending_named_key(const struct rd_pending *pending);
+// After 1: hands over the transport and what was agreed; the pending connection can then only be destroyed.
+void rd_pending_take(struct rd_pending *pending, struct rd_transport **transport, struct rd_agreement *agreement);
+
+int64_t rd_pending_until_ms(const struct rd_pending *pending);
+struct pollfd rd_pending_poll(const struct rd_pending *pending);
+const char *rd_pending_peer(const struct rd_pending *pending);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conn/tx.h"
+
+#include "base/pages.h"
+
+#include <stdlib.h>
+
+// Messages whose headers may be on their way at a time.
+#define OUTGOING_MOST 64u
+#define PAGE_BYTES 4096u
+// Where a device has little memory: pieces that DATA is compressed and sealed in.
+#define SCRATCH_LEAST 2u
+#define SCRATCH_GOOD_BYTES (64u << 10)
+
+struct rd_outgoing {
+  unsigned char header[RD_HEADER_BYTES];
+  unsigned char sealed[RD_CONTROL_PAYLOAD_MAX_BYTES + RD_TAG_BYTES];
+};
+
+static bool all_released(const struct rd_tx *tx);
+static bool make_encoder(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
+                         int compress_level, unsigned jobs, struct rd_error *error);
+static bool make_scratch(struct rd_tx *tx, struct rd_registered *registered, bool seals,
+                         struct rd_encoder_config *config, struct rd_error *error);
+static int send_data(struct rd_tx *tx, const struct rd_frame *frame, const unsigned char *payload, size_t bytes,
+                     struct rd_error *error);
+static struct rd_outgoing *free_outgoing(const struct rd_tx *tx);
+static void stage(struct rd_tx *tx, struct rd_outgoing *outgoing, const unsigned char *body, size_t bytes);
+static bool offer_staged(struct rd_tx *tx, struct rd_error *error);
+static bool offer_outbound(struct rd_tx *tx, struct rd_error *error);
+static int offer_message(struct rd_tx *tx, const struct iovec *parts, int count, struct rd_error *error);
+
+bool rd_tx_begin(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
+                 int compress_level, unsigned jobs, struct rd_error *error) {
+  struct rd_transport *transport = registered->transport;
+  *tx = (struct rd_tx){.transport = transport,
+                       .seal = agreement->outgoing,
+                       .epoch = agreement->mine.epoch,
+                       .accepted = transport->ops->released(transport)}; // those of the handshake
+  tx->outgoing = (void *)rd_registered_make(registered, rd_tx_own_bytes(), error);
+  return tx->outgoing != NULL && make_encoder(tx, registered, agreement, compress_level, jobs, error);
+}
+
+void rd_tx_stop(struct rd_tx *tx) {
+  rd_encoder_destroy(tx->encoder);
+  tx->encoder = NULL;
+}
+
+void rd_tx_free(struct rd_tx *tx) {
+  free(tx->outgoing);
+  free(tx->scratch);
+}
+
+size_t rd_tx_own_bytes(void) {
+  return rd_pages_round(OUTGOING_MOST * sizeof(struct rd_outgoing));
+}
+
+int rd_tx_send(struct rd_tx *tx, enum rd_frame_type type, uint64_t offset, const unsigned char *payload, size_t bytes,
+               struct rd_error *error) {
+  if (!rd_tx_offer(tx, error)) return -1;
+  struct rd_frame frame = {.type = type, .epoch = tx->epoch, .offset = offset};
+  if (type == RD_FRAME_DATA && tx->encoder != NULL) return send_data(tx, &frame, payload, bytes, error);
+  bool waits = type == RD_FRAME_END && tx->encoder != NULL && !rd_encoder_is_empty(tx->encoder);
+  struct rd_outgoing *outgoing = tx->is_staged || waits ? NULL : free_outgoing(tx);
+  if (outgoing == NULL) return 0;
+  if (type == RD_FRAME_DATA) {
+    rd_frame_encode(&frame, outgoing->header);
+    stage(tx, outgoing, payload, bytes);
+    tx->wire_bytes += RD_HEADER_BYTES + bytes;
+  } else {
+    if (!rd_seal_seal(tx->seal, &frame, payload, bytes, outgoing->header, outgoing->sealed, error)) return -1;
+    stage(tx, outgoing, outgoing->sealed, bytes + RD_TAG_BYTES);
+  }
+  return rd_tx_offer(tx, error) ? 1 : -1;
+}
+
+bool rd_tx_offer(struct rd_tx *tx, struct rd_error *error) {
+  return offer_staged(tx, error) && offer_outbound(tx, error);
+}
+
+bool rd_tx_is_drained(const struct rd_tx *tx) {
+  bool in_work = tx->encoder != NULL && !rd_encoder_is_empty(tx->encoder);
+  return !in_work && !tx->is_staged && all_released(tx);
+}
+
+bool rd_tx_is_working(const struct rd_tx *tx) {
+  return tx->encoder != NULL && rd_encoder_is_working(tx->encoder) && all_released(tx);
+}
+
+void rd_tx_close(struct rd_tx *tx) {
+  tx->is_closed = true;
+}
+
+static bool all_released(const struct rd_tx *tx) {
+  return tx->transport->ops->released(tx->transport) == tx->accepted;
+}
+
+// A receiver sends no DATA.
+static bool make_encoder(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
+                         int compress_level, unsigned jobs, struct rd_error *error) {
+  bool seals = agreement->protection == RD_PROTECTION_SEAL, protects = agreement->protection != RD_PROTECTION_NONE;
+  struct rd_encoder_config config = {.protection = agreement->protection,
+                                     .seal = protects ? agreement->outgoing : NULL,
+                                     .level = agreement->compresses ? compress_level : 0,
+                                     .jobs = jobs,
+                                     .scratch_count = rd_encoder_scratch_wanted(jobs)};
+  tx->data_most_bytes = agreement->peer.slot_bytes;
+  if (tx->data_most_bytes == 0 || (!protects && config.level == 0)) return true;
+  bool copies = seals || config.level > 0;
+  if (copies && !make_scratch(tx, registered, seals, &config, error)) return false;
+  config.most_bytes = tx->data_most_bytes;
+  tx->encoder = rd_encoder_create(&config, error);
+  return tx->encoder != NULL;
+}
+
+// What does not shrink goes from the ring, unless it is sealed: then half is the ring's.
+static bool make_scratch(struct rd_tx *tx, struct rd_registered *registered, bool seals,
+                         struct rd_encoder_config *config, struct rd_error *error) {
+  size_t bytes = tx->data_most_bytes;
+  size_t for_all_bytes = seals ? registered->left_bytes : registered->left_bytes / 2;
+  size_t fit = for_all_bytes / SCRATCH_GOOD_BYTES > SCRATCH_LEAST ? for_all_bytes / SCRATCH_GOOD_BYTES : SCRATCH_LEAST;
+  if (fit < config->scratch_count) config->scratch_count = (unsigned)fit;
+  size_t most_bytes = for_all_bytes / config->scratch_count / PAGE_BYTES * PAGE_BYTES;
+  if (bytes + RD_TAG_BYTES > most_bytes) bytes = most_bytes > 2 * PAGE_BYTES ? most_bytes - PAGE_BYTES : PAGE_BYTES;
+  if (seals) tx->data_most_bytes = bytes;
+  config->stride_bytes = rd_pages_round(bytes + RD_TAG_BYTES);
+  tx->scratch = rd_registered_make(registered, config->scratch_count * config->stride_bytes, error);
+  config->scratch = tx->scratch;
+  return tx->scratch != NULL;
+}
+
+static int send_data(struct rd_tx *tx, const struct rd_frame *frame, const unsigned char *payload, size_t bytes,
+                     struct rd_error *error) {
+  uint64_t released = tx->transport->ops->released(tx->transport);
+  int put = rd_encoder_put(tx->encoder, frame, payload, bytes, released, error);
+  if (put <= 0) return put;
+  return rd_tx_offer(tx, error) ? 1 : -1;
+}
+
+static struct rd_outgoing *free_outgoing(const struct rd_tx *tx) {
+  uint64_t released = tx->transport->ops->released(tx->transport);
+  if (tx->accepted - released >= OUTGOING_MOST) return NULL;
+  return &tx->outgoing[tx->accepted % OUTGOING_MOST];
+}
+
+static void stage(struct rd_tx *tx, struct rd_outgoing *outgoing, const unsigned char *body, size_t bytes) {
+  tx->staged[0] = (struct iovec){outgoing->header, RD_HEADER_BYTES};
+  tx->staged[1] = (struct iovec){(unsigned char *)(uintptr_t)body, bytes};
+  tx->is_staged = true;
+}
+
+static bool offer_staged(struct rd_tx *tx, struct rd_error *error) {
+  if (!tx->is_staged) return true;
+  int sent = offer_message(tx, tx->staged, 2, error);
+  tx->is_staged = sent == 0;
+  return sent >= 0;
+}
+
+static bool offer_outbound(struct rd_tx *tx, struct rd_error *error) {
+  struct iovec parts[RD_ENCODER_PARTS];
+  while (tx->encoder != NULL && !tx->is_staged && !tx->is_closed) {
+    if (free_outgoing(tx) == NULL) {
+      tx->transport->ops->expect_releases(tx->transport, true);
+      return true;
+    }
+    int next = rd_encoder_next(tx->encoder, parts, error);
+    if (next <= 0) return next == 0;
+    int sent = offer_message(tx, parts, RD_ENCODER_PARTS, error);
+    if (sent <= 0) return sent == 0;
+    rd_encoder_sent(tx->encoder, tx->accepted);
+    for (int i = 0; i < RD_ENCODER_PARTS; i++) tx->wire_bytes += parts[i].iov_len;
+  }
+  return true;
+}
+
+// As the transport's send(), but one refusal is followed by a flush and a second try.
+static int offer_message(struct rd_tx *tx, const struct iovec *parts, int count, struct rd_error *error) {
+  struct rd_transport *transport = tx->transport;
+  int sent = transport->ops->send(transport, parts, count, error);
+  if (sent == 0) {
+    if (!transport->ops->flush(transport, error)) return -1;
+    sent = transport->ops->send(transport, parts, count, error);
+  }
+  if (sent > 0) tx->accepted++;
+  if (sent == 0) transport->ops->expect_releases(transport, true);
+  return sent;
+}

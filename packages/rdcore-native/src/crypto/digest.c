@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "crypto/digest.h"
+
+#include "crypto/digest_avx2.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+struct rd_digest {
+  XXH3_state_t *state;
+};
+
+struct rd_digest *rd_digest_create(struct rd_error *error) {
+  struct rd_digest *digest = calloc(1, sizeof *digest);
+  if (digest != NULL) digest->state = XXH3_createState();
+  if (digest == NULL || digest->state == NULL) {
+    free(digest);
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a digest");
+    return NULL;
+  }
+  XXH3_128bits_reset(digest->state);
+  return digest;
+}
+
+void rd_digest_update(struct rd_digest *digest, const unsigned char *bytes, size_t count) {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) {
+    rd_digest_update_avx2(digest->state, bytes, count);
+    return;
+  }
+#endif
+  XXH3_128bits_update(digest->state, bytes, count);
+}
+
+void rd_digest_value(const struct rd_digest *digest, unsigned char out[RD_DIGEST_BYTES]) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(digest->state));
+  memcpy(out, canonical.digest, RD_DIGEST_BYTES);
+}
+
+void rd_digest_destroy(struct rd_digest *digest) {
+  if (digest == NULL) return;
+  XXH3_freeState(digest->state);
+  free(digest);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The running digest of a plain stream: XXH3, 128 bits, canonical (big-endian) form. It finds damage, not malice: it
+// travels sealed.
+#ifndef RD_DIGEST_H
+#define RD_DIGEST_H
+
+#include "wire/wire.h"
+
+struct rd_digest;
+struct rd_digest *rd_digest_create(struct rd_error *error);
+void rd_digest_update(struct rd_digest *digest, const unsigned char *bytes, size_t count);
+void rd_digest_value(const struct rd_digest *digest, unsigned char out[RD_DIGEST_BYTES]);
+void rd_digest_destroy(struct rd_digest *digest);
+#endif

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "crypto/handshake.h"
+
+#include "base/bytes.h"
+#include "base/hex.h"
+#include "wire/window.h"
+
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char ciphersuite[] = "TLS_AES_256_GCM_SHA384";
+static const unsigned char ciphersuite_id[2] = {0x13, 0x02};
+static const char exporter_label[] = "EXPORTER-rdpipe-data";
+enum { DATA_KEY_BYTES = 44, SLOTS_MAX = 1 << 16 };
+// With AES, and with ChaCha20.
+static const char *const cipher_names[][2] = {[RD_PROTECTION_NONE] = {"none", "none"},
+                                              [RD_PROTECTION_MAC] = {"aes-256-gmac", "poly1305"},
+                                              [RD_PROTECTION_SEAL] = {"aes-256-gcm", "chacha20-poly1305"}};
+
+static SSL_CTX *tls_context; // of this process, once made
+
+struct rd_handshake {
+  SSL *tls;
+  BIO *incoming; // owned by tls
+  BIO *outgoing; // owned by tls
+  unsigned char key[RD_KEY_BYTES];
+  char identity[128];
+  enum rd_role role;
+  bool is_dialer;
+  bool key_unknown; // the other side named another key, or none
+  bool authenticated;
+  bool greeted; // the other side's HELLO came
+  bool failed;
+  struct rd_hello mine;
+  bool adapts_slots;
+  struct rd_hello peer;
+};
+
+static bool init_library(void);
+static SSL_CTX *the_context(void);
+static void create_context(void);
+static bool create_tls(struct rd_handshake *handshake);
+static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **identity, size_t *identity_bytes,
+                     SSL_SESSION **session);
+static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session);
+static SSL_SESSION *make_session(SSL *tls, const unsigned char key[RD_KEY_BYTES]);
+static bool advance(struct rd_handshake *handshake, struct rd_error *error);
+static void follow(struct rd_handshake *handshake);
+static bool authenticate(struct rd_handshake *handshake, struct rd_error *error);
+static void explain_failure(const struct rd_handshake *handshake, struct rd_error *error);
+static bool is_key_failure(int reason);
+static bool receive_hello(struct rd_handshake *handshake, struct rd_error *error);
+static bool check_hello(const struct rd_handshake *handshake, struct rd_error *error);
+static bool send_hello(struct rd_handshake *handshake, struct rd_error *error);
+static struct rd_seal *export_seal(const struct rd_handshake *handshake, enum rd_role sealer, bool chacha,
+                                   struct rd_error *error);
+static bool stretch_key(const char *text, unsigned char key[RD_KEY_BYTES]);
+
+struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool is_dialer,
+                                         const struct rd_hello *mine, struct rd_error *error) {
+  struct rd_handshake *handshake = calloc(1, sizeof *handshake);
+  if (handshake == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a handshake");
+    return NULL;
+  }
+  handshake->role = role;
+  handshake->is_dialer = is_dialer;
+  handshake->mine = *mine;
+  memcpy(handshake->key, identity->key, RD_KEY_BYTES);
+  bool dialer_sends = (role == RD_ROLE_SENDER) == is_dialer;
+  snprintf(handshake->identity, sizeof handshake->identity, "rdpipe/1 %s %u %s", identity->run, identity->hop,
+           dialer_sends ? "sender" : "receiver");
+  if (create_tls(handshake)) return handshake;
+  rd_handshake_destroy(handshake);
+  rd_error_set(error, RD_CODE_INTERNAL, "cannot set up TLS 1.3");
+  return NULL;
+}
+
+void rd_handshake_adapt_slots(struct rd_handshake *handshake) {
+  handshake->adapts_slots = true;
+}
+
+bool rd_handshake_input(struct rd_handshake *handshake, const unsigned char *payload, size_t bytes,
+                        struct rd_error *error) {
+  size_t written = 0;
+  if (handshake->failed || handshake->greeted || bytes > RD_HANDSHAKE_MESSAGE_MAX_BYTES) {
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent a handshake message out of place");
+    return false;
+  }
+  if (bytes > 0 && BIO_write_ex(handshake->incoming, payload, bytes, &written) != 1) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a handshake message");
+    return false;
+  }
+  ERR_clear_error();
+  handshake->failed = !advance(handshake, error);
+  return !handshake->failed;
+}
+
+size_t rd_handshake_output(struct rd_handshake *handshake, unsigned char *out, size_t out_bytes) {
+  size_t drained = 0;
+  return BIO_read_ex(handshake->outgoing, out, out_bytes, &drained) == 1 ? drained : 0;
+}
+
+bool rd_handshake_complete(const struct rd_handshake *handshake) {
+  return handshake->greeted && !handshake->failed && BIO_ctrl_pending(handshake->outgoing) == 0;
+}
+
+bool rd_handshake_named_key(const struct rd_handshake *handshake) {
+  return !handshake->is_dialer && SSL_session_reused(handshake->tls) == 1;
+}
+
+bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agreement, struct rd_error *error) {
+  const struct rd_hello *mine = &handshake->mine, *peer = &handshake->peer;
+  bool sends = handshake->role == RD_ROLE_SENDER;
+  const struct rd_hello *sender = sends ? mine : peer, *receiver = sends ? peer : mine;
+  enum rd_protection protection = mine->wants > peer->wants ? mine->wants : peer->wants;
+  bool chacha = protection == RD_PROTECTION_MAC ? sender->wants_chacha_mac : sender->wants_chacha;
+  *agreement = (struct rd_agreement){
+      .protection = protection,
+      .cipher_name = cipher_names[protection][chacha],
+      .compresses = sender->compresses && (receiver->features & RD_FEATURE_ZSTD) != 0,
+      .mine = *mine,
+      .peer = *peer,
+  };
+  agreement->outgoing = export_seal(handshake, handshake->role, chacha, error);
+  agreement->incoming = export_seal(handshake, sends ? RD_ROLE_RECEIVER : RD_ROLE_SENDER, chacha, error);
+  if (agreement->outgoing != NULL && agreement->incoming != NULL) return true;
+  rd_seal_destroy(agreement->outgoing);
+  rd_seal_destroy(agreement->incoming);
+  agreement->outgoing = agreement->incoming = NULL;
+  return false;
+}
+
+void rd_handshake_destroy(struct rd_handshake *handshake) {
+  if (handshake == NULL) return;
+  SSL_free(handshake->tls);
+  OPENSSL_cleanse(handshake, sizeof *handshake);
+  free(handshake);
+}
+
+bool rd_key_from_text(const char *text, unsigned char key[RD_KEY_BYTES], struct rd_error *error) {
+  size_t length = strlen(text), decoded;
+  if (length == 0) {
+    rd_error_set(error, RD_CODE_USAGE, "the key is empty");
+    return false;
+  }
+  if (length == 2 * RD_KEY_BYTES && rd_hex_decode(text, length, key, RD_KEY_BYTES, &decoded)) return true;
+  if (stretch_key(text, key)) return true;
+  rd_error_set(error, RD_CODE_INTERNAL, "no memory to stretch the key (32 MiB are needed)");
+  return false;
+}
+
+static bool create_tls(struct rd_handshake *handshake) {
+  SSL_CTX *shared = the_context();
+  if (shared != NULL) handshake->tls = SSL_new(shared);
+  if (handshake->tls == NULL) return false;
+  BIO *incoming = BIO_new(BIO_s_mem()), *outgoing = BIO_new(BIO_s_mem());
+  if (incoming == NULL || outgoing == NULL) {
+    BIO_free(incoming);
+    BIO_free(outgoing);
+    return false;
+  }
+  // An empty BIO means "more may come", not the end.
+  BIO_set_mem_eof_return(incoming, -1);
+  BIO_set_mem_eof_return(outgoing, -1);
+  SSL_set_bio(handshake->tls, incoming, outgoing);
+  handshake->incoming = incoming;
+  handshake->outgoing = outgoing;
+  SSL_set_app_data(handshake->tls, handshake);
+  if (handshake->is_dialer) {
+    // A listener that shows a certificate in place of the key is refused: no authority is trusted.
+    SSL_set_verify(handshake->tls, SSL_VERIFY_PEER, NULL);
+    SSL_set_connect_state(handshake->tls);
+  } else {
+    SSL_set_accept_state(handshake->tls);
+  }
+  return true;
+}
+
+// What a hop does must not depend on an openssl.cnf: both ends are to agree on every host. And nothing is torn down at
+// exit, when another thread may still be sealing.
+static bool init_library(void) {
+  return OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) == 1;
+}
+
+// One for all handshakes: to make it takes longer than all else that a stranger can ask for.
+static SSL_CTX *the_context(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  return pthread_once(&once, create_context) == 0 ? tls_context : NULL;
+}
+
+static void create_context(void) {
+  if (!init_library()) return;
+  SSL_CTX *made = SSL_CTX_new(TLS_method());
+  if (made == NULL) return;
+  if (SSL_CTX_set_min_proto_version(made, TLS1_3_VERSION) != 1 || SSL_CTX_set_num_tickets(made, 0) != 1 ||
+      SSL_CTX_set_ciphersuites(made, ciphersuite) != 1 || SSL_CTX_set1_groups_list(made, "X25519:P-256") != 1) {
+    SSL_CTX_free(made);
+    return;
+  }
+  SSL_CTX_set_options(made, SSL_OP_NO_TICKET);
+  SSL_CTX_clear_options(made, SSL_OP_ENABLE_MIDDLEBOX_COMPAT);
+  SSL_CTX_set_mode(made, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_session_cache_mode(made, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_psk_use_session_callback(made, offer_key);
+  SSL_CTX_set_psk_find_session_callback(made, find_key);
+  tls_context = made;
+}
+
+// Dialler: which key to offer. Without one (another digest than ours was asked for) nothing can come of it.
+static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **identity, size_t *identity_bytes,
+                     SSL_SESSION **session) {
+  struct rd_handshake *handshake = SSL_get_app_data(tls);
+  if (digest != NULL && EVP_MD_get_type(digest) != NID_sha384) return 0;
+  *identity = (const unsigned char *)handshake->identity;
+  *identity_bytes = strlen(handshake->identity);
+  *session = make_session(tls, handshake->key);
+  return *session != NULL;
+}
+
+// Listener: the key of the identity that the dialer named.
+static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session) {
+  struct rd_handshake *handshake = SSL_get_app_data(tls);
+  *session = NULL;
+  if (identity_bytes != strlen(handshake->identity) || memcmp(identity, handshake->identity, identity_bytes) != 0) {
+    handshake->key_unknown = true;
+    return 1;
+  }
+  *session = make_session(tls, handshake->key);
+  return *session != NULL;
+}
+
+static SSL_SESSION *make_session(SSL *tls, const unsigned char key[RD_KEY_BYTES]) {
+  const SSL_CIPHER *cipher = SSL_CIPHER_find(tls, ciphersuite_id);
+  SSL_SESSION *session = SSL_SESSION_new();
+  if (session != NULL && cipher != NULL && SSL_SESSION_set1_master_key(session, key, RD_KEY_BYTES) == 1 &&
+      SSL_SESSION_set_cipher(session, cipher) == 1 && SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1)
+    return session;
+  SSL_SESSION_free(session);
+  return NULL;
+}
+
+// As far as what has come allows: TLS, then the HELLOs, the dialer's first.
+static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
+  if (!handshake->authenticated) {
+    if (!authenticate(handshake, error)) return false;
+    if (!handshake->authenticated) return true;
+    if (handshake->is_dialer && !send_hello(handshake, error)) return false;
+  }
+  if (!receive_hello(handshake, error)) return false;
+  if (!handshake->greeted) return true;
+  if (!handshake->is_dialer) follow(handshake);
+  // Sent before the other's is judged, so that both sides can name a difference of versions.
+  if (!handshake->is_dialer && !send_hello(handshake, error)) return false;
+  return check_hello(handshake, error);
+}
+
+// What a listener says after it heard the dialer.
+static void follow(struct rd_handshake *handshake) {
+  struct rd_hello *mine = &handshake->mine;
+  const struct rd_hello *is_dialer = &handshake->peer;
+  if (handshake->adapts_slots && (is_dialer->compresses || is_dialer->wants == RD_PROTECTION_SEAL)) {
+    struct rd_window window = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
+    window = rd_window_worked(&window);
+    mine->slots = window.slots;
+    mine->slot_bytes = window.slot_bytes;
+  }
+  if (is_dialer->epoch > mine->epoch) mine->epoch = is_dialer->epoch;
+}
+
+// Sets authenticated when TLS is through; true also when more has to come first.
+static bool authenticate(struct rd_handshake *handshake, struct rd_error *error) {
+  int result = SSL_do_handshake(handshake->tls);
+  if (result != 1 && SSL_get_error(handshake->tls, result) == SSL_ERROR_WANT_READ) return true;
+  // TLS calls it reuse when the key was proved, and not a certificate.
+  handshake->authenticated = result == 1 && SSL_session_reused(handshake->tls) == 1;
+  handshake->key_unknown = handshake->key_unknown || (result == 1 && !handshake->authenticated);
+  if (!handshake->authenticated) explain_failure(handshake, error);
+  return handshake->authenticated;
+}
+
+static void explain_failure(const struct rd_handshake *handshake, struct rd_error *error) {
+  unsigned long reason = ERR_peek_error();
+  if (handshake->key_unknown || is_key_failure(ERR_GET_REASON(reason))) {
+    rd_error_set(error, RD_CODE_KEY_REFUSED, "the other side holds another key, or belongs to another hop");
+  } else {
+    const char *message = reason != 0 ? ERR_reason_error_string(reason) : NULL;
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side does not speak this protocol (tls: %s)",
+                 message != NULL ? message : "no reason given");
+  }
+  ERR_clear_error();
+}
+
+// A wrong key as OpenSSL sees it: at the listener (the first two), at the dialer (the alerts that tell of it, and a
+// certificate where only the key counts).
+static bool is_key_failure(int reason) {
+  switch (reason) {
+  case SSL_R_BINDER_DOES_NOT_VERIFY:
+  case SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM:
+  case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+  case SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER:
+  case SSL_R_TLSV1_ALERT_DECRYPT_ERROR:
+  case SSL_AD_REASON_OFFSET + SSL_AD_UNKNOWN_PSK_IDENTITY:
+  case SSL_R_CERTIFICATE_VERIFY_FAILED:
+    return true;
+  default:
+    return false;
+  }
+}
+
+// Fills peer and sets greeted when all of the HELLO is there; true also when it is not there yet.
+static bool receive_hello(struct rd_handshake *handshake, struct rd_error *error) {
+  unsigned char bytes[RD_HELLO_BYTES + 1];
+  size_t count;
+  if (SSL_read_ex(handshake->tls, bytes, sizeof bytes, &count) == 1) {
+    handshake->greeted = rd_hello_decode(bytes, count, &handshake->peer, error);
+    return handshake->greeted;
+  }
+  if (SSL_get_error(handshake->tls, 0) == SSL_ERROR_WANT_READ) return true;
+  explain_failure(handshake, error);
+  return false;
+}
+
+static bool check_hello(const struct rd_handshake *handshake, struct rd_error *error) {
+  const struct rd_hello *mine = &handshake->mine, *peer = &handshake->peer;
+  if (peer->version != mine->version) {
+    rd_error_set(error, RD_CODE_CANNOT_CONNECT, "the other side speaks version %u of the protocol, this one version %u",
+                 peer->version, mine->version);
+    return false;
+  }
+  bool right = BIO_ctrl_pending(handshake->incoming) == 0 && SSL_pending(handshake->tls) == 0;
+  if (handshake->role == RD_ROLE_SENDER)
+    right = right && peer->slot_bytes > 0 && peer->slot_bytes <= RD_SLOT_MAX_BYTES && peer->slots > 0 &&
+            peer->slots <= SLOTS_MAX && peer->small_slots <= SLOTS_MAX;
+  else
+    right = right && peer->slot_bytes == 0 && peer->slots == 0 && peer->small_slots == 0;
+  // Above the last one, and another one must fit above it.
+  if (right && peer->epoch == mine->epoch && peer->epoch > 0 && peer->epoch < UINT32_MAX) return true;
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side's HELLO says what it cannot say");
+  return false;
+}
+
+static bool send_hello(struct rd_handshake *handshake, struct rd_error *error) {
+  unsigned char bytes[RD_HELLO_BYTES];
+  size_t written;
+  rd_hello_encode(&handshake->mine, bytes);
+  if (SSL_write_ex(handshake->tls, bytes, sizeof bytes, &written) == 1) return true;
+  rd_error_set(error, RD_CODE_INTERNAL, "cannot encrypt the handshake");
+  return false;
+}
+
+// The seal for what `sealer` sends.
+static struct rd_seal *export_seal(const struct rd_handshake *handshake, enum rd_role sealer, bool chacha,
+                                   struct rd_error *error) {
+  unsigned char context[5] = {sealer == RD_ROLE_SENDER ? 's' : 'r'}, key_and_iv[DATA_KEY_BYTES];
+  rd_put_u32(context + 1, handshake->mine.epoch);
+  if (SSL_export_keying_material(handshake->tls, key_and_iv, sizeof key_and_iv, exporter_label,
+                                 sizeof exporter_label - 1, context, sizeof context, 1) != 1) {
+    rd_error_set(error, RD_CODE_INTERNAL, "cannot derive the data keys");
+    return NULL;
+  }
+  struct rd_seal *seal = rd_seal_create(chacha, key_and_iv, 0, error);
+  OPENSSL_cleanse(key_and_iv, sizeof key_and_iv);
+  return seal;
+}
+
+static bool stretch_key(const char *text, unsigned char key[RD_KEY_BYTES]) {
+  static const unsigned char salt[] = "rdpipe/1 key";
+  const uint64_t n = 1 << 15, r = 8, p = 1, memory_bytes = 64 << 20;
+  return init_library() &&
+         EVP_PBE_scrypt(text, strlen(text), salt, sizeof salt - 1, n, r, p, memory_bytes, key, RD_KEY_BYTES) == 1;
+}

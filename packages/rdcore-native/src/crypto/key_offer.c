@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "crypto/key_offer.h"
+
+#include "base/cleanup.h"
+#include "base/io.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORDS_BYTES 768
+
+bool rd_key_offer_make(struct rd_key_offer *offer, struct rd_error *error) {
+  offer->terminal_fd = open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (offer->terminal_fd >= 0) return rd_key_words_make(offer->words, error);
+  rd_error_set(error, RD_CODE_USAGE,
+               "there is no KEY, and no terminal to show one on that was made: give it by --key-fd N, with - as KEY");
+  return false;
+}
+
+void rd_key_offer_show(struct rd_key_offer *offer, const char *host, uint16_t port) {
+  if (offer->terminal_fd < 0) return;
+  char words[WORDS_BYTES], name[256] = "HOST";
+  if (host[0] == '\0') {
+    gethostname(name, sizeof name - 1);
+    host = name;
+  }
+  int length = snprintf(words, sizeof words,
+                        "rdrecv: type this on the sender, with FILE or -- COMMAND behind it if need be:\n"
+                        "    rdsend %s %u -\n"
+                        "rdrecv: and this where it asks for the key:\n"
+                        "    %s\n",
+                        host, port, offer->words);
+  rd_write_all(offer->terminal_fd, words, (size_t)length);
+  explicit_bzero(words, sizeof words);
+  explicit_bzero(offer->words, sizeof offer->words);
+  rd_cleanup_fd(&offer->terminal_fd);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A key that is not in argv: from the terminal, without echo, or from a descriptor.
+#ifndef RD_KEY_PROMPT_H
+#define RD_KEY_PROMPT_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+// Reads one line, without its end. `key_fd` -1: from the terminal, where "key: " is shown, and where the line may be
+// empty if `offers`: the prompt says that one is made then. The caller wipes `out`. False: RD_CODE_USAGE.
+bool rd_key_prompt(int key_fd, bool offers, char *out, size_t out_bytes, struct rd_error *error);
+
+#endif

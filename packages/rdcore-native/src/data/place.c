@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/place.h"
+
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/vfs.h>
+
+#define LINKS_MOST 40
+#define OVERFLOW_UID 65534 // stands for every user that this user namespace does not know
+
+static bool walk(struct rd_place *place, char **rest, const char *path, struct rd_error *error);
+static bool take_name(struct rd_place *place, char *rest);
+static int look(const struct rd_place *place, bool is_last);
+static bool follow(struct rd_place *place, int *fd, char **rest);
+static int look_by_kernel(struct rd_place *place);
+static bool is_strangers(const struct rd_place *place, const struct stat *status);
+static bool refuse(const struct rd_place *place, const struct stat *status, const char *path, struct rd_error *error);
+static bool unwritable(const char *path, struct rd_error *error);
+
+bool rd_place_find(struct rd_place *place, const char *path, struct rd_error *error) {
+  *place = (struct rd_place){.directory_fd = open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  RD_AUTO_FREE char *rest = strdup(path);
+  if (path[0] == '\0') errno = ENOENT;
+  bool begun = place->directory_fd >= 0 && rest != NULL && path[0] != '\0';
+  if (begun ? walk(place, &rest, path, error) : unwritable(path, error)) return true;
+  rd_place_close(place);
+  return false;
+}
+
+void rd_place_close(struct rd_place *place) {
+  rd_cleanup_fd(&place->directory_fd);
+}
+
+int rd_place_open(const struct rd_place *place, int flags) {
+  int no_link = place->is_kernels ? 0 : O_NOFOLLOW;
+  RD_AUTO_CLOSE int fd = openat(place->directory_fd, place->name, flags | no_link | O_CLOEXEC | O_NOCTTY, 0666);
+  struct stat status;
+  if (fd < 0 || fstat(fd, &status) < 0) return -1;
+  if (!is_strangers(place, &status)) return rd_take_fd(&fd);
+  errno = EACCES;
+  return -1;
+}
+
+// A name at a time: each link on the way is seen, and is judged by the directory that holds it.
+static bool walk(struct rd_place *place, char **rest, const char *path, struct rd_error *error) {
+  for (int links = 0; links <= LINKS_MOST;) {
+    if (!take_name(place, *rest)) return unwritable(path, error);
+    bool is_last = (*rest)[0] == '\0';
+    RD_AUTO_CLOSE int fd = look(place, is_last);
+    if (fd < 0) return (is_last && errno == ENOENT) || unwritable(path, error);
+    if (fstat(fd, &place->status) < 0) return unwritable(path, error);
+    bool is_link = S_ISLNK(place->status.st_mode);
+    if ((is_link || is_last) && is_strangers(place, &place->status)) return refuse(place, &place->status, path, error);
+    if (is_link && !follow(place, &fd, rest)) return unwritable(path, error);
+    links += is_link;
+    if (fd < 0) continue; // to where the link leads
+    place->exists = is_last;
+    if (is_last) return true;
+    rd_cleanup_fd(&place->directory_fd);
+    place->directory_fd = rd_take_fd(&fd);
+  }
+  errno = ELOOP;
+  return unwritable(path, error);
+}
+
+// Moves the first name of `rest` to the place.
+static bool take_name(struct rd_place *place, char *rest) {
+  const char *name = rest + strspn(rest, "/");
+  size_t length = strcspn(name, "/");
+  errno = length == 0 ? EISDIR : ENAMETOOLONG;
+  if (length == 0 || length > NAME_MAX) return false;
+  memcpy(place->name, name, length);
+  place->name[length] = '\0';
+  place->is_kernels = false;
+  memmove(rest, name + length, strlen(name + length) + 1);
+  return true;
+}
+
+// Links are not followed. A directory is asked for as one: only then an automounter mounts it.
+static int look(const struct rd_place *place, bool is_last) {
+  int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+  int fd = is_last ? -1 : openat(place->directory_fd, place->name, flags | O_DIRECTORY);
+  bool is_directory = fd >= 0 || (!is_last && errno != ENOTDIR);
+  return is_directory ? fd : openat(place->directory_fd, place->name, flags);
+}
+
+// Closes *fd, which is the link, and has `rest` go on with what it says; or has *fd be what a link of the kernel's
+// leads to, for which there may be no text that does.
+static bool follow(struct rd_place *place, int *fd, char **rest) {
+  char target[PATH_MAX];
+  ssize_t length = readlinkat(*fd, "", target, sizeof target - 1);
+  rd_cleanup_fd(fd);
+  if (length < 0) return false;
+  *fd = look_by_kernel(place);
+  if (*fd >= 0) return fstat(*fd, &place->status) == 0;
+  target[length] = '\0';
+  char *joined;
+  if (asprintf(&joined, "%s%s", target, *rest) < 0) return false;
+  free(*rest);
+  *rest = joined;
+  if (target[0] != '/') return true;
+  rd_cleanup_fd(&place->directory_fd);
+  place->directory_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  return place->directory_fd >= 0;
+}
+
+// Below /proc only. A file is found by its name in its directory all the same, to be replaced there. -1: not so.
+static int look_by_kernel(struct rd_place *place) {
+  struct statfs system;
+  struct stat status;
+  if (fstatfs(place->directory_fd, &system) < 0 || system.f_type != PROC_SUPER_MAGIC) return -1;
+  RD_AUTO_CLOSE int fd = openat(place->directory_fd, place->name, O_PATH | O_CLOEXEC);
+  place->is_kernels = fd >= 0 && fstat(fd, &status) == 0 && !S_ISREG(status.st_mode);
+  return place->is_kernels ? rd_take_fd(&fd) : -1;
+}
+
+// It lies where others may put things too, and was put there by another user. The directory's owner may do there what
+// he likes in any case.
+static bool is_strangers(const struct rd_place *place, const struct stat *status) {
+  struct stat directory;
+  if (fstat(place->directory_fd, &directory) < 0) return true;
+  bool is_for_all = (directory.st_mode & S_ISVTX) != 0 && (directory.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  bool is_owners = status->st_uid == directory.st_uid && status->st_uid != OVERFLOW_UID;
+  return is_for_all && status->st_uid != geteuid() && !is_owners;
+}
+
+static bool refuse(const struct rd_place *place, const struct stat *status, const char *path, struct rd_error *error) {
+  bool is_link = S_ISLNK(status->st_mode);
+  rd_error_set(error, RD_CODE_SINK_UNWRITABLE,
+               "cannot write %.200s: %.80s, in a directory for all, is %s of user %u: %s", path, place->name,
+               is_link ? "a link" : "a file", status->st_uid,
+               is_link ? "name what it leads to" : "remove it or take another name");
+  return false;
+}
+
+static bool unwritable(const char *path, struct rd_error *error) {
+  rd_error_set_errno(error, RD_CODE_SINK_UNWRITABLE, "cannot write %.300s", path);
+  return false;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/reader.h"
+
+#include "base/cleanup.h"
+#include "base/worker.h"
+#include "crypto/digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#define READ_MOST_BYTES (1u << 20)
+
+struct rd_reader {
+  struct rd_source *source;
+  struct rd_ring *ring;
+  struct rd_digest *digest; // of whoever reads; NULL: not wanted
+  bool has_thread;          // it reads, else the owner
+  struct rd_worker worker;
+  atomic_bool stop;
+  int event_fd;
+  atomic_bool news_expected;
+  atomic_int state;      // enum rd_reader_state
+  struct rd_error error; // set before the state says so
+};
+
+static bool start_thread(struct rd_reader *reader, struct rd_error *error);
+static void *read_all(void *context);
+static ssize_t read_some(struct rd_reader *reader);
+static void set_state(struct rd_reader *reader, ssize_t got);
+static void wake(struct rd_reader *reader);
+static void free_reader(struct rd_reader *reader);
+
+struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *ring, bool wants_digest,
+                                   struct rd_error *error) {
+  struct rd_reader *reader = calloc(1, sizeof *reader);
+  if (reader == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a reader");
+    return NULL;
+  }
+  reader->source = source;
+  reader->ring = ring;
+  reader->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (reader->event_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an event descriptor");
+  if (wants_digest && reader->event_fd >= 0) reader->digest = rd_digest_create(error);
+  bool made = reader->event_fd >= 0 && (!wants_digest || reader->digest != NULL);
+  if (made && (rd_source_poll_fd(source) >= 0 || start_thread(reader, error))) return reader;
+  free_reader(reader);
+  return NULL;
+}
+
+bool rd_reader_destroy(struct rd_reader *reader) {
+  if (reader == NULL) return true;
+  atomic_store(&reader->stop, true);
+  rd_ring_stop(reader->ring);
+  if (!rd_worker_stop(&reader->worker)) return false;
+  free_reader(reader);
+  return true;
+}
+
+int rd_reader_poll_fd(const struct rd_reader *reader) {
+  if (reader->has_thread) return reader->event_fd;
+  return rd_ring_is_full(reader->ring) ? -1 : rd_source_poll_fd(reader->source);
+}
+
+bool rd_reader_expect_news(struct rd_reader *reader, uint64_t filled) {
+  if (!reader->has_thread) return true;
+  atomic_store(&reader->news_expected, true);
+  // The thread fills first and looks at the flag then; we the other way round.
+  bool news = rd_ring_filled(reader->ring) > filled || atomic_load(&reader->state) != RD_READER_READING;
+  return !news;
+}
+
+void rd_reader_woken(struct rd_reader *reader) {
+  eventfd_t ignored;
+  if (reader->has_thread) {
+    eventfd_read(reader->event_fd, &ignored);
+    return;
+  }
+  ssize_t got = rd_ring_is_full(reader->ring) ? -1 : read_some(reader);
+  if (got >= 0 || reader->error.code != RD_CODE_OK) set_state(reader, got);
+}
+
+enum rd_reader_state rd_reader_state(const struct rd_reader *reader, struct rd_error *error) {
+  enum rd_reader_state state = (enum rd_reader_state)atomic_load(&reader->state);
+  if (state == RD_READER_FAILED) *error = reader->error;
+  return state;
+}
+
+void rd_reader_digest(const struct rd_reader *reader, unsigned char out[RD_DIGEST_BYTES]) {
+  memset(out, 0, RD_DIGEST_BYTES);
+  if (reader->digest != NULL) rd_digest_value(reader->digest, out);
+}
+
+static bool start_thread(struct rd_reader *reader, struct rd_error *error) {
+  reader->has_thread = true; // before the thread looks at it
+  return rd_worker_start(&reader->worker, read_all, reader, error);
+}
+
+static void *read_all(void *context) {
+  struct rd_reader *reader = context;
+  ssize_t got;
+  do {
+    got = read_some(reader);
+    set_state(reader, got);
+    if (atomic_exchange(&reader->news_expected, false)) wake(reader);
+  } while (got > 0);
+  return NULL;
+}
+
+// As read(); the owner does not wait.
+static ssize_t read_some(struct rd_reader *reader) {
+  unsigned char *space;
+  size_t most = rd_ring_reserve(reader->ring, READ_MOST_BYTES, &space);
+  if (most == 0) return 0; // stopped: nobody looks any more
+  ssize_t got = reader->has_thread ? rd_source_read(reader->source, space, most, &reader->stop, &reader->error)
+                                   : rd_source_read_now(reader->source, space, most, &reader->error);
+  if (got <= 0) return got;
+  if (reader->digest != NULL) rd_digest_update(reader->digest, space, (size_t)got);
+  rd_ring_fill(reader->ring, (size_t)got);
+  return got;
+}
+
+static void set_state(struct rd_reader *reader, ssize_t got) {
+  if (got <= 0) atomic_store(&reader->state, (int)(got == 0 ? RD_READER_AT_END : RD_READER_FAILED));
+}
+
+static void wake(struct rd_reader *reader) {
+  eventfd_write(reader->event_fd, 1);
+}
+
+static void free_reader(struct rd_reader *reader) {
+  rd_cleanup_fd(&reader->event_fd);
+  rd_digest_destroy(reader->digest);
+  free(reader);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam between the loops and whoever commands them: the agent over its socket (docs/protocol.md, section 3), or a
+// person by hand. Commands come in, events go out. Called from one thread.
+#ifndef RD_CONTROL_H
+#define RD_CONTROL_H
+
+#include "base/usage.h"
+#include "conn/connect.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <sys/types.h>
+
+#define RD_BUFFER_LEAST_BYTES (64u << 10)
+#define RD_BUFFER_MOST_BYTES (1u << 30)
+#define RD_BUFFER_DEFAULT_BYTES (8u << 20)
+#define RD_COMPRESS_LEVEL_MOST 19
+#define RD_JOBS_MOST 64
+#define RD_LIMIT_MOST_BYTES_PER_S (INT64_C(1) << 50)
+
+enum rd_command_type {
+  RD_COMMAND_OPEN,    // settings; first, once
+  RD_COMMAND_FILE,    // path, append: the source or sink
+  RD_COMMAND_READY,   // fd: the source or sink is this descriptor; asks
+  RD_COMMAND_LISTEN,  // listen
+  RD_COMMAND_DIAL,    // addresses
+  RD_COMMAND_ADOPT,   // transport (handed over), dialer
+  RD_COMMAND_READER,  // pid: leads the process group that reads our output
+  RD_COMMAND_SHOW,    // the answer to RD_EVENT_OUTPUT
+  RD_COMMAND_COMMIT,  // status: the producer ended well
+  RD_COMMAND_ABORT,   // code, reason
+  RD_COMMAND_RELEASE, // the consumer is dead: the output may be closed
+  RD_COMMAND_LOST,    // code, reason: nobody commands us any more
+};
+
+struct rd_settings {
+  unsigned char key[RD_KEY_BYTES];
+  char run[64];
+  unsigned hop;
+  enum rd_encrypt encrypt;
+  int compress_level; // of zstd, 1 to RD_COMPRESS_LEVEL_MOST; 0: none
+  unsigned jobs;      // threads that compress and encrypt, at most RD_JOBS_MOST; 0: as many as there are processors
+  int64_t limit_bytes_per_s; // of the stream, at most RD_LIMIT_MOST_BYTES_PER_S; 0: none
+  bool numa;                 // over RDMA, be where the device is
+  size_t buffer_bytes;       // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MOST_BYTES
+  int64_t connect_timeout_ms;
+  int64_t stall_timeout_ms; // RD_STALL_TIMEOUT_LEAST_MS at least
+  bool retry_refused;       // see dialer.h, as the next one
+  bool rdma_first;
+  bool poll;                 // never sleep while there is a connection
+  int64_t listen_timeout_ms; // by hand: a listener nobody came to ends; 0: no limit
+  char bind_host[256];       // empty: every address
+  uint16_t port_low, port_high;
+};
+
+struct rd_listen_command {
+  bool rdma;
+  bool has_bind; // else where the settings say
+  char bind_host[256];
+  uint16_t port; // 0: one of the settings' ports
+};
+
+struct rd_command {
+  enum rd_command_type type;
+  struct rd_settings settings;
+  char path[PATH_MAX];
+  bool append;
+  int fd;
+  bool asks; // before its first byte is written
+  struct rd_listen_command listen;
+  struct rd_transport *transport;
+  bool is_dialer;
+  pid_t pid;
+  uint32_t status;
+  enum rd_code code;
+  char reason[512];
+  struct rd_address addresses[RD_DIALER_MOST];
+  size_t address_count;
+};
+
+enum rd_event_type {
+  RD_EVENT_READY,
+  RD_EVENT_LISTENING,     // rdma, port
+  RD_EVENT_LISTEN_FAILED, // rdma, error: this end lives on
+  RD_EVENT_DIAL_FAILED,   // error: so does it
+  RD_EVENT_REJECTED,      // peer, error
+  RD_EVENT_CONNECTED,     // transport, cipher, local, peer, device, numa_node, note
+  RD_EVENT_BROKEN,        // error: the connection is gone, another one is being made
+  RD_EVENT_RESUMED,       // epoch, bytes: it is there, and the stream goes on from there
+  RD_EVENT_SIZE,          // bytes
+  RD_EVENT_COUNTERS,      // bytes, wire_bytes, *_ms, rtt_us
+  RD_EVENT_OUTPUT,        // the first byte waits for RD_COMMAND_SHOW, not for long
+  RD_EVENT_END,           // bytes, status: END was valid and everything is written
+  RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes, wire_bytes, usage; the last one
+};
+
+// What kept this end waiting, in milliseconds.
+struct rd_waits {
+  int64_t input_ms, limit_ms, worker_ms, wire_ms, output_ms;
+};
+
+struct rd_event {
+  enum rd_event_type type;
+  bool rdma;
+  uint16_t port;
+  const struct rd_error *error;
+  const char *transport, *cipher, *local, *peer;
+  const char *device, *note; // NULL: none
+  const int *numa_node;      // NULL: it did not matter
+  uint64_t bytes;
+  uint64_t wire_bytes; // that DATA took so far
+  struct rd_waits waits;
+  uint32_t rtt_us; // 0: not measured
+  uint32_t status; // of the producer
+  uint32_t epoch;  // of the connection
+  struct rd_usage usage;
+};
+
+struct rd_control {
+  const struct rd_control_ops *ops;
+  bool due; // there may be a command: its descriptor told something, or it was told an event
+};
+
+struct rd_control_ops {
+  // What to poll while there is no command: fd -1 when there is nothing.
+  struct pollfd (*poll)(const struct rd_control *control);
+  // The next command: false when there is none now.
+  bool (*next)(struct rd_control *control, struct rd_command *command);
+  // An event; what it points at is the caller's. Never waits, but for RD_EVENT_FINISHED.
+  void (*emit)(struct rd_control *control, const struct rd_event *event);
+};
+
+#endif

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hop/endpoint.h"
+
+#include "base/io.h"
+#include "base/numa.h"
+#include "conn/keepalive.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHUTDOWN_MS 2000
+#define CLOSED_MS 5000 // for the sender's BYE after our CLOSED
+#define NOTE_BYTES 160u
+// Another connection is tried beside the one there is: its PING has gone unanswered for half a second and four round
+// trips.
+#define SILENT_MS (RD_PING_AFTER_MS + 500)
+#define SILENT_ROUND_TRIPS 4
+// Who closes a connection while the network works, and wants another one, comes at once.
+#define CLOSED_RECONNECT_MS 5000
+#define STOPPED_AFTER_MS 2000 // we were stopped ourselves: nobody could come
+#define RING_UNIT_BYTES 4096u
+
+static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error);
+static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error);
+static void update_liveness(struct rd_endpoint *endpoint);
+static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error);
+static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error);
+static bool refused(struct rd_endpoint *endpoint, struct rd_error *error);
+static bool still_reconnecting(struct rd_endpoint *endpoint, struct rd_error *error);
+static void drop_connection(struct rd_endpoint *endpoint);
+static void read_meters(struct rd_endpoint *endpoint);
+static void emit_rejected(void *context, const char *peer, const struct rd_error *why);
+static void bind_numa(void *context, const char *device);
+static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command);
+static void emit_dial_failed(struct rd_endpoint *endpoint, const struct rd_error *error);
+static void emit_connected(struct rd_endpoint *endpoint);
+static size_t size_buffer(struct rd_endpoint *endpoint);
+static bool still_listening(const struct rd_endpoint *endpoint, struct rd_error *error);
+static int64_t sooner(int64_t first_ns, int64_t second_ns);
+
+void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd_control *control,
+                      void (*detach)(void *context, struct rd_connection *connection), void *context) {
+  *endpoint = (struct rd_endpoint){
+      .role = role, .control = control, .detach = detach, .context = context, .passed_at_ms = rd_now_ms()};
+  rd_meter_start(&endpoint->meter);
+}
+
+void rd_endpoint_clear(struct rd_endpoint *endpoint) {
+  read_meters(endpoint);
+  rd_connect_destroy(endpoint->connect);
+  rd_connection_destroy(endpoint->connection);
+  endpoint->connect = NULL;
+  endpoint->connection = NULL;
+  explicit_bzero(endpoint->settings.key, sizeof endpoint->settings.key);
+}
+
+bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_command *command,
+                                struct rd_error *error) {
+  if (command->type == RD_COMMAND_ABORT || command->type == RD_COMMAND_LOST) {
+    rd_error_set(error, command->code, "%s", command->reason);
+    return false;
+  }
+  if (command->type == RD_COMMAND_OPEN) return open_endpoint(endpoint, &command->settings, error);
+  if (endpoint->joined) { // another way to connect, on its way when this one was found
+    rd_transport_destroy(command->transport);
+    return true;
+  }
+  if (endpoint->connect == NULL) {
+    rd_transport_destroy(command->transport);
+    rd_error_set(error, RD_CODE_USAGE, "a command came before open");
+    return false;
+  }
+  if (command->type == RD_COMMAND_LISTEN) {
+    listen_now(endpoint, &command->listen);
+    return true;
+  }
+  bool begun = command->type == RD_COMMAND_DIAL
+                   ? rd_connect_dial(endpoint->connect, command->addresses, command->address_count, error)
+                   : rd_connect_adopt(endpoint->connect, command->transport, command->is_dialer, error);
+  if (!begun) emit_dial_failed(endpoint, error);
+  return true;
+}
+
+bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error) {
+  if (endpoint->connect == NULL) return true;
+  update_liveness(endpoint);
+  if (endpoint->connection != NULL && !check_silence(endpoint, error)) return false;
+  if (endpoint->connection != NULL && !endpoint->connect_due) return true;
+  return go_on_connecting(endpoint, error);
+}
+
+bool rd_endpoint_reconnect(struct rd_endpoint *endpoint, const struct rd_error *error) {
+  if (!rd_code_is_loss(error->code) || !rd_connect_again(endpoint->connect)) return false;
+  int64_t now_ms = rd_now_ms();
+  int64_t until_ms = endpoint->lived_at_ms + endpoint->settings.stall_timeout_ms;
+  bool soon = error->code == RD_CODE_PEER_CLOSED && now_ms + CLOSED_RECONNECT_MS < until_ms;
+  endpoint->reconnect_until_ms = soon ? now_ms + CLOSED_RECONNECT_MS : until_ms;
+  endpoint->broken = *error;
+  drop_connection(endpoint);
+  struct rd_event event = {.type = RD_EVENT_BROKEN, .error = error};
+  endpoint->control->ops->emit(endpoint->control, &event);
+  return true;
+}
+
+void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset) {
+  struct rd_event event = {
+      .type = RD_EVENT_RESUMED, .epoch = rd_connection_epoch(endpoint->connection), .bytes = offset};
+  endpoint->control->ops->emit(endpoint->control, &event);
+}
+
+void rd_endpoint_wait(struct rd_endpoint *endpoint, struct pollfd *own, size_t own_count, int64_t most_ns,
+                      enum rd_wait wait) {
+  struct pollfd polls[3 + RD_ENDPOINT_WAITS_MOST + RD_CONNECT_POLLS_MOST];
+  size_t count = 0;
+  polls[count++] = endpoint->control->ops->poll(endpoint->control);
+  for (size_t i = 0; i < own_count; i++) polls[count++] = own[i];
+  int64_t timeout_ns = sooner(most_ns, rd_ns_of_ms(rd_meter_timeout_ms(&endpoint->meter)));
+  size_t of_connection = count;
+  if (endpoint->connection != NULL) {
+    polls[count++] = (struct pollfd){.fd = rd_connection_poll_fd(endpoint->connection),
+                                     .events = rd_connection_poll_events(endpoint->connection)};
+    polls[count++] = (struct pollfd){.fd = rd_connection_work_fd(endpoint->connection), .events = POLLIN};
+    timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connection_timeout_ms(endpoint->connection)));
+  }
+  size_t first_of_connect = count;
+  if (endpoint->connect != NULL) {
+    count += rd_connect_polls(endpoint->connect, polls + count);
+    timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connect_timeout_ms(endpoint->connect)));
+  }
+  int64_t before_ns = rd_now_ns();
+  // Who polls must not keep a processor from those for whom it does.
+  if (endpoint->settings.poll) sched_yield();
+  struct timespec timeout = {.tv_sec = timeout_ns / RD_NS_A_SECOND, .tv_nsec = timeout_ns % RD_NS_A_SECOND};
+  ppoll(polls, count, timeout_ns < 0 ? NULL : &timeout, NULL);
+  for (size_t i = 0; i < own_count; i++) own[i].revents = polls[1 + i].revents;
+  if (polls[0].revents != 0) endpoint->control->due = true;
+  if (endpoint->connection != NULL && polls[of_connection].revents == 0) rd_connection_quiet(endpoint->connection);
+  if (endpoint->connection != NULL && polls[of_connection + 1].revents != 0) rd_connection_worked(endpoint->connection);
+  endpoint->connect_due = endpoint->connect != NULL && rd_connect_timeout_ms(endpoint->connect) == 0;
+  for (size_t i = first_of_connect; i < count; i++) endpoint->connect_due |= polls[i].revents != 0;
+  if (endpoint->joined) rd_meter_add_wait(&endpoint->meter, wait, rd_now_ns() - before_ns);
+}
+
+bool rd_endpoint_take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  struct rd_abort abort;
+  if (!rd_abort_decode(rx_frame->payload, rx_frame->bytes, &abort, error)) return false;
+  endpoint->peer_ended = true;
+  rd_error_set(error, RD_CODE_ABORTED, "the other side ended it: %s", abort.reason);
+  return false;
+}
+
+bool rd_endpoint_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of type %d at offset %" PRIu64 " came out of place",
+               (int)rx_frame->header.type, rx_frame->header.offset);
+  return false;
+}
+
+bool rd_endpoint_shutdown(struct rd_endpoint *endpoint, const struct rd_error *end) {
+  struct rd_connection *connection = endpoint->connection;
+  bool is_sender = endpoint->role == RD_ROLE_SENDER;
+  bool is_gone = rd_code_is_loss(end->code) || end->code == RD_CODE_PEER_STALLED;
+  bool is_good = end->code == RD_CODE_OK || end->code == RD_CODE_CLOSED;
+  uint64_t bytes = endpoint->meter.bytes;
+  struct rd_error lost;
+  if (connection == NULL || is_gone || (endpoint->peer_ended && !(is_good && is_sender))) {
+    // nothing to say
+  } else if (is_good && is_sender) {
+    rd_connection_send_final(connection, RD_FRAME_BYE, bytes, NULL, 0, SHUTDOWN_MS, &lost);
+  } else if (end->code == RD_CODE_CLOSED) {
+    return rd_connection_send_final(connection, RD_FRAME_CLOSED, bytes, NULL, 0, CLOSED_MS, &lost) ||
+           !rd_endpoint_reconnect(endpoint, &lost);
+  } else if (end->code != RD_CODE_OK) {
+    struct rd_abort abort = {.code = end->code};
+    unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
+    snprintf(abort.reason, sizeof abort.reason, "%s", end->message);
+    size_t payload_bytes = rd_abort_encode(&abort, payload);
+    rd_connection_send_final(connection, RD_FRAME_ABORT, bytes, payload, payload_bytes, SHUTDOWN_MS, &lost);
+  }
+  return true;
+}
+
+void rd_endpoint_emit_counters(struct rd_endpoint *endpoint, bool last) {
+  read_meters(endpoint);
+  rd_meter_emit(&endpoint->meter, endpoint->control, last);
+}
+
+void rd_endpoint_finish(struct rd_endpoint *endpoint, const struct rd_error *end) {
+  rd_endpoint_emit_counters(endpoint, true);
+  struct rd_event event = {.type = RD_EVENT_FINISHED,
+                           .error = end,
+                           .bytes = endpoint->meter.bytes,
+                           .wire_bytes = endpoint->meter.wire_bytes,
+                           .usage = rd_usage_so_far()};
+  endpoint->control->ops->emit(endpoint->control, &event);
+}
+
+static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error) {
+  if (endpoint->opened) {
+    rd_error_set(error, RD_CODE_USAGE, "open came twice");
+    return false;
+  }
+  endpoint->opened = true;
+  endpoint->settings = *settings;
+  settings = &endpoint->settings;
+  struct rd_connect_config config = {
+      .identity = {.key = settings->key, .hop = settings->hop},
+      .role = endpoint->role,
+      .encrypt = settings->encrypt,
+      .buffer_bytes = endpoint->role == RD_ROLE_RECEIVER ? settings->buffer_bytes : 0,
+      .stall_timeout_ms = settings->stall_timeout_ms,
+      .compress_level = settings->compress_level,
+      .jobs = settings->jobs,
+      .dialer = {.timeout_ms = settings->connect_timeout_ms,
+                 .retry_refused = settings->retry_refused,
+                 .rdma_first = settings->rdma_first,
+                 .poll = settings->poll},
+      .rejected = emit_rejected,
+      .bind_numa = settings->numa ? bind_numa : NULL,
+      .context = endpoint,
+  };
+  snprintf(config.identity.run, sizeof config.identity.run, "%s", settings->run);
+  endpoint->connect = rd_connect_create(&config, error);
+  return endpoint->connect != NULL;
+}
+
+static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error) {
+  switch (rd_connect_service(endpoint->connect, error)) {
+  case 1:
+    return take_connection(endpoint, error);
+  case 0:
+    return endpoint->joined ? still_reconnecting(endpoint, error) : still_listening(endpoint, error);
+  default:
+    if (endpoint->joined) return refused(endpoint, error);
+    emit_dial_failed(endpoint, error);
+    return true;
+  }
+}
+
+static void update_liveness(struct rd_endpoint *endpoint) {
+  int64_t now_ms = rd_now_ms(), away_ms = now_ms - endpoint->passed_at_ms;
+  endpoint->passed_at_ms = now_ms;
+  if (away_ms > STOPPED_AFTER_MS) {
+    endpoint->lived_at_ms += away_ms;
+    endpoint->reconnect_until_ms += away_ms;
+    if (endpoint->connection != NULL) rd_connection_resumed(endpoint->connection);
+  }
+  if (endpoint->connection == NULL) return;
+  int64_t heard_at_ms = now_ms - rd_connection_silent_ms(endpoint->connection);
+  bool moved = endpoint->moved_bytes != endpoint->moved_before_bytes;
+  endpoint->moved_before_bytes = endpoint->moved_bytes;
+  bool lives = moved || heard_at_ms - endpoint->taken_at_ms >= SILENT_MS;
+  if (lives && heard_at_ms > endpoint->lived_at_ms) endpoint->lived_at_ms = heard_at_ms;
+}
+
+static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) {
+  int64_t lifeless_ms = rd_now_ms() - endpoint->lived_at_ms;
+  if (lifeless_ms >= endpoint->settings.stall_timeout_ms + SILENT_MS) {
+    rd_error_set(error, RD_CODE_PEER_STALLED, "nothing but greetings came from %s for %lld s",
+                 rd_connection_peer(endpoint->connection), (long long)lifeless_ms / 1000);
+    return false;
+  }
+  int64_t long_ms = SILENT_MS + SILENT_ROUND_TRIPS * (int64_t)rd_connection_rtt_us(endpoint->connection) / 1000;
+  if (rd_connection_silent_ms(endpoint->connection) < long_ms)
+    rd_connect_cancel(endpoint->connect);
+  else if (rd_now_ms() - endpoint->refused_at_ms >= long_ms && rd_connect_again(endpoint->connect))
+    endpoint->connect_due = true;
+  return true;
+}
+
+// The device may not have memory for two connections.
+static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error) {
+  drop_connection(endpoint);
+  int taken = rd_connect_take(endpoint->connect, &endpoint->connection, error);
+  if (taken <= 0) return taken == 0;
+  enum rd_protection protection = rd_connection_agreement(endpoint->connection)->protection;
+  if (endpoint->joined && protection != endpoint->protection) {
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s came back with another encryption",
+                 rd_connection_peer(endpoint->connection));
+    return false;
+  }
+  endpoint->taken_at_ms = rd_now_ms();
+  if (!endpoint->joined) {
+    endpoint->lived_at_ms = endpoint->taken_at_ms;
+    emit_connected(endpoint);
+  }
+  endpoint->joined = true;
+  endpoint->protection = protection;
+  return true;
+}
+
+// Nobody listens there any more, or somebody else does. A connection that is only silent may still have something to
+// say.
+static bool refused(struct rd_endpoint *endpoint, struct rd_error *error) {
+  struct rd_error why = *error;
+  endpoint->refused_at_ms = rd_now_ms();
+  if (endpoint->connection != NULL) return true;
+  rd_error_set(error, RD_CODE_PEER_LOST, "%s, and the other side is gone: %s", endpoint->broken.message, why.message);
+  return false;
+}
+
+static bool still_reconnecting(struct rd_endpoint *endpoint, struct rd_error *error) {
+  if (endpoint->connection != NULL || rd_now_ms() < endpoint->reconnect_until_ms) return true;
+  rd_error_set(error, RD_CODE_PEER_LOST, "%s, and it could not be made again in time", endpoint->broken.message);
+  return false;
+}
+
+static void drop_connection(struct rd_endpoint *endpoint) {
+  struct rd_connection *connection = endpoint->connection;
+  read_meters(endpoint);
+  endpoint->wire_bytes = endpoint->meter.wire_bytes;
+  endpoint->connection = NULL;
+  if (connection != NULL) endpoint->detach(endpoint->context, connection);
+}
+
+// What the connection counted itself.
+static void read_meters(struct rd_endpoint *endpoint) {
+  if (endpoint->connection == NULL) return;
+  endpoint->meter.rtt_us = rd_connection_rtt_us(endpoint->connection);
+  endpoint->meter.wire_bytes = endpoint->wire_bytes + rd_connection_wire_bytes(endpoint->connection);
+}
+
+static void emit_rejected(void *context, const char *peer, const struct rd_error *why) {
+  struct rd_endpoint *endpoint = context;
+  struct rd_event event = {.type = RD_EVENT_REJECTED, .peer = peer, .error = why};
+  endpoint->control->ops->emit(endpoint->control, &event);
+}
+
+// Once: the threads that were started then stay there.
+static void bind_numa(void *context, const char *device) {
+  struct rd_endpoint *endpoint = context;
+  if (!endpoint->numa_bound) endpoint->has_node = rd_numa_go_to(device, &endpoint->node);
+  endpoint->numa_bound = true;
+}
+
+static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command) {
+  const struct rd_settings *settings = &endpoint->settings;
+  struct rd_listen listen = {.rdma = command->rdma, .port_low = settings->port_low, .port_high = settings->port_high};
+  if (command->port > 0) listen.port_low = listen.port_high = command->port;
+  snprintf(listen.bind_host, sizeof listen.bind_host, "%s",
+           command->has_bind ? command->bind_host : settings->bind_host);
+  struct rd_error error;
+  struct rd_event event = {.type = RD_EVENT_LISTENING, .rdma = command->rdma, .error = &error};
+  if (!rd_connect_listen(endpoint->connect, &listen, &event.port, &error)) event.type = RD_EVENT_LISTEN_FAILED;
+  if (settings->listen_timeout_ms > 0) endpoint->listen_until_ms = rd_now_ms() + settings->listen_timeout_ms;
+  endpoint->control->ops->emit(endpoint->control, &event);
+}
+
+static void emit_dial_failed(struct rd_endpoint *endpoint, const struct rd_error *error) {
+  struct rd_event event = {.type = RD_EVENT_DIAL_FAILED, .error = error};
+  endpoint->control->ops->emit(endpoint->control, &event);
+}
+
+static void emit_connected(struct rd_endpoint *endpoint) {
+  const struct rd_connection *connection = endpoint->connection;
+  size_t wanted_bytes = endpoint->settings.buffer_bytes, got_bytes = size_buffer(endpoint);
+  char note[NOTE_BYTES];
+  rd_window_note(wanted_bytes, got_bytes, note, sizeof note);
+  struct rd_event event = {
+      .type = RD_EVENT_CONNECTED,
+      .transport = rd_connection_transport(connection),
+      .cipher = rd_connection_cipher(connection),
+      .local = rd_connection_local(connection),
+      .peer = rd_connection_peer(connection),
+      .device = rd_connection_device(connection),
+      .numa_node = endpoint->has_node ? &endpoint->node : NULL,
+      .note = got_bytes < wanted_bytes ? note : NULL,
+  };
+  endpoint->control->ops->emit(endpoint->control, &event);
+}
+
+// What there is of the buffer: the sender's ring, or the receiver's slots.
+static size_t size_buffer(struct rd_endpoint *endpoint) {
+  size_t wanted_bytes = endpoint->settings.buffer_bytes;
+  const struct rd_hello *mine = &rd_connection_agreement(endpoint->connection)->mine;
+  struct rd_window wanted = rd_window_of(wanted_bytes, false),
+                   got = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
+  size_t most_bytes = rd_connection_register_most_bytes(endpoint->connection);
+  most_bytes -= most_bytes % RING_UNIT_BYTES;
+  endpoint->ring_bytes = most_bytes < wanted_bytes ? most_bytes : wanted_bytes;
+  if (endpoint->role == RD_ROLE_SENDER) return endpoint->ring_bytes;
+  return rd_window_bytes(&got) < rd_window_bytes(&wanted) ? rd_window_bytes(&got) : wanted_bytes;
+}
+
+static bool still_listening(const struct rd_endpoint *endpoint, struct rd_error *error) {
+  if (endpoint->listen_until_ms == 0 || rd_now_ms() < endpoint->listen_until_ms) return true;
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "nobody came in %g s (--connect-timeout 0 waits for ever)",
+               (double)endpoint->settings.listen_timeout_ms / 1000);
+  return false;
+}
+
+// -1: never.
+static int64_t sooner(int64_t first_ns, int64_t second_ns) {
+  if (first_ns < 0) return second_ns;
+  return second_ns < 0 || first_ns < second_ns ? first_ns : second_ns;
+}

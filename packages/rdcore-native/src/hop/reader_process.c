@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hop/reader_process.h"
+
+#include "base/cleanup.h"
+#include "base/io.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#ifndef PIDFD_SIGNAL_PROCESS_GROUP
+#define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2)
+#endif
+
+static void kill_group(const struct rd_reader_process *reader);
+static bool signal_by(int pid_fd, int number, unsigned flags);
+
+struct rd_reader_process rd_reader_process_of(pid_t pid) {
+  int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+  if (pid_fd < 0 && errno == ESRCH) return RD_NO_READER_PROCESS;
+  return (struct rd_reader_process){.pid = pid, .pid_fd = pid_fd};
+}
+
+void rd_reader_process_kill(const struct rd_reader_process *reader, int most_ms) {
+  if (reader->pid <= 1) return;
+  kill_group(reader);
+  if (reader->pid_fd >= 0) rd_wait_fd(reader->pid_fd, POLLIN, most_ms);
+}
+
+void rd_reader_process_forget(struct rd_reader_process *reader) {
+  rd_cleanup_fd(&reader->pid_fd);
+  reader->pid = 0;
+}
+
+// A kernel that signals no group by descriptor leaves a moment between the look and the kill.
+static void kill_group(const struct rd_reader_process *reader) {
+  pid_t pid = reader->pid;
+  int pid_fd = reader->pid_fd;
+  if (pid_fd < 0) {
+    if (kill(-pid, SIGKILL) < 0) kill(pid, SIGKILL);
+    return;
+  }
+  if (signal_by(pid_fd, SIGKILL, PIDFD_SIGNAL_PROCESS_GROUP)) return;
+  if (errno == EINVAL && signal_by(pid_fd, 0, 0) && kill(-pid, SIGKILL) == 0) return;
+  signal_by(pid_fd, SIGKILL, 0); // it leads no group
+}
+
+static bool signal_by(int pid_fd, int number, unsigned flags) {
+  return syscall(SYS_pidfd_send_signal, pid_fd, number, NULL, flags) == 0;
+}

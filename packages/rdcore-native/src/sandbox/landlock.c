@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/landlock.h"
+
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// As in linux/landlock.h, which older systems lack, or have without the later rights. The numbers are those of every
+// processor.
+#define CREATE_RULESET 444
+#define ADD_RULE 445
+#define RESTRICT_SELF 446
+#define ASK_VERSION 1u
+#define RULE_OF_PATH 1
+
+#define EXECUTE (1u << 0)
+#define WRITE_FILE (1u << 1)
+#define READ_FILE (1u << 2)
+#define READ_DIR (1u << 3)
+#define REMOVE_DIR (1u << 4)
+#define REMOVE_FILE (1u << 5)
+#define MAKE_CHAR (1u << 6)
+#define MAKE_DIR (1u << 7)
+#define MAKE_REG (1u << 8)
+#define MAKE_SOCK (1u << 9)
+#define MAKE_FIFO (1u << 10)
+#define MAKE_BLOCK (1u << 11)
+#define MAKE_SYM (1u << 12)
+#define REFER (1u << 13)
+#define TRUNCATE (1u << 14)
+#define IOCTL_DEV (1u << 15)
+#define OF_FILES (EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV) // the others are of directories
+#define SCOPE_ABSTRACT_SOCKETS 1u
+#define SCOPE_SIGNALS 2u
+
+#define NEVER (EXECUTE | REMOVE_DIR | MAKE_CHAR | MAKE_DIR | MAKE_SOCK | MAKE_FIFO | MAKE_BLOCK | MAKE_SYM)
+#define READ (READ_FILE | READ_DIR)
+#define CHANGE (WRITE_FILE | REMOVE_FILE | MAKE_REG | REFER | TRUNCATE)
+
+struct ruleset {
+  uint64_t files, network, scopes;
+};
+
+struct rule {
+  uint64_t rights;
+  int32_t fd;
+} __attribute__((packed));
+
+struct place {
+  const char *path;
+  uint64_t rights;
+};
+
+// Libraries that are opened when they are needed, what tells names from addresses, and what the kernel tells of itself.
+static const struct place places[] = {
+    {"/proc/self", READ},
+    {"/dev/null", READ | WRITE_FILE},
+#ifndef RD_STATIC
+    {"/usr/lib", READ},
+    {"/usr/lib64", READ},
+    {"/usr/local/lib", READ},
+    {"/lib", READ},
+    {"/lib64", READ},
+    {"/etc/ld.so.cache", READ},
+    {"/etc/libibverbs.d", READ},
+    {"/etc/rdma", READ},
+    {"/etc/resolv.conf", READ},
+    {"/run/systemd/resolve", READ},
+    {"/etc/hosts", READ},
+    {"/etc/host.conf", READ},
+    {"/etc/nsswitch.conf", READ},
+    {"/etc/gai.conf", READ},
+    {"/etc/services", READ},
+    {"/etc/protocols", READ},
+    {"/dev/urandom", READ},
+    {"/sys/class", READ},
+    {"/sys/devices", READ},
+#endif
+};
+
+static int make_ruleset(uint64_t files, uint64_t scopes, uint64_t *known);
+static bool enforce(int ruleset_fd);
+static void allow_library_path(int ruleset_fd, uint64_t known);
+static void allow(int ruleset_fd, uint64_t known, const char *path, uint64_t rights);
+static void allow_fd(int ruleset_fd, uint64_t known, int fd, uint64_t rights);
+
+bool rd_landlock_raise(bool is_alone) {
+  uint64_t known;
+  RD_AUTO_CLOSE int ruleset_fd = make_ruleset(NEVER, SCOPE_ABSTRACT_SOCKETS | (is_alone ? SCOPE_SIGNALS : 0), &known);
+  return ruleset_fd >= 0 && enforce(ruleset_fd);
+}
+
+bool rd_landlock_close(const struct rd_landlock *landlock) {
+  uint64_t known;
+  RD_AUTO_CLOSE int ruleset_fd = make_ruleset(READ | CHANGE | IOCTL_DEV, 0, &known);
+  if (ruleset_fd < 0) return false;
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    allow(ruleset_fd, known, places[i].path, places[i].rights);
+  if (landlock->rdma) {
+    allow(ruleset_fd, known, "/dev/infiniband", READ | WRITE_FILE | IOCTL_DEV);
+    allow_library_path(ruleset_fd, known);
+  }
+  struct stat status;
+  if (landlock->path != NULL && stat(landlock->path, &status) == 0 && S_ISFIFO(status.st_mode))
+    allow(ruleset_fd, known, landlock->path, READ_FILE | WRITE_FILE);
+  if (landlock->directory_fd >= 0) allow_fd(ruleset_fd, known, landlock->directory_fd, READ | CHANGE);
+  return enforce(ruleset_fd);
+}
+
+// Of what is asked for, `*known` is what this kernel can refuse. -1: it has no Landlock.
+static int make_ruleset(uint64_t files, uint64_t scopes, uint64_t *known) {
+  long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
+  if (version < 1) return -1;
+  uint64_t rights = IOCTL_DEV | (IOCTL_DEV - 1);
+  if (version < 5) rights &= ~(uint64_t)IOCTL_DEV;
+  if (version < 3) rights &= ~(uint64_t)TRUNCATE;
+  if (version < 2) rights &= ~(uint64_t)REFER;
+  *known = files & rights;
+  struct ruleset ruleset = {.files = *known, .scopes = version >= 6 ? scopes : 0};
+  size_t bytes = version >= 6 ? sizeof ruleset : sizeof ruleset.files;
+  return (int)syscall(CREATE_RULESET, &ruleset, bytes, 0);
+}
+
+static bool enforce(int ruleset_fd) {
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(RESTRICT_SELF, ruleset_fd, 0) == 0;
+}
+
+// Where else the libraries of RDMA may be.
+static void allow_library_path(int ruleset_fd, uint64_t known) {
+  const char *all = getenv("LD_LIBRARY_PATH");
+  RD_AUTO_FREE char *text = all != NULL ? strdup(all) : NULL;
+  char *rest = NULL;
+  for (char *one = text != NULL ? strtok_r(text, ":;", &rest) : NULL; one != NULL; one = strtok_r(NULL, ":;", &rest))
+    allow(ruleset_fd, known, one, READ);
+}
+
+// What is not there needs no rule.
+static void allow(int ruleset_fd, uint64_t known, const char *path, uint64_t rights) {
+  RD_AUTO_CLOSE int fd = open(path, O_PATH | O_CLOEXEC);
+  if (fd >= 0) allow_fd(ruleset_fd, known, fd, rights);
+}
+
+static void allow_fd(int ruleset_fd, uint64_t known, int fd, uint64_t rights) {
+  struct stat status;
+  if (fstat(fd, &status) < 0) return;
+  struct rule rule = {.rights = rights & known & (S_ISDIR(status.st_mode) ? UINT64_MAX : OF_FILES), .fd = fd};
+  syscall(ADD_RULE, ruleset_fd, RULE_OF_PATH, &rule, 0);
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/syscall_filter.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined __x86_64__
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined __aarch64__
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#elif defined __riscv && __riscv_xlen == 64
+#define ARCHITECTURE AUDIT_ARCH_RISCV64
+#else
+#define ARCHITECTURE 0u
+#endif
+
+#define INSTRUCTIONS_MOST 1024u
+#define X32_BIT 0x40000000u
+#define RDMA_IOCTLS 0x1b00u // the second byte of whatever a device of RDMA may be asked
+#define CLONE_A_THREAD 0x00010000u
+#define SOCKET_KINDS 0xfu // beside them stand flags
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#endif
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+
+// By number, without a look at arguments: an old kernel asks for one after the other, so those of every message are
+// first.
+static const int allowed[] = {
+    SYS_read, SYS_write, SYS_ppoll, SYS_sendmsg, SYS_recvmsg, SYS_recvfrom, SYS_sendto, SYS_futex, SYS_lseek,
+    SYS_clock_gettime, SYS_sched_yield, SYS_epoll_pwait,
+#ifdef SYS_open // the calls of old, which newer processors never had
+    SYS_poll, SYS_epoll_wait, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_dup2, SYS_rename, SYS_link, SYS_unlink,
+    SYS_readlink, SYS_getdents, SYS_pipe, SYS_select, SYS_epoll_create, SYS_eventfd, SYS_signalfd, SYS_time,
+    SYS_getpgrp, SYS_pause, SYS_arch_prctl, SYS_chmod, SYS_chown,
+#endif
+    // descriptors
+    SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_preadv2, SYS_pwritev2, SYS_close,
+    SYS_close_range, SYS_dup, SYS_dup3, SYS_fcntl, SYS_pipe2, SYS_splice, SYS_vmsplice, SYS_tee, SYS_sendfile,
+    SYS_copy_file_range, SYS_eventfd2, SYS_signalfd4, SYS_epoll_create1, SYS_epoll_ctl, SYS_pselect6,
+    SYS_timerfd_create, SYS_timerfd_settime, SYS_timerfd_gettime,
+    // files; which of them is the fence's affair (fence.c)
+    SYS_openat, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat, SYS_readlinkat,
+    SYS_getdents64, SYS_getcwd, SYS_unlinkat, SYS_linkat, SYS_renameat2, SYS_ftruncate, SYS_fallocate, SYS_fsync,
+    SYS_fdatasync, SYS_sync_file_range, SYS_fadvise64, SYS_cachestat, SYS_fchmod, SYS_fchmodat, SYS_fchown,
+    SYS_fchownat, SYS_umask, SYS_flock, SYS_utimensat, SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr, SYS_listxattr,
+    SYS_llistxattr, SYS_flistxattr, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_fremovexattr,
+#ifdef SYS_renameat
+    SYS_renameat,
+#endif
+#ifdef SYS_openat2
+    SYS_openat2,
+#endif
+#ifdef SYS_faccessat2
+    SYS_faccessat2,
+#endif
+    // the network
+    SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_getsockname, SYS_getpeername, SYS_getsockopt,
+    SYS_setsockopt, SYS_shutdown, SYS_sendmmsg, SYS_recvmmsg,
+    // memory
+    SYS_munmap, SYS_mremap, SYS_brk, SYS_madvise, SYS_mincore, SYS_msync, SYS_mlock, SYS_munlock, SYS_mlock2,
+    SYS_membarrier, SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy,
+    // threads, signals, time
+    SYS_exit, SYS_exit_group, SYS_set_tid_address, SYS_set_robust_list, SYS_get_robust_list, SYS_rseq, SYS_gettid,
+    SYS_sched_getaffinity, SYS_sched_setaffinity, SYS_sched_getparam, SYS_sched_getscheduler,
+    SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_getcpu, SYS_rt_sigaction, SYS_rt_sigprocmask,
+    SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_sigaltstack, SYS_restart_syscall,
+    SYS_pidfd_open, SYS_wait4, SYS_waitid, SYS_nanosleep, SYS_clock_nanosleep, SYS_clock_getres, SYS_gettimeofday,
+    SYS_times,
+    // what we are and where
+    SYS_getpid, SYS_getppid, SYS_getpgid, SYS_getsid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getgroups,
+    SYS_capget, SYS_getrusage, SYS_sysinfo, SYS_uname, SYS_getrandom,
+    // the fence, once it is known where it stands: 444 to 446 on every processor
+    444, 445, 446};
+
+// No code of ours, and none of a library's that we use, ever makes one of these calls.
+static const int hostile[] = {SYS_execve,
+                              SYS_execveat,
+                              SYS_ptrace,
+                              SYS_process_vm_readv,
+                              SYS_process_vm_writev,
+                              SYS_kcmp,
+                              SYS_bpf,
+                              SYS_perf_event_open,
+                              SYS_userfaultfd,
+                              SYS_add_key,
+                              SYS_request_key,
+                              SYS_keyctl,
+                              SYS_mount,
+                              SYS_umount2,
+                              SYS_pivot_root,
+                              SYS_chroot,
+                              SYS_setns,
+                              SYS_unshare,
+                              SYS_init_module,
+                              SYS_finit_module,
+                              SYS_delete_module,
+                              SYS_kexec_load,
+                              SYS_reboot,
+                              SYS_swapon,
+                              SYS_swapoff,
+                              SYS_acct,
+                              SYS_syslog,
+                              SYS_settimeofday,
+                              SYS_clock_settime,
+                              SYS_sethostname,
+                              SYS_setdomainname,
+                              SYS_open_by_handle_at,
+#ifdef SYS_fork
+                              SYS_fork,
+                              SYS_vfork,
+#endif
+#ifdef SYS_iopl
+                              SYS_iopl,
+                              SYS_ioperm,
+#endif
+                              428,
+                              429,
+                              430,
+                              431,
+                              432,
+                              433,
+                              438,
+                              442}; // open_tree, move_mount, fsopen to fspick, pidfd_getfd, mount_setattr
+
+static const uint32_t ioctls[] = {TCGETS,        TIOCGWINSZ,  FIONREAD,      FIONBIO,     TIOCOUTQ,
+                                  SIOCGIFINDEX,  SIOCGIFNAME, SIOCGIFCONF,   SIOCGIFADDR, SIOCGIFFLAGS,
+                                  SIOCGIFHWADDR, SIOCGIFMTU,  SIOCGIFNETMASK};
+
+struct filter {
+  struct sock_filter code[INSTRUCTIONS_MOST];
+  size_t count;
+};
+
+static void write_filter(struct filter *filter, const struct rd_syscall_profile *profile);
+static void check_processor(struct filter *filter);
+static void check_memory(struct filter *filter);
+static void check_threads(struct filter *filter);
+static void check_sockets(struct filter *filter);
+static void check_ioctls(struct filter *filter, bool rdma);
+static void check_signals(struct filter *filter, const struct rd_syscall_profile *profile);
+static size_t begin(struct filter *filter, uint32_t value);
+static void end(struct filter *filter, size_t begun);
+static void load(struct filter *filter, unsigned argument, bool high_half);
+static void unless_equal(struct filter *filter, uint32_t value, uint32_t result);
+static void when_equal(struct filter *filter, uint32_t value, uint32_t result);
+static void give(struct filter *filter, uint32_t result);
+static void put(struct filter *filter, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value);
+
+#define REFUSED (SECCOMP_RET_ERRNO | EPERM)
+#define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
+
+bool rd_syscall_filter_install(const struct rd_syscall_profile *profile) {
+  if (ARCHITECTURE == 0) return false;
+  struct filter filter = {.count = 0};
+  write_filter(&filter, profile);
+  struct sock_fprog program = {.len = (unsigned short)filter.count, .filter = filter.code};
+  // A filter would otherwise switch the processor's guesses off for us, which costs every system call and protects from
+  // other code in this process: there is none.
+  const unsigned long flags = SECCOMP_FILTER_FLAG_TSYNC;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return false;
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0 ||
+         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
+}
+
+static void write_filter(struct filter *filter, const struct rd_syscall_profile *profile) {
+  check_processor(filter);
+  for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+    when_equal(filter, (uint32_t)allowed[i], SECCOMP_RET_ALLOW);
+  check_memory(filter);
+  check_threads(filter);
+  check_sockets(filter);
+  check_ioctls(filter, profile->rdma);
+  check_signals(filter, profile);
+  for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++)
+    when_equal(filter, (uint32_t)hostile[i], SECCOMP_RET_KILL_PROCESS);
+  // The C library then does without, as on an older kernel.
+  give(filter, UNKNOWN);
+}
+
+// The numbers are those of one processor. Leaves the number of the call.
+static void check_processor(struct filter *filter) {
+  put(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
+  unless_equal(filter, ARCHITECTURE, SECCOMP_RET_KILL_PROCESS);
+  put(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
+  put(filter, BPF_JMP | BPF_JGE | BPF_K, 0, 1, X32_BIT);
+  give(filter, SECCOMP_RET_KILL_PROCESS);
+}
+
+// Nothing is both written and run.
+static void check_memory(struct filter *filter) {
+  static const int calls[] = {SYS_mmap, SYS_mprotect};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    size_t call = begin(filter, (uint32_t)calls[i]);
+    load(filter, 2, false);
+    put(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, PROT_WRITE | PROT_EXEC);
+    when_equal(filter, PROT_WRITE | PROT_EXEC, REFUSED);
+    give(filter, SECCOMP_RET_ALLOW);
+    end(filter, call);
+  }
+}
+
+// Of clone3 a filter cannot see the flags: it is unknown, and the C library takes clone.
+static void check_threads(struct filter *filter) {
+  size_t call = begin(filter, SYS_clone);
+  load(filter, 0, false);
+  put(filter, BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_A_THREAD);
+  give(filter, SECCOMP_RET_ALLOW);
+  give(filter, REFUSED);
+  end(filter, call);
+  // Limits may be read; what is dumpable stays as it is.
+  call = begin(filter, SYS_prlimit64);
+  for (unsigned half = 0; half < 2; half++) {
+    load(filter, 2, half != 0);
+    unless_equal(filter, 0, REFUSED);
+  }
+  give(filter, SECCOMP_RET_ALLOW);
+  end(filter, call);
+  call = begin(filter, SYS_prctl);
+  load(filter, 0, false);
+  when_equal(filter, PR_SET_NAME, SECCOMP_RET_ALLOW);
+  when_equal(filter, PR_GET_DUMPABLE, SECCOMP_RET_ALLOW);
+  when_equal(filter, PR_SET_VMA, SECCOMP_RET_ALLOW);
+  when_equal(filter, PR_SET_NO_NEW_PRIVS, SECCOMP_RET_ALLOW);
+  give(filter, REFUSED);
+  end(filter, call);
+}
+
+// Streams, the questions and answers of name servers, local sockets, and what tells of interfaces and of RDMA.
+static void check_sockets(struct filter *filter) {
+  static const uint32_t internet[] = {AF_INET, AF_INET6};
+  size_t call = begin(filter, SYS_socket);
+  load(filter, 0, false);
+  when_equal(filter, AF_UNIX, SECCOMP_RET_ALLOW);
+  for (size_t i = 0; i < sizeof internet / sizeof *internet; i++) {
+    size_t family = begin(filter, internet[i]);
+    load(filter, 1, false);
+    put(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, SOCKET_KINDS);
+    when_equal(filter, SOCK_STREAM, SECCOMP_RET_ALLOW);
+    when_equal(filter, SOCK_DGRAM, SECCOMP_RET_ALLOW);
+    give(filter, REFUSED);
+    end(filter, family);
+  }
+  size_t netlink = begin(filter, AF_NETLINK);
+  load(filter, 2, false);
+  when_equal(filter, NETLINK_ROUTE, SECCOMP_RET_ALLOW);
+  when_equal(filter, NETLINK_RDMA, SECCOMP_RET_ALLOW);
+  give(filter, REFUSED);
+  end(filter, netlink);
+  give(filter, REFUSED);
+  end(filter, call);
+}
+
+// None that writes to a terminal as if somebody typed there.
+static void check_ioctls(struct filter *filter, bool rdma) {
+  size_t call = begin(filter, SYS_ioctl);
+  load(filter, 1, false);
+  for (size_t i = 0; i < sizeof ioctls / sizeof *ioctls; i++) when_equal(filter, ioctls[i], SECCOMP_RET_ALLOW);
+  if (rdma) {
+    put(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xff00u);
+    when_equal(filter, RDMA_IOCTLS, SECCOMP_RET_ALLOW);
+  }
+  give(filter, REFUSED);
+  end(filter, call);
+}
+
+// To ourselves, and to whom the profile says.
+static void check_signals(struct filter *filter, const struct rd_syscall_profile *profile) {
+  size_t call = begin(filter, SYS_tgkill);
+  load(filter, 0, false);
+  when_equal(filter, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
+  give(filter, REFUSED);
+  end(filter, call);
+  call = begin(filter, SYS_pidfd_send_signal); // is it still there?
+  load(filter, 1, false);
+  when_equal(filter, 0, SECCOMP_RET_ALLOW);
+  if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
+  give(filter, REFUSED);
+  end(filter, call);
+  call = begin(filter, SYS_kill);
+  load(filter, 0, false);
+  when_equal(filter, (uint32_t)-1, REFUSED); // everybody
+  if (profile->group > 0) when_equal(filter, (uint32_t)-profile->group, SECCOMP_RET_ALLOW);
+  load(filter, 1, false);
+  if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
+  give(filter, REFUSED);
+  end(filter, call);
+}
+
+// What follows, up to end(), is for this value of what was loaded last. It loads other things, and returns.
+static size_t begin(struct filter *filter, uint32_t value) {
+  put(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, value);
+  return filter->count - 1;
+}
+
+static void end(struct filter *filter, size_t begun) {
+  filter->code[begun].jf = (uint8_t)(filter->count - begun - 1);
+}
+
+// Half of an argument of the call.
+static void load(struct filter *filter, unsigned argument, bool high_half) {
+  bool is_second = high_half == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+  size_t at = offsetof(struct seccomp_data, args) + 8 * argument + (is_second ? 4 : 0);
+  put(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)at);
+}
+
+static void unless_equal(struct filter *filter, uint32_t value, uint32_t result) {
+  put(filter, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, value);
+  give(filter, result);
+}
+
+static void when_equal(struct filter *filter, uint32_t value, uint32_t result) {
+  put(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value);
+  give(filter, result);
+}
+
+static void give(struct filter *filter, uint32_t result) {
+  put(filter, BPF_RET | BPF_K, 0, 0, result);
+}
+
+// A filter that is cut off has no last answer: no kernel takes it, which the suite notices.
+static void put(struct filter *filter, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value) {
+  if (filter->count == INSTRUCTIONS_MOST) return;
+  filter->code[filter->count++] = (struct sock_filter){code, if_true, if_false, value};
+}

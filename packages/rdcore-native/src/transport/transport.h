@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam between the loops and the network: whole messages, in order, without loss while the connection lives.
+// Backends: tcp/ (any stream socket), verbs/ (RDMA), and one in memory in the tests. Each exports constructors only.
+// Nothing here blocks but destroy(); everything is called from one thread, the one that polls. One conformance suite
+// runs over all backends.
+#ifndef RD_TRANSPORT_H
+#define RD_TRANSPORT_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+// A message that arrived. Its bytes belong to the transport until rd_transport_give_back().
+struct rd_message {
+  unsigned char *data; // the frame's header; data + RD_HEADER_BYTES, the payload, lies at a page's beginning
+  size_t bytes;
+  unsigned slot;
+};
+
+struct rd_transport {
+  const struct rd_transport_ops *ops;
+};
+
+// Every operation exists in every backend; what one cannot do it refuses by a message.
+struct rd_transport_ops {
+  const char *name; // "tcp", "rdma", "mem"
+  // Messages come one after the other through any free slot: a device has a buffer posted for each.
+  bool is_stream;
+
+  // Allocates receive memory: `slots` messages of up to RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES. Called once,
+  // after authentication, when every message was given back and before receive() is called again; until then a
+  // transport takes one message of RD_HANDSHAKE_MESSAGE_MAX_BYTES at a time.
+  bool (*arm)(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
+
+  // How many bytes receive memory and registered memory can have together; SIZE_MAX: there is no limit of its own.
+  size_t (*memory_most_bytes)(const struct rd_transport *transport);
+  // Makes memory known from which much will be sent: a device sends it without a copy. It must stay until the transport
+  // is destroyed. What is not registered can be sent as well.
+  bool (*register_memory)(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
+
+  // The descriptor to poll, and the events to poll it for now.
+  int (*poll_fd)(const struct rd_transport *transport);
+  short (*poll_events)(const struct rd_transport *transport);
+
+  // Accepts one message of RD_HEADER_BYTES or more, made of `parts` (at most 4, which are copied): 1 accepted, 0 not
+  // now (try after the next flush or receive), -1 failed. The parts' memory must stay as it is until released() counts
+  // this message.
+  int (*send)(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
+
+  // Pushes what was accepted towards the network, as far as goes without waiting. After a failure receive() may still
+  // give what the peer sent before it went.
+  bool (*flush)(struct rd_transport *transport, struct rd_error *error);
+
+  // How many messages, of all accepted, need their memory no more.
+  uint64_t (*released)(const struct rd_transport *transport);
+
+  // Whether anybody waits for more to be released: at first yes; while not, the descriptor need not tell of it.
+  void (*expect_releases)(struct rd_transport *transport, bool expected);
+
+  // The descriptor was just polled and told nothing: until receive() has given 0 it need not be asked again.
+  void (*quiet)(struct rd_transport *transport);
+
+  // The next message: 1 one is in *message, 0 none yet or no free slot, -1 failed; RD_CODE_PEER_CLOSED when the peer
+  // has closed. Call it until 0: only then does the descriptor tell of more.
+  int (*receive)(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
+
+  // Gives a message's slot back for the next ones. In any order.
+  void (*give_back)(struct rd_transport *transport, const struct rd_message *message);
+
+  // Milliseconds since anything came from the peer, be it a part of a message; INT64_MAX: it cannot tell.
+  int64_t (*silent_ms)(const struct rd_transport *transport);
+
+  // Closes the connection without waiting, and lets the device go; messages that were not given back stay as they are.
+  // After it only destroy() is called.
+  void (*disconnect)(struct rd_transport *transport);
+
+  // Words for reports: "10.0.0.1:40000". Owned by the transport.
+  const char *(*local_name)(const struct rd_transport *transport);
+  const char *(*peer_name)(const struct rd_transport *transport);
+  const char *(*device_name)(const struct rd_transport *transport); // "mlx5_0"; NULL: none
+
+  // Waits a moment, 200 ms at most, where what was flushed would be lost otherwise. NULL-safe through
+  // rd_transport_destroy().
+  void (*destroy)(struct rd_transport *transport);
+};
+
+void rd_transport_destroy(struct rd_transport *transport);
+
+// The connectors of one end: a listener, dials under way, both at once. What comes out is a connection that nobody has
+// authenticated yet; the caller runs the handshake on it.
+struct rd_connector {
+  const struct rd_connector_ops *ops;
+};
+
+struct rd_address {
+  char host[256]; // numeric IPv4 or IPv6 (with %zone), or a path when port is 0 and it begins with '/'; by hand a name
+  uint16_t port;
+  bool rdma;
+  char from[256]; // of an RDMA dial: this machine's address, numeric; empty: the routing table decides
+};
+
+struct rd_connector_ops {
+  // A pollable descriptor (an epoll set or the socket itself), readable when accept() may have something.
+  int (*poll_fd)(const struct rd_connector *connector);
+  // The next connection: 1 in *transport (caller destroys), 0 none yet, -1 failed for good (a dial: refused, with
+  // words).
+  int (*accept)(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error);
+  void (*destroy)(struct rd_connector *connector);
+};
+
+void rd_connector_destroy(struct rd_connector *connector);
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/verbs/library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static bool open_all(struct rd_verbs_library *verbs, struct rd_error *error);
+static void *open_library(const char *name, struct rd_error *error);
+static bool find(void *library, const char *name, void *function, struct rd_error *error);
+
+const struct rd_verbs_library *rd_verbs_library(struct rd_error *error) {
+  static struct rd_verbs_library verbs;
+  static bool is_open;
+  if (!is_open) is_open = open_all(&verbs, error);
+  return is_open ? &verbs : NULL;
+}
+
+static bool open_all(struct rd_verbs_library *verbs, struct rd_error *error) {
+  void *ibverbs = open_library("libibverbs.so.1", error);
+  void *rdmacm = ibverbs != NULL ? open_library("librdmacm.so.1", error) : NULL;
+  if (rdmacm == NULL) return false;
+#define RD_FIND_IN_RDMACM(function)                                                                                    \
+  if (!find(rdmacm, #function, &verbs->function, error)) return false;
+#define RD_FIND_IN_IBVERBS(function)                                                                                   \
+  if (!find(ibverbs, #function, &verbs->function, error)) return false;
+  RD_RDMACM_FUNCTIONS(RD_FIND_IN_RDMACM)
+  RD_IBVERBS_FUNCTIONS(RD_FIND_IN_IBVERBS)
+  return true;
+}
+
+static void *open_library(const char *name, struct rd_error *error) {
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) {
+    rd_error_set(error, RD_CODE_CANNOT_CONNECT,
+                 "%s cannot be opened (Debian, Ubuntu: apt install librdmacm1 ibverbs-providers; "
+                 "RHEL, Fedora: dnf install librdmacm libibverbs)",
+                 name);
+  }
+  return library;
+}
+
+// ISO C has no conversion from an object's address to a function's; POSIX says that they are alike.
+static bool find(void *library, const char *name, void *function, struct rd_error *error) {
+  void *symbol = dlsym(library, name);
+  if (symbol == NULL) {
+    rd_error_set(error, RD_CODE_CANNOT_CONNECT, "the rdma libraries of this machine are too old: they have no %s",
+                 name);
+    return false;
+  }
+  memcpy(function, &symbol, sizeof symbol);
+  return true;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// librdmacm and libibverbs, opened when RDMA is first wanted: one program runs with and without them.
+#ifndef RD_VERBS_LIBRARY_H
+#define RD_VERBS_LIBRARY_H
+
+#include "base/error.h"
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+// A macro of the header, which would lead to another function than the one looked up here.
+#undef ibv_reg_mr
+
+#define RD_RDMACM_FUNCTIONS(of)                                                                                        \
+  of(rdma_accept) of(rdma_ack_cm_event) of(rdma_bind_addr) of(rdma_connect) of(rdma_create_event_channel)              \
+      of(rdma_create_id) of(rdma_create_qp) of(rdma_destroy_event_channel) of(rdma_destroy_id) of(rdma_destroy_qp)     \
+          of(rdma_disconnect) of(rdma_free_devices) of(rdma_get_cm_event) of(rdma_get_devices) of(rdma_get_src_port)   \
+              of(rdma_listen) of(rdma_migrate_id) of(rdma_resolve_addr) of(rdma_resolve_route) of(rdma_set_option)
+
+#define RD_IBVERBS_FUNCTIONS(of)                                                                                       \
+  of(ibv_ack_cq_events) of(ibv_alloc_pd) of(ibv_create_comp_channel) of(ibv_create_cq) of(ibv_dealloc_pd)              \
+      of(ibv_dereg_mr) of(ibv_destroy_comp_channel) of(ibv_destroy_cq) of(ibv_get_cq_event) of(ibv_get_device_name)    \
+          of(ibv_query_device) of(ibv_reg_mr) of(ibv_wc_status_str)
+
+// Functions by their own names: verbs->rdma_create_id(…). What the headers define inline needs no entry.
+struct rd_verbs_library {
+#define RD_MEMBER(function) __typeof__(function) *function;
+  RD_RDMACM_FUNCTIONS(RD_MEMBER)
+  RD_IBVERBS_FUNCTIONS(RD_MEMBER)
+#undef RD_MEMBER
+};
+
+// The libraries, opened by the first call and never closed. NULL (RD_CODE_CANNOT_CONNECT): one is not installed.
+const struct rd_verbs_library *rd_verbs_library(struct rd_error *error);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiving half of an RDMA connection: posted buffers, what arrived in them, and messages put together from it.
+#ifndef RD_VERBS_RECEIVE_H
+#define RD_VERBS_RECEIVE_H
+
+#include "transport/transport.h"
+#include "transport/verbs/flow.h"
+#include "transport/verbs/queue.h"
+#include "wire/slots.h"
+
+// Marks the names of receive buffers among those of SENDs.
+#define RD_RECEIVE_NAME (1ull << 63)
+// Messages that came in pieces and are held at a time.
+#define RD_RECEIVE_JOINED_MOST 16u
+
+struct rd_receive_piece {
+  uint64_t name; // of the buffer
+  uint32_t bytes;
+  uint32_t message_bytes;
+};
+
+struct rd_receive {
+  struct rd_queue *queue;
+  struct rd_flow *flow;
+  unsigned char *small; // RD_SMALL_BUFFERS
+  struct ibv_mr *small_region;
+  struct rd_slots slots; // large buffers, once armed; each message at its place
+  struct ibv_mr *slots_region;
+  bool armed;
+  unsigned held, held_most;                               // messages handed out
+  struct rd_receive_piece pieces[RD_QUEUE_RECEIVES_MOST]; // that arrived and were not looked at
+  unsigned pieces_first, pieces_count;
+  unsigned char *joining; // the message whose pieces are coming; NULL: none
+  size_t joining_bytes, joined_bytes;
+  unsigned char *joined[RD_RECEIVE_JOINED_MOST]; // handed out; NULL: free
+};
+
+// Allocates and posts the small buffers.
+bool rd_receive_open(struct rd_receive *receive, struct rd_queue *queue, struct rd_flow *flow, struct rd_error *error);
+// After the queue pair is destroyed: the device forgets the memory, which stays. Also of all zeros, and again.
+void rd_receive_detach(struct rd_receive *receive);
+// After that. Also of all zeros.
+void rd_receive_close(struct rd_receive *receive);
+
+// As the transport's arm().
+bool rd_receive_arm(struct rd_receive *receive, unsigned slots, size_t payload_bytes, struct rd_error *error);
+// How many of our buffers go round: those that the peer should know of.
+uint32_t rd_receive_circulating(const struct rd_receive *receive);
+
+// A buffer was filled. False: RD_CODE_DATA_DAMAGED, or the buffer cannot be posted again.
+bool rd_receive_arrived(struct rd_receive *receive, uint64_t name, uint32_t bytes, struct rd_error *error);
+// As the transport's receive(), of what has arrived.
+int rd_receive_next(struct rd_receive *receive, struct rd_message *message, struct rd_error *error);
+// True: something waits that rd_receive_next() may give now.
+bool rd_receive_give_back(struct rd_receive *receive, const struct rd_message *message, bool *waits,
+                          struct rd_error *error);
+
+#endif

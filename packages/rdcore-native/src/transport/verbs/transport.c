@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages over a reliable connected queue pair, which rdma_cm sets up and whose end it tells.
+#include "transport/verbs/transport.h"
+
+#include "base/io.h"
+#include "transport/verbs/error.h"
+#include "transport/verbs/memory.h"
+#include "transport/verbs/receive.h"
+#include "transport/verbs/send.h"
+#include "transport/verbs/wait.h"
+
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define COMPLETIONS_AT_ONCE 16
+#define ROUNDS_MOST 16 // however much the peer sends
+// What was posted arrives within this time, or the peer is gone: as a socket's close(), the end does not cut it off.
+#define LINGER_MS 200
+
+struct verbs {
+  struct rd_transport base;
+  struct rd_verbs_id id;
+  struct rd_queue queue;
+  struct rd_flow flow;
+  struct rd_send send;
+  struct rd_receive receive;
+  struct rd_verbs_wait wait;
+  bool listened;        // in this go: its descriptors have nothing more to tell
+  bool releases_matter; // somebody waits for more to be released
+  uint64_t released_at; // than this, which they know of
+  bool established;
+  struct rd_error failure; // RD_CODE_OK: none yet
+  char local[RD_SOCKET_ADDRESS_TEXT_BYTES];
+  char peer[RD_SOCKET_ADDRESS_TEXT_BYTES];
+};
+
+static bool verbs_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
+static size_t verbs_memory_most_bytes(const struct rd_transport *transport);
+static bool verbs_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
+static int verbs_poll_fd(const struct rd_transport *transport);
+static short verbs_poll_events(const struct rd_transport *transport);
+static int verbs_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
+static bool verbs_flush(struct rd_transport *transport, struct rd_error *error);
+static uint64_t verbs_released(const struct rd_transport *transport);
+static void verbs_expect_releases(struct rd_transport *transport, bool expected);
+static void verbs_quiet(struct rd_transport *transport);
+static int verbs_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
+static void verbs_give_back(struct rd_transport *transport, const struct rd_message *message);
+static const char *verbs_local_name(const struct rd_transport *transport);
+static const char *verbs_peer_name(const struct rd_transport *transport);
+static const char *verbs_device_name(const struct rd_transport *transport);
+static int64_t verbs_silent_ms(const struct rd_transport *transport);
+static void verbs_disconnect(struct rd_transport *transport);
+static void verbs_destroy(struct rd_transport *transport);
+
+static bool open_all(struct verbs *verbs, struct rd_error *error);
+static void post(struct verbs *verbs);
+static void listen_to_device(struct verbs *verbs);
+static bool look_for_more(struct verbs *verbs);
+static bool wait_is_prepared(struct verbs *verbs);
+static bool take_completions(struct verbs *verbs);
+static bool take_all(struct verbs *verbs, const struct rd_completions *from, struct rd_error *flushed);
+static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error);
+static void take_events(struct verbs *verbs);
+static void take_event(struct verbs *verbs, const struct rd_verbs_event *event);
+static void fail(struct verbs *verbs, const struct rd_error *error);
+static bool is_well(const struct verbs *verbs, struct rd_error *error);
+static void let_device_go(struct verbs *verbs);
+static void linger(struct verbs *verbs);
+static struct verbs *verbs_of(const struct rd_transport *transport);
+
+static const struct rd_transport_ops verbs_ops = {
+    .name = "rdma",
+    .arm = verbs_arm,
+    .memory_most_bytes = verbs_memory_most_bytes,
+    .register_memory = verbs_register,
+    .poll_fd = verbs_poll_fd,
+    .poll_events = verbs_poll_events,
+    .send = verbs_send,
+    .flush = verbs_flush,
+    .released = verbs_released,
+    .expect_releases = verbs_expect_releases,
+    .quiet = verbs_quiet,
+    .receive = verbs_receive,
+    .give_back = verbs_give_back,
+    .local_name = verbs_local_name,
+    .peer_name = verbs_peer_name,
+    .device_name = verbs_device_name,
+    .silent_ms = verbs_silent_ms,
+    .disconnect = verbs_disconnect,
+    .destroy = verbs_destroy,
+};
+
+struct rd_transport *rd_verbs_transport_create(struct rd_verbs_id *id, bool poll, struct rd_error *error) {
+  struct verbs *verbs = calloc(1, sizeof *verbs);
+  if (verbs == NULL) {
+    rd_verbs_id_destroy(id);
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    return NULL;
+  }
+  verbs->base.ops = &verbs_ops;
+  verbs->id = *id;
+  verbs->releases_matter = true;
+  rd_verbs_wait_init(&verbs->wait, poll);
+  rd_flow_init(&verbs->flow);
+  rd_verbs_id_local(id, verbs->local);
+  rd_verbs_id_peer(id, verbs->peer);
+  if (open_all(verbs, error)) return &verbs->base;
+  verbs_destroy(&verbs->base);
+  return NULL;
+}
+
+struct rd_verbs_id *rd_verbs_transport_id(struct rd_transport *transport) {
+  return &verbs_of(transport)->id;
+}
+
+void rd_verbs_transport_established(struct rd_transport *transport) {
+  struct verbs *verbs = verbs_of(transport);
+  verbs->established = true;
+  rd_verbs_id_local(&verbs->id, verbs->local);
+}
+
+static bool open_all(struct verbs *verbs, struct rd_error *error) {
+  return rd_queue_open(&verbs->queue, &verbs->id, error) &&
+         rd_receive_open(&verbs->receive, &verbs->queue, &verbs->flow, error) &&
+         rd_send_open(&verbs->send, &verbs->queue, &verbs->flow, error) &&
+         rd_verbs_wait_open(&verbs->wait, &verbs->queue, &verbs->id, error);
+}
+
+static bool verbs_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error) {
+  struct verbs *verbs = verbs_of(transport);
+  return rd_receive_arm(&verbs->receive, slots, payload_bytes, error) && rd_send_arm(&verbs->send, error);
+}
+
+static size_t verbs_memory_most_bytes(const struct rd_transport *transport) {
+  (void)transport;
+  return rd_verbs_lockable_bytes();
+}
+
+static bool verbs_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
+  return rd_send_register(&verbs_of(transport)->send, memory, bytes, error);
+}
+
+static int verbs_poll_fd(const struct rd_transport *transport) {
+  return verbs_of(transport)->wait.epoll_fd;
+}
+
+static short verbs_poll_events(const struct rd_transport *transport) {
+  (void)transport;
+  return POLLIN; // also when there is room to send again
+}
+
+static int verbs_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error) {
+  return rd_send_accept(&verbs_of(transport)->send, parts, count, error);
+}
+
+static bool verbs_flush(struct rd_transport *transport, struct rd_error *error) {
+  struct verbs *verbs = verbs_of(transport);
+  post(verbs);
+  // With nothing to do but wait, it is worth the system calls to hear whether the peer is there at all.
+  if (verbs->releases_matter && verbs->send.released < verbs->send.accepted) listen_to_device(verbs);
+  do {
+    take_completions(verbs);
+    post(verbs);
+  } while (!wait_is_prepared(verbs));
+  // Whoever asked before it was found out here would wait for it.
+  if (verbs->releases_matter && verbs->send.released > verbs->released_at) rd_verbs_wait_wake(&verbs->wait);
+  verbs->released_at = verbs->send.released;
+  return is_well(verbs, error);
+}
+
+// Whatever waits, and the counts of our own buffers if nothing else carries them.
+static void post(struct verbs *verbs) {
+  struct rd_error error;
+  if (!verbs->established || verbs->failure.code != RD_CODE_OK) return;
+  bool good = rd_send_post(&verbs->send, &error);
+  if (good && rd_flow_is_due(&verbs->flow, rd_receive_circulating(&verbs->receive)))
+    good = rd_send_post_counts(&verbs->send, &error);
+  if (!good) fail(verbs, &error);
+}
+
+static uint64_t verbs_released(const struct rd_transport *transport) {
+  return verbs_of(transport)->send.released;
+}
+
+static void verbs_expect_releases(struct rd_transport *transport, bool expected) {
+  struct verbs *verbs = verbs_of(transport);
+  verbs->releases_matter = expected;
+  verbs->released_at = verbs->send.released;
+}
+
+static void verbs_quiet(struct rd_transport *transport) {
+  verbs_of(transport)->listened = true;
+}
+
+// What had arrived before it failed comes first.
+static int verbs_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
+  struct verbs *verbs = verbs_of(transport);
+  for (;;) {
+    take_completions(verbs);
+    int received = rd_receive_next(&verbs->receive, message, error);
+    post(verbs); // the peer may wait for our counts while it keeps us busy
+    if (received != 0) return received;
+    bool was_well = verbs->failure.code == RD_CODE_OK;
+    if (!verbs->listened) listen_to_device(verbs);
+    verbs->listened = true;
+    post(verbs);
+    if (was_well && verbs->failure.code != RD_CODE_OK) continue; // it may have sent something before it went
+    if (is_well(verbs, error) && (look_for_more(verbs) || !wait_is_prepared(verbs))) continue;
+    verbs->listened = false;
+    verbs->released_at = verbs->send.released;
+    return verbs->failure.code == RD_CODE_OK || verbs->receive.pieces_count > 0 ? 0 : -1;
+  }
+}
+
+// Before it asks to be woken.
+static bool look_for_more(struct verbs *verbs) {
+  if (verbs->queue.arrived.armed || verbs->wait.poll || verbs->wait.spin.budget_ns == 0) return false;
+  int64_t until_ns = rd_now_ns() + verbs->wait.spin.budget_ns;
+  do {
+    if (take_completions(verbs)) return true;
+  } while (rd_now_ns() < until_ns);
+  rd_spin_missed(&verbs->wait.spin);
+  return false;
+}
+
+static void listen_to_device(struct verbs *verbs) {
+  if (rd_verbs_wait_listen(&verbs->wait)) take_events(verbs);
+}
+
+// False: what completed until now must be looked at first.
+static bool wait_is_prepared(struct verbs *verbs) {
+  bool sends_matter = verbs->releases_matter || rd_send_is_full(&verbs->send);
+  return rd_verbs_wait_prepare(&verbs->wait, sends_matter && verbs->send.completed < verbs->send.sends);
+}
+
+static void verbs_give_back(struct rd_transport *transport, const struct rd_message *message) {
+  struct verbs *verbs = verbs_of(transport);
+  struct rd_error error;
+  bool waits;
+  if (!rd_receive_give_back(&verbs->receive, message, &waits, &error)) fail(verbs, &error);
+  if (waits) rd_verbs_wait_wake(&verbs->wait);
+}
+
+// True: something arrived. That a buffer or a SEND was flushed tells only that the connection ended: of what completed
+// in other ways one tells why, whichever queue it is in.
+static bool take_completions(struct verbs *verbs) {
+  struct rd_error flushed = {.code = RD_CODE_OK};
+  take_all(verbs, &verbs->queue.sent, &flushed);
+  bool any = take_all(verbs, &verbs->queue.arrived, &flushed);
+  if (flushed.code != RD_CODE_OK) fail(verbs, &flushed);
+  return any;
+}
+
+static bool take_all(struct verbs *verbs, const struct rd_completions *from, struct rd_error *flushed) {
+  struct ibv_wc completions[COMPLETIONS_AT_ONCE];
+  struct rd_error error;
+  for (int round = 0; round < ROUNDS_MOST; round++) {
+    int count = rd_queue_poll(from, completions, COMPLETIONS_AT_ONCE);
+    if (count < 0) {
+      rd_error_set(&error, RD_CODE_PEER_LOST, "the rdma device failed");
+      fail(verbs, &error);
+    }
+    for (int i = 0; i < count; i++) {
+      if (take_completion(verbs, &completions[i], &error)) continue;
+      if (completions[i].status == IBV_WC_WR_FLUSH_ERR)
+        *flushed = error;
+      else
+        fail(verbs, &error);
+    }
+    if (count < COMPLETIONS_AT_ONCE) return round > 0 || count > 0;
+  }
+  rd_verbs_wait_wake(&verbs->wait); // the rest is for the next time
+  return true;
+}
+
+static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error) {
+  bool is_receive = (completion->wr_id & RD_RECEIVE_NAME) != 0;
+  if (completion->status != IBV_WC_SUCCESS) {
+    rd_verbs_completion_failed(verbs->id.verbs, completion, verbs->peer, error);
+    return false;
+  }
+  if (is_receive != (completion->opcode == IBV_WC_RECV) || (!is_receive && completion->opcode != IBV_WC_SEND)) {
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the rdma device completed operation %d, which nobody asked for",
+                 (int)completion->opcode);
+    return false;
+  }
+  verbs->established = true; // what came tells it as well as the id's event, and may come before that
+  if (is_receive) return rd_receive_arrived(&verbs->receive, completion->wr_id, completion->byte_len, error);
+  rd_send_completed(&verbs->send);
+  return true;
+}
+
+static void take_events(struct verbs *verbs) {
+  struct rd_verbs_event event;
+  while (rd_verbs_id_next(&verbs->id, &event)) take_event(verbs, &event);
+}
+
+static void take_event(struct verbs *verbs, const struct rd_verbs_event *event) {
+  struct rd_error error;
+  if (event->type == RDMA_CM_EVENT_ESTABLISHED)
+    verbs->established = true;
+  else if (rd_verbs_event_ends(event, verbs->peer, &error))
+    fail(verbs, &error);
+}
+
+// What the id says is the reason of what the queue pair did.
+static void fail(struct verbs *verbs, const struct rd_error *error) {
+  if (verbs->failure.code == RD_CODE_OK) verbs->failure = *error;
+}
+
+static bool is_well(const struct verbs *verbs, struct rd_error *error) {
+  if (verbs->failure.code == RD_CODE_OK) return true;
+  *error = verbs->failure;
+  return false;
+}
+
+static const char *verbs_local_name(const struct rd_transport *transport) {
+  return verbs_of(transport)->local;
+}
+
+static const char *verbs_peer_name(const struct rd_transport *transport) {
+  return verbs_of(transport)->peer;
+}
+
+static const char *verbs_device_name(const struct rd_transport *transport) {
+  const struct verbs *verbs = verbs_of(transport);
+  return verbs->id.verbs->ibv_get_device_name(verbs->id.id->verbs->device);
+}
+
+static int64_t verbs_silent_ms(const struct rd_transport *transport) {
+  (void)transport;
+  return INT64_MAX;
+}
+
+static void verbs_disconnect(struct rd_transport *transport) {
+  let_device_go(verbs_of(transport));
+}
+
+static void verbs_destroy(struct rd_transport *transport) {
+  struct verbs *verbs = verbs_of(transport);
+  if (verbs->established) linger(verbs);
+  let_device_go(verbs);
+  rd_receive_close(&verbs->receive);
+  free(verbs);
+}
+
+// Queue pair, completions, channel, memory, domain, id: in this order. Once is enough.
+static void let_device_go(struct verbs *verbs) {
+  if (verbs->established) verbs->id.verbs->rdma_disconnect(verbs->id.id);
+  verbs->established = false;
+  rd_queue_close(&verbs->queue);
+  rd_send_close(&verbs->send);
+  rd_receive_detach(&verbs->receive);
+  rd_queue_close_domain(&verbs->queue);
+  rd_verbs_id_destroy(&verbs->id);
+  rd_verbs_wait_close(&verbs->wait);
+}
+
+static void linger(struct verbs *verbs) {
+  int64_t until_ms = rd_now_ms() + LINGER_MS;
+  for (;;) {
+    take_completions(verbs);
+    take_events(verbs);
+    int64_t left_ms = until_ms - rd_now_ms();
+    if (verbs->send.completed == verbs->send.sends || verbs->failure.code != RD_CODE_OK || left_ms <= 0) return;
+    verbs->releases_matter = true;
+    if (!wait_is_prepared(verbs)) continue;
+    rd_wait_fd(verbs->wait.epoll_fd, POLLIN, verbs->wait.poll ? 1 : (int)left_ms);
+    (void)rd_queue_woken(&verbs->queue);
+  }
+}
+
+static struct verbs *verbs_of(const struct rd_transport *transport) {
+  return (struct verbs *)(uintptr_t)transport;
+}

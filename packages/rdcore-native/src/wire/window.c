@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/window.h"
+
+#include "base/pages.h"
+#include "base/size_text.h"
+#include "wire/wire.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+
+#define SLOTS_LEAST 4u // of a small buffer, so that filling and emptying overlap
+#define SLOTS_GOOD 8u
+#define FIT_SLOTS_LEAST 2u
+#define PAGE_BYTES 4096u
+// Two for frames other than DATA (arrivals.c), and two of the transport's own.
+#define SLOTS_BESIDE 4u
+// What lies around a payload: headers, tag, and a transport's own few bytes.
+#define AROUND_BYTES 64u
+
+static size_t slots_that_fit(size_t most_bytes, size_t slot_bytes);
+static size_t slot_memory_bytes(size_t slot_bytes);
+
+struct rd_window rd_window_of(size_t buffer_bytes, bool is_worked) {
+  uint32_t most = is_worked ? RD_WINDOW_WORKED_SLOT_BYTES : RD_SLOT_MAX_BYTES;
+  size_t each = buffer_bytes / SLOTS_LEAST;
+  uint32_t slot_bytes = each < most ? (uint32_t)each : most;
+  return (struct rd_window){.slots = (uint32_t)(buffer_bytes / slot_bytes), .slot_bytes = slot_bytes};
+}
+
+struct rd_window rd_window_worked(const struct rd_window *window) {
+  if (window->slot_bytes <= RD_WINDOW_WORKED_SLOT_BYTES) return *window;
+  size_t most = slots_that_fit(rd_window_memory_bytes(window), RD_WINDOW_WORKED_SLOT_BYTES);
+  size_t wanted = rd_window_bytes(window) / RD_WINDOW_WORKED_SLOT_BYTES;
+  return (struct rd_window){.slots = (uint32_t)(wanted < most ? wanted : most),
+                            .slot_bytes = RD_WINDOW_WORKED_SLOT_BYTES};
+}
+
+size_t rd_window_bytes(const struct rd_window *window) {
+  return (size_t)window->slots * window->slot_bytes;
+}
+
+size_t rd_window_memory_bytes(const struct rd_window *window) {
+  size_t payload_bytes =
+      window->slot_bytes > RD_CONTROL_PAYLOAD_MAX_BYTES ? window->slot_bytes : RD_CONTROL_PAYLOAD_MAX_BYTES;
+  return PAGE_BYTES + (window->slots + SLOTS_BESIDE) * slot_memory_bytes(payload_bytes);
+}
+
+bool rd_window_fit(struct rd_window *window, size_t most_bytes, struct rd_error *error) {
+  if (rd_window_memory_bytes(window) <= most_bytes) return true;
+  size_t slots = slots_that_fit(most_bytes, window->slot_bytes);
+  size_t good_slots = window->slots < SLOTS_GOOD ? window->slots : SLOTS_GOOD;
+  if (slots < good_slots) {
+    slots = good_slots;
+    size_t each = most_bytes > PAGE_BYTES ? (most_bytes - PAGE_BYTES) / (slots + SLOTS_BESIDE) : 0;
+    size_t stride_bytes = each / PAGE_BYTES * PAGE_BYTES;
+    window->slot_bytes = stride_bytes > 2 * PAGE_BYTES ? (uint32_t)(stride_bytes - PAGE_BYTES) : PAGE_BYTES;
+    if (slots_that_fit(most_bytes, window->slot_bytes) < slots) slots = slots_that_fit(most_bytes, window->slot_bytes);
+  }
+  window->slots = (uint32_t)slots;
+  if (slots >= FIT_SLOTS_LEAST) return true;
+  rd_window_too_small(error);
+  return false;
+}
+
+void rd_window_too_small(struct rd_error *error) {
+  struct rlimit limit;
+  char size[RD_SIZE_TEXT_BYTES] = "this process";
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    rd_size_text((double)limit.rlim_cur, size, sizeof size);
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT,
+               "the memlock limit of %s is too small for rdma: put '* - memlock unlimited' into "
+               "/etc/security/limits.d/rdma.conf and log in again",
+               size);
+}
+
+void rd_window_note(size_t wanted_bytes, size_t got_bytes, char *out, size_t out_bytes) {
+  struct rlimit limit;
+  char wanted[RD_SIZE_TEXT_BYTES], got[RD_SIZE_TEXT_BYTES], most[RD_SIZE_TEXT_BYTES] = "";
+  rd_size_text((double)wanted_bytes, wanted, sizeof wanted);
+  rd_size_text((double)got_bytes, got, sizeof got);
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    rd_size_text((double)limit.rlim_cur, most, sizeof most);
+  snprintf(out, out_bytes, "buffer of %s shrunk to %s: memlock limit %s; raise it in /etc/security/limits.d/", wanted,
+           got, most);
+}
+
+static size_t slots_that_fit(size_t most_bytes, size_t slot_bytes) {
+  size_t each = slot_memory_bytes(slot_bytes);
+  size_t all = most_bytes > PAGE_BYTES ? (most_bytes - PAGE_BYTES) / each : 0;
+  return all > SLOTS_BESIDE ? all - SLOTS_BESIDE : 0;
+}
+
+static size_t slot_memory_bytes(size_t slot_bytes) {
+  return rd_pages_round(slot_bytes + AROUND_BYTES);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/rdma_check.h"
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "process/spawn.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STATUS_UNUSABLE 3
+
+static pid_t start(const char *program, int null_fd, int words_fd, struct rd_error *error);
+static bool wait_for(pid_t pid, int64_t limit_ms, int *status);
+static void read_words(int fd, char *words, size_t words_bytes);
+static void judge(int status, const char *words, struct rd_error *why);
+
+bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_error *why) {
+  char words[256];
+  int ends[2], status;
+  if (pipe2(ends, O_CLOEXEC)) {
+    rd_error_set_errno(why, RD_CODE_INTERNAL, "cannot make a pipe");
+    return false;
+  }
+  RD_AUTO_CLOSE int read_fd = ends[0];
+  RD_AUTO_CLOSE int write_fd = ends[1];
+  pid_t pid = start(program, null_fd, write_fd, why);
+  if (pid < 0) return false;
+  if (!wait_for(pid, limit_ms, &status)) {
+    rd_error_set(why, RD_CODE_INTERNAL, "rdrecv --rdma-check did not end within %g s", (double)limit_ms / 1000);
+    return false;
+  }
+  read_words(read_fd, words, sizeof words);
+  judge(status, words, why);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static pid_t start(const char *program, int null_fd, int words_fd, struct rd_error *error) {
+  char name[] = "rdrecv", option[] = "--rdma-check";
+  char *arguments[] = {name, option, NULL};
+  struct rd_spawning spawning = {
+      .file = program,
+      .arguments = arguments,
+      .fds = {null_fd, words_fd, null_fd},
+      .fd_count = 3,
+      .group = RD_SPAWN_GROUP_OWN,
+  };
+  return rd_spawn(&spawning, error);
+}
+
+// False: it took too long and is no more.
+static bool wait_for(pid_t pid, int64_t limit_ms, int *status) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  int64_t deadline_ms = rd_now_ms() + limit_ms;
+  while (waitpid(pid, status, WNOHANG) != pid) {
+    int64_t left_ms = deadline_ms - rd_now_ms();
+    struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
+    if (left_ms > 0 && (sigtimedwait(&child, NULL, &left) == SIGCHLD || errno == EINTR)) continue;
+    kill(-pid, SIGKILL);
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR) continue;
+    return false;
+  }
+  return true;
+}
+
+// What fitted into the pipe is still in it.
+static void read_words(int fd, char *words, size_t words_bytes) {
+  rd_set_nonblocking(fd);
+  ssize_t bytes = rd_read_some(fd, words, words_bytes - 1);
+  words[bytes > 0 ? bytes : 0] = '\0';
+  words[strcspn(words, "\n")] = '\0';
+}
+
+static void judge(int status, const char *words, struct rd_error *why) {
+  if (WIFSIGNALED(status))
+    rd_error_set(why, RD_CODE_INTERNAL, "rdrecv --rdma-check was killed by signal %d", WTERMSIG(status));
+  else if (WEXITSTATUS(status) == STATUS_UNUSABLE && *words)
+    rd_error_set(why, RD_CODE_CANNOT_CONNECT, "%s", words);
+  else
+    rd_error_set(why, RD_CODE_INTERNAL, "rdrecv --rdma-check ended with status %d", WEXITSTATUS(status));
+}

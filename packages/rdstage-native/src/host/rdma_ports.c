@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/rdma_ports.h"
+
+#include "base/numa.h"
+#include "host/rdma_gids.h"
+#include "host/sysfs.h"
+#include "runtime/json_made.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRIES_MAX 64u
+#define PORTS_OF_A_DEVICE_MAX 255u
+#define RATE_MOST_GBPS 1e6
+
+// What RoCE puts around the bytes of a packet at most, as the kernel reckons: GRH, UDP, BTH, XRC, atomic header, ICRC.
+#define ROCE_HEADERS_BYTES (40 + 8 + 12 + 4 + 28 + 4)
+
+struct port {
+  const char *sys, *device;
+  unsigned number;
+  char folder[PATH_MAX];
+  const char *link_layer, *state;
+  bool is_iwarp;
+};
+
+static void append_device(json_t *active, json_t *others, const char *sys, const char *device);
+static void append_port(json_t *list, const struct port *port);
+static bool open_port(struct port *port, const char *sys, const char *device, unsigned number);
+static const char *link_layer_of(const struct port *port);
+static const char *state_of(const struct port *port);
+static void find_interfaces(const struct port *port, const struct rd_rdma_gids *gids, struct rd_name_set *interfaces);
+static void find_device_interfaces(const struct port *port, struct rd_name_set *interfaces);
+static json_t *describe(const struct port *port, const char *interface, const struct rd_rdma_gids *gids);
+static json_int_t rate_mbps(const struct port *port);
+static json_t *path_mtu(const struct port *port, const char *interface);
+static json_t *numa_node(const struct port *port);
+static json_t *kinds(const struct port *port, const struct rd_rdma_gids *gids);
+
+json_t *rd_rdma_ports_json(const char *sys) {
+  json_t *active = rd_json_made(json_array()), *others = rd_json_made(json_array());
+  struct rd_sysfs_names devices;
+  rd_sysfs_list(&devices, "%s/class/infiniband", sys);
+  for (size_t i = 0; i < devices.count; i++) append_device(active, others, sys, devices.entries[i]->d_name);
+  rd_sysfs_names_clear(&devices);
+  if (json_array_extend(active, others)) abort(); // out of memory: see memory.h
+  json_decref(others);
+  while (json_array_size(active) > ENTRIES_MAX) json_array_remove(active, json_array_size(active) - 1);
+  return active;
+}
+
+bool rd_rdma_ports_any_active(const json_t *ports) {
+  const json_t *first = json_array_get(ports, 0);
+  return first && strcmp(json_string_value(json_object_get(first, "state")), "active") == 0;
+}
+
+static void append_device(json_t *active, json_t *others, const char *sys, const char *device) {
+  struct port port;
+  for (unsigned number = 1; number <= PORTS_OF_A_DEVICE_MAX && open_port(&port, sys, device, number); number++) {
+    json_t *list = strcmp(port.state, "active") == 0 ? active : others;
+    if (port.link_layer && json_array_size(list) < ENTRIES_MAX) append_port(list, &port);
+  }
+}
+
+// False: there is no such port.
+static bool open_port(struct port *port, const char *sys, const char *device, unsigned number) {
+  char node_type[32];
+  *port = (struct port){.sys = sys, .device = device, .number = number};
+  snprintf(port->folder, sizeof port->folder, "%s/class/infiniband/%s/ports/%u", sys, device, number);
+  if (!rd_sysfs_exists("%s", port->folder)) return false;
+  port->link_layer = link_layer_of(port);
+  port->state = state_of(port);
+  rd_sysfs_line(node_type, sizeof node_type, "%s/class/infiniband/%s/node_type", sys, device);
+  port->is_iwarp = strstr(node_type, "RNIC");
+  return true;
+}
+
+// NULL: neither Ethernet nor InfiniBand.
+static const char *link_layer_of(const struct port *port) {
+  char text[32];
+  rd_sysfs_line(text, sizeof text, "%s/link_layer", port->folder);
+  if (strcmp(text, "Ethernet") == 0) return "ethernet";
+  return strcmp(text, "InfiniBand") == 0 ? "infiniband" : NULL;
+}
+
+// The file says `4: ACTIVE`.
+static const char *state_of(const struct port *port) {
+  static const char *const states[] = {"down", "down", "init", "armed", "active", "active"};
+  char text[32];
+  rd_sysfs_line(text, sizeof text, "%s/state", port->folder);
+  unsigned long number = strtoul(text, NULL, 10);
+  return states[number < sizeof states / sizeof *states ? number : 0];
+}
+
+// Once for each network interface whose addresses lead to it.
+static void append_port(json_t *list, const struct port *port) {
+  struct rd_rdma_gids gids;
+  struct rd_name_set interfaces = {0};
+  rd_rdma_gids_read(port->folder, &gids);
+  find_interfaces(port, &gids, &interfaces);
+  if (interfaces.count == 0) rd_json_made_append(list, describe(port, NULL, &gids));
+  for (size_t i = 0; i < interfaces.count && json_array_size(list) < ENTRIES_MAX; i++)
+    rd_json_made_append(list, describe(port, interfaces.names[i], &gids));
+}
+
+// RoCE: those whose addresses its GIDs are made from, also a VLAN or a bridge above it. Without any, or on another kind
+// of network: the one that belongs to the device.
+static void find_interfaces(const struct port *port, const struct rd_rdma_gids *gids, struct rd_name_set *interfaces) {
+  char parent[RD_NAME_SET_NAME_BYTES];
+  *interfaces = gids->interfaces.count ? gids->interfaces : gids->own;
+  if (interfaces->count) return;
+  if (rd_sysfs_line(parent, sizeof parent, "%s/class/infiniband/%s/parent", port->sys, port->device))
+    rd_name_set_add(interfaces, parent); // a device of software
+  else
+    find_device_interfaces(port, interfaces);
+}
+
+static void find_device_interfaces(const struct port *port, struct rd_name_set *interfaces) {
+  struct rd_sysfs_names names;
+  rd_sysfs_list(&names, "%s/class/infiniband/%s/device/net", port->sys, port->device);
+  for (size_t i = 0; i < names.count; i++) {
+    const char *name = names.entries[i]->d_name;
+    int64_t port_from_0;
+    if (rd_sysfs_number(&port_from_0, "%s/class/infiniband/%s/device/net/%s/dev_port", port->sys, port->device, name) &&
+        port_from_0 + 1 == port->number)
+      rd_name_set_add(interfaces, name);
+  }
+  rd_sysfs_names_clear(&names);
+}
+
+static json_t *describe(const struct port *port, const char *interface, const struct rd_rdma_gids *gids) {
+  return rd_json_made(json_pack("{s:o,s:i,s:s,s:I,s:s,s:o,s:o,s:o,s:o}", "device", rd_json_made_text(port->device),
+                                "port", (int)port->number, "state", port->state, "rate_mbps", rate_mbps(port),
+                                "link_layer", port->link_layer, "mtu", path_mtu(port, interface), "interface",
+                                rd_json_made_text(interface), "numa", numa_node(port), "gids", kinds(port, gids)));
+}
+
+// The file says `2.5 Gb/sec (1X SDR)`.
+static json_int_t rate_mbps(const struct port *port) {
+  char text[64];
+  rd_sysfs_line(text, sizeof text, "%s/rate", port->folder);
+  double gbps = strtod(text, NULL);
+  return gbps > 0 && gbps < RATE_MOST_GBPS ? (json_int_t)(gbps * 1000) : 0;
+}
+
+// The largest of the sizes that RDMA knows that fits the interface's.
+static json_t *path_mtu(const struct port *port, const char *interface) {
+  int64_t mtu, path_mtu = 4096;
+  if (!interface || port->is_iwarp || strcmp(port->link_layer, "ethernet") != 0) return json_null();
+  if (!rd_sysfs_number(&mtu, "%s/class/net/%s/mtu", port->sys, interface)) return json_null();
+  while (path_mtu >= 256 && path_mtu > mtu - ROCE_HEADERS_BYTES) path_mtu /= 2;
+  return path_mtu >= 256 ? json_integer(path_mtu) : json_null();
+}
+
+static json_t *numa_node(const struct port *port) {
+  int node;
+  return rd_numa_node_of(port->sys, port->device, &node) ? json_integer(node) : json_null();
+}
+
+// An iWARP device has the GIDs of another network.
+static json_t *kinds(const struct port *port, const struct rd_rdma_gids *gids) {
+  json_t *list = rd_json_made(json_array());
+  if (port->is_iwarp) rd_json_made_append(list, json_string("iWARP"));
+  for (size_t i = 0; !port->is_iwarp && i < gids->kinds.count; i++)
+    rd_json_made_append(list, rd_json_made_text(gids->kinds.names[i]));
+  return list;
+}

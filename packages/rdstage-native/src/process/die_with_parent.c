@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process/die_with_parent.h"
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "process/process_tree.h"
+#include "process/spawn.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define END_WITHIN_MS 8000
+
+static pid_t start(char **command, struct rd_error *error);
+static void wait_for_end(pid_t pid, int signal_fd);
+static void end_command(pid_t pid, int signal_fd);
+static bool input_has_ended(void);
+static bool told_to_end(int signal_fd);
+
+bool rd_die_with_parent_run(char **command, int *status, struct rd_error *error) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  RD_AUTO_CLOSE int signal_fd = rd_spawn_signals(error);
+  if (signal_fd < 0) return false;
+  pid_t pid = start(command, error);
+  if (pid < 0) return false;
+  wait_for_end(pid, signal_fd);
+  end_command(pid, signal_fd);
+  int ended;
+  if (waitpid(pid, &ended, WNOHANG) != pid) ended = SIGKILL; // it cannot be ended; nobody waits for it
+  rd_tree_end(getpid(), END_WITHIN_MS);                      // what it started and left
+  *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+  return true;
+}
+
+static pid_t start(char **command, struct rd_error *error) {
+  RD_AUTO_CLOSE int null_fd = rd_spawn_null_device(error);
+  if (null_fd < 0) return -1;
+  struct rd_spawning spawning = {
+      .file = command[0],
+      .arguments = command,
+      .fds = {null_fd, STDOUT_FILENO, STDERR_FILENO},
+      .fd_count = 3,
+      .group = RD_SPAWN_GROUP_SESSION,
+  };
+  return rd_spawn(&spawning, error);
+}
+
+static void wait_for_end(pid_t pid, int signal_fd) {
+  struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
+  while (!rd_spawn_is_dead(pid)) {
+    if (poll(polled, 2, -1) < 0 && errno != EINTR) return;
+    if (polled[0].revents && input_has_ended()) return;
+    if (polled[1].revents && told_to_end(signal_fd)) return;
+  }
+}
+
+// Its death is waited for, not looked for: most often it leaves nobody.
+static void end_command(pid_t pid, int signal_fd) {
+  struct pollfd polled = {.fd = signal_fd, .events = POLLIN};
+  int64_t until_ms = rd_now_ms() + END_WITHIN_MS;
+  kill(pid, SIGKILL);
+  for (int64_t left_ms; !rd_spawn_is_dead(pid) && (left_ms = until_ms - rd_now_ms()) > 0;) {
+    poll(&polled, 1, (int)left_ms);
+    told_to_end(signal_fd);
+  }
+}
+
+// What comes in means nothing.
+static bool input_has_ended(void) {
+  char dropped[512];
+  ssize_t got = rd_read_some(STDIN_FILENO, dropped, sizeof dropped);
+  return got == 0 || (got < 0 && errno != EAGAIN);
+}
+
+static bool told_to_end(int signal_fd) {
+  struct signalfd_siginfo info;
+  while (read(signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+    if (info.ssi_signo != SIGCHLD) return true;
+  return false;
+}

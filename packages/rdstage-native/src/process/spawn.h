@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting one process: its descriptors, its signals, its group.
+#ifndef RD_STAGE_SPAWN_H
+#define RD_STAGE_SPAWN_H
+
+#include "base/error.h"
+#include "process/stage_limits.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define RD_SPAWN_MAX_FDS 5u
+
+enum rd_spawn_group {
+  RD_SPAWN_GROUP_OURS,
+  RD_SPAWN_GROUP_OWN,     // a process group of its own
+  RD_SPAWN_GROUP_SESSION, // a session of its own, and SIGKILL when the thread that started it ends
+};
+
+struct rd_spawning {
+  const char *file;          // a path, or a name looked up in PATH
+  char *const *arguments;    // argv, NULL at the end
+  int fds[RD_SPAWN_MAX_FDS]; // the child's descriptors 0, 1, 2, …; all others are closed
+  size_t fd_count;
+  enum rd_spawn_group group;
+  struct rd_stage_limits limits;
+};
+
+// Starts it with default signals, an empty mask, and this process's environment and directory. Its pid, or -1
+// (RD_CODE_INTERNAL) when it could not be started or executed; nothing is left then.
+pid_t rd_spawn(const struct rd_spawning *spawning, struct rd_error *error);
+
+// A child of ours that has ended and was not waited for yet.
+bool rd_spawn_is_dead(pid_t pid);
+
+// A descriptor on which SIGCHLD, SIGTERM, SIGINT and SIGHUP are read from now on, close-on-exec and non-blocking, or
+// -1.
+int rd_spawn_signals(struct rd_error *error);
+
+// Marks every descriptor above 2 close-on-exec: what was inherited must not reach a command. Call once, early.
+bool rd_spawn_protect_descriptors(struct rd_error *error);
+
+// A null-device descriptor, close-on-exec, or -1.
+int rd_spawn_null_device(struct rd_error *error);
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "protocol/agent_options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONCE_MAX_CHARACTERS 128
+
+enum {
+  OPTION_AGENT = 256,
+  OPTION_NONCE,
+  OPTION_SUMS,
+  OPTION_STDIN,
+  OPTION_STDOUT,
+  OPTION_LIMITS,
+  OPTION_DIE_WITH_PARENT
+};
+
+static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
+static bool check(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error);
+static bool check_nonce(const char *nonce, struct rd_error *error);
+static bool usage(struct rd_error *error, const char *words);
+
+bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error) {
+  static const struct option names[] = {
+      {"agent", no_argument, NULL, OPTION_AGENT},
+      {"nonce", required_argument, NULL, OPTION_NONCE},
+      {"sums", required_argument, NULL, OPTION_SUMS},
+      {"user-stdin", required_argument, NULL, OPTION_STDIN},
+      {"user-stdout", required_argument, NULL, OPTION_STDOUT},
+      {"stage-limits", required_argument, NULL, OPTION_LIMITS},
+      {"die-with-parent", no_argument, NULL, OPTION_DIE_WITH_PARENT},
+      {"version", no_argument, NULL, 'V'},
+      {"help", no_argument, NULL, 'h'},
+      {NULL, 0, NULL, 0},
+  };
+  *options = (struct rd_agent_options){.mode = RD_OPTIONS_HELP, .user_stdin = -1, .user_stdout = -1};
+  opterr = 0;
+  for (int option; (option = getopt_long(argc, argv, "+Vh", names, NULL)) != -1;) {
+    switch (option) {
+    case OPTION_AGENT:
+      options->mode = RD_OPTIONS_AGENT;
+      break;
+    case OPTION_DIE_WITH_PARENT:
+      options->mode = RD_OPTIONS_DIE_WITH_PARENT;
+      break;
+    case OPTION_NONCE:
+      options->nonce = optarg;
+      break;
+    case OPTION_SUMS:
+      options->sums = optarg;
+      break;
+    case OPTION_STDIN:
+      if (!take_descriptor(optarg, &options->user_stdin, error)) return false;
+      break;
+    case OPTION_STDOUT:
+      if (!take_descriptor(optarg, &options->user_stdout, error)) return false;
+      break;
+    case OPTION_LIMITS:
+      if (!rd_stage_limits_parse(optarg, &options->limits))
+        return usage(error, "--stage-limits takes CORES,FILES as ulimit prints them");
+      break;
+    case 'V':
+      options->mode = RD_OPTIONS_VERSION;
+      return true;
+    case 'h':
+      options->mode = RD_OPTIONS_HELP;
+      return true;
+    default:
+      return usage(error, "there is no such option, or its value is missing");
+    }
+  }
+  return check(argc, argv, options, error);
+}
+
+static bool take_descriptor(const char *text, int *fd, struct rd_error *error) {
+  char *end;
+  errno = 0;
+  long number = strtol(text, &end, 10);
+  if (errno || end == text || *end || number < 3 || number > INT_MAX || fcntl((int)number, F_GETFD) < 0)
+    return usage(error, "--user-stdin and --user-stdout take an open descriptor above 2");
+  *fd = (int)number;
+  return true;
+}
+
+static bool check(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error) {
+  options->command = argv + optind;
+  if (options->mode == RD_OPTIONS_DIE_WITH_PARENT)
+    return optind < argc || usage(error, "--die-with-parent needs a command");
+  if (options->mode != RD_OPTIONS_AGENT) return usage(error, "it is started by rdpipe, with --agent");
+  if (optind < argc) return usage(error, "--agent takes no further words");
+  return check_nonce(options->nonce, error);
+}
+
+// It is printed in the first line, where a blank ends it.
+static bool check_nonce(const char *nonce, struct rd_error *error) {
+  if (!nonce || !*nonce || strlen(nonce) > NONCE_MAX_CHARACTERS) return usage(error, "--agent needs --nonce NONCE");
+  for (const char *at = nonce; *at; at++)
+    if (*at <= ' ' || *at > '~') return usage(error, "the nonce must be printable, without blanks");
+  return true;
+}
+
+static bool usage(struct rd_error *error, const char *words) {
+  rd_error_set(error, RD_CODE_USAGE, "%s", words);
+  return false;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's command line.
+#ifndef RD_STAGE_AGENT_OPTIONS_H
+#define RD_STAGE_AGENT_OPTIONS_H
+
+#include "base/error.h"
+#include "process/stage_limits.h"
+
+enum rd_agent_options_mode { RD_OPTIONS_AGENT, RD_OPTIONS_DIE_WITH_PARENT, RD_OPTIONS_VERSION, RD_OPTIONS_HELP };
+
+struct rd_agent_options {
+  enum rd_agent_options_mode mode;
+  const char *nonce;
+  const char *sums;            // of the programs beside it (program_sums.h); NULL: not given
+  int user_stdin, user_stdout; // -1: not given
+  struct rd_stage_limits limits;
+  char **command; // of a leash
+};
+
+// Everything points into `argv`. RD_CODE_USAGE when it makes no sense.
+bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent tells (docs/protocol.md, section 2.2), as JSON objects. Each is the caller's to give away.
+#ifndef RD_STAGE_EVENT_H
+#define RD_STAGE_EVENT_H
+
+#include "base/error.h"
+#include "base/usage.h"
+#include "protocol/prepare.h"
+
+#include <jansson.h>
+#include <sys/types.h>
+
+json_t *rd_event_plain(const char *name); // {"event": name}
+json_t *rd_event_segment(const char *name, unsigned segment);
+json_t *rd_event_started(unsigned stage, pid_t pid);
+// A whole line, which the caller frees: to make it of JSON values took ten times as long, and stages may say much.
+char *rd_event_stderr_line(unsigned stage, const unsigned char *bytes, size_t count);
+// `stage` 0: none.
+json_t *rd_event_failed(unsigned stage, enum rd_code code, const char *message);
+json_t *rd_event_left_behind(pid_t pid, const char *command);
+
+struct rd_exit_event {
+  unsigned stage;
+  int status; // as wait() gives it
+  bool stopped, consumer_closed;
+  struct rd_usage usage;
+};
+json_t *rd_event_exited(const struct rd_exit_event *exited);
+
+struct rd_link_end_event {
+  const char *result, *code, *message;
+  int status;
+  int64_t bytes, wire_bytes;
+  struct rd_usage usage; // of its program
+};
+json_t *rd_event_link_ended(int64_t link, enum rd_hop_side end, const struct rd_link_end_event *ended);
+
+#endif

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "protocol/prepare.h"
+
+#include "base/hex.h"
+#include "runtime/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TIME_MAX_MS (30LL * 24 * 3600 * 1000)
+
+static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool decode_stages(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_file(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_ok(const json_t *array, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_links(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_error *error);
+static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_error *error);
+static bool decode_encrypt(const char *text, struct rd_link_spec *link, struct rd_error *error);
+static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_error *error);
+static bool decode_party(const char *text, enum rd_link_party *party, struct rd_error *error);
+static char *text_from_hex(const char *digits);
+static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error);
+static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side end);
+static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side end);
+static bool nonsense(struct rd_error *error, const char *words);
+
+struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error) {
+  struct rd_prepare_spec *prepare = rd_memory_new(1, sizeof *prepare);
+  if (decode_header(object, prepare, error) && decode_stages(json_object_get(object, "stages"), prepare, error) &&
+      decode_links(json_object_get(object, "links"), prepare, error) && check_stages(prepare, error) &&
+      check_links(prepare, error))
+    return prepare;
+  rd_prepare_destroy(prepare);
+  return NULL;
+}
+
+void rd_prepare_destroy(struct rd_prepare_spec *prepare) {
+  if (!prepare) return;
+  for (size_t i = 0; i < prepare->stage_count; i++) {
+    free(prepare->stages[i].text);
+    free(prepare->stages[i].shell);
+  }
+  for (size_t i = 0; i < prepare->link_count; i++) {
+    char *key = prepare->links[i].key;
+    if (key) explicit_bzero(key, strlen(key));
+    free(key);
+    free(prepare->links[i].bind);
+  }
+  free(prepare->stages);
+  free(prepare->links);
+  free(prepare->run);
+  free(prepare);
+}
+
+const char *rd_hop_side_name(enum rd_hop_side end) {
+  return end == RD_HOP_SEND ? "send" : "recv";
+}
+
+const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
+                                              enum rd_hop_side end) {
+  int64_t number = end == RD_HOP_RECV ? stage->in : stage->out;
+  for (size_t i = 0; i < prepare->link_count; i++)
+    if (prepare->links[i].number == number && gives(&prepare->links[i], stage, end)) return &prepare->links[i];
+  return NULL;
+}
+
+const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *prepare, int64_t link,
+                                                enum rd_hop_side end) {
+  for (size_t i = 0; i < prepare->stage_count; i++) {
+    const struct rd_stage_spec *stage = &prepare->stages[i];
+    if ((end == RD_HOP_RECV ? stage->in : stage->out) == link) return stage;
+  }
+  return NULL;
+}
+
+static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struct rd_error *error) {
+  json_int_t segment, lease, connect_timeout, stall_timeout;
+  const char *run;
+  int lenient;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:I,s:s,s:b,s:I,s:I,s:I}", "segment", &segment, "run", &run, "lenient",
+                     &lenient, "lease_ms", &lease, "connect_timeout_ms", &connect_timeout, "stall_timeout_ms",
+                     &stall_timeout))
+    return nonsense(error, why.text);
+  if (segment < 1 || segment > UINT32_MAX || strlen(run) > 63 || lease < 1 || lease > TIME_MAX_MS ||
+      connect_timeout < 1 || connect_timeout > TIME_MAX_MS || stall_timeout < 1 || stall_timeout > TIME_MAX_MS)
+    return nonsense(error, "a number is out of range");
+  prepare->segment = (unsigned)segment;
+  prepare->run = rd_memory_copy(run, strlen(run));
+  prepare->lenient = lenient;
+  prepare->lease_ms = lease;
+  prepare->connect_timeout_ms = connect_timeout;
+  prepare->stall_timeout_ms = stall_timeout;
+  return true;
+}
+
+static bool decode_stages(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error) {
+  if (!json_is_array(array) || json_array_size(array) > RD_PREPARE_STAGES_MAX)
+    return nonsense(error, "stages is no list, or too long");
+  prepare->stages = rd_memory_new(json_array_size(array), sizeof *prepare->stages);
+  for (size_t i = 0; i < json_array_size(array); i++)
+    if (!decode_stage(json_array_get(array, i), &prepare->stages[prepare->stage_count++], error)) return false;
+  return true;
+}
+
+static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
+  json_int_t number, in = -1, out = -1;
+  const char *kind;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:I,s:s,s?I,s?I}", "stage", &number, "kind", &kind, "in", &in, "out", &out))
+    return nonsense(error, why.text);
+  if (number < 1 || number > UINT32_MAX) return nonsense(error, "a stage's number is out of range");
+  stage->number = (unsigned)number;
+  stage->in = in;
+  stage->out = out;
+  if (strcmp(kind, "command") == 0) return decode_command(object, stage, error);
+  if (strcmp(kind, "source") != 0 && strcmp(kind, "sink") != 0) return nonsense(error, "a stage of an unknown kind");
+  stage->kind = strcmp(kind, "source") == 0 ? RD_STAGE_SOURCE : RD_STAGE_SINK;
+  return decode_file(object, stage, error);
+}
+
+static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
+  const char *command, *shell;
+  json_t *ok;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s:o}", "command", &command, "shell", &shell, "ok", &ok))
+    return nonsense(error, why.text);
+  stage->kind = RD_STAGE_COMMAND;
+  stage->text = text_from_hex(command);
+  stage->shell = rd_memory_copy(shell, strlen(shell));
+  if (!stage->text || !*shell) return nonsense(error, "a command is not hexadecimal, or has no shell");
+  return decode_ok(ok, stage, error);
+}
+
+static bool decode_file(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
+  const char *word;
+  int append = 0;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s?b}", "word", &word, "append", &append)) return nonsense(error, why.text);
+  stage->text = text_from_hex(word);
+  stage->append = append;
+  return stage->text || nonsense(error, "a file's word is not hexadecimal");
+}
+
+static bool decode_ok(const json_t *array, struct rd_stage_spec *stage, struct rd_error *error) {
+  if (!json_is_array(array)) return nonsense(error, "ok is no list");
+  stage->ok[0] = true;
+  for (size_t i = 0; i < json_array_size(array); i++) {
+    const json_t *status = json_array_get(array, i);
+    json_int_t value = json_integer_value(status);
+    if (!json_is_integer(status) || value < 0 || value > 255) return nonsense(error, "ok holds no exit status");
+    stage->ok[value] = true;
+  }
+  return true;
+}
+
+static bool decode_links(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error) {
+  if (!json_is_array(array) || json_array_size(array) > 2 * RD_PREPARE_STAGES_MAX)
+    return nonsense(error, "links is no list, or too long");
+  prepare->links = rd_memory_new(json_array_size(array), sizeof *prepare->links);
+  for (size_t i = 0; i < json_array_size(array); i++)
+    if (!decode_link(json_array_get(array, i), &prepare->links[prepare->link_count++], error)) return false;
+  return true;
+}
+
+static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
+  static const char *const names[] = {[RD_LINK_NULL] = "null", [RD_LINK_STDIN] = "stdin", [RD_LINK_STDOUT] = "stdout",
+                                      [RD_LINK_PIPE] = "pipe", [RD_LINK_HOP] = "hop",     [RD_LINK_LOCAL] = "local"};
+  json_int_t number;
+  const char *kind;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:I,s:s}", "link", &number, "kind", &kind)) return nonsense(error, why.text);
+  if (number < 0 || number > UINT32_MAX) return nonsense(error, "a link's number is out of range");
+  link->number = number;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(kind, names[i]) != 0) continue;
+    link->kind = (enum rd_link_kind)i;
+    if (link->kind == RD_LINK_HOP) return decode_hop(object, link, error);
+    return link->kind != RD_LINK_LOCAL || decode_local(object, link, error);
+  }
+  return nonsense(error, "a link of an unknown kind");
+}
+
+static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
+  const char *end, *key, *encrypt, *source = "null", *sink = "null";
+  json_int_t buffer, compress = 0, jobs = 0, limit = 0;
+  json_t *bind;
+  int poll = 0, numa = 1;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?s,s?s,s:s,s:I,s:o,s:[i,i],s?b,s?I,s?I,s?I,s?b}", "end", &end, "key",
+                     &key, "source", &source, "sink", &sink, "encrypt", &encrypt, "buffer", &buffer, "bind", &bind,
+                     "ports", &link->ports[0], &link->ports[1], "poll", &poll, "compress", &compress, "jobs", &jobs,
+                     "limit", &limit, "numa", &numa))
+    return nonsense(error, why.text);
+  link->end = strcmp(end, "send") == 0 ? RD_HOP_SEND : RD_HOP_RECV;
+  link->key = rd_memory_copy(key, strlen(key));
+  link->buffer_bytes = buffer;
+  link->compress_level = compress;
+  link->jobs = jobs;
+  link->limit_bytes_per_s = limit;
+  link->poll = poll;
+  link->numa = numa;
+  if (json_is_string(bind)) link->bind = rd_memory_copy(json_string_value(bind), json_string_length(bind));
+  if (link->end == RD_HOP_RECV && strcmp(end, "recv") != 0) return nonsense(error, "end is send or recv");
+  return decode_encrypt(encrypt, link, error) && decode_party(source, &link->source, error) &&
+         decode_party(sink, &link->sink, error);
+}
+
+static bool decode_encrypt(const char *text, struct rd_link_spec *link, struct rd_error *error) {
+  static const char *const words[] = {"always", "auth", "never", "tcp"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(text, words[i]) == 0) link->encrypt = words[i];
+  return link->encrypt || nonsense(error, "encrypt is always, auth, never or tcp");
+}
+
+static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
+  const char *key, *source, *sink;
+  json_int_t buffer;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s:s,s:I}", "key", &key, "source", &source, "sink", &sink, "buffer",
+                     &buffer))
+    return nonsense(error, why.text);
+  link->key = rd_memory_copy(key, strlen(key));
+  link->encrypt = "never";
+  link->buffer_bytes = buffer;
+  return decode_party(source, &link->source, error) && decode_party(sink, &link->sink, error);
+}
+
+static bool decode_party(const char *text, enum rd_link_party *party, struct rd_error *error) {
+  bool user = strcmp(text, "stdin") == 0 || strcmp(text, "stdout") == 0;
+  bool stage = strcmp(text, "stage") == 0;
+  if (!user && !stage && strcmp(text, "null") != 0) return nonsense(error, "a link from or to something unknown");
+  *party = user ? RD_PARTY_USER : stage ? RD_PARTY_STAGE : RD_PARTY_NULL;
+  return true;
+}
+
+// NULL when it is not hexadecimal or holds a NUL, which no argument can.
+static char *text_from_hex(const char *digits) {
+  size_t count = strlen(digits), bytes;
+  char *text = rd_memory_new(count / 2 + 1, 1);
+  if (rd_hex_decode(digits, count, (unsigned char *)text, count / 2, &bytes) && !memchr(text, '\0', bytes)) return text;
+  free(text);
+  return NULL;
+}
+
+// Every stage finds its links.
+static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error *error) {
+  for (size_t i = 0; i < prepare->stage_count; i++) {
+    const struct rd_stage_spec *stage = &prepare->stages[i];
+    if (stage->kind != RD_STAGE_SOURCE && !rd_prepare_link_of(prepare, stage, RD_HOP_RECV))
+      return nonsense(error, "a stage has no input");
+    if (stage->kind != RD_STAGE_SINK && !rd_prepare_link_of(prepare, stage, RD_HOP_SEND))
+      return nonsense(error, "a stage has no output");
+  }
+  return true;
+}
+
+// Every link finds its stages, one at each end.
+static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error) {
+  for (size_t i = 0; i < prepare->link_count; i++)
+    if (!fits(prepare, &prepare->links[i], RD_HOP_SEND) || !fits(prepare, &prepare->links[i], RD_HOP_RECV))
+      return nonsense(error, "a link does not join what it says");
+  return true;
+}
+
+static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side end) {
+  bool command = stage->kind == RD_STAGE_COMMAND;
+  switch (link->kind) {
+  case RD_LINK_NULL:
+  case RD_LINK_PIPE:
+    return command;
+  case RD_LINK_STDIN:
+    return command && end == RD_HOP_RECV;
+  case RD_LINK_STDOUT:
+    return command && end == RD_HOP_SEND;
+  case RD_LINK_HOP:
+    return link->end == end && (end == RD_HOP_SEND ? link->source : link->sink) == RD_PARTY_STAGE;
+  case RD_LINK_LOCAL:
+    return (end == RD_HOP_SEND ? link->source : link->sink) == RD_PARTY_STAGE;
+  }
+  return false;
+}
+
+static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side end) {
+  size_t stages = 0;
+  for (size_t i = 0; i < prepare->stage_count; i++)
+    if (rd_prepare_link_of(prepare, &prepare->stages[i], end) == link) stages++;
+  switch (link->kind) {
+  case RD_LINK_NULL:
+  case RD_LINK_STDIN:
+  case RD_LINK_STDOUT:
+    return stages <= 1;
+  case RD_LINK_PIPE:
+    return stages == 1;
+  case RD_LINK_HOP:
+    if (link->end != end) return true;
+    break;
+  case RD_LINK_LOCAL:
+    break;
+  }
+  return stages == ((end == RD_HOP_SEND ? link->source : link->sink) == RD_PARTY_STAGE ? 1 : 0);
+}
+
+static bool nonsense(struct rd_error *error, const char *words) {
+  rd_error_set(error, RD_CODE_USAGE, "the agent was sent nonsense: prepare: %.256s", words);
+  return false;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The request that describes a segment: its stages and the links that touch this host.
+#ifndef RD_STAGE_PREPARE_H
+#define RD_STAGE_PREPARE_H
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+#define RD_PREPARE_STAGES_MAX 256u
+
+enum rd_hop_side { RD_HOP_SEND, RD_HOP_RECV };
+const char *rd_hop_side_name(enum rd_hop_side end); // "send", "recv"
+
+enum rd_stage_kind { RD_STAGE_COMMAND, RD_STAGE_SOURCE, RD_STAGE_SINK };
+
+struct rd_stage_spec {
+  unsigned number;
+  enum rd_stage_kind kind;
+  char *text;      // the command, or the file's word
+  char *shell;     // of a command
+  bool ok[256];    // of a command: statuses that count as success
+  bool append;     // of a sink
+  int64_t in, out; // link numbers; -1: none
+};
+
+enum rd_link_kind { RD_LINK_NULL, RD_LINK_STDIN, RD_LINK_STDOUT, RD_LINK_PIPE, RD_LINK_HOP, RD_LINK_LOCAL };
+
+// What stands at an end of a hop or a local link.
+enum rd_link_party { RD_PARTY_STAGE, RD_PARTY_USER, RD_PARTY_NULL };
+
+struct rd_link_spec {
+  int64_t number;
+  enum rd_link_kind kind;
+  enum rd_hop_side end; // of a hop
+  enum rd_link_party source, sink;
+  char *key;                                       // hexadecimal
+  const char *encrypt;                             // "always", "auth", "never", "tcp"
+  int64_t compress_level, jobs, limit_bytes_per_s; // of a hop; as its programs are told
+  bool numa;
+  int64_t buffer_bytes;
+  char *bind; // NULL: every address
+  int ports[2];
+  bool poll;
+};
+
+struct rd_prepare_spec {
+  unsigned segment;
+  char *run;
+  bool lenient;
+  int64_t lease_ms, connect_timeout_ms, stall_timeout_ms;
+  struct rd_stage_spec *stages;
+  size_t stage_count;
+  struct rd_link_spec *links;
+  size_t link_count;
+};
+
+// NULL (RD_CODE_USAGE) when a part is missing, of the wrong kind or out of range, or when stages and links do not fit
+// together. Free with rd_prepare_destroy().
+struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error);
+void rd_prepare_destroy(struct rd_prepare_spec *prepare); // wipes the keys; NULL-safe
+
+// The link that stage takes as its input (`end` RD_HOP_RECV) or output (RD_HOP_SEND), or NULL.
+const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
+                                              enum rd_hop_side end);
+// The stage that reads from (`end` RD_HOP_RECV) or writes to (RD_HOP_SEND) that link, or NULL.
+const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *prepare, int64_t link,
+                                                enum rd_hop_side end);
+
+#endif

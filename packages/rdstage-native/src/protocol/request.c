@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "protocol/request.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Fills what the operation needs beside its name; NULL: nothing.
+typedef bool decode_function(json_t *object, struct rd_request *request, struct rd_error *error);
+
+static bool decode_object(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_prepare(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_listen(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_end(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool names_transport(const json_t *object);
+static bool decode_dial(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_go(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_stderr_ack(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool decode_abort(json_t *object, struct rd_request *request, struct rd_error *error);
+static bool malformed(const char *op, const char *words, struct rd_error *error);
+
+static const struct {
+  const char *name;
+  enum rd_request_op op;
+  decode_function *decode;
+} operations[] = {
+    {"prepare", RD_REQUEST_PREPARE, decode_prepare},
+    {"listen", RD_REQUEST_LISTEN, decode_listen},
+    {"dial", RD_REQUEST_DIAL, decode_dial},
+    {"show", RD_REQUEST_SHOW, decode_end},
+    {"go", RD_REQUEST_GO, decode_go},
+    {"stderr_ack", RD_REQUEST_STDERR_ACK, decode_stderr_ack},
+    {"suspend", RD_REQUEST_SUSPEND, NULL},
+    {"resume", RD_REQUEST_RESUME, NULL},
+    {"abort", RD_REQUEST_ABORT, decode_abort},
+    {"finish", RD_REQUEST_FINISH, NULL},
+    {"ping", RD_REQUEST_PING, NULL},
+};
+
+bool rd_request_decode(const char *line, size_t bytes, struct rd_request *request, struct rd_error *error) {
+  *request = (struct rd_request){0};
+  json_error_t why;
+  json_t *object = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &why);
+  if (!object) return malformed("a line", why.text, error);
+  bool decoded = decode_object(object, request, error);
+  json_decref(object);
+  if (!decoded) rd_request_clear(request);
+  return decoded;
+}
+
+void rd_request_clear(struct rd_request *request) {
+  rd_prepare_destroy(request->prepare);
+  json_decref(request->order);
+  *request = (struct rd_request){0};
+}
+
+static bool decode_object(json_t *object, struct rd_request *request, struct rd_error *error) {
+  const char *name = json_string_value(json_object_get(object, "op"));
+  if (!name) return malformed("a line", "it names no operation", error);
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    if (strcmp(name, operations[i].name) != 0) continue;
+    request->op = operations[i].op;
+    return !operations[i].decode || operations[i].decode(object, request, error);
+  }
+  return malformed(name, "there is no such operation", error);
+}
+
+static bool decode_prepare(json_t *object, struct rd_request *request, struct rd_error *error) {
+  request->prepare = rd_prepare_decode(object, error);
+  return request->prepare != NULL;
+}
+
+static bool decode_listen(json_t *object, struct rd_request *request, struct rd_error *error) {
+  const json_t *bind = json_object_get(object, "bind");
+  if (bind && !json_is_string(bind) && !json_is_null(bind)) return malformed("listen", "bind is no address", error);
+  if (!names_transport(object)) return malformed("listen", "there is no such transport", error);
+  return decode_end(object, request, error);
+}
+
+static bool decode_dial(json_t *object, struct rd_request *request, struct rd_error *error) {
+  const json_t *addresses = json_object_get(object, "addresses");
+  if (!json_array_size(addresses)) return malformed("dial", "there are no addresses", error);
+  for (size_t i = 0; i < json_array_size(addresses); i++)
+    if (!names_transport(json_array_get(addresses, i))) return malformed("dial", "there is no such transport", error);
+  return decode_end(object, request, error);
+}
+
+// Which end it is for; the rest is that end's.
+static bool decode_end(json_t *object, struct rd_request *request, struct rd_error *error) {
+  json_int_t link;
+  const char *end;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:I,s:s}", "link", &link, "end", &end))
+    return malformed("listen, dial or show", why.text, error);
+  bool sends = strcmp(end, "send") == 0;
+  if (!sends && strcmp(end, "recv") != 0) return malformed("listen, dial or show", "end is send or recv", error);
+  request->link = link;
+  request->end = sends ? RD_HOP_SEND : RD_HOP_RECV;
+  request->order = json_incref(object);
+  return true;
+}
+
+static bool names_transport(const json_t *object) {
+  const json_t *transport = json_object_get(object, "transport");
+  const char *name = json_string_value(transport);
+  return !transport || (name && (strcmp(name, "tcp") == 0 || strcmp(name, "rdma") == 0));
+}
+
+static bool decode_go(json_t *object, struct rd_request *request, struct rd_error *error) {
+  json_int_t segment;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:I}", "segment", &segment)) return malformed("go", why.text, error);
+  if (segment < 1 || segment > UINT32_MAX) return malformed("go", "segment is out of range", error);
+  request->segment = (unsigned)segment;
+  return true;
+}
+
+static bool decode_stderr_ack(json_t *object, struct rd_request *request, struct rd_error *error) {
+  json_int_t stage, bytes;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:I,s:I}", "stage", &stage, "bytes", &bytes))
+    return malformed("stderr_ack", why.text, error);
+  if (stage < 1 || stage > UINT32_MAX || bytes < 0) return malformed("stderr_ack", "a number is out of range", error);
+  request->stage = (unsigned)stage;
+  request->bytes = (uint64_t)bytes;
+  return true;
+}
+
+static bool decode_abort(json_t *object, struct rd_request *request, struct rd_error *error) {
+  const char *reason;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:s}", "reason", &reason)) return malformed("abort", why.text, error);
+  snprintf(request->reason, sizeof request->reason, "%s", reason);
+  rd_text_clean(request->reason, strlen(request->reason));
+  return true;
+}
+
+static bool malformed(const char *op, const char *words, struct rd_error *error) {
+  rd_error_set(error, RD_CODE_USAGE, "the agent was sent nonsense: %.64s: %.256s", op, words);
+  return false;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rdpipe asks of the agent (docs/protocol.md, section 2.1): the one place where its lines are decoded.
+#ifndef RD_STAGE_REQUEST_H
+#define RD_STAGE_REQUEST_H
+
+#include "protocol/prepare.h"
+
+#define RD_REQUEST_LINE_MAX_BYTES (1u << 20)
+
+enum rd_request_op {
+  RD_REQUEST_PREPARE,
+  RD_REQUEST_LISTEN,
+  RD_REQUEST_DIAL,
+  RD_REQUEST_SHOW,
+  RD_REQUEST_GO,
+  RD_REQUEST_STDERR_ACK,
+  RD_REQUEST_SUSPEND,
+  RD_REQUEST_RESUME,
+  RD_REQUEST_ABORT,
+  RD_REQUEST_FINISH,
+  RD_REQUEST_PING,
+};
+
+struct rd_request {
+  enum rd_request_op op;
+  struct rd_prepare_spec *prepare; // RD_REQUEST_PREPARE; whoever wants to keep it sets it to NULL here
+  unsigned segment;                // RD_REQUEST_GO
+  unsigned stage;                  // RD_REQUEST_STDERR_ACK
+  uint64_t bytes;                  // RD_REQUEST_STDERR_ACK
+  int64_t link;                    // RD_REQUEST_LISTEN, RD_REQUEST_DIAL, RD_REQUEST_SHOW
+  enum rd_hop_side end;            // of the same
+  json_t *order;                   // of the same: passed on as it came
+  char reason[256];                // RD_REQUEST_ABORT
+};
+
+// Decodes one line. False (RD_CODE_USAGE) when it is no request, or one whose parts do not fit together; nothing is
+// left to destroy then.
+bool rd_request_decode(const char *line, size_t bytes, struct rd_request *request, struct rd_error *error);
+void rd_request_clear(struct rd_request *request);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of a supervisor share.
+#ifndef RD_STAGE_AGENT_H
+#define RD_STAGE_AGENT_H
+
+#include "process/stage_limits.h"
+#include "protocol/control_line.h"
+#include "runtime/loop.h"
+
+#include <stdint.h>
+
+struct rd_agent {
+  struct rd_loop *loop;
+  struct rd_control_line *control;
+  int guard_fd;
+  uint32_t last_hold; // numbers given to pipe ends that the guardian holds too
+  int null_fd;
+  int user_stdin, user_stdout;   // -1: not on this host
+  struct rd_stage_limits limits; // of commands
+  bool suspended;
+};
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/hop.h"
+
+#include "base/hex.h"
+#include "protocol/event.h"
+#include "protocol/prepare.h"
+#include "runtime/json_made.h"
+#include "runtime/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct rd_stage_spec *file_of(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link,
+                                           enum rd_hop_side end);
+static enum rd_code file_code(const struct rd_hop *hop);
+static bool shows_output(const struct rd_hop *hop);
+static void on_path(void *context, const char *path, const struct rd_error *why);
+static bool start(struct rd_hop *hop, struct rd_error *error);
+static void emit_open(struct rd_hop *hop);
+static void emit_file(struct rd_hop *hop, const char *path);
+static void emit_early(struct rd_hop *hop);
+static void fail(struct rd_hop *hop, const struct rd_error *error);
+static void on_event(void *context, json_t *event);
+static void pass_on(struct rd_hop *hop, json_t *event, bool droppable);
+static void on_ready(struct rd_hop *hop);
+static void become_ready(struct rd_hop *hop);
+static void on_not_joined(struct rd_hop *hop, json_t *event);
+static void on_finished(struct rd_hop *hop, json_t *event);
+static void finish(struct rd_hop *hop, const struct rd_link_end_event *ended);
+static void die(struct rd_hop *hop, int status, const struct rd_usage *usage);
+static bool can_send(const struct rd_hop *hop);
+
+struct rd_hop *rd_hop_create(struct rd_agent *agent, const struct rd_prepare_spec *prepare,
+                             const struct rd_link_spec *link, enum rd_hop_side end,
+                             const struct rd_hop_handler *handler) {
+  struct rd_hop *hop = rd_memory_new(1, sizeof *hop);
+  *hop = (struct rd_hop){.agent = agent, .prepare = prepare, .link = link, .end = end, .handler = *handler};
+  hop->file = file_of(prepare, link, end);
+  return hop;
+}
+
+void rd_hop_destroy(struct rd_hop *hop) {
+  if (!hop) return;
+  rd_path_expansion_destroy(hop->expansion);
+  json_decref(hop->early);
+  rd_hop_program_destroy(hop->program);
+  free(hop);
+}
+
+void rd_hop_open(struct rd_hop *hop, int data_fd, int adopt_fd) {
+  struct rd_error error;
+  hop->data_fd = data_fd;
+  hop->adopt_fd = adopt_fd;
+  if (!hop->file) {
+    if (start(hop, &error))
+      rd_hop_program_send(hop->program, json_pack("{s:s,s:b}", "op", "ready", "ask", (int)shows_output(hop)));
+    else
+      fail(hop, &error);
+    return;
+  }
+  hop->expansion = rd_path_expand(hop->agent, hop->file->text, file_code(hop), hop->prepare->connect_timeout_ms,
+                                  on_path, hop, &error);
+  if (!hop->expansion) fail(hop, &error);
+}
+
+void rd_hop_connect(struct rd_hop *hop, json_t *order) {
+  if (can_send(hop)) {
+    rd_hop_program_send(hop->program, json_incref(order));
+  } else if (hop->expansion) {
+    if (!hop->early) hop->early = rd_json_made(json_array());
+    json_array_append(hop->early, order);
+  }
+}
+
+void rd_hop_consumer(struct rd_hop *hop, pid_t pid) {
+  if (can_send(hop)) rd_hop_program_send(hop->program, json_pack("{s:s,s:i}", "op", "consumer", "pid", (int)pid));
+}
+
+void rd_hop_commit(struct rd_hop *hop, int status) {
+  if (can_send(hop) && !hop->aborted)
+    rd_hop_program_send(hop->program, json_pack("{s:s,s:i}", "op", "commit", "status", status));
+}
+
+void rd_hop_abort(struct rd_hop *hop, const char *reason) {
+  if (hop->aborted) return;
+  // What is dying already does so by itself; its peer may have told of it before its exit does.
+  hop->aborted = !hop->program || !rd_hop_program_has_left(hop->program);
+  rd_path_expansion_destroy(hop->expansion);
+  hop->expansion = NULL;
+  if (!hop->program) hop->over = true;
+  if (can_send(hop)) rd_hop_program_send(hop->program, json_pack("{s:s,s:s}", "op", "abort", "reason", reason));
+}
+
+void rd_hop_expect_exit(struct rd_hop *hop) {
+  hop->exit_expected = true;
+}
+
+void rd_hop_release(struct rd_hop *hop) {
+  if (hop->program) rd_hop_program_send(hop->program, json_pack("{s:s}", "op", "release"));
+}
+
+pid_t rd_hop_pid(const struct rd_hop *hop) {
+  return hop->program && !hop->over ? rd_hop_program_pid(hop->program) : -1;
+}
+
+void rd_hop_drain(struct rd_hop *hop) {
+  if (hop->program) rd_hop_program_drain(hop->program);
+}
+
+bool rd_hop_child_ended(struct rd_hop *hop, pid_t pid, int status, const struct rd_usage *usage) {
+  if (hop->expansion && pid == rd_path_expansion_pid(hop->expansion)) {
+    rd_path_expansion_reaped(hop->expansion, status);
+    return true;
+  }
+  if (pid != rd_hop_pid(hop)) return false;
+  rd_hop_program_ended(hop->program);
+  hop->over = true;
+  if (!hop->finished) die(hop, status, usage);
+  hop->handler.changed(hop->handler.context);
+  return true;
+}
+
+static const struct rd_stage_spec *file_of(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link,
+                                           enum rd_hop_side end) {
+  enum rd_link_party party = end == RD_HOP_SEND ? link->source : link->sink;
+  const struct rd_stage_spec *stage = rd_prepare_stage_of(prepare, link->number, end);
+  return party == RD_PARTY_STAGE && stage && stage->kind != RD_STAGE_COMMAND ? stage : NULL;
+}
+
+static enum rd_code file_code(const struct rd_hop *hop) {
+  return hop->end == RD_HOP_SEND ? RD_CODE_SOURCE_UNREADABLE : RD_CODE_SINK_UNWRITABLE;
+}
+
+// Somebody looks at what it writes, and may see rows of rdpipe in the same place.
+static bool shows_output(const struct rd_hop *hop) {
+  return hop->end == RD_HOP_RECV && hop->link->sink == RD_PARTY_USER && isatty(hop->data_fd);
+}
+
+static void on_path(void *context, const char *path, const struct rd_error *why) {
+  struct rd_hop *hop = context;
+  struct rd_error error;
+  if (!path)
+    fail(hop, why);
+  else if (!start(hop, &error))
+    fail(hop, &error);
+  else {
+    emit_file(hop, path);
+    emit_early(hop);
+  }
+}
+
+static bool start(struct rd_hop *hop, struct rd_error *error) {
+  struct rd_hop_program_setup setup = {
+      .end = hop->end, .data_fd = hop->data_fd, .adopt_fd = hop->adopt_fd, .function = on_event, .context = hop};
+  hop->program = rd_hop_program_start(hop->agent, &setup, error);
+  if (!hop->program) return false;
+  emit_open(hop);
+  return true;
+}
+
+static void emit_open(struct rd_hop *hop) {
+  const struct rd_link_spec *link = hop->link;
+  const struct rd_prepare_spec *prepare = hop->prepare;
+  json_t *bind = link->bind ? json_string(link->bind) : json_null();
+  rd_hop_program_send(
+      hop->program,
+      json_pack("{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:o,s:[i,i],s:b,s:I,s:I,s:I,s:b}", "op", "open", "key", link->key,
+                "run", prepare->run, "hop", (json_int_t)link->number, "encrypt", link->encrypt, "buffer",
+                (json_int_t)link->buffer_bytes, "connect_timeout_ms", (json_int_t)prepare->connect_timeout_ms,
+                "stall_timeout_ms", (json_int_t)prepare->stall_timeout_ms, "bind", bind, "ports", link->ports[0],
+                link->ports[1], "poll", (int)link->poll, "compress", (json_int_t)link->compress_level, "jobs",
+                (json_int_t)link->jobs, "limit", (json_int_t)link->limit_bytes_per_s, "numa", (int)link->numa));
+}
+
+static void emit_file(struct rd_hop *hop, const char *path) {
+  size_t bytes = strlen(path), text_bytes = 2 * bytes + 1;
+  char *text = rd_memory_new(text_bytes, 1);
+  rd_hex_encode((const unsigned char *)path, bytes, text, text_bytes);
+  rd_hop_program_send(hop->program,
+                      json_pack("{s:s,s:s,s:b}", "op", "file", "path", text, "append", (int)hop->file->append));
+  free(text);
+}
+
+static void emit_early(struct rd_hop *hop) {
+  for (size_t i = 0; i < json_array_size(hop->early); i++)
+    rd_hop_program_send(hop->program, json_incref(json_array_get(hop->early, i)));
+  json_decref(hop->early);
+  hop->early = NULL;
+}
+
+// It never came to run.
+static void fail(struct rd_hop *hop, const struct rd_error *error) {
+  hop->over = true;
+  rd_control_line_emit(hop->agent->control,
+                       rd_event_failed(hop->file ? hop->file->number : 0, error->code, error->message));
+  hop->handler.finished(hop->handler.context, false);
+  hop->handler.changed(hop->handler.context);
+}
+
+static void on_event(void *context, json_t *event) {
+  struct rd_hop *hop = context;
+  const char *name = json_string_value(json_object_get(event, "event"));
+  if (strcmp(name, "ready") == 0)
+    on_ready(hop);
+  else if (strcmp(name, "end") == 0)
+    hop->handler.end(hop->handler.context);
+  else if (strcmp(name, "finished") == 0)
+    on_finished(hop, event);
+  else if (hop->adopt_fd >= 0 && strcmp(name, "dial_failed") == 0)
+    on_not_joined(hop, event);
+  else
+    pass_on(hop, event, strcmp(name, "counters") == 0);
+  if (hop->adopt_fd >= 0 && strcmp(name, "connected") == 0) become_ready(hop);
+}
+
+static void pass_on(struct rd_hop *hop, json_t *event, bool droppable) {
+  json_object_set_new(event, "link", json_integer((json_int_t)hop->link->number));
+  json_object_set_new(event, "end", json_string(rd_hop_side_name(hop->end)));
+  if (droppable)
+    rd_control_line_emit_if_idle(hop->agent->control, json_incref(event));
+  else
+    rd_control_line_emit(hop->agent->control, json_incref(event));
+}
+
+// An end that has its connection in hand is ready when it is joined to the other one.
+static void on_ready(struct rd_hop *hop) {
+  if (hop->adopt_fd < 0)
+    become_ready(hop);
+  else
+    rd_hop_program_send(hop->program, json_pack("{s:s,s:i,s:b}", "op", "adopt", "fd", RD_HOP_PROGRAM_ADOPT_FD, "dialer",
+                                                hop->end == RD_HOP_SEND));
+}
+
+static void become_ready(struct rd_hop *hop) {
+  hop->ready = true;
+  hop->handler.changed(hop->handler.context);
+}
+
+// Nobody could join it in another way.
+static void on_not_joined(struct rd_hop *hop, json_t *event) {
+  const char *message = json_string_value(json_object_get(event, "message"));
+  if (!hop->aborted)
+    rd_control_line_emit(hop->agent->control, rd_event_failed(0, RD_CODE_INTERNAL, message ? message : ""));
+  rd_hop_abort(hop, "it could not be joined to its other end");
+}
+
+static void on_finished(struct rd_hop *hop, json_t *event) {
+  const char *result, *code, *message;
+  int status;
+  json_int_t bytes, wire_bytes, user_ms, system_ms, max_rss_kib;
+  if (hop->finished) return;
+  if (json_unpack(event, "{s:s,s:i,s:s,s:s,s:I,s:I,s:I,s:I,s:I}", "result", &result, "status", &status, "code", &code,
+                  "message", &message, "bytes", &bytes, "wire_bytes", &wire_bytes, "user_ms", &user_ms, "system_ms",
+                  &system_ms, "max_rss_kib", &max_rss_kib))
+    return; // our own program is broken: its exit without a last word tells
+  struct rd_link_end_event ended = {.result = result,
+                                    .code = code,
+                                    .message = message,
+                                    .status = status,
+                                    .bytes = bytes,
+                                    .wire_bytes = wire_bytes,
+                                    .usage = {.user_ms = user_ms, .system_ms = system_ms, .max_rss_kib = max_rss_kib}};
+  if (!hop->ready && hop->file && strcmp(code, rd_code_name(file_code(hop))) == 0)
+    rd_control_line_emit(hop->agent->control, rd_event_failed(hop->file->number, file_code(hop), message));
+  finish(hop, &ended);
+}
+
+static void finish(struct rd_hop *hop, const struct rd_link_end_event *ended) {
+  hop->finished = true;
+  rd_control_line_emit(hop->agent->control, rd_event_link_ended(hop->link->number, hop->end, ended));
+  bool well = strcmp(ended->result, "delivered") == 0 || strcmp(ended->result, "closed") == 0;
+  hop->handler.finished(hop->handler.context, well);
+}
+
+// Without a last word. When we had told it to end that is no failure of its own, but a signal that we did not send is:
+// the peer may tell of it, and rdpipe tell us to abort, before its exit is seen here.
+static void die(struct rd_hop *hop, int status, const struct rd_usage *usage) {
+  const char *name = rd_hop_program_name(hop->end);
+  struct rd_error error;
+  if (WIFSIGNALED(status))
+    rd_error_set(&error, RD_CODE_INTERNAL, "%s was killed by signal %d", name, WTERMSIG(status));
+  else
+    rd_error_set(&error, RD_CODE_INTERNAL, "%s exited %d without a word", name, WEXITSTATUS(status));
+  bool stopped = hop->aborted && (hop->exit_expected || !WIFSIGNALED(status));
+  if (stopped) rd_error_set(&error, RD_CODE_ABORTED, "%s was stopped", name);
+  struct rd_link_end_event ended = {.result = stopped ? "aborted" : "failed",
+                                    .code = rd_code_name(error.code),
+                                    .message = error.message,
+                                    .status = rd_code_status(error.code),
+                                    .usage = *usage};
+  finish(hop, &ended);
+}
+
+static bool can_send(const struct rd_hop *hop) {
+  return hop->program && !hop->finished && !hop->over;
+}

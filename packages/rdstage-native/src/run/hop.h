@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// One end of a hop or of a local link: an rdsend or an rdrecv, and the file it may have to open.
+#ifndef RD_STAGE_HOP_H
+#define RD_STAGE_HOP_H
+
+#include "base/usage.h"
+#include "run/agent.h"
+#include "run/hop_program.h"
+#include "run/path_expansion.h"
+
+struct rd_hop;
+
+// What its link wants to know.
+struct rd_hop_handler {
+  void (*changed)(void *context); // it is ready, or over
+  void (*end)(void *context);     // rdrecv: everything is written, end of file may be seen
+  // It said its last word, or died. `well`: delivered, or the reader wanted no more.
+  void (*finished)(void *context, bool well);
+  void *context;
+};
+
+struct rd_hop {
+  struct rd_agent *agent;
+  const struct rd_prepare_spec *prepare;
+  const struct rd_link_spec *link;
+  const struct rd_stage_spec *file; // NULL: its input or output is a descriptor
+  enum rd_hop_side end;
+  struct rd_hop_handler handler;
+  int data_fd, adopt_fd; // until the program runs; borrowed
+  struct rd_path_expansion *expansion;
+  struct rd_hop_program *program;
+  json_t *early;      // commands to connect that came before it was started; NULL: none
+  bool ready;         // its input or output is open; of a local link: it is joined to its other end
+  bool aborted;       // by us: how it ends then is our doing
+  bool exit_expected; // and being killed by a signal is, too
+  bool finished;      // said its last word
+  bool over;          // and was reaped
+};
+
+struct rd_hop *rd_hop_create(struct rd_agent *agent, const struct rd_prepare_spec *prepare,
+                             const struct rd_link_spec *link, enum rd_hop_side end,
+                             const struct rd_hop_handler *handler);
+void rd_hop_destroy(struct rd_hop *hop); // NULL-safe
+
+// Begins to make it ready; a failure is told, and it is over. The descriptors are borrowed until it is ready or over.
+// `adopt_fd`: a connected socket to the other end; -1: it will listen or dial.
+void rd_hop_open(struct rd_hop *hop, int data_fd, int adopt_fd);
+// Listen, dial or show, as rdpipe said it; borrowed. Also before it is ready.
+void rd_hop_connect(struct rd_hop *hop, json_t *order);
+void rd_hop_consumer(struct rd_hop *hop, pid_t pid);       // who reads what rdrecv writes
+void rd_hop_commit(struct rd_hop *hop, int status);        // the producer ended well
+void rd_hop_abort(struct rd_hop *hop, const char *reason); // idempotent
+void rd_hop_expect_exit(struct rd_hop *hop);               // its program may be killed from now on
+void rd_hop_release(struct rd_hop *hop);                   // nobody reads what rdrecv writes
+
+pid_t rd_hop_pid(const struct rd_hop *hop); // of the program; -1: none runs
+void rd_hop_drain(struct rd_hop *hop);
+// True when that child was one of its own.
+bool rd_hop_child_ended(struct rd_hop *hop, pid_t pid, int status, const struct rd_usage *usage);
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/hop_program.h"
+
+#include "agent/json_lines.h"
+#include "base/cleanup.h"
+#include "process/spawn.h"
+#include "runtime/memory.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define AGENT_FD 3
+
+struct rd_hop_program {
+  pid_t pid; // -1: it was waited for, and its number may be another's
+  struct rd_json_lines *lines;
+  struct rd_watch *watch; // NULL: it says nothing any more
+  rd_hop_program_function *function;
+  void *context;
+};
+
+static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *setup, int agent_fd,
+                     struct rd_error *error);
+static void on_ready(void *context, short ready);
+static void hand_over(struct rd_hop_program *program, json_t *event);
+static void close_ear(struct rd_hop_program *program, bool broken);
+static void watch_again(struct rd_hop_program *program);
+
+struct rd_hop_program *rd_hop_program_start(struct rd_agent *agent, const struct rd_hop_program_setup *setup,
+                                            struct rd_error *error) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a socket pair");
+    return NULL;
+  }
+  RD_AUTO_CLOSE int ours = ends[0];
+  RD_AUTO_CLOSE int its = ends[1];
+  pid_t pid = execute(agent, setup, its, error);
+  if (pid < 0) return NULL;
+  struct rd_json_lines *lines = rd_json_lines_create(rd_take_fd(&ours), error);
+  if (!lines) return NULL; // the program sees its socket closed, and ends
+  struct rd_hop_program *program = rd_memory_new(1, sizeof *program);
+  *program =
+      (struct rd_hop_program){.pid = pid, .lines = lines, .function = setup->function, .context = setup->context};
+  program->watch = rd_loop_watch(agent->loop, rd_json_lines_poll(lines).fd, POLLIN, on_ready, program);
+  return program;
+}
+
+void rd_hop_program_destroy(struct rd_hop_program *program) {
+  if (!program) return;
+  rd_watch_end(&program->watch);
+  rd_json_lines_destroy(program->lines);
+  free(program);
+}
+
+pid_t rd_hop_program_pid(const struct rd_hop_program *program) {
+  return program->pid;
+}
+
+const char *rd_hop_program_name(enum rd_hop_side end) {
+  return end == RD_HOP_SEND ? "rdsend" : "rdrecv";
+}
+
+bool rd_hop_program_folder(char *path, size_t path_bytes, struct rd_error *error) {
+  ssize_t length = readlink("/proc/self/exe", path, path_bytes - 1);
+  if (length < 0) {
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find out where rdstage is");
+    return false;
+  }
+  path[length] = '\0';
+  *strrchr(path, '/') = '\0';
+  return true;
+}
+
+bool rd_hop_program_find(enum rd_hop_side end, char *path, size_t path_bytes, struct rd_error *error) {
+  static const char *const folders[] = {"/dynamic", ""};
+  char here[PATH_MAX];
+  if (!rd_hop_program_folder(here, sizeof here, error)) return false;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], rd_hop_program_name(end));
+    if (written > 0 && (size_t)written < path_bytes && access(path, X_OK) == 0) return true;
+  }
+  rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", rd_hop_program_name(end), here);
+  return false;
+}
+
+void rd_hop_program_send(struct rd_hop_program *program, json_t *message) {
+  rd_json_lines_put(program->lines, message, false);
+  watch_again(program);
+}
+
+bool rd_hop_program_has_left(const struct rd_hop_program *program) {
+  if (!program->watch) return true;
+  struct pollfd socket = {.fd = rd_json_lines_poll(program->lines).fd};
+  return poll(&socket, 1, 0) == 1 && (socket.revents & POLLHUP) != 0;
+}
+
+void rd_hop_program_ended(struct rd_hop_program *program) {
+  program->pid = -1;
+  rd_hop_program_drain(program);
+}
+
+void rd_hop_program_drain(struct rd_hop_program *program) {
+  struct rd_error why;
+  json_t *event;
+  int got = 0;
+  while (program->watch && (got = rd_json_lines_next(program->lines, &event, &why)) > 0) hand_over(program, event);
+  if (got < 0) close_ear(program, why.code != RD_CODE_ABORTED);
+  watch_again(program);
+}
+
+static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *setup, int agent_fd,
+                     struct rd_error *error) {
+  char path[PATH_MAX], number[8];
+  if (!rd_hop_program_find(setup->end, path, sizeof path, error)) return -1;
+  snprintf(number, sizeof number, "%d", AGENT_FD);
+  char name[8], option[] = "--agent-fd";
+  snprintf(name, sizeof name, "%s", rd_hop_program_name(setup->end));
+  char *arguments[] = {name, option, number, NULL};
+  bool sends = setup->end == RD_HOP_SEND;
+  struct rd_spawning spawning = {
+      .file = path,
+      .arguments = arguments,
+      .fds = {sends ? setup->data_fd : agent->null_fd, sends ? agent->null_fd : setup->data_fd, STDERR_FILENO, agent_fd,
+              setup->adopt_fd},
+      .fd_count = setup->adopt_fd < 0 ? 4 : 5,
+  };
+  return rd_spawn(&spawning, error);
+}
+
+static void on_ready(void *context, short ready) {
+  (void)ready;
+  rd_hop_program_drain(context);
+}
+
+static void hand_over(struct rd_hop_program *program, json_t *event) {
+  if (json_is_string(json_object_get(event, "event")))
+    program->function(program->context, event);
+  else
+    close_ear(program, true);
+  json_decref(event);
+}
+
+// What that means is told by its exit. One of our own programs that speaks nonsense is broken: it exits now.
+static void close_ear(struct rd_hop_program *program, bool broken) {
+  if (broken && program->pid > 0) kill(program->pid, SIGKILL);
+  rd_watch_end(&program->watch);
+}
+
+static void watch_again(struct rd_hop_program *program) {
+  if (program->watch) rd_watch_change(program->watch, rd_json_lines_poll(program->lines).events);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A running rdsend or rdrecv and the socket between it and us (docs/protocol.md, section 3).
+#ifndef RD_STAGE_HOP_PROGRAM_H
+#define RD_STAGE_HOP_PROGRAM_H
+
+#include "run/agent.h"
+
+#include <sys/types.h>
+
+// Every object that the program says; borrowed.
+typedef void rd_hop_program_function(void *context, json_t *event);
+
+struct rd_hop_program_setup {
+  enum rd_hop_side end; // which program
+  int data_fd;          // its input or output; borrowed
+  int adopt_fd;         // a connected socket for it, which it gets as RD_HOP_PROGRAM_ADOPT_FD; -1: none; borrowed
+  rd_hop_program_function *function;
+  void *context;
+};
+
+#define RD_HOP_PROGRAM_ADOPT_FD 4
+
+struct rd_hop_program;
+// NULL (RD_CODE_INTERNAL) when it cannot be started.
+struct rd_hop_program *rd_hop_program_start(struct rd_agent *agent, const struct rd_hop_program_setup *setup,
+                                            struct rd_error *error);
+// Closes the socket. A program that still runs then ends by itself. NULL-safe.
+void rd_hop_program_destroy(struct rd_hop_program *program);
+
+pid_t rd_hop_program_pid(const struct rd_hop_program *program);
+const char *rd_hop_program_name(enum rd_hop_side end);
+// The folder of this program, where the others are. False (RD_CODE_INTERNAL) when that cannot be found out.
+bool rd_hop_program_folder(char *path, size_t path_bytes, struct rd_error *error);
+// Where it is: beside this program, in dynamic/ first, the build that can use what the host has. False
+// (RD_CODE_INTERNAL): there is none.
+bool rd_hop_program_find(enum rd_hop_side end, char *path, size_t path_bytes, struct rd_error *error);
+// Queues one object and gives up the reference.
+void rd_hop_program_send(struct rd_hop_program *program, json_t *message);
+// Has it closed its socket, as it does first of all when it dies?
+bool rd_hop_program_has_left(const struct rd_hop_program *program);
+// It was waited for: it is never signalled again. Hands over what it still said.
+void rd_hop_program_ended(struct rd_hop_program *program);
+// Takes everything that it has said so far.
+void rd_hop_program_drain(struct rd_hop_program *program);
+
+#endif

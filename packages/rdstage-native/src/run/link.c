@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/link.h"
+
+#include "base/cleanup.h"
+#include "protocol/prepare.h"
+#include "run/channel.h"
+#include "run/stage.h"
+#include "runtime/memory.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+struct rd_link {
+  struct rd_agent *agent;
+  const struct rd_prepare_spec *prepare;
+  const struct rd_link_spec *spec;
+  struct rd_link_handler handler;
+  struct rd_stage *producer, *consumer;
+  struct rd_channel *feed;  // from the producer; of a pipe the same as `drain`
+  struct rd_channel *drain; // to the consumer
+  struct rd_hop *send, *recv;
+  int pair[2];                 // joins both ends of a local link; -1
+  struct rd_watch *user_watch; // on the user's standard output
+  bool release_wanted;         // rdrecv waits for its consumer's death
+};
+
+static bool is_read(void *context);
+static void on_producer_ended(void *context, bool well, int status);
+static bool open_send(struct rd_link *link, struct rd_error *error);
+static bool open_recv(struct rd_link *link, struct rd_error *error);
+static bool open_local(struct rd_link *link, struct rd_error *error);
+static void close_pair(struct rd_link *link);
+static bool has_command(const struct rd_link *link, enum rd_hop_side end);
+static void on_hop_changed(void *context);
+static void on_end(void *context);
+static void on_send_finished(void *context, bool well);
+static void on_recv_finished(void *context, bool well);
+static void on_reader_gone(void *context);
+static void on_user_gone(void *context, short ready);
+
+struct rd_link *rd_link_create(struct rd_agent *agent, const struct rd_prepare_spec *prepare,
+                               const struct rd_link_spec *spec, const struct rd_link_handler *handler) {
+  struct rd_link *link = rd_memory_new(1, sizeof *link);
+  *link = (struct rd_link){.agent = agent, .prepare = prepare, .spec = spec, .handler = *handler, .pair = {-1, -1}};
+  return link;
+}
+
+void rd_link_destroy(struct rd_link *link) {
+  if (!link) return;
+  rd_watch_end(&link->user_watch);
+  rd_hop_destroy(link->send);
+  rd_hop_destroy(link->recv);
+  if (link->drain != link->feed) rd_channel_destroy(link->drain);
+  rd_channel_destroy(link->feed);
+  close_pair(link);
+  free(link);
+}
+
+const struct rd_link_spec *rd_link_spec(const struct rd_link *link) {
+  return link->spec;
+}
+
+void rd_link_set_producer(struct rd_link *link, struct rd_stage *producer) {
+  link->producer = producer;
+  producer->output = (struct rd_stage_output){.is_read = is_read, .ended = on_producer_ended, .context = link};
+}
+
+void rd_link_set_consumer(struct rd_link *link, struct rd_stage *consumer) {
+  link->consumer = consumer;
+}
+
+bool rd_link_open(struct rd_link *link, struct rd_error *error) {
+  switch (link->spec->kind) {
+  case RD_LINK_PIPE:
+    link->feed = link->drain = rd_channel_create(link->agent, true, error);
+    return link->feed;
+  case RD_LINK_HOP:
+    return link->spec->end == RD_HOP_SEND ? open_send(link, error) : open_recv(link, error);
+  case RD_LINK_LOCAL:
+    return open_local(link, error);
+  case RD_LINK_NULL:
+  case RD_LINK_STDIN:
+  case RD_LINK_STDOUT:
+    break;
+  }
+  return true;
+}
+
+bool rd_link_is_ready(const struct rd_link *link) {
+  return (!link->send || link->send->ready) && (!link->recv || link->recv->ready);
+}
+
+struct rd_hop *rd_link_hop(const struct rd_link *link, enum rd_hop_side end) {
+  return end == RD_HOP_SEND ? link->send : link->recv;
+}
+
+int rd_link_input_fd(const struct rd_link *link) {
+  if (link->drain) return rd_channel_read_end(link->drain);
+  return link->spec->kind == RD_LINK_STDIN ? link->agent->user_stdin : link->agent->null_fd;
+}
+
+int rd_link_output_fd(const struct rd_link *link) {
+  if (link->feed) return rd_channel_write_end(link->feed);
+  return link->spec->kind == RD_LINK_STDOUT ? link->agent->user_stdout : link->agent->null_fd;
+}
+
+void rd_link_go(struct rd_link *link) {
+  if (link->consumer && link->consumer->state == RD_STAGE_RUNNING && link->recv)
+    rd_hop_consumer(link->recv, link->consumer->pid);
+  if (link->drain) rd_channel_reader_started(link->drain, on_reader_gone, link);
+  // Not before: a reader that went away while others started already must find the producer's output still there.
+  if (link->feed && link->feed != link->drain) rd_channel_reader_started(link->feed, on_reader_gone, link);
+  if (link->send && !link->producer) rd_hop_commit(link->send, 0); // a file or the user has no exit status
+  if (link->spec->kind == RD_LINK_STDOUT && link->producer)
+    link->user_watch = rd_loop_watch(link->agent->loop, link->agent->user_stdout, 0, on_user_gone, link);
+}
+
+void rd_link_abort(struct rd_link *link, const char *reason) {
+  if (link->send) rd_hop_abort(link->send, reason);
+  if (link->recv) rd_hop_abort(link->recv, reason);
+}
+
+void rd_link_expect_exit(struct rd_link *link) {
+  if (link->send) rd_hop_expect_exit(link->send);
+  if (link->recv) rd_hop_expect_exit(link->recv);
+}
+
+void rd_link_release(struct rd_link *link) {
+  if (link->recv) rd_hop_release(link->recv);
+}
+
+void rd_link_hand_over(struct rd_link *link, struct rd_held_write_ends *held) {
+  if (link->drain) rd_channel_hand_over(link->drain, held);
+}
+
+static bool is_read(void *context) {
+  const struct rd_link *link = context;
+  if (link->feed) return rd_channel_is_read(link->feed);
+  if (link->spec->kind != RD_LINK_STDOUT) return true;
+  struct pollfd polled = {.fd = link->agent->user_stdout};
+  return poll(&polled, 1, 0) == 0;
+}
+
+// Otherwise than well: the consumer dies while its input is open.
+static void on_producer_ended(void *context, bool well, int status) {
+  struct rd_link *link = context;
+  rd_watch_end(&link->user_watch);
+  if (link->spec->kind == RD_LINK_PIPE) {
+    if (well)
+      rd_channel_release(link->feed);
+    else
+      rd_stage_stop(link->consumer);
+  }
+  if (!link->send) return;
+  char reason[64];
+  snprintf(reason, sizeof reason, "stage %u did not end well", link->producer->spec->number);
+  if (well)
+    rd_hop_commit(link->send, status);
+  else
+    rd_hop_abort(link->send, reason);
+  if (link->feed) rd_channel_release(link->feed);
+}
+
+static bool open_send(struct rd_link *link, struct rd_error *error) {
+  struct rd_hop_handler handler = {
+      .changed = on_hop_changed, .end = on_end, .finished = on_send_finished, .context = link};
+  link->send = rd_hop_create(link->agent, link->prepare, link->spec, RD_HOP_SEND, &handler);
+  int input = link->spec->source == RD_PARTY_USER ? link->agent->user_stdin : link->agent->null_fd;
+  if (has_command(link, RD_HOP_SEND)) {
+    link->feed = rd_channel_create(link->agent, false, error);
+    if (!link->feed) return false;
+    input = rd_channel_read_end(link->feed);
+  }
+  rd_hop_open(link->send, input, link->pair[0]);
+  if (link->feed) rd_channel_close_read_end(link->feed);
+  return true;
+}
+
+static bool open_recv(struct rd_link *link, struct rd_error *error) {
+  struct rd_hop_handler handler = {
+      .changed = on_hop_changed, .end = on_end, .finished = on_recv_finished, .context = link};
+  link->recv = rd_hop_create(link->agent, link->prepare, link->spec, RD_HOP_RECV, &handler);
+  int output = link->spec->sink == RD_PARTY_USER ? link->agent->user_stdout : link->agent->null_fd;
+  if (has_command(link, RD_HOP_RECV)) {
+    link->drain = rd_channel_create(link->agent, true, error);
+    if (!link->drain) return false;
+    output = rd_channel_write_end(link->drain);
+  }
+  rd_hop_open(link->recv, output, link->pair[1]);
+  return true;
+}
+
+static bool open_local(struct rd_link *link, struct rd_error *error) {
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link->pair)) {
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a socket pair");
+    return false;
+  }
+  return open_send(link, error) && open_recv(link, error);
+}
+
+// Once both programs run, only they may have it: each must see the other's death.
+static void close_pair(struct rd_link *link) {
+  rd_cleanup_fd(&link->pair[0]);
+  rd_cleanup_fd(&link->pair[1]);
+}
+
+static bool has_command(const struct rd_link *link, enum rd_hop_side end) {
+  return (end == RD_HOP_SEND ? link->producer : link->consumer) != NULL;
+}
+
+static void on_hop_changed(void *context) {
+  struct rd_link *link = context;
+  if (link->pair[0] >= 0 && rd_link_is_ready(link)) close_pair(link);
+  link->handler.changed(link->handler.context);
+}
+
+static void on_end(void *context) {
+  struct rd_link *link = context;
+  if (link->drain) rd_channel_release(link->drain);
+}
+
+static void on_send_finished(void *context, bool well) {
+  (void)well;
+  struct rd_link *link = context;
+  if (link->producer) rd_stage_consumer_gone(link->producer);
+}
+
+static void on_recv_finished(void *context, bool well) {
+  struct rd_link *link = context;
+  if (!link->drain) {
+    if (!well) rd_hop_release(link->recv);
+    return;
+  }
+  if (well) {
+    rd_channel_release(link->drain);
+    return;
+  }
+  link->release_wanted = true;
+  rd_stage_stop(link->consumer);
+  rd_channel_close_read_end(link->drain);
+  if (!rd_channel_is_read(link->drain)) on_reader_gone(link);
+}
+
+// The last reader of a pipe has gone: of the producer's output, or of the consumer's input, or of both in one.
+static void on_reader_gone(void *context) {
+  struct rd_link *link = context;
+  if (link->drain && !rd_channel_is_read(link->drain)) {
+    rd_channel_release(link->drain);
+    if (link->release_wanted) rd_hop_release(link->recv);
+  }
+  if (link->producer && !is_read(link)) rd_stage_consumer_gone(link->producer);
+}
+
+static void on_user_gone(void *context, short ready) {
+  (void)ready;
+  struct rd_link *link = context;
+  rd_watch_end(&link->user_watch);
+  rd_stage_consumer_gone(link->producer);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of SHA-256 alone, without OpenSSL's providers: those take longer to set up than the digests.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include "run/program_sums.h"
+
+#include "base/cleanup.h"
+#include "base/hex.h"
+#include "base/io.h"
+#include "run/hop_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SUM_CHARACTERS ((size_t)SHA256_DIGEST_LENGTH * 2)
+#define READ_BYTES (64u * 1024)
+
+static bool is_right(int folder_fd, const char *sums, const char *prefix, enum rd_hop_side end);
+static const char *sum_of(const char *sums, const char *name);
+static int open_program(int folder_fd, const char *name);
+static bool digest(int fd, char sum[static SUM_CHARACTERS + 1]);
+
+bool rd_program_sums_hold(const char *folder, const char *sums) {
+  RD_AUTO_CLOSE int folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  struct stat dynamic;
+  bool has_dynamic = fstatat(folder_fd, "dynamic", &dynamic, AT_SYMLINK_NOFOLLOW) == 0;
+  if (has_dynamic ? !S_ISDIR(dynamic.st_mode) : errno != ENOENT) return false;
+  const char *prefix = has_dynamic ? "dynamic/" : "";
+  return is_right(folder_fd, sums, prefix, RD_HOP_SEND) && is_right(folder_fd, sums, prefix, RD_HOP_RECV);
+}
+
+static bool is_right(int folder_fd, const char *sums, const char *prefix, enum rd_hop_side end) {
+  char name[32], sum[SUM_CHARACTERS + 1];
+  snprintf(name, sizeof name, "%s%s", prefix, rd_hop_program_name(end));
+  const char *wanted = sum_of(sums, name);
+  RD_AUTO_CLOSE int fd = wanted ? open_program(folder_fd, name) : -1;
+  return fd >= 0 && digest(fd, sum) && strncmp(sum, wanted, SUM_CHARACTERS) == 0;
+}
+
+// What follows `name=` in the list; it may be shorter than a digest is. NULL where the name is not there.
+static const char *sum_of(const char *sums, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = sums; at; at = strchr(at, ',')) {
+    if (*at == ',') at++;
+    if (strncmp(at, name, length) == 0 && at[length] == '=') return at + length + 1;
+  }
+  return NULL;
+}
+
+static int open_program(int folder_fd, const char *name) {
+  struct stat status;
+  RD_AUTO_CLOSE int fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode) || !(status.st_mode & S_IXUSR)) return -1;
+  return rd_take_fd(&fd);
+}
+
+static bool digest(int fd, char sum[static SUM_CHARACTERS + 1]) {
+  unsigned char buffer[READ_BYTES], raw[SHA256_DIGEST_LENGTH];
+  SHA256_CTX context;
+  ssize_t got;
+  SHA256_Init(&context);
+  while ((got = rd_read_some(fd, buffer, sizeof buffer)) > 0) SHA256_Update(&context, buffer, (size_t)got);
+  SHA256_Final(raw, &context);
+  return got == 0 && rd_hex_encode(raw, sizeof raw, sum, SUM_CHARACTERS + 1);
+}

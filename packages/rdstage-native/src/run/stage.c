@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/stage.h"
+
+#include "base/cleanup.h"
+#include "process/spawn.h"
+#include "protocol/event.h"
+#include "runtime/memory.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KILL_AGAIN_MS 50
+
+static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_error *error);
+static char *script_of(const char *command);
+static bool is_bash(const char *shell);
+static void fail(struct rd_stage *stage, const struct rd_error *error);
+static void emit_output(const struct rd_stage *stage, bool well, int status);
+static void on_stderr_ended(void *context);
+static bool ended_well(const struct rd_stage *stage, int status);
+static int shell_status(int status);
+static void schedule_nudge(struct rd_stage *stage);
+static void on_nudge(void *context);
+static void kill_all(void *context);
+static void signal_group(const struct rd_stage *stage, int number);
+
+struct rd_stage *rd_stage_create(struct rd_agent *agent, const struct rd_stage_spec *spec, bool lenient,
+                                 const struct rd_stage_handler *handler) {
+  struct rd_stage *stage = rd_memory_new(1, sizeof *stage);
+  stage->agent = agent;
+  stage->spec = spec;
+  stage->lenient = lenient;
+  stage->handler = *handler;
+  stage->pid = -1;
+  return stage;
+}
+
+void rd_stage_destroy(struct rd_stage *stage) {
+  if (!stage) return;
+  rd_loop_timer_stop(stage->agent->loop, &stage->nudge);
+  rd_loop_timer_stop(stage->agent->loop, &stage->kill_again);
+  rd_stderr_relay_destroy(stage->relay);
+  free(stage);
+}
+
+bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd) {
+  struct rd_error error;
+  stage->pid = execute(stage, in_fd, out_fd, &error);
+  if (stage->pid < 0) {
+    fail(stage, &error);
+    return false;
+  }
+  stage->state = RD_STAGE_RUNNING;
+  stage->sweep = (struct rd_tree_sweep){.root = stage->pid, .is_group = true};
+  rd_control_line_emit(stage->agent->control, rd_event_started(stage->spec->number, stage->pid));
+  return true;
+}
+
+void rd_stage_reaped(struct rd_stage *stage, int status, const struct rd_usage *usage) {
+  stage->state = RD_STAGE_ENDED;
+  rd_loop_timer_stop(stage->agent->loop, &stage->nudge);
+  if (!stage->output.is_read(stage->output.context)) stage->consumer_closed = true;
+  struct rd_exit_event exited = {.stage = stage->spec->number,
+                                 .status = status,
+                                 .stopped = stage->stopped,
+                                 .consumer_closed = stage->consumer_closed,
+                                 .usage = *usage};
+  rd_stderr_relay_take(stage->relay); // its last words come before its end
+  rd_control_line_emit(stage->agent->control, rd_event_exited(&exited));
+  // Where nobody reads any more it makes no difference how it ended.
+  if (!stage->consumer_closed) emit_output(stage, ended_well(stage, status), shell_status(status));
+  stage->handler.changed(stage->handler.context);
+}
+
+void rd_stage_consumer_gone(struct rd_stage *stage) {
+  if (stage->state != RD_STAGE_RUNNING || stage->consumer_closed) return;
+  stage->consumer_closed = true;
+  schedule_nudge(stage);
+}
+
+void rd_stage_stop(struct rd_stage *stage) {
+  if (stage->state == RD_STAGE_WAITING) {
+    stage->state = RD_STAGE_ENDED;
+    emit_output(stage, false, 128 + SIGKILL);
+  }
+  rd_stage_mark_stopped(stage);
+  kill_all(stage);
+}
+
+void rd_stage_end_rest(const struct rd_stage *stage) {
+  struct rd_process_list list;
+  struct rd_error ignored; // where /proc cannot be read, nobody knows of them
+  if (stage->nudges == 0 || !rd_process_list_below(getpid(), &list, &ignored)) return;
+  for (size_t i = 0; i < list.count; i++) {
+    pid_t pid = list.items[i].pid;
+    if (list.items[i].group != stage->pid || rd_process_signal(&list.items[i], SIGKILL) != EPERM) continue;
+    char command[200];
+    rd_process_command(pid, command, sizeof command);
+    rd_control_line_emit(stage->agent->control, rd_event_left_behind(pid, command));
+  }
+  rd_process_list_clear(&list);
+}
+
+void rd_stage_mark_stopped(struct rd_stage *stage) {
+  if (stage->state == RD_STAGE_RUNNING && !rd_spawn_is_dead(stage->pid)) stage->stopped = true;
+}
+
+static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_error *error) {
+  RD_AUTO_CLOSE int error_fd = -1;
+  stage->relay = rd_stderr_relay_create(stage->agent, stage->spec->number, &error_fd, on_stderr_ended, stage, error);
+  if (!stage->relay) return -1;
+  RD_AUTO_FREE char *script = script_of(stage->spec->text);
+  char option[] = "-c", pipefail[] = "pipefail", set[] = "-o";
+  char *plain[] = {stage->spec->shell, option, script, NULL};
+  char *bash[] = {stage->spec->shell, set, pipefail, option, script, NULL};
+  struct rd_spawning spawning = {
+      .file = stage->spec->shell,
+      .arguments = is_bash(stage->spec->shell) ? bash : plain,
+      .fds = {in_fd, out_fd, error_fd},
+      .fd_count = 3,
+      .group = RD_SPAWN_GROUP_OWN,
+      .limits = stage->agent->limits,
+  };
+  return rd_spawn(&spawning, error);
+}
+
+// A shell would take a command that begins like an option for one.
+static char *script_of(const char *command) {
+  size_t bytes = strlen(command) + 2;
+  char *script = rd_memory_new(bytes, 1);
+  snprintf(script, bytes, "%s%s", *command == '-' || *command == '+' ? " " : "", command);
+  return script;
+}
+
+static bool is_bash(const char *shell) {
+  const char *name = strrchr(shell, '/');
+  return strcmp(name ? name + 1 : shell, "bash") == 0;
+}
+
+static void fail(struct rd_stage *stage, const struct rd_error *error) {
+  stage->state = RD_STAGE_ENDED;
+  rd_control_line_emit(stage->agent->control, rd_event_failed(stage->spec->number, error->code, error->message));
+  emit_output(stage, false, 127);
+}
+
+static void emit_output(const struct rd_stage *stage, bool well, int status) {
+  stage->output.ended(stage->output.context, well, status);
+}
+
+static void on_stderr_ended(void *context) {
+  struct rd_stage *stage = context;
+  stage->handler.changed(stage->handler.context);
+}
+
+static bool ended_well(const struct rd_stage *stage, int status) {
+  if (stage->stopped) return false;
+  return stage->lenient || (WIFEXITED(status) && stage->spec->ok[WEXITSTATUS(status)]);
+}
+
+static int shell_status(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// SIGPIPE first, as a write would give it; an idle producer never writes.
+static const struct {
+  int64_t after_ms;
+  int signal;
+} nudges[] = {{500, SIGPIPE}, {1000, SIGTERM}, {2000, SIGKILL}};
+
+static void schedule_nudge(struct rd_stage *stage) {
+  if (stage->nudges < sizeof nudges / sizeof *nudges)
+    rd_loop_timer(stage->agent->loop, &stage->nudge, nudges[stage->nudges].after_ms, on_nudge, stage);
+}
+
+// Time during which everything stands still does not count.
+static void on_nudge(void *context) {
+  struct rd_stage *stage = context;
+  if (!stage->agent->suspended) {
+    int number = nudges[stage->nudges++].signal;
+    if (number == SIGKILL)
+      kill_all(stage);
+    else
+      signal_group(stage, number);
+  }
+  schedule_nudge(stage);
+}
+
+// Again and again: what it started may start more, and may have to be asked first.
+static void kill_all(void *context) {
+  struct rd_stage *stage = context;
+  if (stage->state != RD_STAGE_RUNNING) return;
+  struct rd_error ignored; // without /proc there is still the group
+  ssize_t left = rd_tree_sweep(&stage->sweep, &ignored);
+  if (left < 0) signal_group(stage, SIGKILL);
+  if (left != 0) rd_loop_timer(stage->agent->loop, &stage->kill_again, KILL_AGAIN_MS, kill_all, stage);
+}
+
+// While it is running here, its leader may be dead but was not waited for: until then no other group has its number.
+static void signal_group(const struct rd_stage *stage, int number) {
+  if (stage->state == RD_STAGE_RUNNING) kill(-stage->pid, number);
+}

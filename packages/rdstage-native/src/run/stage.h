@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// One command: started, waited for, and ended when its reader has gone or the run fails.
+#ifndef RD_STAGE_STAGE_H
+#define RD_STAGE_STAGE_H
+
+#include "base/usage.h"
+#include "process/process_tree.h"
+#include "run/agent.h"
+#include "run/stderr_relay.h"
+
+// Where its output goes.
+struct rd_stage_output {
+  bool (*is_read)(void *context);
+  // It has ended. Well: end of file may be seen behind it.
+  void (*ended)(void *context, bool well, int status);
+  void *context;
+};
+
+// What the segment wants to know.
+struct rd_stage_handler {
+  void (*changed)(void *context); // the process has ended, or its standard error
+  void *context;
+};
+
+struct rd_stage {
+  struct rd_agent *agent;
+  const struct rd_stage_spec *spec;
+  bool lenient;
+  struct rd_stage_handler handler;
+  struct rd_stage_output output; // set before it is started
+  enum { RD_STAGE_WAITING, RD_STAGE_RUNNING, RD_STAGE_ENDED } state;
+  pid_t pid; // while it runs
+  struct rd_stderr_relay *relay;
+  bool stopped;         // by us
+  bool consumer_closed; // its reader has gone
+  unsigned nudges;      // signals sent for that
+  struct rd_timer nudge, kill_again;
+  struct rd_tree_sweep sweep;
+};
+
+struct rd_stage *rd_stage_create(struct rd_agent *agent, const struct rd_stage_spec *spec, bool lenient,
+                                 const struct rd_stage_handler *handler);
+void rd_stage_destroy(struct rd_stage *stage); // NULL-safe
+
+// Starts the command on these descriptors (borrowed) and tells so, or why not; then it has ended.
+bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd);
+// Its process was reaped: tells so and tells its output.
+void rd_stage_reaped(struct rd_stage *stage, int status, const struct rd_usage *usage);
+// Its reader has gone: nothing it could still write will be read. It is ended, gently at first.
+void rd_stage_consumer_gone(struct rd_stage *stage);
+// Kills it and everything it started; whoever calls holds its input open.
+void rd_stage_stop(struct rd_stage *stage);
+// Once its process has ended: what else is left in the group of one that had to be ended, because its reader had gone,
+// is killed, and told where it may not be.
+void rd_stage_end_rest(const struct rd_stage *stage);
+// What ends it from now on is our doing, unless it had ended before.
+void rd_stage_mark_stopped(struct rd_stage *stage);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread's waiting: descriptors and timers, and what is called when they are due. Callbacks may add and end any
+// watch or timer, their own included.
+#ifndef RD_STAGE_LOOP_H
+#define RD_STAGE_LOOP_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+struct rd_loop;
+struct rd_watch;
+
+// `ready`: the events that poll() reported.
+typedef void rd_watch_function(void *context, short ready);
+typedef void rd_timer_function(void *context);
+
+// Not polled at all, not even for errors.
+#define RD_WATCH_NOTHING ((short)-1)
+
+// Owned by whoever declares it, all zeros at first; stop it before its memory goes.
+struct rd_timer {
+  int64_t due_ms;
+  rd_timer_function *function; // NULL: not running
+  void *context;
+  struct rd_timer *next;
+};
+
+struct rd_loop *rd_loop_create(void);
+void rd_loop_destroy(struct rd_loop *loop); // watches that were not ended go with it; NULL-safe
+
+// Polls `fd` for `events` (0: errors and hang-ups only) until rd_watch_end(). The caller keeps owning `fd`.
+struct rd_watch *rd_loop_watch(struct rd_loop *loop, int fd, short events, rd_watch_function *function, void *context);
+void rd_watch_change(struct rd_watch *watch, short events);
+// Sets *watch to NULL; NULL-safe. End a watch before its descriptor is closed.
+void rd_watch_end(struct rd_watch **watch);
+
+// Calls `function` once, `after_ms` from now. A running timer is started anew.
+void rd_loop_timer(struct rd_loop *loop, struct rd_timer *timer, int64_t after_ms, rd_timer_function *function,
+                   void *context);
+void rd_loop_timer_stop(struct rd_loop *loop, struct rd_timer *timer);
+
+// Waits for the first thing that is due and calls what is due then. False only when poll() fails.
+bool rd_loop_turn(struct rd_loop *loop, struct rd_error *error);
+
+#endif
