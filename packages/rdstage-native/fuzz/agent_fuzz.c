@@ -14,7 +14,7 @@
 #include "run/hello.h"
 #include "run/supervisor.h"
 #include "runtime/lines.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

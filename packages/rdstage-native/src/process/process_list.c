@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/text.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "protocol/event.h"
 #include "runtime/lines.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/hex.h"
 #include "runtime/json_made.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "protocol/prepare.h"
 
 #include "base/hex.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "run/guardian_messages.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <fcntl.h>
 #include <poll.h>

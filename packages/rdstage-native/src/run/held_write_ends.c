@@ -2,7 +2,7 @@
 #include "run/held_write_ends.h"
 
 #include "process/process_list.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "host/sysfs.h"
 #include "run/hop_program.h"
 #include "runtime/json_made.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 #include "wire/wire.h"
 
 #include <jansson.h>

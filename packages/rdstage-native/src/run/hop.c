@@ -5,7 +5,7 @@
 #include "protocol/event.h"
 #include "protocol/prepare.h"
 #include "runtime/json_made.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "agent/json_lines.h"
 #include "base/cleanup.h"
 #include "process/spawn.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <limits.h>
 #include <poll.h>

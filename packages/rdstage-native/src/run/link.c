@@ -5,7 +5,7 @@
 #include "protocol/prepare.h"
 #include "run/channel.h"
 #include "run/stage.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "process/spawn.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <fcntl.h>
 #include <limits.h>

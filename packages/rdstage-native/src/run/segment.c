@@ -5,7 +5,7 @@
 #include "protocol/prepare.h"
 #include "run/link.h"
 #include "run/stage.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 

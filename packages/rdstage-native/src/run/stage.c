@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "process/spawn.h"
 #include "protocol/event.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <signal.h>

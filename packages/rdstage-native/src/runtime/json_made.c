@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "runtime/loop.h"
 
 #include "base/io.h"
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,6 @@ char *rd_memory_copy(const char *bytes, size_t count) {
 }
 
 static void *checked(void *memory) {
-  if (!memory) abort();
+  if (memory == NULL) abort();
   return memory;
 }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outcome of a call that never waits: done, to be tried again later, or failed.
+#ifndef RD_OUTCOME_H
+#define RD_OUTCOME_H
+
+enum rd_outcome {
+  RD_OUTCOME_FAILED = -1, // *error has the reason
+  RD_OUTCOME_AGAIN,       // nothing happened: try it again after the next event
+  RD_OUTCOME_DONE,
+};
+
+#endif
