@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The check of words finds phrases and wide lines in every kind of file, and accepts plain English.
+import { spawnSync } from 'node:child_process';
+import { expect } from 'chai';
+import { findWords } from '../../scripts/check-words.ts';
+import { ROOT } from '../support/root.ts';
+
+const PHRASES = [
+  'it begins anew',
+  'nobody came',
+  'Nobody came',
+  'whoever asks',
+  'it is told',
+  'they are told',
+  'it was told',
+  'it says nothing',
+  'they say nothing',
+  'it ends without a word',
+  'those who wait',
+  'Those who wait are sent away.',
+  'What it sends is counted.',
+  'Who may read it is asked.',
+  'It waits. What comes is kept.',
+];
+
+const PLAIN = [
+  'it begins again, as the canewood of Whoeverton told',
+  'What does it send?',
+  'Who may read it? The caller.',
+  'It says what it sends.',
+  "the user 'nobody'",
+  'const user = "nobody";',
+  'uid of the user nobody',
+  'const NOBODY = 65534;',
+  'interface What { readonly name: string }',
+];
+
+/** A name of each kind of file, and such a file with the text in its second line. */
+const KINDS: readonly (readonly [name: string, file: (text: string) => string])[] = [
+  ['packages/rdpipe/src/model/a.ts', (text) => `\n// ${text}\nexport const a = b ? c : d;\n`],
+  ['packages/rdpipe/test/model/a.test.ts', (text) => `/**\n * ${text}\n */\n`],
+  ['scripts/a.mjs', (text) => `\n/** ${text} */\n`],
+  ['packages/rdcore-native/src/a.c', (text) => `#include "a.h"\n  int a; // ${text}\n`],
+  ['packages/rdcore-native/src/a.h', (text) => `\n// ${text}\n`],
+  ['Makefile', (text) => `\n# ${text}\n`],
+  ['bin/a', (text) => `#!/bin/sh\n# ${text}\n`],
+  ['packages/rdpipe/man/a.1', (text) => `.SH NAME\n${text}\n`],
+  ['README.md', (text) => `# A\n${text}\n`],
+  ['docs/a.md', (text) => `| a |\n| ${text} | b? |\n`],
+];
+
+const WIDE = `${'word '.repeat(30)}end`;
+
+describe('the check of words', () => {
+  for (const [name, file] of KINDS) {
+    it(`finds every phrase in ${name}`, () => {
+      for (const phrase of PHRASES) expect(lines(name, file(phrase)), phrase).to.deep.equal([2]);
+    });
+
+    it(`accepts plain English in ${name}`, () => {
+      for (const text of PLAIN) expect(lines(name, file(text)), text).to.deep.equal([]);
+    });
+  }
+
+  it('finds a phrase in a message', () => {
+    expect(lines('a.ts', "throw new Error('ssh ended without a word');\n")).to.deep.equal([1]);
+    expect(lines('a.c', 'rd_error_set(error, "What came is unknown");\n')).to.deep.equal([1]);
+  });
+
+  it('finds a phrase that a line break divides', () => {
+    for (const text of ['// it is\n// told', ' * it is\n * told', '# it is\n# told', 'it is\n  told'])
+      expect(lines('a.ts', text), text).to.deep.equal([1]);
+    expect(lines('a.ts', '// it is\n\n// told')).to.deep.equal([]);
+  });
+
+  it('follows a question over lines, and no further than its comment', () => {
+    expect(lines('a.ts', '// What does it\n// send?\n')).to.deep.equal([]);
+    expect(lines('a.ts', '// What it sends\nconst a = isFull() ? 1 : 2; // full?\n')).to.deep.equal([1]);
+    expect(lines('a.md', 'What it sends\n\nWhy?\n')).to.deep.equal([1]);
+  });
+
+  it('says what to write instead', () => {
+    expect(findWords('a.md', 'It begins anew.')).to.deep.equal([
+      { file: 'a.md', line: 1, found: 'anew', write: 'write again, a new …' },
+    ]);
+  });
+
+  it('finds lines of more than 120 columns in documents, manual pages and comments', () => {
+    for (const [name, file] of KINDS.filter(([name]) => name !== 'docs/a.md'))
+      expect(lines(name, file(WIDE)), name).to.deep.equal([2]);
+    expect(lines('a.md', 'é'.repeat(60).concat(' ', 'é'.repeat(59)))).to.deep.equal([]);
+  });
+
+  it('accepts wide tables, code blocks, links alone, and code', () => {
+    const link = `https://example.org/${'a'.repeat(120)}`;
+    for (const text of [`| ${WIDE} |`, `\`\`\`sh\n${WIDE}\n\`\`\``, link, `- ${link}`, `[1]: ${link}`])
+      expect(lines('a.md', text), text).to.deep.equal([]);
+    expect(lines('a.1', `.EX\n${WIDE}\n.EE`)).to.deep.equal([]);
+    expect(lines('a.ts', `// ${link}\nconst a = '${WIDE}';`)).to.deep.equal([]);
+    expect(lines('a.md', `\`\`\`\n\`\`\`\n${WIDE}`)).to.deep.equal([3]);
+  });
+
+  it('leaves out what is generated or released', () => {
+    const generated = '<!-- results: a -->\nanew\n<!-- end of results: a -->\n';
+    expect(lines('a.md', `${generated}anew\n`)).to.deep.equal([4]);
+    expect(lines('CHANGELOG.md', '# A\n## 0.2.0, not released yet\nanew\n## 0.1.0\nanew\n')).to.deep.equal([3]);
+  });
+
+  it('looks at the folders that it is given, and fails for none', () => {
+    const none = spawnSync('node', ['--import', 'tsx', 'scripts/check-words.ts', 'no/such'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+    expect(none.stderr).to.equal('no file of ours below no/such\n');
+    expect(none.status).to.equal(1);
+  });
+});
+
+function lines(file: string, text: string): number[] {
+  return findWords(file, text).map(({ line }) => line);
+}
