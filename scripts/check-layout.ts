@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Compares the layout in ARCHITECTURE.md with the tree, from which it is made: FOLDERS below, and every file's first line.
+ * `npm run check:layout -- --write` writes it; `-- --missing` lists the files that lack their line.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { ROOT, sourceFiles } from './source-files.ts';
+
+/** In the order of the layout. Below src/ every folder has a row; elsewhere those that hold a part of the project. */
+const FOLDERS: Readonly<Record<string, string>> = {
+  'packages/rdpipe/src': 'The control plane: everything that rdpipe does on the machine of its user',
+  'packages/rdpipe/src/model':
+    'Data that every folder knows: pipeline, plan, settings, protocol, events, report, errors',
+  'packages/rdpipe/src/parse': 'The command line, in exact bytes: options, stages and hosts',
+  'packages/rdpipe/src/config': 'Settings: flags over the configuration file over defaults',
+  'packages/rdpipe/src/plan': 'Decisions before a run, pure: segments, links, routes over RDMA and TCP',
+  'packages/rdpipe/src/session':
+    "Control connections to hosts: the system's ssh, the ssh2 library, this machine itself",
+  'packages/rdpipe/src/native':
+    'The native programs: where they are, how they reach a host, and the conversation with an agent',
+  'packages/rdpipe/src/run': 'A run: prepare, connect, start, collect events, find the first cause, tear down',
+  'packages/rdpipe/src/doctor': 'rdpipe doctor: facts of hosts become findings by pure checks',
+  'packages/rdpipe/src/bench': 'rdpipe bench: ways between two hosts, each stream an ordinary run',
+  'packages/rdpipe/src/ui': 'Output for people and programs: live rows, lines, summary, JSON, pages with plots',
+  'packages/rdpipe/src/cli': 'The entry points of rdpipe and its subcommands',
+  'packages/rdcore-native/src': "The data plane's library: one stream of bytes from host to host",
+  'packages/rdsend-native/src': 'The sending program',
+  'packages/rdrecv-native/src': 'The receiving program',
+  'packages/rdstage-native/src': 'The agent: it starts and supervises the processes of a run on one host',
+  bin: 'Shims that run the built programs and build nothing; that of rdpipe lowers the limit of core files',
+  docs: 'Protocol, tests, benchmarks',
+  'docs/adr': 'Decisions and their reasons',
+  'packages/rdpipe/man': 'Manual pages of rdpipe and its subcommands',
+  'packages/rdpipe/test': 'Unit tests; the folders are those of src',
+  'packages/rdcore-native/test': 'Suites in C of the library, and the peers and faults that they use',
+  'packages/rdcore-native/fuzz': 'Fuzz targets of the library, with their corpora',
+  'packages/rdsend-native/man': 'Manual page of rdsend',
+  'packages/rdrecv-native/man': 'Manual page of rdrecv',
+  'packages/rdstage-native/man': 'Manual page of rdstage',
+  'packages/rdstage-native/test': 'Suites in C of the agent',
+  'packages/rdstage-native/fuzz': 'Fuzz targets of the agent, with their corpora',
+  scripts: 'Set-up, bundle, tests, checks, coverage, fuzzing',
+  test: 'Suites against the built programs',
+  'test/native': 'rdsend and rdrecv from outside',
+  'test/agent': 'rdstage, driven over its standard input and output',
+  'test/integration': 'bin/rdpipe as a user runs it, over real OpenSSH servers',
+  'test/terminal': 'The installed program in terminals of several sizes',
+  'test/faults': 'Killed processes, broken networks, full disks, exhausted limits',
+  'test/attacks': 'Hostile hosts, peers and strangers',
+  'test/lab': 'RDMA between virtual hosts, and the hosts themselves',
+  'test/full': 'Tests that take long: npm run test:full',
+  'test/bench': 'npm run bench: rdpipe beside other tools',
+  'test/toolchain': 'The build, its flags, and these checks',
+  'test/support': 'Fixtures: hosts, networks, programs, browsers',
+};
+
+const DOCUMENT = 'ARCHITECTURE.md';
+const BEGIN = '<!-- layout -->\n';
+const END = '<!-- end of layout -->';
+const HOW = '`npm run check:layout -- --write` writes it';
+
+const MAX_COLUMNS = 120;
+const NAME_COLUMNS = 26;
+const MAX_COMMENT = 100;
+
+/** Paths below the root of the checkout, and their texts. */
+type Tree = ReadonlyMap<string, string>;
+
+export interface Layout {
+  /** The layout as it should stand in the document, without its markers. */
+  readonly text: string;
+  /** A row for each folder and module, in order. */
+  readonly rows: readonly Row[];
+  /** Files without their line, folders without their row, rows without a folder. */
+  readonly complaints: readonly string[];
+}
+
+interface Row {
+  readonly path: string;
+  readonly lines: readonly string[];
+}
+
+interface Entry {
+  readonly path: string;
+  readonly depth: number;
+  readonly name: string;
+  readonly text: string;
+}
+
+export function makeLayout(tree: Tree, folders: Readonly<Record<string, string>>): Layout {
+  const found = new Set([...tree.keys()].flatMap(foldersOf));
+  const known = Object.keys(folders);
+  const unknown = [...found].filter((folder) => !known.includes(folder));
+  const ordered = [...known.filter((folder) => found.has(folder)), ...unknown];
+  const tops = ordered.filter((folder) => /^packages\/[^/]+\/src$/.test(folder));
+  const blocks = tops.map((top) => rowsOf(sourceEntries(top, 0, ordered, tree, folders)));
+  const others = ordered.filter((folder) => !isSource(`${folder}/`));
+  blocks.push(rowsOf(others.map((path) => ({ path, depth: 0, name: `${path}/`, text: folders[path] ?? '' }))));
+  return {
+    text: blocks.map((rows) => `\`\`\`\n${rows.flatMap(({ lines }) => lines).join('\n')}\n\`\`\`\n`).join('\n'),
+    rows: blocks.flat(),
+    complaints: [
+      ...[...tree].filter(([file]) => isSource(file) && modulesFile(file, tree) === file).flatMap(commentComplaints),
+      ...unknown.map((folder) => `${folder}: no row in FOLDERS of scripts/check-layout.ts`),
+      ...known
+        .filter((folder) => !found.has(folder))
+        .map((folder) => `${folder}: a row in FOLDERS, and no such folder`),
+    ],
+  };
+}
+
+/** Folders that need a row because of a file: below src all of them, elsewhere the upper two. */
+function foldersOf(file: string): string[] {
+  const parts = dirname(file).split('/');
+  if (parts[0] === '.' || file.startsWith('.')) return [];
+  const first = parts[0] === 'packages' ? 3 : 1;
+  const last = isSource(file) ? parts.length : Math.min(parts.length, Math.max(first, 2));
+  const counts = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+  return counts.map((count) => parts.slice(0, count).join('/'));
+}
+
+function isSource(path: string): boolean {
+  return /^packages\/[^/]+\/src\//.test(path);
+}
+
+/** A folder, its modules, then the folders in it. */
+function sourceEntries(
+  folder: string,
+  depth: number,
+  ordered: readonly string[],
+  tree: Tree,
+  folders: Readonly<Record<string, string>>,
+): Entry[] {
+  const name = `${depth === 0 ? folder : basename(folder)}/`;
+  const files = [...tree.keys()].filter((file) => dirname(file) === folder && modulesFile(file, tree) === file);
+  const modules = files.map((file) => ({
+    path: file,
+    depth: depth + 1,
+    name: moduleName(file, tree),
+    text: firstComment(tree.get(file) ?? '')?.text ?? '',
+  }));
+  const below = ordered.filter((other) => dirname(other) === folder);
+  return [
+    { path: folder, depth, name, text: folders[folder] ?? '' },
+    ...modules.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ...below.flatMap((other) => sourceEntries(other, depth + 1, ordered, tree, folders)),
+  ];
+}
+
+/** The file that has a module's comment: the header of a .c file that has one. */
+function modulesFile(file: string, tree: Tree): string {
+  const header = file.replace(/\.c$/, '.h');
+  return tree.has(header) ? header : file;
+}
+
+/** `ring` for ring.c and ring.h; a file that is alone has its extension. */
+function moduleName(file: string, tree: Tree): string {
+  const pair = extname(file) === '.h' && tree.has(file.replace(/h$/, 'c'));
+  return basename(file, pair ? '.h' : '');
+}
+
+/** The first line of the comment with which a text begins, and whether it is a phrase of its own. */
+function firstComment(text: string): { readonly text: string; readonly whole: boolean } | undefined {
+  const lines = text.split('\n').filter((line, index) => index > 0 || !line.startsWith('// SPDX-'));
+  if (lines[0] === '/**') lines.shift();
+  const [first = '', next = ''] = lines;
+  const comment = /^(?:\/\/|\/\*\*| \*(?!\/))\s*(.*?)\s*(?:\*\/)?$/.exec(first)?.[1];
+  if (comment === undefined || comment === '') return undefined;
+  const goesOn = !first.endsWith('*/') && /^(\/\/| \*(?!\/))\s*\S/.test(next);
+  return { text: comment.replace(/\.$/, ''), whole: !goesOn || comment.endsWith('.') };
+}
+
+function commentComplaints([file, text]: readonly [string, string]): string[] {
+  const comment = firstComment(text);
+  if (comment === undefined) return [`${file}: begin it with a line of comment that says what it is for`];
+  if (!comment.whole)
+    return [`${file}: its first line goes on in the next: make it a phrase of its own, with a period`];
+  if (comment.text.length > MAX_COMMENT) return [`${file}: its first line has more than ${MAX_COMMENT} characters`];
+  return [];
+}
+
+/** Names, and their texts in a column beside them, in as many lines as they take. */
+function rowsOf(entries: readonly Entry[]): Row[] {
+  const heads = entries.map(({ depth, name }) => `${'  '.repeat(depth)}${name}  `);
+  const column = Math.max(NAME_COLUMNS, ...heads.filter((head) => !isSource(head)).map((head) => head.length));
+  return entries.map(({ path, text }, index) => {
+    const head = (heads[index] ?? '').padEnd(column);
+    const [first, ...more] = wrap(text, MAX_COLUMNS - head.length, MAX_COLUMNS - column);
+    return { path, lines: [`${head}${first}`.trimEnd(), ...more.map((line) => `${' '.repeat(column)}${line}`)] };
+  });
+}
+
+function wrap(text: string, firstColumns: number, columns: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? '';
+    const room = lines.length === 1 ? firstColumns : columns;
+    if (last !== '' && last.length + 1 + word.length > room) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** Where the layout in a document is not that of the tree. */
+export function differences(document: string, { text, rows }: Layout): string[] {
+  const present = layoutIn(document);
+  if (present === undefined) return [`no layout between ${BEGIN.trim()} and ${END}`];
+  if (present === text) return [];
+  const lacking = rows.filter((row) => !`\n${present}\n`.includes(`\n${row.lines.join('\n')}\n`));
+  const wanted = new Set(text.split('\n'));
+  const left = present.split('\n').filter((line) => !wanted.has(line));
+  const found = [
+    ...lacking.map(({ path }) => `${path}: not in the layout as it is`),
+    ...left.map((line) => `not in the tree: ${line.trim().replace(/\s+/g, ' ')}`),
+  ];
+  return found.length > 0 ? found : ['the order of the layout is not that of the tree'];
+}
+
+function layoutIn(document: string): string | undefined {
+  const [, rest] = document.split(BEGIN);
+  return rest?.includes(END) ? rest.split(END)[0] : undefined;
+}
+
+export function withLayout(document: string, { text }: Layout): string {
+  const present = layoutIn(document);
+  return present === undefined ? document : document.replace(`${BEGIN}${present}${END}`, () => `${BEGIN}${text}${END}`);
+}
+
+function main(words: readonly string[]): void {
+  const tree = new Map(
+    sourceFiles().map((file) => [file, isSource(file) ? readFileSync(join(ROOT, file), 'utf8') : '']),
+  );
+  const layout = makeLayout(tree, FOLDERS);
+  const path = join(ROOT, DOCUMENT);
+  if (words.includes('--write')) writeFileSync(path, withLayout(readFileSync(path, 'utf8'), layout));
+  const stale = words.includes('--missing') ? [] : differences(readFileSync(path, 'utf8'), layout);
+  const complaints = [...layout.complaints, ...stale.map((line) => `${DOCUMENT}: ${line} (${HOW})`)];
+  for (const line of complaints) console.error(line);
+  process.exitCode = complaints.length > 0 ? 1 : 0;
+}
+
+if (process.argv[1] === import.meta.filename) main(process.argv.slice(2));

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The check of the layout notices files without their line, and every difference between ARCHITECTURE.md and the tree.
+import { expect } from 'chai';
+import { differences, makeLayout, withLayout } from '../../scripts/check-layout.ts';
+
+const SPDX = '// SPDX-License-Identifier: Apache-2.0\n';
+
+const FOLDERS = {
+  'packages/rdpipe/src': 'The control plane',
+  'packages/rdpipe/src/ui': 'Output',
+  'packages/rdpipe/src/ui/pages': 'Pages',
+  'packages/core-native/src': 'The library',
+  scripts: 'Tools',
+  'test/lab': 'Virtual hosts',
+  test: 'Suites',
+};
+
+const TREE: Readonly<Record<string, string>> = {
+  'README.md': '',
+  'packages/rdpipe/package.json': '',
+  'packages/rdpipe/src/ui/rows.ts': '/** Rows of a table. */\nexport const rows = 1;\n',
+  'packages/rdpipe/src/ui/line.ts': `${SPDX}/**\n * One line.\n * More about it,\n * in two lines.\n */\n`,
+  'packages/rdpipe/src/ui/pages/page.cjs': `${SPDX}// A page\n\n// Another comment.\n`,
+  'packages/core-native/src/ring.c': `${SPDX}#include "ring.h"\n`,
+  'packages/core-native/src/ring.h': `${SPDX}// Bytes between two threads. More\n// about it is here.\n#ifndef RING_H\n`,
+  'packages/core-native/src/main.c': `${SPDX}// The program.\n#include "ring.h"\n`,
+  'scripts/setup.mjs': '',
+  'test/a.test.ts': '',
+  'test/lab/guest/init': '',
+};
+
+const TEXT = `\`\`\`
+packages/rdpipe/src/      The control plane
+  ui/                     Output
+    line.ts               One line
+    rows.ts               Rows of a table
+    pages/                Pages
+      page.cjs            A page
+\`\`\`
+
+\`\`\`
+packages/core-native/src/  The library
+  main.c                  The program
+  ring                    Bytes between two threads
+\`\`\`
+
+\`\`\`
+scripts/                  Tools
+test/lab/                 Virtual hosts
+test/                     Suites
+\`\`\`
+`;
+
+const DOCUMENT = `# A\n<!-- layout -->\n${TEXT}<!-- end of layout -->\n\n## B\n`;
+
+describe('the layout', () => {
+  const whole = { ...TREE, 'packages/core-native/src/ring.h': `${SPDX}// Bytes between two threads.\n// More.\n` };
+
+  it('has a row for every folder and module, in the order of the folders', () => {
+    const layout = made(whole);
+    expect(layout.text).to.equal(TEXT);
+    expect(layout.complaints).to.deep.equal([]);
+    expect(differences(DOCUMENT, layout)).to.deep.equal([]);
+    expect(withLayout('# A\n<!-- layout -->\nold\n<!-- end of layout -->\n\n## B\n', layout)).to.equal(DOCUMENT);
+  });
+
+  it('wraps a long text in its column, within 120 columns', () => {
+    const text = `The ${'long '.repeat(18)}name.`;
+    const { text: layout, complaints } = made({ ...whole, 'packages/rdpipe/src/ui/rows.ts': `/** ${text} */\n` });
+    expect(layout).to.include(`rows.ts               The ${'long '.repeat(17)}long\n${' '.repeat(26)}name\n`);
+    expect(complaints).to.deep.equal([]);
+  });
+
+  for (const [what, change, complaint] of [
+    [
+      'a new file without a comment',
+      { 'packages/rdpipe/src/ui/new.ts': 'export const a = 1;\n// A comment.\n' },
+      'new.ts: begin',
+    ],
+    [
+      'a C file without a header and a comment',
+      { 'packages/core-native/src/b.c': `${SPDX}#include "c.h"\n` },
+      'b.c: begin',
+    ],
+    [
+      'a comment whose first line is no phrase',
+      { 'packages/core-native/src/ring.h': TREE['packages/core-native/src/ring.h'] },
+      'ring.h: its first line goes on',
+    ],
+    [
+      'a comment that is too long',
+      { 'packages/rdpipe/src/ui/rows.ts': `/** ${'a'.repeat(101)} */` },
+      'rows.ts: its first line has more',
+    ],
+    ['a folder without a row', { 'packages/rdpipe/src/ui/new/a.ts': '// A\n' }, 'packages/rdpipe/src/ui/new: no row'],
+    ['a folder beside src without a row', { 'test/faults/a.ts': '' }, 'test/faults: no row'],
+    ['a row without a folder', { 'test/lab/guest/init': undefined }, 'test/lab: a row'],
+  ] as const) {
+    it(`complains of ${what}`, () => {
+      const { complaints } = made({ ...whole, ...change });
+      expect(complaints).to.have.length(1);
+      expect(complaints[0]).to.include(complaint);
+    });
+  }
+
+  for (const [what, change, found] of [
+    [
+      'a moved file',
+      {
+        'packages/rdpipe/src/ui/rows.ts': undefined,
+        'packages/rdpipe/src/ui/pages/rows.ts': '/** Rows of a table. */',
+      },
+      ['packages/rdpipe/src/ui/pages/rows.ts: not in the layout as it is', 'not in the tree: rows.ts Rows of a table'],
+    ],
+    [
+      'a changed comment',
+      { 'packages/core-native/src/main.c': `${SPDX}// Another program.\n` },
+      ['packages/core-native/src/main.c: not in the layout as it is', 'not in the tree: main.c The program'],
+    ],
+    [
+      'a new file',
+      { 'packages/core-native/src/pool.h': `${SPDX}// Threads.\n` },
+      ['packages/core-native/src/pool.h: not in the layout as it is'],
+    ],
+    [
+      'a header that is gone',
+      {
+        'packages/core-native/src/ring.h': undefined,
+        'packages/core-native/src/ring.c': `${SPDX}// Bytes between two threads.\n`,
+      },
+      [
+        'packages/core-native/src/ring.c: not in the layout as it is',
+        'not in the tree: ring Bytes between two threads',
+      ],
+    ],
+  ] as const) {
+    it(`differs after ${what}`, () => {
+      const layout = made({ ...whole, ...change });
+      expect(layout.complaints).to.deep.equal([]);
+      expect(differences(DOCUMENT, layout)).to.deep.equal(found);
+      expect(differences(withLayout(DOCUMENT, layout), layout)).to.deep.equal([]);
+    });
+  }
+
+  it('differs when its order does, or when a document has none', () => {
+    const swapped = DOCUMENT.replace(/(.*Rows of a table\n)/, '').replace(
+      '    line.ts',
+      '    rows.ts               Rows of a table\n    line.ts',
+    );
+    expect(differences(swapped, made(whole))).to.deep.equal(['the order of the layout is not that of the tree']);
+    expect(differences('# A\n', made(whole))).to.deep.equal([
+      'no layout between <!-- layout --> and <!-- end of layout -->',
+    ]);
+  });
+});
+
+function made(files: Readonly<Record<string, string | undefined>>) {
+  const tree = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return makeLayout(new Map(tree), FOLDERS);
+}
