@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Checks what each folder of the sources imports or includes, TypeScript and C alike, and that no chain of imports leads
+ * back to where it began. A module is a file without its extension; a .c file and its header are one.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import ts from 'typescript';
+import { ROOT, sourceFiles } from './source-files.ts';
+
+/**
+ * Of each package's src: folder → folders that it may import besides itself; `*`: all. `.` stands for files in no folder:
+ * every folder may import them, and a package without that row has none.
+ */
+const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  rdpipe: {
+    model: '',
+    parse: 'model',
+    config: 'parse model',
+    plan: 'model',
+    session: 'model',
+    native: 'session model',
+    run: 'plan session native model',
+    doctor: 'run plan session native model',
+    bench: 'run plan session native model',
+    ui: 'model',
+    cli: '*',
+  },
+  'rdcore-native': {
+    '.': '*',
+    base: '',
+    wire: 'base',
+    crypto: 'base wire',
+    transport: 'base wire',
+    'transport/tcp': 'base wire transport',
+    'transport/verbs': 'base wire transport',
+    codec: 'base wire crypto transport',
+    conn: 'base wire crypto transport codec',
+    data: 'base wire crypto conn',
+    sandbox: 'base transport',
+    hop: 'base wire crypto transport codec conn data sandbox',
+    agent: 'base hop',
+    cli: '*',
+  },
+  'rdsend-native': { '.': '*' },
+  'rdrecv-native': { '.': '*' },
+  'rdstage-native': { '.': '*' },
+};
+
+/** Libraries, and the modules that may use them. TypeScript uses no other library; C also those of the system. */
+const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
+  [/^ssh2$/, /^rdpipe\/session\//],
+  [/^execa$/, /^rdpipe\/session\//],
+  [/^node:child_process$/, /^rdpipe\/(session|cli)\//],
+  [/^node:/, /^rdpipe\/(?!model\/)/],
+  [/^(ora|chalk)$/, /^rdpipe\/ui\//],
+  [/^echarts\//, /^rdpipe\/ui\/(\w+\/)?chart$/],
+  [/^commander$/, /^rdpipe\/parse\/argv$/],
+  [/^smol-toml$/, /^rdpipe\/config\/file$/],
+  [/^valibot$/, /^rdpipe\/(config\/file|native\/decode)$/],
+  [/^openssl\//, /^rdcore-native\/(\w+\/)?(handshake|seal)$|^rdstage-native\/(\w+\/)?program_sums$/],
+  [/^xxhash\.h$/, /^rdcore-native\/(\w+\/)?digest(_avx2)?$/],
+  [/^zstd\.h$/, /^rdcore-native\/(\w+\/)?block$/],
+  [/^(infiniband|rdma)\//, /^rdcore-native\/(transport\/verbs\/|\w*verbs\w*$)/],
+];
+
+/** Modules whose circles are known, and about to go. */
+const KNOWN_CIRCLES = /\/(cli\/rdpipe|connect-hops|lasting-master)$/;
+
+const CORE = 'rdcore-native';
+const SOURCE = /^packages\/([^/]+)\/src\/(.*)\.(ts|cjs|c|h)$/;
+
+interface Import {
+  readonly file: string;
+  readonly module: string;
+  /** As it is written. */
+  readonly words: string;
+  /** The imported module; without it a library is imported, or a header that is nowhere. */
+  readonly target?: string;
+  readonly library: boolean;
+}
+
+/** Of paths below the root, each with its text. */
+export function checkImports(sources: ReadonlyMap<string, string>): string[] {
+  const modules = new Set([...sources.keys()].map(moduleOf));
+  const imports = [...sources].flatMap(([file, text]) => importsOf(file, text, modules));
+  return [
+    ...new Set([...[...modules].flatMap(placeComplaints), ...imports.flatMap(importComplaints), ...circles(imports)]),
+  ];
+}
+
+function moduleOf(file: string): string {
+  const [, folder = '', path = ''] = SOURCE.exec(file) ?? [];
+  return `${folder}/${path}`;
+}
+
+function importsOf(file: string, text: string, modules: ReadonlySet<string>): Import[] {
+  const module = moduleOf(file);
+  if (!/\.[ch]$/.test(file))
+    return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName: words }) => {
+      const library = !words.startsWith('.');
+      return { file, module, words, library, ...(library ? {} : { target: sibling(module, words) }) };
+    });
+  return [...text.matchAll(/^\s*#\s*include ([<"])(.*)[>"]/gm)].map(([, mark, words = '']) => {
+    const target = mark === '"' ? findHeader(module, words, modules) : undefined;
+    return { file, module, words, library: mark === '<', ...(target === undefined ? {} : { target }) };
+  });
+}
+
+function sibling(module: string, words: string): string {
+  return normalize(join(dirname(module), withoutExtension(words)));
+}
+
+function withoutExtension(path: string): string {
+  return path.replace(/\.\w+$/, '');
+}
+
+/** Beside the module, or below the src of its package or of the core: by its path there, or by its name alone. */
+function findHeader(module: string, words: string, modules: ReadonlySet<string>): string | undefined {
+  const name = withoutExtension(words);
+  const packages = [...new Set([packageOf(module), CORE])];
+  const places = [sibling(module, words), ...packages.map((folder) => `${folder}/${name}`)];
+  const below = packages.flatMap((folder) =>
+    [...modules].filter((other) => packageOf(other) === folder && other.endsWith(`/${name}`)),
+  );
+  return [...places.filter((place) => modules.has(place)), ...below][0];
+}
+
+function packageOf(module: string): string {
+  return module.split('/')[0] ?? '';
+}
+
+/** A folder of FOLDERS: the longest one that holds the module. */
+function folderOf(module: string): string | undefined {
+  const path = dirname(module).split('/').slice(1);
+  const rows = FOLDERS[packageOf(module)] ?? {};
+  const above = path.map((_, index) => path.slice(0, path.length - index).join('/'));
+  return (path.length === 0 ? ['.'] : above).find((folder) => folder in rows);
+}
+
+function placeComplaints(module: string): string[] {
+  const folder = dirname(module);
+  return folderOf(module) === undefined ? [`${folder}: no row in FOLDERS of scripts/check-imports.ts`] : [];
+}
+
+function importComplaints({ file, module, words, target, library }: Import): string[] {
+  if (library) return mayUse(module, words) ? [] : [`${file} imports ${words}, which is for other modules`];
+  if (target === undefined) return [`${file} includes ${words}, which is nowhere`];
+  const from = folderOf(module);
+  if (from === undefined || mayImport(module, from, target)) return [];
+  return [`${file} imports ${words}: ${from} may import ${FOLDERS[packageOf(module)]?.[from] || 'nothing'}`];
+}
+
+function mayUse(module: string, library: string): boolean {
+  const rows = LIBRARIES.filter(([name]) => name.test(library));
+  return rows.every(([, users]) => users.test(module)) && (rows.length > 0 || packageOf(module) !== 'rdpipe');
+}
+
+/** Within a package by its rows; beyond it, the C programs may include the core. */
+function mayImport(module: string, from: string, target: string): boolean {
+  const [own, other] = [packageOf(module), packageOf(target)];
+  if (own !== other) return other === CORE && own.endsWith('-native');
+  const allowed = FOLDERS[own]?.[from]?.split(' ') ?? [];
+  const to = folderOf(target);
+  return to === undefined || to === from || to === '.' || allowed.includes('*') || allowed.includes(to);
+}
+
+/** Depth first; a module met again on the way down closes a circle. */
+function circles(imports: readonly Import[]): string[] {
+  const next = new Map<string, Set<string>>();
+  for (const { module, target = module } of imports) next.set(module, (next.get(module) ?? new Set()).add(target));
+  const done = new Set<string>();
+  const found: string[][] = [];
+  const visit = (module: string, way: readonly string[]): void => {
+    if (way.includes(module)) found.push([...way.slice(way.indexOf(module)), module]);
+    if (way.includes(module) || done.has(module)) return;
+    for (const target of next.get(module) ?? []) if (target !== module) visit(target, [...way, module]);
+    done.add(module);
+  };
+  for (const module of next.keys()) visit(module, []);
+  const unknown = found.filter((circle) => !circle.some((module) => KNOWN_CIRCLES.test(module)));
+  return unknown.map((circle) => `imports go in a circle: ${circle.join(' → ')}`);
+}
+
+function main(): void {
+  const files = sourceFiles().filter((file) => SOURCE.test(file));
+  const complaints = checkImports(new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')])));
+  for (const line of complaints) console.error(line);
+  process.exitCode = complaints.length > 0 || files.length === 0 ? 1 : 0;
+}
+
+if (process.argv[1] === import.meta.filename) main();
