@@ -65,7 +65,7 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
 ];
 
 /** Modules whose circles are known, and about to go. */
-const KNOWN_CIRCLES = /\/(cli\/rdpipe|connect-hops|lasting-master)$/;
+const KNOWN_CIRCLES = /\/(cli\/rdpipe|connect-hops|(lasting|persistent)-master)$/;
 
 const CORE = 'rdcore-native';
 const SOURCE = /^packages\/([^/]+)\/src\/(.*)\.(ts|cjs|c|h)$/;

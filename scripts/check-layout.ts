@@ -17,14 +17,36 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdpipe/src/plan': 'Decisions before a run, pure: segments, links, routes over RDMA and TCP',
   'packages/rdpipe/src/session':
     "Control connections to hosts: the system's ssh, the ssh2 library, this machine itself",
+  'packages/rdpipe/src/session/openssh':
+    "Sessions by the system's ssh: one master connection a host, channels as its clients",
+  'packages/rdpipe/src/session/ssh2': 'Sessions in this process by the ssh2 library, under the configuration of ssh',
+  'packages/rdpipe/src/session/prompts': 'Questions of ssh to the user: passwords, codes, host keys',
   'packages/rdpipe/src/native':
     'The native programs: where they are, how they reach a host, and the conversation with an agent',
   'packages/rdpipe/src/run': 'A run: prepare, connect, start, collect events, find the first cause, tear down',
   'packages/rdpipe/src/doctor': 'rdpipe doctor: facts of hosts become findings by pure checks',
   'packages/rdpipe/src/bench': 'rdpipe bench: ways between two hosts, each stream an ordinary run',
   'packages/rdpipe/src/ui': 'Output for people and programs: live rows, lines, summary, JSON, pages with plots',
+  'packages/rdpipe/src/ui/terminal': 'Output on a terminal: live rows, progress, colors',
+  'packages/rdpipe/src/ui/pages': 'Pages in HTML: tables, and plots as SVG text',
   'packages/rdpipe/src/cli': 'The entry points of rdpipe and its subcommands',
   'packages/rdcore-native/src': "The data plane's library: one stream of bytes from host to host",
+  'packages/rdcore-native/src/base': 'Errors, bytes, text, input and output, rings and threads: for all of the C code',
+  'packages/rdcore-native/src/wire': 'The wire protocol: the one decoder of the bytes of a peer, its windows and slots',
+  'packages/rdcore-native/src/crypto': 'Handshake, seals, digests and keys',
+  'packages/rdcore-native/src/transport':
+    'The seam to the network: whole messages in order, and what every backend needs',
+  'packages/rdcore-native/src/transport/tcp': 'Messages over TCP connections',
+  'packages/rdcore-native/src/transport/verbs': 'Messages over RDMA connections',
+  'packages/rdcore-native/src/codec':
+    'DATA frames: compressed and sealed, opened and decompressed, by a pool of threads',
+  'packages/rdcore-native/src/conn':
+    'A connection between two ends: dialing, listening, authentication, credit, keepalive',
+  'packages/rdcore-native/src/data': 'Source and sink of a stream: pipes, files, the page cache, limits and counters',
+  'packages/rdcore-native/src/sandbox': 'The rights that rdsend and rdrecv give up before they talk to a peer',
+  'packages/rdcore-native/src/hop': 'The two ends of a hop: the sending and the receiving loop',
+  'packages/rdcore-native/src/agent': 'The channel between the agent and the programs of a hop',
+  'packages/rdcore-native/src/cli': 'The command line of rdsend and rdrecv, and how they run without an agent',
   'packages/rdsend-native/src': 'The sending program',
   'packages/rdrecv-native/src': 'The receiving program',
   'packages/rdstage-native/src': 'The agent: it starts and supervises the processes of a run on one host',
