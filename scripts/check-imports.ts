@@ -35,16 +35,23 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'transport/tcp': 'base wire transport',
     'transport/verbs': 'base wire transport',
     codec: 'base wire crypto transport',
-    conn: 'base wire crypto transport codec',
+    conn: 'base wire crypto transport transport/tcp transport/verbs codec',
     data: 'base wire crypto conn',
     sandbox: 'base transport',
     hop: 'base wire crypto transport codec conn data sandbox',
-    agent: 'base hop',
+    agent: 'base transport/tcp hop',
     cli: '*',
   },
   'rdsend-native': { '.': '*' },
   'rdrecv-native': { '.': '*' },
-  'rdstage-native': { '.': '*' },
+  'rdstage-native': {
+    '.': '*',
+    runtime: '',
+    process: 'runtime',
+    host: 'runtime process',
+    protocol: 'runtime process host',
+    run: 'runtime process host protocol',
+  },
 };
 
 /** Libraries, and the modules that may use them. TypeScript uses no other library; C also those of the system. */

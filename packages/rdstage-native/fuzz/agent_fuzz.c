@@ -5,6 +5,7 @@
 // not reaped, shows no consumer an end of file that nothing good led to, and ends within its time with `ended`.
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/memory.h"
 #include "fuzz.h"
 #include "lone_clock.h"
 #include "process/process_list.h"
@@ -14,7 +15,6 @@
 #include "run/hello.h"
 #include "run/supervisor.h"
 #include "runtime/lines.h"
-#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "base/text.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -2,9 +2,9 @@
 #include "protocol/control_line.h"
 
 #include "base/io.h"
+#include "base/memory.h"
 #include "protocol/event.h"
 #include "runtime/lines.h"
-#include "base/memory.h"
 
 #include <poll.h>
 #include <stdlib.h>

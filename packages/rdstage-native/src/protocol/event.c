@@ -2,8 +2,8 @@
 #include "protocol/event.h"
 
 #include "base/hex.h"
-#include "runtime/json_made.h"
 #include "base/memory.h"
+#include "runtime/json_made.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "run/guardian_messages.h"
 #include "base/memory.h"
+#include "run/guardian_messages.h"
 
 #include <fcntl.h>
 #include <poll.h>

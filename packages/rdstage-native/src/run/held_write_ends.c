@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/held_write_ends.h"
 
-#include "process/process_list.h"
 #include "base/memory.h"
+#include "process/process_list.h"
 
 #include <poll.h>
 #include <stdlib.h>

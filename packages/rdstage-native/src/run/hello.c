@@ -3,13 +3,13 @@
 
 #include "base/cleanup.h"
 #include "base/memlock.h"
+#include "base/memory.h"
 #include "host/addresses.h"
 #include "host/rdma_check.h"
 #include "host/rdma_ports.h"
 #include "host/sysfs.h"
 #include "run/hop_program.h"
 #include "runtime/json_made.h"
-#include "base/memory.h"
 #include "wire/wire.h"
 
 #include <jansson.h>

@@ -2,10 +2,10 @@
 #include "run/hop.h"
 
 #include "base/hex.h"
+#include "base/memory.h"
 #include "protocol/event.h"
 #include "protocol/prepare.h"
 #include "runtime/json_made.h"
-#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

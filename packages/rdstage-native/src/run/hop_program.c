@@ -3,8 +3,8 @@
 
 #include "agent/json_lines.h"
 #include "base/cleanup.h"
-#include "process/spawn.h"
 #include "base/memory.h"
+#include "process/spawn.h"
 
 #include <limits.h>
 #include <poll.h>

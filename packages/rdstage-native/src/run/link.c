@@ -2,10 +2,10 @@
 #include "run/link.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "protocol/prepare.h"
 #include "run/channel.h"
 #include "run/stage.h"
-#include "base/memory.h"
 
 #include <poll.h>
 #include <stdio.h>

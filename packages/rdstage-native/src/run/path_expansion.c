@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "process/spawn.h"
 #include "base/memory.h"
+#include "process/spawn.h"
 
 #include <fcntl.h>
 #include <limits.h>

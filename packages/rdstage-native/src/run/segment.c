@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/segment.h"
 
+#include "base/memory.h"
 #include "protocol/event.h"
 #include "protocol/prepare.h"
 #include "run/link.h"
 #include "run/stage.h"
-#include "base/memory.h"
 
 #include <stdlib.h>
 

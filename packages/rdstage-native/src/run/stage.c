@@ -2,9 +2,9 @@
 #include "run/stage.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "process/spawn.h"
 #include "protocol/event.h"
-#include "base/memory.h"
 
 #include <errno.h>
 #include <signal.h>

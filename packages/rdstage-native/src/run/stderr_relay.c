@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "protocol/event.h"
 #include "base/memory.h"
+#include "protocol/event.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "runtime/json_made.h"
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/io.h"
-#include "runtime/lines.h"
 #include "base/memory.h"
+#include "runtime/lines.h"
 
 #include <errno.h>
 #include <stdlib.h>
