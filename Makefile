@@ -119,8 +119,8 @@ endef
 $(foreach package,rdcore rdsend rdrecv rdstage,$(eval $(call suites_of,$(package))))
 
 # A fuzz target takes only what it needs, from archives: a function of its own stands in for the package's.
-LONE := $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/lone_*.c))
-FUZZ_COMMON := $(filter-out %_fuzz.o %/replay.o $(LONE),$(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/*.c)))
+FAKES := $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/fake_*.c) $(CORE:src=fuzz)/loop_harness.c)
+FUZZ_COMMON := $(filter-out %_fuzz.o %/replay.o $(FAKES),$(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/*.c)))
 FUZZ_MAIN := $(if $(FUZZ),-fsanitize=fuzzer,$(OUT)/rdcore-native/fuzz/replay.o)
 $(OUT)/rdcore-native/fuzz/%.o $(OUT)/rdstage-native/fuzz/%.o: \
   EXTRA_CFLAGS = -Ipackages/rdcore-native/test -Ipackages/rdcore-native/fuzz
@@ -136,8 +136,8 @@ $(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT
 	$(Q)$(CC) $(ALL_LDFLAGS) $(filter -%,$(FUZZ_MAIN)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 # What these stand in for is not even there to be called by mistake.
-$(addprefix $(OUT)/rdcore-native/fuzz/,to_receiver_fuzz to_sender_fuzz): $(LONE)
-$(OUT)/rdstage-native/fuzz/agent_fuzz: $(filter %/lone_clock.o,$(LONE))
+$(addprefix $(OUT)/rdcore-native/fuzz/,to_receiver_fuzz to_sender_fuzz): $(FAKES)
+$(OUT)/rdstage-native/fuzz/agent_fuzz: $(filter %/fake_clock.o,$(FAKES))
 
 test-programs: $(TESTS)
 
@@ -160,7 +160,7 @@ analyze:
 	clang-tidy --quiet $(SOURCES) -- $(ALL_CFLAGS) -mavx2 2>/dev/null
 
 # Suites with time limits of their own, or that move much: valgrind makes them some 50 times slower. In the sandbox it cannot live.
-IN_TIME := $(patsubst %,build/valgrind/rdcore-native/test/%_test,choice loops programs reconnect sandbox)
+IN_TIME := $(patsubst %,build/valgrind/rdcore-native/test/%_test,connection_choice loops program_violations reconnect sandbox)
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible
 valgrind:
 	@command -v valgrind >/dev/null || { echo "valgrind is needed" >&2; exit 1; }

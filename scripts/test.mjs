@@ -14,7 +14,7 @@ const OVERTIME_FACTOR = 3;
 const SIDE_BY_SIDE = ['--parallel', '--jobs', '3'];
 const SUITES_AT_ONCE = 4;
 /** Begun first, or the others would be done long before them. */
-const LONG_SUITES = /\/(loops|reconnect|choice|programs|sender)_(test|fuzz)$/;
+const LONG_SUITES = /\/(loops|reconnect|connection_choice|program_violations|sender)_(test|fuzz)$/;
 
 /** In the order in which they run. A part over its budget is told so; far over it, it is ended. */
 const PARTS = [
@@ -86,7 +86,7 @@ function integration() {
 
 /** Two suites of C run there too. */
 function inTheLab() {
-  const overVerbs = suiteNames().filter((name) => /\/(transport|crowd)_test$/.test(name));
+  const overVerbs = suiteNames().filter((name) => /\/(transport|connection_flood)_test$/.test(name));
   return [command('make', '-s', '-j2', ...overVerbs.map((name) => join('build', 'release', name))), mocha('test/lab')];
 }
 

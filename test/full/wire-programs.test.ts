@@ -13,9 +13,9 @@ describe('rdsend and rdrecv against a peer that holds the key', function () {
 
   for (const [variant, options] of Object.entries(VARIANTS))
     it(`end in words whatever it does wrong (${variant})`, async () => {
-      const suite = `build/${variant}/rdcore-native/test/programs_test`;
+      const suite = `build/${variant}/rdcore-native/test/program_violations_test`;
       await run('make', ['-s', '-j2', ...options, 'all', suite], { cwd: ROOT });
       const { stdout } = await run(suite, ['all'], { cwd: ROOT, env: { ...process.env, RD_BIN: `build/${variant}` } });
-      expect(stdout).to.match(/^programs: \d+ checks\n$/);
+      expect(stdout).to.match(/^program_violations: \d+ checks\n$/);
     });
 });

@@ -18,6 +18,8 @@ describe('the RDMA transport', () => {
   }
 
   it('holds few of those who only connect, in little memory, and not for long', async () => {
-    expect(await lab.on('h1', `${SUITES}/crowd_test 10.77.0.1`)).to.match(/\ncrowd: \d+ checks\n$/);
+    expect(await lab.on('h1', `${SUITES}/connection_flood_test 10.77.0.1`)).to.match(
+      /\nconnection_flood: \d+ checks\n$/,
+    );
   });
 });

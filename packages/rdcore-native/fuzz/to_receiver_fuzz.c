@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sender that holds the key says to rdrecv's loop after the handshake, without threads, ciphers or files (see
-// lone_end.h). The sink is this file's. Whatever comes, what is written is the beginning of the stream; it is committed
-// only after an END that was right; and an honest sender hears DONE.
+// loop_harness.h). The sink is this file's. Whatever comes, what is written is the beginning of the stream; it is
+// committed only after an END that was right; and an honest sender hears DONE.
 #include "data/sink.h"
 #include "hop/recv_loop.h"
-#include "lone_end.h"
+#include "loop_harness.h"
 
 enum sink_kind { SINK_FILE, SINK_FD, SINK_HELD, SINK_LATE };
 
@@ -16,16 +16,16 @@ struct rd_sink {
   bool was_begun, was_committed;
 };
 
-static struct lone_end end;
+static struct loop_harness end;
 static struct rd_sink sink;
 static unsigned sinks;   // that are open
 static bool is_given_up; // by the agent
 
 static void make_end(struct fuzz_input *input);
 static void add_sink(void);
-static void act(struct lone_end *lone, uint8_t op);
-static short ready(const struct lone_end *lone, const struct pollfd *polled);
-static bool wind_up(struct lone_end *lone);
+static void act(struct loop_harness *harness, uint8_t op);
+static short ready(const struct loop_harness *harness, const struct pollfd *polled);
+static bool wind_up(struct loop_harness *harness);
 static bool must_succeed(void);
 static void check(void);
 static void check_bytes(const unsigned char *bytes, size_t count);
@@ -33,16 +33,16 @@ static void check_bytes(const unsigned char *bytes, size_t count);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
   make_end(&input);
-  lone_end_run(&end);
+  loop_harness_run(&end);
   check();
-  lone_end_clear(&end);
+  loop_harness_clear(&end);
   return 0;
 }
 
 static void make_end(struct fuzz_input *input) {
   uint8_t how = fuzz_u8(input), more = fuzz_u8(input);
-  end = (struct lone_end){.act = act, .ready = ready, .wind_up = wind_up};
-  end.protection = lone_end_protection(how);
+  end = (struct loop_harness){.act = act, .ready = ready, .wind_up = wind_up};
+  end.protection = loop_harness_protection(how);
   end.compresses = more & 128;
   end.chacha = how & 2;
   end.adopts = how & 4;
@@ -54,24 +54,24 @@ static void make_end(struct fuzz_input *input) {
   end.slot_bytes = more & 8 ? 4096 : 9000;
   end.small_slots = more >> 4;
   end.hello.version = RD_PROTOCOL_VERSION;
-  lone_end_init(&end, rd_recv_loop, RD_ROLE_RECEIVER);
+  loop_harness_init(&end, rd_recv_loop, RD_ROLE_RECEIVER);
   end.input = *input;
   if (sink.kind != SINK_LATE) add_sink();
   end.peer.stream_is_known = true;
 }
 
 static void add_sink(void) {
-  struct rd_command *command = lone_end_command(&end, sink.kind == SINK_FILE ? RD_COMMAND_FILE : RD_COMMAND_READY);
+  struct rd_command *command = loop_harness_command(&end, sink.kind == SINK_FILE ? RD_COMMAND_FILE : RD_COMMAND_READY);
   if (command == NULL) return;
   command->asks = sink.kind == SINK_HELD;
-  if (sink.kind != SINK_FILE) command->fd = LONE_OUTPUT_FD;
+  if (sink.kind != SINK_FILE) command->fd = FAKE_OUTPUT_FD;
 }
 
-static void act(struct lone_end *lone, uint8_t op) {
+static void act(struct loop_harness *harness, uint8_t op) {
   struct rd_command *command;
   switch (op) {
   case 0xe0:
-    sink.room = fuzz_u16(&lone->input);
+    sink.room = fuzz_u16(&harness->input);
     break;
   case 0xe1:
     sink.room = SIZE_MAX;
@@ -86,28 +86,28 @@ static void act(struct lone_end *lone, uint8_t op) {
     add_sink();
     break;
   case 0xe5:
-    lone_end_command(lone, RD_COMMAND_SHOW);
+    loop_harness_command(harness, RD_COMMAND_SHOW);
     break;
   case 0xe6:
-    command = lone_end_command(lone, fuzz_u8(&lone->input) & 1 ? RD_COMMAND_ABORT : RD_COMMAND_LOST);
+    command = loop_harness_command(harness, fuzz_u8(&harness->input) & 1 ? RD_COMMAND_ABORT : RD_COMMAND_LOST);
     if (command == NULL) break;
     command->code = RD_CODE_ABORTED;
     is_given_up = true;
     break;
   default:
-    phony_peer_say(&lone->peer, RD_FRAME_DATA, 1u + fuzz_u8(&lone->input));
+    phony_peer_say(&harness->peer, RD_FRAME_DATA, 1u + fuzz_u8(&harness->input));
   }
 }
 
-static short ready(const struct lone_end *lone, const struct pollfd *polled) {
-  (void)lone;
-  if (polled->fd != LONE_OUTPUT_FD) return 0;
+static short ready(const struct loop_harness *harness, const struct pollfd *polled) {
+  (void)harness;
+  if (polled->fd != FAKE_OUTPUT_FD) return 0;
   short room = sink.room > 0 || sink.fails ? (short)(polled->events & POLLOUT) : 0;
   return sink.reader_gone ? (short)(POLLERR | room) : room;
 }
 
-static bool wind_up(struct lone_end *lone) {
-  struct phony_peer *peer = &lone->peer;
+static bool wind_up(struct loop_harness *harness) {
+  struct phony_peer *peer = &harness->peer;
   sink.room = SIZE_MAX;
   if (peer->heard_done) phony_peer_say(peer, RD_FRAME_BYE, 0);
   return must_succeed() && !peer->deaf;
@@ -199,5 +199,5 @@ int rd_sink_directory_fd(const struct rd_sink *none) {
 }
 
 int rd_sink_watch_fd(const struct rd_sink *watched) {
-  return watched->kind == SINK_FILE ? -1 : LONE_OUTPUT_FD;
+  return watched->kind == SINK_FILE ? -1 : FAKE_OUTPUT_FD;
 }

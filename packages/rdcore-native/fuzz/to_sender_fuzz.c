@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a receiver that holds the key says to rdsend's loop after the handshake, without threads, ciphers or files (see
-// lone_end.h). The source is this file's. Whatever comes, DATA is the source's bytes in order and within the credit,
-// END comes only after all of them and the producer's good end, and success only after DONE.
+// loop_harness.h). The source is this file's. Whatever comes, DATA is the source's bytes in order and within the
+// credit, END comes only after all of them and the producer's good end, and success only after DONE.
 #include "data/source.h"
 #include "hop/send_loop.h"
-#include "lone_end.h"
+#include "loop_harness.h"
 
 #define SOURCE_MOST_BYTES 60000u
 #define FRAMES_MOST 50u
@@ -16,7 +16,7 @@ struct rd_source {
   size_t ready; // that can be read now
 };
 
-static struct lone_end end;
+static struct loop_harness end;
 static struct rd_source source;
 static unsigned sources; // that are open
 static bool has_source, has_committed;
@@ -25,10 +25,10 @@ static bool is_given_up; // by the agent
 static void make_end(struct fuzz_input *input);
 static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input);
 static void add_source(void);
-static void act(struct lone_end *lone, uint8_t op);
-static short ready(const struct lone_end *lone, const struct pollfd *polled);
+static void act(struct loop_harness *harness, uint8_t op);
+static short ready(const struct loop_harness *harness, const struct pollfd *polled);
 static bool is_readable(void);
-static bool wind_up(struct lone_end *lone);
+static bool wind_up(struct loop_harness *harness);
 static void acknowledge(struct phony_peer *peer);
 static bool is_honest(void);
 static void check(void);
@@ -36,16 +36,16 @@ static void check(void);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
   make_end(&input);
-  lone_end_run(&end);
+  loop_harness_run(&end);
   check();
-  lone_end_clear(&end);
+  loop_harness_clear(&end);
   return 0;
 }
 
 static void make_end(struct fuzz_input *input) {
   uint8_t how = fuzz_u8(input), more = fuzz_u8(input);
-  end = (struct lone_end){.act = act, .ready = ready, .wind_up = wind_up};
-  end.protection = lone_end_protection(how);
+  end = (struct loop_harness){.act = act, .ready = ready, .wind_up = wind_up};
+  end.protection = loop_harness_protection(how);
   end.chacha = how & 2;
   end.adopts = how & 4;
   end.frames_a_key = how & 8 ? 3 : 0;
@@ -55,14 +55,14 @@ static void make_end(struct fuzz_input *input) {
   end.hello = any_hello(more, input);
   size_t most_bytes = (size_t)end.hello.slot_bytes * FRAMES_MOST;
   if (source.bytes > most_bytes) source.bytes = most_bytes;
-  lone_end_init(&end, rd_send_loop, RD_ROLE_SENDER);
+  loop_harness_init(&end, rd_send_loop, RD_ROLE_SENDER);
   if (more & 4) ((struct rd_command *)&end.script.commands[0])->settings.compress_level = 1;
   end.compresses = more & 4 && end.hello.features & RD_FEATURE_ZSTD;
   end.input = *input;
   has_source = has_committed = is_given_up = false;
   if (!(how & 128)) add_source();
   if (more & 8) return;
-  lone_end_command(&end, RD_COMMAND_COMMIT);
+  loop_harness_command(&end, RD_COMMAND_COMMIT);
   has_committed = true;
 }
 
@@ -76,14 +76,14 @@ static struct rd_hello any_hello(uint8_t how, struct fuzz_input *input) {
 }
 
 static void add_source(void) {
-  if (lone_end_command(&end, source.is_file ? RD_COMMAND_FILE : RD_COMMAND_READY) != NULL) has_source = true;
+  if (loop_harness_command(&end, source.is_file ? RD_COMMAND_FILE : RD_COMMAND_READY) != NULL) has_source = true;
 }
 
-static void act(struct lone_end *lone, uint8_t op) {
+static void act(struct loop_harness *harness, uint8_t op) {
   struct rd_command *command;
   switch (op) {
   case 0xe0:
-    source.ready = fuzz_u16(&lone->input);
+    source.ready = fuzz_u16(&harness->input);
     break;
   case 0xe1:
     source.ready = SIZE_MAX;
@@ -98,22 +98,22 @@ static void act(struct lone_end *lone, uint8_t op) {
     if (!has_source) add_source();
     break;
   case 0xe5:
-    if (lone_end_command(lone, RD_COMMAND_COMMIT) != NULL) has_committed = true;
+    if (loop_harness_command(harness, RD_COMMAND_COMMIT) != NULL) has_committed = true;
     break;
   case 0xe6:
-    command = lone_end_command(lone, fuzz_u8(&lone->input) & 1 ? RD_COMMAND_ABORT : RD_COMMAND_LOST);
+    command = loop_harness_command(harness, fuzz_u8(&harness->input) & 1 ? RD_COMMAND_ABORT : RD_COMMAND_LOST);
     if (command == NULL) break;
     command->code = RD_CODE_ABORTED;
     is_given_up = true;
     break;
   default:
-    acknowledge(&lone->peer);
+    acknowledge(&harness->peer);
   }
 }
 
-static short ready(const struct lone_end *lone, const struct pollfd *polled) {
-  (void)lone;
-  return polled->fd == LONE_INPUT_FD && is_readable() ? POLLIN : 0;
+static short ready(const struct loop_harness *harness, const struct pollfd *polled) {
+  (void)harness;
+  return polled->fd == FAKE_INPUT_FD && is_readable() ? POLLIN : 0;
 }
 
 static bool is_readable(void) {
@@ -121,8 +121,8 @@ static bool is_readable(void) {
 }
 
 // An honest receiver hears END in the end, when it acknowledges what comes.
-static bool wind_up(struct lone_end *lone) {
-  struct phony_peer *peer = &lone->peer;
+static bool wind_up(struct loop_harness *harness) {
+  struct phony_peer *peer = &harness->peer;
   if (!source.stays_open) source.ready = SIZE_MAX;
   if (!is_honest()) return false;
   if (peer->heard_end)
@@ -186,7 +186,7 @@ int64_t rd_source_size(const struct rd_source *asked) {
 
 int rd_source_poll_fd(const struct rd_source *asked) {
   (void)asked;
-  return LONE_INPUT_FD;
+  return FAKE_INPUT_FD;
 }
 
 ssize_t rd_source_read(struct rd_source *from, void *bytes, size_t most, const atomic_bool *stop,

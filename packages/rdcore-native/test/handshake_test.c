@@ -257,14 +257,14 @@ static void another_version(void) {
 }
 
 static void garbage(void) {
-  static const char *const strangers[] = {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
-                                          "\x16\x03\x01\xff\xff\xff\xff\xff", "\x15\x03\x03\x00\x02\x02\x28"};
-  for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
-    size_t length = i == 3 ? 7 : strlen(strangers[i]);
+  static const char *const other_protocols[] = {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
+                                                "\x16\x03\x01\xff\xff\xff\xff\xff", "\x15\x03\x03\x00\x02\x02\x28"};
+  for (size_t i = 0; i < sizeof other_protocols / sizeof other_protocols[0]; i++) {
+    size_t length = i == 3 ? 7 : strlen(other_protocols[i]);
     struct end is_dialer = make_sender(right_key, true), listener = make_receiver(right_key, false);
     feed(&is_dialer, NULL, 0);
-    feed(&is_dialer, (const unsigned char *)strangers[i], length);
-    feed(&listener, (const unsigned char *)strangers[i], length);
+    feed(&is_dialer, (const unsigned char *)other_protocols[i], length);
+    feed(&listener, (const unsigned char *)other_protocols[i], length);
     CHECK(is_dialer.failed && listener.failed);
     CHECK(is_dialer.error.code == (i == 3 ? RD_CODE_KEY_REFUSED : RD_CODE_DATA_DAMAGED));
     CHECK(!rd_handshake_input(listener.handshake, (const unsigned char *)"x", 1, &listener.error)); // stays failed
@@ -336,23 +336,23 @@ static void a_certificate_in_place_of_the_key(void) {
   REQUIRE(context != NULL && key != NULL && certificate != NULL);
   sign(certificate, key);
   REQUIRE(SSL_CTX_use_certificate(context, certificate) == 1 && SSL_CTX_use_PrivateKey(context, key) == 1);
-  SSL *stranger = SSL_new(context);
+  SSL *tls_server = SSL_new(context);
   BIO *incoming = BIO_new(BIO_s_mem()), *outgoing = BIO_new(BIO_s_mem());
-  REQUIRE(stranger != NULL && incoming != NULL && outgoing != NULL);
-  SSL_set_bio(stranger, incoming, outgoing);
-  SSL_set_accept_state(stranger);
+  REQUIRE(tls_server != NULL && incoming != NULL && outgoing != NULL);
+  SSL_set_bio(tls_server, incoming, outgoing);
+  SSL_set_accept_state(tls_server);
   struct end is_dialer = make_sender(right_key, true);
   unsigned char piece[PIECE_BYTES];
   feed(&is_dialer, NULL, 0);
   size_t count = rd_handshake_output(is_dialer.handshake, piece, sizeof piece);
   BIO_write(incoming, piece, (int)count);
-  SSL_do_handshake(stranger);
+  SSL_do_handshake(tls_server);
   int answer = BIO_read(outgoing, piece, sizeof piece);
   REQUIRE(answer > 300); // a whole flight, with the certificate
   feed(&is_dialer, piece, (size_t)answer);
   CHECK(refused(&is_dialer));
   rd_handshake_destroy(is_dialer.handshake);
-  SSL_free(stranger);
+  SSL_free(tls_server);
   SSL_CTX_free(context);
   X509_free(certificate);
   EVP_PKEY_free(key);

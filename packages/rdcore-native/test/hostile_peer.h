@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer that holds the key and says whatever frames it is told to, right or wrong.
+// A peer that holds the key and sends any frames, valid or invalid.
 #ifndef RD_HOSTILE_PEER_H
 #define RD_HOSTILE_PEER_H
 
-#include "hand_peer.h"
 #include "protected_frame.h"
+#include "scripted_peer.h"
 
 #define HOSTILE_SLOTS 4u // that it grants, and that whom it talks to grants with a buffer of 64 KiB
 #define HOSTILE_SLOT_BYTES 16384u
@@ -22,7 +22,7 @@ static bool hostile_compresses = true;
 // Shakes hands as it should, for the connection of this epoch.
 static inline struct hostile hostile_meet_again(struct rd_transport *transport, enum rd_role role, bool is_dialer,
                                                 enum rd_protection wants, uint32_t epoch) {
-  struct rd_identity identity = hand_peer_identity();
+  struct rd_identity identity = scripted_peer_identity();
   struct rd_error error;
   struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .wants = wants, .epoch = epoch};
   hello.features = RD_FEATURE_ZSTD;
@@ -52,7 +52,7 @@ static inline struct hostile hostile_meet(struct rd_transport *transport, enum r
 static inline void shake_in_vain(struct rd_transport *transport, enum rd_role role, bool is_dialer,
                                  struct rd_hello hello) {
   struct rd_error error;
-  struct rd_identity identity = hand_peer_identity();
+  struct rd_identity identity = scripted_peer_identity();
   struct rd_pending *pending =
       rd_pending_create(transport, &identity, role, is_dialer, &hello, rd_now_ms() + WAIT_MS, &error);
   REQUIRE(pending != NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strangers' words, made fit for a terminal.
+// Text of peers, made safe for a terminal.
 #include "base/text.h"
 #include "base/text_unsafe.h"
 #include "test.h"

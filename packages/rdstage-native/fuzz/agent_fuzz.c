@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/memory.h"
+#include "fake_clock.h"
 #include "fuzz.h"
-#include "lone_clock.h"
 #include "process/process_list.h"
 #include "process/spawn.h"
 #include "run/guardian_messages.h"
@@ -77,13 +77,13 @@ static pid_t pid_of(const struct child *child);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz_input input = {data, size};
-  const struct lone_world world = {.turn = turn, .turns_most = TURNS_MOST};
+  const struct fake_world world = {.turn = turn, .turns_most = TURNS_MOST};
   struct rd_agent_options options;
   int guard_fd;
   open_scene(&options, &guard_fd, &input);
-  lone_clock_start(&world);
+  fake_clock_start(&world);
   int status = rd_supervisor_run(&options, 1, guard_fd);
-  lone_clock_stop();
+  fake_clock_stop();
   receive();
   FUZZ_REQUIRE(scene.ended == 1 || scene.has_gone);
   FUZZ_REQUIRE(status == EXIT_SUCCESS || status == EXIT_FAILURE);
@@ -195,7 +195,7 @@ static void act(const char *line, size_t bytes) {
   if (kind >= '0' && kind <= '9')
     act_child(line, bytes);
   else if (kind == '+')
-    lone_clock_pass(number_in(line + 1, bytes - 1));
+    fake_clock_pass(number_in(line + 1, bytes - 1));
   else if (kind == '!')
     rd_cleanup_fd(&scene.guardian_fd), scene.may_end = true;
   else if (kind == 'q')

@@ -13,14 +13,14 @@ struct watched {
   struct rd_watch *watch;
   unsigned calls;
   short ready;
-  struct watched *victim; // whose watch is ended when this one is called
+  struct watched *target; // whose watch is ended when this one is called
 };
 
 static void on_ready(void *context, short ready) {
   struct watched *watched = context;
   watched->calls++;
   watched->ready = ready;
-  if (watched->victim) rd_watch_end(&watched->victim->watch);
+  if (watched->target) rd_watch_end(&watched->target->watch);
 }
 
 static void open_watched(struct watched *watched, struct rd_loop *loop, short events) {
@@ -53,8 +53,8 @@ static void test_watches(void) {
   turn(loop);
   CHECK(one.calls == 1 && one.ready == POLLIN && two.calls == 0);
   rd_watch_change(two.watch, POLLIN);
-  one.victim = &two; // the first one called ends the other
-  two.victim = &one;
+  one.target = &two; // the first one called ends the other
+  two.target = &one;
   turn(loop);
   CHECK(one.calls + two.calls == 2);
   CHECK(!one.watch != !two.watch);

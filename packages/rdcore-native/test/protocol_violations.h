@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a peer that holds the key may do wrong, one misdeed each, right after the sender chose its connection.
-#ifndef RD_MISDEEDS_H
-#define RD_MISDEEDS_H
+// Protocol violations of a peer that holds the key, one each, right after the sender chose its connection.
+#ifndef RD_PROTOCOL_VIOLATIONS_H
+#define RD_PROTOCOL_VIOLATIONS_H
 
 #include "hostile_peer.h"
 #include "wire/window.h"
 
-struct misdeed {
+struct violation {
   const char *name;
   void (*commit)(struct hostile *hostile);
   bool wants_no_output; // it is one only while the receiver cannot write
@@ -449,7 +449,7 @@ static void do_early_resume(struct hostile *hostile) {
   say_empty(hostile, RD_FRAME_RESUME);
 }
 
-static const struct misdeed misdeeds_of_either[] = {
+static const struct violation violations_of_either[] = {
     {"a frame of type 0", do_type_0, false},
     {"a frame of type 12", do_type_12, false},
     {"a frame of type 255", do_type_255, false},
@@ -471,7 +471,7 @@ static const struct misdeed misdeeds_of_either[] = {
     {"a header without a tag", do_bare_header, false},
 };
 
-static const struct misdeed senders_misdeeds[] = {
+static const struct violation sender_violations[] = {
     {"DATA that begins beyond", do_data_beyond, false},
     {"DATA at 2^64-1", do_data_at_the_end_of_time, false},
     {"DATA twice", do_data_twice, false},
@@ -515,11 +515,11 @@ static const struct misdeed senders_misdeeds[] = {
 };
 
 // Of a sender whose HELLO does not offer compression.
-static const struct misdeed plain_senders_misdeeds[] = {
+static const struct violation plain_sender_violations[] = {
     {"compressed DATA that HELLO did not offer", do_packed_not_offered, false},
 };
 
-static const struct misdeed receivers_misdeeds[] = {
+static const struct violation receiver_violations[] = {
     {"ACK of 2^64-1 bytes", do_ack_beyond, false},
     {"ACK of 2^64-1 frames", do_ack_too_many, false},
     {"ACK of what was not sent", do_ack_unasked, false},
@@ -535,6 +535,6 @@ static const struct misdeed receivers_misdeeds[] = {
     {"RESUME on the first connection", do_early_resume, false},
 };
 
-#define MISDEEDS_COUNT(of) (sizeof(of) / sizeof((of)[0]))
+#define VIOLATIONS_COUNT(of) (sizeof(of) / sizeof((of)[0]))
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdsend and rdrecv as they were built, over TCP, against a peer that holds the key and breaks the rules: they end in
-// words, and nothing is committed. `programs_test all`: in every way to meet.
+// The built rdsend and rdrecv, over TCP, against protocol violations of a peer that holds the key: they end with an
+// error and commit nothing. `program_violations_test all`: with each role, dialer and protection.
 #include "base/bytes.h"
-#include "misdeeds.h"
+#include "protocol_violations.h"
 #include "stream_files.h"
+#include "target.h"
 #include "transport/tcp/connector.h"
-#include "victim.h"
 
 #include <errno.h>
 
@@ -15,61 +15,61 @@ static struct rd_error error;
 
 // How the two meet: WAYS a role.
 struct meeting {
-  enum rd_role role; // of the victim
-  bool victim_dials;
+  enum rd_role role; // of the target
+  bool target_dials;
   enum rd_protection wants;
 };
 
-static struct rd_transport *join(struct victim *victim, bool victim_dials) {
+static struct rd_transport *join(struct target *target, bool target_dials) {
   struct rd_address address = {.host = "127.0.0.1"};
-  if (!victim_dials) return victim_knock(victim);
+  if (!target_dials) return target_connect(target);
   struct rd_connector *listener = rd_tcp_listen("127.0.0.1", 0, 0, &address.port, &error);
-  victim_dial(victim, address.port);
-  return victim_take(listener);
+  target_dial(target, address.port);
+  return accept_one(listener);
 }
 
-static void start(struct victim *victim, const struct meeting *meeting, bool has_file) {
-  victim_start(victim, meeting->role, meeting->wants);
+static void start(struct target *target, const struct meeting *meeting, bool has_file) {
+  target_start(target, meeting->role, meeting->wants);
   bool is_sender = meeting->role == RD_ROLE_SENDER;
-  if (has_file) victim_tell_file(victim, is_sender ? source_path : sink_path);
-  if (is_sender) victim_tell(victim, "{\"op\":\"commit\",\"status\":0}");
+  if (has_file) target_set_file(target, is_sender ? source_path : sink_path);
+  if (is_sender) target_command(target, "{\"op\":\"commit\",\"status\":0}");
 }
 
 // They have met, and the sender has chosen.
-static struct hostile meet(struct victim *victim, const struct meeting *meeting) {
-  struct rd_transport *transport = join(victim, meeting->victim_dials);
+static struct hostile meet(struct target *target, const struct meeting *meeting) {
+  struct rd_transport *transport = join(target, meeting->target_dials);
   enum rd_role role = meeting->role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
-  struct hostile hostile = hostile_meet(transport, role, !meeting->victim_dials, meeting->wants);
+  struct hostile hostile = hostile_meet(transport, role, !meeting->target_dials, meeting->wants);
   if (role == RD_ROLE_SENDER) say_empty(&hostile, RD_FRAME_PING);
   return hostile;
 }
 
-static void check_misdeed(const struct misdeed *misdeed, const struct meeting *meeting) {
-  struct victim victim;
+static void check_violation(const struct violation *violation, const struct meeting *meeting) {
+  struct target target;
   struct rd_frame frame;
   struct rd_abort said = {.code = RD_CODE_OK};
   unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
   size_t bytes;
-  start(&victim, meeting, !misdeed->wants_no_output);
-  struct hostile hostile = meet(&victim, meeting);
-  misdeed->commit(&hostile);
+  start(&target, meeting, !violation->wants_no_output);
+  struct hostile hostile = meet(&target, meeting);
+  violation->commit(&hostile);
   // It says why before it goes.
   bool right = CHECK(hostile_hear(&hostile, RD_FRAME_ABORT, &frame, payload, &bytes)) &&
                CHECK(rd_abort_decode(payload, bytes, &said, &error)) && CHECK(said.code == RD_CODE_DATA_DAMAGED);
   hostile_leave(&hostile);
-  right = CHECK(victim_ends(&victim, RD_CODE_DATA_DAMAGED)) && right;
+  right = CHECK(target_ends(&target, RD_CODE_DATA_DAMAGED)) && right;
   right = CHECK(access(sink_path, F_OK) < 0) && right;
   if (!right)
-    fprintf(stderr, "%s, %s, %s\n", misdeed->name, protection_words[meeting->wants],
-            meeting->victim_dials ? "dialled" : "listened to");
+    fprintf(stderr, "%s, %s, %s\n", violation->name, protection_words[meeting->wants],
+            meeting->target_dials ? "dialled" : "listened to");
 }
 
 // In one of the ways to meet, each the next, or in all of them.
-static void check_misdeeds(const struct misdeed *misdeeds, size_t count, enum rd_role role, bool all_ways) {
+static void check_violations(const struct violation *violations, size_t count, enum rd_role role, bool all_ways) {
   for (size_t i = 0; i < WAYS * count; i++) {
     size_t number = i / WAYS, way = i % WAYS;
-    const struct meeting meeting = {.role = role, .victim_dials = way & 1, .wants = (enum rd_protection)(way / 2)};
-    if (all_ways || way == number % WAYS) check_misdeed(&misdeeds[number], &meeting);
+    const struct meeting meeting = {.role = role, .target_dials = way & 1, .wants = (enum rd_protection)(way / 2)};
+    if (all_ways || way == number % WAYS) check_violation(&violations[number], &meeting);
   }
 }
 
@@ -94,18 +94,18 @@ static void keep_rules(struct hostile *hostile, enum rd_role role) {
 
 // It is rejected, and the next who comes is taken.
 static void check_hello(struct rd_hello hello, const struct meeting *meeting) {
-  struct victim victim;
+  struct target target;
   // A dialer names the epoch, from 1 on; a listener that wants more than it has to refuses.
-  if (hello.epoch == 0 && meeting->victim_dials) hello.epoch = 7;
+  if (hello.epoch == 0 && meeting->target_dials) hello.epoch = 7;
   enum rd_role role = meeting->role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
-  start(&victim, meeting, true);
-  struct rd_transport *transport = join(&victim, meeting->victim_dials);
-  shake_in_vain(transport, role, !meeting->victim_dials, hello);
-  if (meeting->victim_dials) CHECK(victim_hear(&victim, "dial_failed") != NULL);
-  struct hostile peer = hostile_meet(join(&victim, meeting->victim_dials), role, !meeting->victim_dials, true);
+  start(&target, meeting, true);
+  struct rd_transport *transport = join(&target, meeting->target_dials);
+  shake_in_vain(transport, role, !meeting->target_dials, hello);
+  if (meeting->target_dials) CHECK(target_wait_event(&target, "dial_failed") != NULL);
+  struct hostile peer = hostile_meet(join(&target, meeting->target_dials), role, !meeting->target_dials, true);
   keep_rules(&peer, role);
   hostile_leave(&peer);
-  CHECK(victim_ends(&victim, RD_CODE_OK));
+  CHECK(target_ends(&target, RD_CODE_OK));
   if (meeting->role == RD_ROLE_RECEIVER) CHECK(unlink(sink_path) == 0);
 }
 
@@ -134,8 +134,8 @@ static void check_hellos(void) {
       {.version = UINT16_MAX, .epoch = 1},
   };
   for (int dialer = 0; dialer < 2; dialer++) {
-    struct meeting with_sender = {.role = RD_ROLE_SENDER, .victim_dials = dialer, .wants = RD_PROTECTION_SEAL};
-    struct meeting with_receiver = {.role = RD_ROLE_RECEIVER, .victim_dials = dialer, .wants = RD_PROTECTION_SEAL};
+    struct meeting with_sender = {.role = RD_ROLE_SENDER, .target_dials = dialer, .wants = RD_PROTECTION_SEAL};
+    struct meeting with_receiver = {.role = RD_ROLE_RECEIVER, .target_dials = dialer, .wants = RD_PROTECTION_SEAL};
     for (size_t i = 0; i < sizeof of_receivers / sizeof of_receivers[0]; i++)
       check_hello(of_receivers[i], &with_sender);
     for (size_t i = 0; i < sizeof of_senders / sizeof of_senders[0]; i++) check_hello(of_senders[i], &with_receiver);
@@ -147,15 +147,15 @@ static void check_hellos(void) {
 // An ABORT, whatever it says, is told in one line of plain text.
 static void check_abort(uint32_t code, const char *words, const char *expected) {
   for (int role = 0; role < 2; role++) {
-    struct victim victim;
+    struct target target;
     unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
-    start(&victim, &(struct meeting){.role = (enum rd_role)role, .wants = RD_PROTECTION_SEAL}, true);
-    struct hostile hostile = meet(&victim, &(struct meeting){.role = (enum rd_role)role, .wants = RD_PROTECTION_SEAL});
+    start(&target, &(struct meeting){.role = (enum rd_role)role, .wants = RD_PROTECTION_SEAL}, true);
+    struct hostile hostile = meet(&target, &(struct meeting){.role = (enum rd_role)role, .wants = RD_PROTECTION_SEAL});
     rd_put_u32(payload, code);
     memcpy(payload + 4, words, strlen(words));
     hostile_say(&hostile, RD_FRAME_ABORT, UINT64_MAX, payload, 4 + strlen(words));
-    CHECK(victim_ends(&victim, RD_CODE_ABORTED));
-    CHECK(strstr(victim.said, expected) != NULL);
+    CHECK(target_ends(&target, RD_CODE_ABORTED));
+    CHECK(strstr(target.said, expected) != NULL);
     hostile_leave(&hostile);
   }
 }
@@ -201,30 +201,30 @@ static void flood(struct hostile *hostile, enum rd_frame_type type, const void *
 // However much comes, it goes on hearing whoever commands it.
 static void check_flood(enum rd_role role, enum rd_frame_type type, size_t bytes) {
   static const unsigned char zeros[RD_ACK_BYTES];
-  struct victim victim;
+  struct target target;
   const struct meeting meeting = {.role = role, .wants = RD_PROTECTION_SEAL};
-  start(&victim, &meeting, role == RD_ROLE_SENDER);
-  struct hostile hostile = meet(&victim, &meeting);
-  CHECK(victim_hear(&victim, "connected") != NULL);
+  start(&target, &meeting, role == RD_ROLE_SENDER);
+  struct hostile hostile = meet(&target, &meeting);
+  CHECK(target_wait_event(&target, "connected") != NULL);
   for (int i = 0; i < 100; i++) flood(&hostile, type, zeros, bytes);
-  victim_tell(&victim, "{\"op\":\"abort\",\"reason\":\"enough\"}");
+  target_command(&target, "{\"op\":\"abort\",\"reason\":\"enough\"}");
   // One that does not hear it finds that its peer is gone first.
   for (int64_t until_ms = rd_now_ms() + FLOOD_MS; rd_now_ms() < until_ms;) flood(&hostile, type, zeros, bytes);
   hostile_leave(&hostile);
-  if (!CHECK(victim_ends(&victim, RD_CODE_ABORTED))) fprintf(stderr, "a flood of type %d\n", (int)type);
+  if (!CHECK(target_ends(&target, RD_CODE_ABORTED))) fprintf(stderr, "a flood of type %d\n", (int)type);
 }
 
 int main(int argc, char **argv) {
   bool all = argc > 1 && strcmp(argv[1], "all") == 0;
-  make_stream_files("programs");
+  make_stream_files("program_violations");
   write_source(10);
-  check_misdeeds(misdeeds_of_either, MISDEEDS_COUNT(misdeeds_of_either), RD_ROLE_RECEIVER, all);
-  check_misdeeds(senders_misdeeds, MISDEEDS_COUNT(senders_misdeeds), RD_ROLE_RECEIVER, all);
+  check_violations(violations_of_either, VIOLATIONS_COUNT(violations_of_either), RD_ROLE_RECEIVER, all);
+  check_violations(sender_violations, VIOLATIONS_COUNT(sender_violations), RD_ROLE_RECEIVER, all);
   hostile_compresses = false;
-  check_misdeeds(plain_senders_misdeeds, MISDEEDS_COUNT(plain_senders_misdeeds), RD_ROLE_RECEIVER, all);
+  check_violations(plain_sender_violations, VIOLATIONS_COUNT(plain_sender_violations), RD_ROLE_RECEIVER, all);
   hostile_compresses = true;
-  check_misdeeds(misdeeds_of_either, MISDEEDS_COUNT(misdeeds_of_either), RD_ROLE_SENDER, all);
-  check_misdeeds(receivers_misdeeds, MISDEEDS_COUNT(receivers_misdeeds), RD_ROLE_SENDER, all);
+  check_violations(violations_of_either, VIOLATIONS_COUNT(violations_of_either), RD_ROLE_SENDER, all);
+  check_violations(receiver_violations, VIOLATIONS_COUNT(receiver_violations), RD_ROLE_SENDER, all);
   check_hellos();
   check_aborts();
   check_flood(RD_ROLE_RECEIVER, RD_FRAME_PING, 0);
@@ -234,5 +234,5 @@ int main(int argc, char **argv) {
   check_flood(RD_ROLE_SENDER, RD_FRAME_ACK, RD_ACK_BYTES);
   CHECK(access(sink_path, F_OK) < 0);
   remove_stream_files();
-  return test_end("programs");
+  return test_end("program_violations");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cipher that hides nothing, in place of libcrypto's: what is sealed stays as it is, and the tag is a sum over the
-// key, the nonce and all bytes. A target can make frames as a holder of the key does, and what was changed on its way
-// is still refused, at the price of a sum.
+// A fake cipher in place of libcrypto's, which hides nothing: what is sealed stays as it is, and the tag is a sum over
+// the key, the nonce and all bytes. A target can make frames as a holder of the key does, and what was changed on its
+// way is still refused, at the price of a sum.
 #include "fuzz.h"
 
 #include <openssl/evp.h>

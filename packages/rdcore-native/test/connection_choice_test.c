@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several connections that authenticate at once: one survives, the same one at both ends, and nobody is told of the
-// others.
+// Several connections that authenticate at once: one survives, the same one at both ends, and the others are not
+// reported.
 #include "conn/connect.h"
-#include "hand_peer.h"
+#include "scripted_peer.h"
 #include "transport/tcp/connector.h"
 
 #include <dirent.h>
@@ -35,7 +35,7 @@ static void count_turned_away(void *context, const char *peer, const struct rd_e
 static void open_side(struct side *side, enum rd_role role, int64_t connect_timeout_ms) {
   *side = (struct side){.role = role, .address = {.host = "127.0.0.1"}};
   struct rd_connect_config config = {
-      .identity = hand_peer_identity(),
+      .identity = scripted_peer_identity(),
       .role = role,
       .encrypt = RD_ENCRYPT_NEVER,
       .buffer_bytes = role == RD_ROLE_RECEIVER ? BUFFER_BYTES : 0,
@@ -224,24 +224,24 @@ static struct rd_transport *knock_at(const struct side *side) {
 }
 
 // Whoever holds the key is not driven out by those who only pending connection.
-static void amid_a_crowd(void) {
+static void amid_others(void) {
   struct side receiver;
-  struct rd_transport *crowd[2 * RD_PENDING_MOST];
-  size_t count = sizeof crowd / sizeof crowd[0];
+  struct rd_transport *others[2 * RD_PENDING_MOST];
+  size_t count = sizeof others / sizeof others[0];
   open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
   listen_at(&receiver);
   struct rd_pending *pending = begin_to_shake(knock_at(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
   while (rd_pending_service(pending, &error) == 0) service(&receiver);
   struct rd_connection *connection = take_connection(pending);
   for (size_t i = 0; i < count; i++) {
-    crowd[i] = knock_at(&receiver);
+    others[i] = knock_at(&receiver);
     service(&receiver);
   }
   say(connection, RD_FRAME_PING, 0, NULL, 0);
   for (int64_t until_ms = rd_now_ms() + WAIT_MS; receiver.connect != NULL && rd_now_ms() < until_ms;)
     service(&receiver);
   CHECK(receiver.connection != NULL && receiver.rejected == 0);
-  for (size_t i = 0; i < count; i++) rd_transport_destroy(crowd[i]);
+  for (size_t i = 0; i < count; i++) rd_transport_destroy(others[i]);
   rd_connection_destroy(connection);
   close_side(&receiver);
 }
@@ -276,7 +276,7 @@ int main(void) {
   not_chosen(begin_with_data, WAIT_MS, "something else than its choice");
   not_chosen(begin_with_bye, WAIT_MS, "something else than its choice");
   not_chosen(say_nothing, 1500, "did not use its connection in time");
-  amid_a_crowd();
+  amid_others();
   out_of_descriptors();
-  return test_end("choice");
+  return test_end("connection_choice");
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdsend or rdrecv as it was built ($RD_BIN), commanded as rdstage commands it (docs/protocol.md, section 3).
-#ifndef RD_VICTIM_H
-#define RD_VICTIM_H
+// The rdsend or rdrecv under test ($RD_BIN), commanded as rdstage commands it (docs/protocol.md, section 3).
+#ifndef RD_TARGET_H
+#define RD_TARGET_H
 
-#include "hand_peer.h"
+#include "scripted_peer.h"
 #include "transport/tcp/connector.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-struct victim {
+struct target {
   pid_t pid;
   int agent_fd;
   uint16_t port;      // where it listens; 0: not yet
@@ -23,7 +23,8 @@ struct victim {
   size_t said_bytes;
 };
 
-__attribute__((format(printf, 2, 3))) static inline void victim_tell(struct victim *victim, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static inline void target_command(struct target *target, const char *format,
+                                                                        ...) {
   char line[1024];
   va_list arguments;
   va_start(arguments, format);
@@ -32,13 +33,13 @@ __attribute__((format(printf, 2, 3))) static inline void victim_tell(struct vict
   REQUIRE(length > 0 && (size_t)length < sizeof line - 1);
   line[length] = '\n';
   // It may have gone.
-  (void)send(victim->agent_fd, line, (size_t)length + 1, MSG_NOSIGNAL);
+  (void)send(target->agent_fd, line, (size_t)length + 1, MSG_NOSIGNAL);
 }
 
-static inline void victim_start(struct victim *victim, enum rd_role role, enum rd_protection wants) {
+static inline void target_start(struct target *target, enum rd_role role, enum rd_protection wants) {
   char path[4096], key[] = "07", hex[2 * RD_KEY_BYTES + 1] = "";
   int ends[2];
-  *victim = (struct victim){.pid = -1};
+  *target = (struct target){.pid = -1};
   const char *programs = getenv("RD_BIN"), *name = role == RD_ROLE_SENDER ? "rdsend" : "rdrecv";
   REQUIRE(programs != NULL);
   snprintf(path, sizeof path, "%s/%s", programs, name);
@@ -47,58 +48,58 @@ static inline void victim_start(struct victim *victim, enum rd_role role, enum r
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 9);
-  REQUIRE(posix_spawn(&victim->pid, path, &actions, NULL, words, environ) == 0);
+  REQUIRE(posix_spawn(&target->pid, path, &actions, NULL, words, environ) == 0);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  victim->agent_fd = ends[0];
+  target->agent_fd = ends[0];
   for (unsigned i = 0; i < RD_KEY_BYTES; i++) strcat(hex, key);
-  victim_tell(victim,
-              "{\"op\":\"open\",\"key\":\"%s\",\"run\":\"test\",\"hop\":1,\"encrypt\":\"%s\",\"buffer\":65536,"
-              "\"connect_timeout_ms\":%d,\"stall_timeout_ms\":%d,\"bind\":\"127.0.0.1\",\"ports\":[0,0]}",
-              hex, protection_words[wants], WAIT_MS, WAIT_MS);
+  target_command(target,
+                 "{\"op\":\"open\",\"key\":\"%s\",\"run\":\"test\",\"hop\":1,\"encrypt\":\"%s\",\"buffer\":65536,"
+                 "\"connect_timeout_ms\":%d,\"stall_timeout_ms\":%d,\"bind\":\"127.0.0.1\",\"ports\":[0,0]}",
+                 hex, protection_words[wants], WAIT_MS, WAIT_MS);
 }
 
 // Its source or sink.
-static inline void victim_tell_file(struct victim *victim, const char *path) {
+static inline void target_set_file(struct target *target, const char *path) {
   char hex[512] = "";
   for (const char *at = path; *at != '\0'; at++) snprintf(hex + 2 * (at - path), 3, "%02x", (unsigned char)*at);
-  victim_tell(victim, "{\"op\":\"file\",\"path\":\"%s\",\"append\":false}", hex);
+  target_command(target, "{\"op\":\"file\",\"path\":\"%s\",\"append\":false}", hex);
 }
 
 // The line of the first event of this name; NULL: it does not come.
-static inline const char *victim_hear(struct victim *victim, const char *event) {
+static inline const char *target_wait_event(struct target *target, const char *event) {
   char wanted[64];
   snprintf(wanted, sizeof wanted, "{\"event\":\"%s\"", event);
   for (int64_t until_ms = rd_now_ms() + WAIT_MS; rd_now_ms() < until_ms;) {
-    const char *found = strstr(victim->said, wanted);
+    const char *found = strstr(target->said, wanted);
     if (found != NULL && strchr(found, '\n') != NULL) return found;
-    if (rd_wait_fd(victim->agent_fd, POLLIN, 100) != 1) continue;
-    size_t room = sizeof victim->said - 1 - victim->said_bytes;
-    ssize_t got = rd_read_some(victim->agent_fd, victim->said + victim->said_bytes, room);
+    if (rd_wait_fd(target->agent_fd, POLLIN, 100) != 1) continue;
+    size_t room = sizeof target->said - 1 - target->said_bytes;
+    ssize_t got = rd_read_some(target->agent_fd, target->said + target->said_bytes, room);
     if (got <= 0) return NULL;
-    victim->said_bytes += (size_t)got;
+    target->said_bytes += (size_t)got;
   }
   return NULL;
 }
 
 // Where it listens, from the first time it is asked.
-static inline uint16_t victim_port(struct victim *victim) {
-  if (victim->port > 0) return victim->port;
-  victim_tell(victim, "{\"op\":\"listen\"}");
-  const char *line = victim_hear(victim, "listening");
+static inline uint16_t target_port(struct target *target) {
+  if (target->port > 0) return target->port;
+  target_command(target, "{\"op\":\"listen\"}");
+  const char *line = target_wait_event(target, "listening");
   REQUIRE(line != NULL);
   const char *port = strstr(line, "\"port\":");
   REQUIRE(port != NULL);
-  victim->port = (uint16_t)atoi(port + strlen("\"port\":"));
-  return victim->port;
+  target->port = (uint16_t)atoi(port + strlen("\"port\":"));
+  return target->port;
 }
 
-static inline void victim_dial(struct victim *victim, uint16_t port) {
-  victim_tell(victim, "{\"op\":\"dial\",\"addresses\":[{\"host\":\"127.0.0.1\",\"port\":%u}]}", port);
+static inline void target_dial(struct target *target, uint16_t port) {
+  target_command(target, "{\"op\":\"dial\",\"addresses\":[{\"host\":\"127.0.0.1\",\"port\":%u}]}", port);
 }
 
 // The connection that comes of it; the connector is gone then.
-static inline struct rd_transport *victim_take(struct rd_connector *connector) {
+static inline struct rd_transport *accept_one(struct rd_connector *connector) {
   struct rd_transport *transport = NULL;
   struct rd_error error;
   int taken = 0;
@@ -112,23 +113,23 @@ static inline struct rd_transport *victim_take(struct rd_connector *connector) {
   return transport;
 }
 
-static inline struct rd_transport *victim_knock(struct victim *victim) {
-  struct rd_address address = {.host = "127.0.0.1", .port = victim_port(victim)};
+static inline struct rd_transport *target_connect(struct target *target) {
+  struct rd_address address = {.host = "127.0.0.1", .port = target_port(target)};
   struct rd_error error;
-  return victim_take(rd_tcp_dial(&address, &error));
+  return accept_one(rd_tcp_dial(&address, &error));
 }
 
 // True: it has finished with this code, and gone with no other status than that.
-static inline bool victim_ends(struct victim *victim, enum rd_code code) {
+static inline bool target_ends(struct target *target, enum rd_code code) {
   char wanted[64];
   int status = -1;
-  const char *line = victim_hear(victim, "finished");
+  const char *line = target_wait_event(target, "finished");
   snprintf(wanted, sizeof wanted, "\"code\":\"%s\"", rd_code_name(code));
   bool right = line != NULL && strstr(line, wanted) != NULL;
   if (!right) fprintf(stderr, "%s, not %s\n", line != NULL ? line : "nothing", wanted);
-  victim_tell(victim, "{\"op\":\"release\"}");
-  REQUIRE(waitpid(victim->pid, &status, 0) == victim->pid);
-  close(victim->agent_fd);
+  target_command(target, "{\"op\":\"release\"}");
+  REQUIRE(waitpid(target->pid, &status, 0) == target->pid);
+  close(target->agent_fd);
   return right && WIFEXITED(status) && WEXITSTATUS(status) == rd_code_status(code);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lone_end.h"
+#include "loop_harness.h"
 
 #include "conn/connect.h"
 #include "transport/tcp/connector.h"
@@ -26,21 +26,21 @@ struct rd_connect {
 };
 
 static bool turn(void *context);
-static void act(struct lone_end *end);
-static void break_connection(struct lone_end *end);
-static void meet(struct lone_end *end);
-static void agree(const struct lone_end *end, bool of_peer, struct rd_agreement *agreement);
-static struct rd_seal *make_seal(const struct lone_end *end, enum rd_role sealer);
+static void act(struct loop_harness *end);
+static void break_connection(struct loop_harness *end);
+static void meet(struct loop_harness *end);
+static void agree(const struct loop_harness *end, bool of_peer, struct rd_agreement *agreement);
+static struct rd_seal *make_seal(const struct loop_harness *end, enum rd_role sealer);
 static short ready(void *context, const struct pollfd *polled);
 
-static struct lone_end *the_end;
+static struct loop_harness *the_end;
 static int arrived_fd = -1; // a connection that rd_connect_take() will give
 static bool is_refused;
 
-void lone_end_init(struct lone_end *end, enum rd_code (*loop)(struct rd_control *), enum rd_role role) {
+void loop_harness_init(struct loop_harness *end, enum rd_code (*loop)(struct rd_control *), enum rd_role role) {
   script_init(&end->script, loop);
   phony_peer_init(&end->peer, role == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER);
-  struct rd_settings settings = script_settings(RD_ENCRYPT_NEVER, LONE_BUFFER_BYTES);
+  struct rd_settings settings = script_settings(RD_ENCRYPT_NEVER, HARNESS_BUFFER_BYTES);
   settings.jobs = 1;
   script_add(&end->script, RD_COMMAND_OPEN)->settings = settings;
   script_add(&end->script, end->adopts ? RD_COMMAND_ADOPT : RD_COMMAND_DIAL);
@@ -48,18 +48,18 @@ void lone_end_init(struct lone_end *end, enum rd_code (*loop)(struct rd_control 
   end->turns_left = WIND_UP_TURNS;
 }
 
-void lone_end_run(struct lone_end *end) {
-  const struct lone_world world = {.turn = turn, .ready = ready, .context = end, .turns_most = TURNS_MOST};
+void loop_harness_run(struct loop_harness *end) {
+  const struct fake_world world = {.turn = turn, .ready = ready, .context = end, .turns_most = TURNS_MOST};
   the_end = end;
   is_refused = false;
-  lone_clock_start(&world);
+  fake_clock_start(&world);
   meet(end);
   end->script.code = end->script.loop(&end->script.control);
-  lone_clock_stop();
+  fake_clock_stop();
   FUZZ_REQUIRE(end->script.finished);
 }
 
-void lone_end_clear(struct lone_end *end) {
+void loop_harness_clear(struct loop_harness *end) {
   if (arrived_fd >= 0) close(arrived_fd);
   arrived_fd = -1;
   phony_peer_clear(&end->peer);
@@ -67,30 +67,30 @@ void lone_end_clear(struct lone_end *end) {
   free(end->script.commands);
 }
 
-enum rd_protection lone_end_protection(uint8_t how) {
+enum rd_protection loop_harness_protection(uint8_t how) {
   if (how & 1) return RD_PROTECTION_SEAL;
   return how & 2 ? RD_PROTECTION_MAC : RD_PROTECTION_NONE;
 }
 
-struct rd_command *lone_end_command(struct lone_end *end, enum rd_command_type type) {
+struct rd_command *loop_harness_command(struct loop_harness *end, enum rd_command_type type) {
   if (end->script.command_count == SCRIPT_ORDERS_MOST) return NULL;
   FUZZ_REQUIRE(eventfd_write(end->script.wake_fd, 1) == 0);
   return script_add(&end->script, type);
 }
 
-bool lone_end_is_slow(void) {
+bool loop_harness_is_slow(void) {
   return the_end->is_slow;
 }
 
 // After the input is used up the target ends it well, and then nobody comes any more.
 static bool turn(void *context) {
-  struct lone_end *end = context;
+  struct loop_harness *end = context;
   struct phony_peer *peer = &end->peer;
   eventfd_t told;
   (void)eventfd_read(end->script.wake_fd, &told);
   if (end->stalled > 0) end->stalled--;
   if (peer->joined) (void)phony_peer_hear(peer, 0, 0);
-  bool acts = end->input.left > 0 && end->acts++ < LONE_ACTS_MOST && peer->joined && !peer->mute && !peer->deaf;
+  bool acts = end->input.left > 0 && end->acts++ < HARNESS_ACTS_MOST && peer->joined && !peer->mute && !peer->deaf;
   if (acts) {
     act(end);
     return true;
@@ -103,12 +103,12 @@ static bool turn(void *context) {
   return false;
 }
 
-static void act(struct lone_end *end) {
+static void act(struct loop_harness *end) {
   uint8_t op = fuzz_u8(&end->input);
   if (op >= 0xf0)
     break_connection(end);
   else if (op == 0xef)
-    lone_clock_pass(fuzz_u16(&end->input));
+    fake_clock_pass(fuzz_u16(&end->input));
   else if (op == 0xee)
     end->stalled = fuzz_u8(&end->input);
   else if (op == 0xed)
@@ -119,13 +119,13 @@ static void act(struct lone_end *end) {
     phony_peer_act(&end->peer, op, &end->input);
 }
 
-static void break_connection(struct lone_end *end) {
+static void break_connection(struct loop_harness *end) {
   struct phony_peer *peer = &end->peer;
   unsigned breach = fuzz_u8(&end->input);
   int old_fd = breach & BREACH_BESIDE ? fcntl(peer->fd, F_DUPFD_CLOEXEC, 3) : -1;
   phony_peer_meet(peer, -1);
   if (breach & BREACH_REFUSED) is_refused = true;
-  if (breach & BREACH_LATE) lone_clock_pass(fuzz_u16(&end->input));
+  if (breach & BREACH_LATE) fake_clock_pass(fuzz_u16(&end->input));
   if (!(breach & BREACH_FINAL) && !end->adopts) {
     end->hello.epoch += 1u + fuzz_u8(&end->input) % 4;
     meet(end);
@@ -136,7 +136,7 @@ static void break_connection(struct lone_end *end) {
 }
 
 // As if both had just proved the key.
-static void meet(struct lone_end *end) {
+static void meet(struct loop_harness *end) {
   struct phony_peer *peer = &end->peer;
   int ends[2];
   FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
@@ -149,7 +149,7 @@ static void meet(struct lone_end *end) {
   peer->resume_owed = end->hello.epoch > 1;
 }
 
-static void agree(const struct lone_end *end, bool of_peer, struct rd_agreement *agreement) {
+static void agree(const struct loop_harness *end, bool of_peer, struct rd_agreement *agreement) {
   enum rd_role peers = end->peer.role, ours = peers == RD_ROLE_SENDER ? RD_ROLE_RECEIVER : RD_ROLE_SENDER;
   struct rd_hello own = {.version = RD_PROTOCOL_VERSION, .epoch = end->hello.epoch};
   if (ours == RD_ROLE_RECEIVER) {
@@ -167,7 +167,7 @@ static void agree(const struct lone_end *end, bool of_peer, struct rd_agreement 
                                      .incoming = make_seal(end, of_peer ? ours : peers)};
 }
 
-static struct rd_seal *make_seal(const struct lone_end *end, enum rd_role sealer) {
+static struct rd_seal *make_seal(const struct loop_harness *end, enum rd_role sealer) {
   unsigned char key_and_iv[RD_SEAL_KEY_BYTES + RD_SEAL_IV_BYTES];
   struct rd_error error;
   memset(key_and_iv, (int)sealer + (int)end->hello.epoch * 2, sizeof key_and_iv);
@@ -177,8 +177,8 @@ static struct rd_seal *make_seal(const struct lone_end *end, enum rd_role sealer
 }
 
 static short ready(void *context, const struct pollfd *polled) {
-  const struct lone_end *end = context;
-  return polled->fd == LONE_WORK_FD ? POLLIN : end->ready(end, polled);
+  const struct loop_harness *end = context;
+  return polled->fd == FAKE_WORK_FD ? POLLIN : end->ready(end, polled);
 }
 
 // The wire takes a message whole or not at all.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool without its threads: a job that its owner may do at once is done at once; another one when the owner waits
-// or asks the second time, so that it sees work that is not done yet.
+// A pool without threads, for one thread: a job that its owner may do at once is done at once; another one when the
+// owner waits or asks the second time, so that it sees work that is not done yet.
 #include "base/pool.h"
 
 #include "fuzz.h"
-#include "lone_end.h"
+#include "loop_harness.h"
 
 struct rd_pool {
   void (*run)(struct rd_pool_job *job, void *context);
@@ -30,7 +30,7 @@ void rd_pool_destroy(struct rd_pool *pool) {
 
 void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once) {
   FUZZ_REQUIRE(rd_pool_pending(pool) < RD_POOL_JOBS_MOST);
-  atomic_store(&job->done, at_once && !lone_end_is_slow() && rd_pool_pending(pool) == 0);
+  atomic_store(&job->done, at_once && !loop_harness_is_slow() && rd_pool_pending(pool) == 0);
   pool->jobs[pool->submitted++ % RD_POOL_JOBS_MOST] = job;
   if (job->done) pool->run(job, pool->context);
 }
@@ -53,7 +53,7 @@ unsigned rd_pool_pending(const struct rd_pool *pool) {
 }
 
 int rd_pool_poll_fd(const struct rd_pool *pool) {
-  return pool->was_asked ? LONE_WORK_FD : -1;
+  return pool->was_asked ? FAKE_WORK_FD : -1;
 }
 
 void rd_pool_woken(struct rd_pool *pool) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer by hand: it holds the key, and says what a suite wants it to say.
-#ifndef RD_HAND_PEER_H
-#define RD_HAND_PEER_H
+// A peer that holds the key and sends what a suite has it send.
+#ifndef RD_SCRIPTED_PEER_H
+#define RD_SCRIPTED_PEER_H
 
 #include "base/io.h"
 #include "conn/connection.h"
@@ -15,7 +15,7 @@
 // As --encrypt calls it.
 static const char *const protection_words[] = {"never", "auth", "always"};
 
-static inline struct rd_identity hand_peer_identity(void) {
+static inline struct rd_identity scripted_peer_identity(void) {
   static unsigned char key[RD_KEY_BYTES];
   memset(key, 7, sizeof key);
   return (struct rd_identity){.key = key, .run = "test", .hop = 1};
@@ -25,7 +25,7 @@ static inline struct rd_identity hand_peer_identity(void) {
 static inline struct rd_pending *begin_to_shake(struct rd_transport *transport, enum rd_role role,
                                                 struct rd_hello mine) {
   struct rd_error error;
-  struct rd_identity identity = hand_peer_identity();
+  struct rd_identity identity = scripted_peer_identity();
   mine.version = RD_PROTOCOL_VERSION;
   mine.epoch = 1;
   struct rd_pending *pending =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A listener amid strangers who only connect: how many it holds, whom it lets go, and that its peer gets through. With
-// an address of this machine as argument, over RDMA too: `crowd_test 10.0.0.1`.
+// A flood of unauthenticated connections at a listener: how many it holds, which it drops, and that its peer gets
+// through. With an address of this machine as argument, over RDMA too: `connection_flood_test 10.0.0.1`.
 #include "conn/connect.h"
-#include "hand_peer.h"
+#include "scripted_peer.h"
 #include "transport/tcp/connector.h"
 #include "transport/verbs/connector.h"
 
@@ -11,7 +11,7 @@
 
 #define BUFFER_BYTES (64u << 10)
 #define HELD_MS 5000 // docs/protocol.md, section 1.2
-#define STRANGERS_MOST (2u * RD_PENDING_MOST)
+#define SILENT_PEERS_MOST (2u * RD_PENDING_MOST)
 
 static struct rd_error error;
 
@@ -33,7 +33,7 @@ static void open_end(struct end *end, const char *host, bool rdma) {
   *end = (struct end){.address.rdma = rdma};
   snprintf(end->address.host, sizeof end->address.host, "%s", host);
   struct rd_connect_config config = {
-      .identity = hand_peer_identity(),
+      .identity = scripted_peer_identity(),
       .role = RD_ROLE_RECEIVER,
       .encrypt = RD_ENCRYPT_NEVER,
       .buffer_bytes = BUFFER_BYTES,
@@ -69,45 +69,45 @@ static size_t held(const struct end *end) {
   return rd_connect_polls(end->connect, polls) - 1;
 }
 
-// Strangers ---------------------------------------------------------------------------------------------------------
+// Unauthenticated peers ---------------------------------------------------------------------------------------------
 
-struct stranger {
+struct silent_peer {
   struct rd_connector *connector; // until it is connected
   struct rd_transport *transport;
 };
 
-static void come(struct stranger *stranger, const struct end *end) {
+static void silent_peer_connect(struct silent_peer *silent_peer, const struct end *end) {
   const struct rd_address *address = &end->address;
-  *stranger = (struct stranger){.connector = address->rdma ? rd_verbs_dial(address, false, &error)
-                                                           : rd_tcp_dial(address, &error)};
-  REQUIRE(stranger->connector != NULL);
+  *silent_peer = (struct silent_peer){.connector = address->rdma ? rd_verbs_dial(address, false, &error)
+                                                                 : rd_tcp_dial(address, &error)};
+  REQUIRE(silent_peer->connector != NULL);
 }
 
-static void leave(struct stranger *stranger) {
-  rd_transport_destroy(stranger->transport);
-  rd_connector_destroy(stranger->connector);
+static void silent_peer_leave(struct silent_peer *silent_peer) {
+  rd_transport_destroy(silent_peer->transport);
+  rd_connector_destroy(silent_peer->connector);
 }
 
 // Until all of them are in, or were thrown out again.
-static void come_in(struct stranger *strangers, size_t count, struct end *end) {
+static void silent_peers_connected(struct silent_peer *silent_peers, size_t count, struct end *end) {
   size_t in = 0;
   for (int64_t until_ms = rd_now_ms() + WAIT_MS; in < count && rd_now_ms() < until_ms;) {
     in = 0;
     service(end);
     for (size_t i = 0; i < count; i++) {
-      struct stranger *stranger = &strangers[i];
-      if (stranger->transport == NULL)
-        CHECK(stranger->connector->ops->accept(stranger->connector, &stranger->transport, &error) >= 0);
-      in += stranger->transport != NULL;
+      struct silent_peer *silent_peer = &silent_peers[i];
+      if (silent_peer->transport == NULL)
+        CHECK(silent_peer->connector->ops->accept(silent_peer->connector, &silent_peer->transport, &error) >= 0);
+      in += silent_peer->transport != NULL;
     }
   }
   CHECK(in == count);
 }
 
 static struct rd_transport *knock_at(struct end *end) {
-  struct stranger peer;
-  come(&peer, end);
-  come_in(&peer, 1, end);
+  struct silent_peer peer;
+  silent_peer_connect(&peer, end);
+  silent_peers_connected(&peer, 1, end);
   rd_connector_destroy(peer.connector);
   return peer.transport;
 }
@@ -134,48 +134,49 @@ static void get_through(struct rd_pending *pending, struct end *end) {
 
 // Tests -------------------------------------------------------------------------------------------------------------
 
-// Who said a first word that needs the key stays, whoever else comes.
+// A peer whose first message proves the key is kept, whatever else connects.
 static void the_first_word(void) {
   struct end end;
-  struct stranger strangers[STRANGERS_MOST];
+  struct silent_peer silent_peers[SILENT_PEERS_MOST];
   open_end(&end, "127.0.0.1", false);
   listen_at(&end);
   struct rd_pending *pending = begin_to_shake(knock_at(&end), RD_ROLE_SENDER, (struct rd_hello){0});
-  REQUIRE(rd_pending_service(pending, &error) == 0); // his first word
+  REQUIRE(rd_pending_service(pending, &error) == 0); // its first message
   do service(&end);
   while (rd_wait_fd(rd_pending_poll(pending).fd, POLLIN, 10) != 1); // it is answered
-  for (size_t i = 0; i < STRANGERS_MOST; i++) {
-    come(&strangers[i], &end);
-    come_in(&strangers[i], 1, &end);
+  for (size_t i = 0; i < SILENT_PEERS_MOST; i++) {
+    silent_peer_connect(&silent_peers[i], &end);
+    silent_peers_connected(&silent_peers[i], 1, &end);
   }
   CHECK(held(&end) == RD_PENDING_MOST);
   get_through(pending, &end);
-  for (size_t i = 0; i < STRANGERS_MOST; i++) leave(&strangers[i]);
+  for (size_t i = 0; i < SILENT_PEERS_MOST; i++) silent_peer_leave(&silent_peers[i]);
   close_end(&end);
 }
 
-// However many wait at the door, those who are in have their turn.
+// However many connections are pending, those that were accepted are served.
 static void a_few_at_once(void) {
   struct end end;
-  struct stranger strangers[40];
-  size_t count = sizeof strangers / sizeof strangers[0];
+  struct silent_peer silent_peers[40];
+  size_t count = sizeof silent_peers / sizeof silent_peers[0];
   open_end(&end, "127.0.0.1", false);
   listen_at(&end);
   for (size_t i = 0; i < count; i++) {
-    come(&strangers[i], &end);
-    while (strangers[i].transport == NULL)
-      REQUIRE(strangers[i].connector->ops->accept(strangers[i].connector, &strangers[i].transport, &error) >= 0);
+    silent_peer_connect(&silent_peers[i], &end);
+    while (silent_peers[i].transport == NULL)
+      REQUIRE(silent_peers[i].connector->ops->accept(silent_peers[i].connector, &silent_peers[i].transport, &error) >=
+              0);
   }
   service(&end);
   CHECK(held(&end) > 0 && held(&end) < count);
   for (int passes = 0; passes < 4; passes++) service(&end);
   CHECK(held(&end) == count);
-  for (size_t i = 0; i < count; i++) leave(&strangers[i]);
+  for (size_t i = 0; i < count; i++) silent_peer_leave(&silent_peers[i]);
   close_end(&end);
 }
 
-// A dialer whose connection was one too many for its listener comes back.
-static void crowded_out(unsigned times) {
+// A dialer that its full listener evicted dials again.
+static void evicted_while_dialling(unsigned times) {
   struct end end;
   struct rd_address address = {.host = "127.0.0.1"};
   struct rd_connector *listener = rd_tcp_listen("127.0.0.1", 0, 0, &address.port, &error);
@@ -211,32 +212,32 @@ static size_t pinned_kib(void) {
 
 static void amid_silent_connectors(const char *host) {
   struct end end;
-  struct stranger strangers[RD_PENDING_RDMA_MOST + 4];
-  const size_t count = sizeof strangers / sizeof strangers[0];
+  struct silent_peer silent_peers[RD_PENDING_RDMA_MOST + 4];
+  const size_t count = sizeof silent_peers / sizeof silent_peers[0];
   open_end(&end, host, true);
   listen_at(&end);
   size_t before_kib = pinned_kib();
   for (size_t i = 0; i < count; i++) {
-    come(&strangers[i], &end);
-    come_in(&strangers[i], 1, &end);
+    silent_peer_connect(&silent_peers[i], &end);
+    silent_peers_connected(&silent_peers[i], 1, &end);
   }
   CHECK(held(&end) == RD_PENDING_RDMA_MOST);
   size_t each_kib = (pinned_kib() - before_kib) / (count + RD_PENDING_RDMA_MOST);
   printf("an rdma connection that is not authenticated: %zu KiB pinned\n", each_kib);
   CHECK(each_kib > 0 && each_kib <= 64);
   get_through(begin_to_shake(knock_at(&end), RD_ROLE_SENDER, (struct rd_hello){0}), &end);
-  for (size_t i = 0; i < count; i++) leave(&strangers[i]);
+  for (size_t i = 0; i < count; i++) silent_peer_leave(&silent_peers[i]);
   close_end(&end);
 }
 
-// A silent one is held for a while, and told of.
+// A silent connection is held for a while, and reported.
 static void one_that_says_nothing(const char *host) {
   struct end end;
-  struct stranger stranger;
+  struct silent_peer silent_peer;
   open_end(&end, host, true);
   listen_at(&end);
-  come(&stranger, &end);
-  come_in(&stranger, 1, &end);
+  silent_peer_connect(&silent_peer, &end);
+  silent_peers_connected(&silent_peer, 1, &end);
   int64_t began_ms = rd_now_ms();
   while (held(&end) > 0 && rd_now_ms() < began_ms + WAIT_MS) {
     struct pollfd polls[RD_CONNECT_POLLS_MOST];
@@ -244,7 +245,7 @@ static void one_that_says_nothing(const char *host) {
     service(&end);
   }
   CHECK(held(&end) == 0 && rd_now_ms() - began_ms >= HELD_MS - 500 && end.rejected == 1);
-  leave(&stranger);
+  silent_peer_leave(&silent_peer);
   close_end(&end);
 }
 
@@ -252,10 +253,10 @@ int main(int argc, char **argv) {
   if (argc > 1) {
     amid_silent_connectors(argv[1]);
     one_that_says_nothing(argv[1]);
-    return test_end("crowd");
+    return test_end("connection_flood");
   }
   the_first_word();
   a_few_at_once();
-  for (unsigned times = 1; times <= 5; times += 2) crowded_out(times);
-  return test_end("crowd");
+  for (unsigned times = 1; times <= 5; times += 2) evicted_while_dialling(times);
+  return test_end("connection_flood");
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody without the key, who sends the input to rdsend's or rdrecv's loop,
-// in pieces: nothing comes of it.
+// A peer without the key sends the input to rdsend's or rdrecv's loop, in pieces: it changes nothing.
 #include "base/io.h"
 #include "session.h"
 

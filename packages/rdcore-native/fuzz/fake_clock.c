@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lone_clock.h"
+#include "fake_clock.h"
 
 #include "fuzz.h"
 
@@ -14,7 +14,7 @@
 #define NS_A_SECOND 1000000000
 #define STEP_NS 50000 // of a wait that something ended
 
-static const struct lone_world *world; // NULL: the real one
+static const struct fake_world *world; // NULL: the real one
 static bool is_in_turn;
 static int64_t now_ns;
 static unsigned turns;
@@ -22,18 +22,18 @@ static unsigned turns;
 static int wait_in_world(struct pollfd *polls, nfds_t count, int64_t timeout_ns);
 static int look(struct pollfd *polls, nfds_t count);
 
-void lone_clock_start(const struct lone_world *from_now_on) {
+void fake_clock_start(const struct fake_world *from_now_on) {
   world = from_now_on;
   now_ns = BEGINNING_NS;
   turns = 0;
   is_in_turn = false;
 }
 
-void lone_clock_stop(void) {
+void fake_clock_stop(void) {
   world = NULL;
 }
 
-void lone_clock_pass(int64_t ms) {
+void fake_clock_pass(int64_t ms) {
   now_ns += ms * NS_A_MS;
 }
 
@@ -71,13 +71,13 @@ static int look(struct pollfd *polls, nfds_t count) {
   FUZZ_REQUIRE(count <= POLLS_MOST);
   for (nfds_t i = 0; i < count; i++) {
     real[i] = polls[i];
-    if (real[i].fd >= LONE_FD) real[i].fd = -1;
+    if (real[i].fd >= FAKE_FD) real[i].fd = -1;
   }
   int ready = (int)syscall(SYS_poll, real, count, 0);
   FUZZ_REQUIRE(ready >= 0 || errno == EINTR);
   ready = 0;
   for (nfds_t i = 0; i < count; i++) {
-    bool is_worlds = polls[i].fd >= LONE_FD;
+    bool is_worlds = polls[i].fd >= FAKE_FD;
     polls[i].revents = is_worlds ? world->ready(world->context, &polls[i]) : real[i].revents;
     if (polls[i].revents != 0) ready++;
   }

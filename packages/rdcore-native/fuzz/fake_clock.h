@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread's world without waiting: clock_gettime(), poll() and ppoll() are this file's, in place of the C library's.
-// Each wait of the code under test is a turn of whoever plays the others; when that changes nothing, the time passes.
-#ifndef RD_LONE_CLOCK_H
-#define RD_LONE_CLOCK_H
+// A clock for one thread that never waits: clock_gettime(), poll() and ppoll() are this file's, in place of the C
+// library's. Each wait of the code under test is a turn of its simulated surroundings; a turn that changes nothing
+// advances the time.
+#ifndef RD_FAKE_CLOCK_H
+#define RD_FAKE_CLOCK_H
 
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct lone_world {
+struct fake_world {
   // What the others do now. False: nothing any more, so that only time goes on.
   bool (*turn)(void *context);
   // Whether a descriptor that is none of the system's is ready; NULL: there are no such.
@@ -18,11 +19,11 @@ struct lone_world {
 };
 
 // The least number that stands for a descriptor of the world's own.
-#define LONE_FD 0x7fffff00
+#define FAKE_FD 0x7fffff00
 
-// From now on, until lone_clock_stop(), time is the world's.
-void lone_clock_start(const struct lone_world *world);
-void lone_clock_stop(void);
-void lone_clock_pass(int64_t ms);
+// From now on, until fake_clock_stop(), time is the world's.
+void fake_clock_start(const struct fake_world *world);
+void fake_clock_stop(void);
+void fake_clock_pass(int64_t ms);
 
 #endif

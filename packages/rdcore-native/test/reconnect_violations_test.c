@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdsend and rdrecv that listen, and a peer that holds the key, whose connection breaks, and who breaks the rules when
-// he comes back (docs/protocol.md, section 1.6).
-#include "misdeeds.h"
+// Protocol violations of a peer that holds the key, after it reconnected to a listening rdsend or rdrecv
+// (docs/protocol.md, section 1.6).
+#include "protocol_violations.h"
 #include "stream_files.h"
-#include "victim.h"
+#include "target.h"
 
 #define STREAM "some bytes"
 #define STREAM_BYTES (sizeof STREAM - 1)
 #define ACKNOWLEDGED 5u // of the stream, by the first connection
 
-struct comeback {
+struct reconnect_violation {
   const char *name;
   void (*do_it)(struct hostile *hostile);
 };
 
-// A receiver comes back to rdsend, which has sent all and END -------------------------------------------------------
+// A receiver reconnects to rdsend, which has sent all and END --------------------------------------------------------
 
 static void resume_at(struct hostile *hostile, uint64_t offset) {
   hostile_say(hostile, RD_FRAME_RESUME, offset, NULL, 0);
@@ -54,7 +54,7 @@ static void ack_of_the_first_connection(struct hostile *hostile) {
   say_ack(hostile, STREAM_BYTES, 1);
 }
 
-static const struct comeback receivers[] = {
+static const struct reconnect_violation receivers[] = {
     {"RESUME before what was acknowledged", resume_before_what_was_acknowledged},
     {"RESUME beyond what was sent", resume_beyond_what_was_sent},
     {"RESUME at 2^64-1", resume_at_the_end_of_time},
@@ -65,9 +65,9 @@ static const struct comeback receivers[] = {
     {"ACK of frames of the first connection", ack_of_the_first_connection},
 };
 
-// A sender comes back to rdrecv, which has written ACKNOWLEDGED bytes -----------------------------------------------
+// A sender reconnects to rdrecv, which has written ACKNOWLEDGED bytes ------------------------------------------------
 
-static void begin_anew(struct hostile *hostile) {
+static void restart_the_stream(struct hostile *hostile) {
   say_data(hostile, 0, 3);
 }
 
@@ -83,42 +83,42 @@ static void say_resume(struct hostile *hostile) {
   resume_at(hostile, ACKNOWLEDGED);
 }
 
-static void go_early(struct hostile *hostile) {
+static void send_early_bye(struct hostile *hostile) {
   say_empty(hostile, RD_FRAME_BYE);
 }
 
-static void speak_in_the_old_epoch(struct hostile *hostile) {
+static void use_the_old_epoch(struct hostile *hostile) {
   hostile_say_frame(hostile, (struct rd_frame){.type = RD_FRAME_PING, .epoch = 1}, RD_PROTECTION_SEAL, NULL, 0);
 }
 
-static const struct comeback senders[] = {
-    {"DATA from the beginning", begin_anew},
+static const struct reconnect_violation senders[] = {
+    {"DATA from the beginning", restart_the_stream},
     {"DATA after a gap", leave_a_gap},
     {"END of less", end_before},
     {"a sender's RESUME", say_resume},
-    {"BYE", go_early},
-    {"a frame of the old epoch", speak_in_the_old_epoch},
+    {"BYE", send_early_bye},
+    {"a frame of the old epoch", use_the_old_epoch},
 };
 
 // -------------------------------------------------------------------------------------------------------------------
 
-static struct hostile meet_receiving(struct victim *victim, uint32_t epoch) {
-  return hostile_meet_again(victim_knock(victim), RD_ROLE_RECEIVER, true, RD_PROTECTION_SEAL, epoch);
+static struct hostile meet_receiving(struct target *target, uint32_t epoch) {
+  return hostile_meet_again(target_connect(target), RD_ROLE_RECEIVER, true, RD_PROTECTION_SEAL, epoch);
 }
 
-static struct hostile meet_sending(struct victim *victim, uint32_t epoch) {
-  struct hostile hostile = hostile_meet_again(victim_knock(victim), RD_ROLE_SENDER, true, RD_PROTECTION_SEAL, epoch);
+static struct hostile meet_sending(struct target *target, uint32_t epoch) {
+  struct hostile hostile = hostile_meet_again(target_connect(target), RD_ROLE_SENDER, true, RD_PROTECTION_SEAL, epoch);
   say_empty(&hostile, RD_FRAME_PING);
   return hostile;
 }
 
 // Up to where the first connection breaks.
-static void start_sender(struct victim *victim) {
+static void start_sender(struct target *target) {
   struct rd_frame frame;
-  victim_start(victim, RD_ROLE_SENDER, RD_PROTECTION_SEAL);
-  victim_tell_file(victim, source_path);
-  victim_tell(victim, "{\"op\":\"commit\",\"status\":0}");
-  struct hostile hostile = meet_receiving(victim, 1);
+  target_start(target, RD_ROLE_SENDER, RD_PROTECTION_SEAL);
+  target_set_file(target, source_path);
+  target_command(target, "{\"op\":\"commit\",\"status\":0}");
+  struct hostile hostile = meet_receiving(target, 1);
   CHECK(hostile_hear(&hostile, RD_FRAME_END, &frame, NULL, NULL) && frame.offset == STREAM_BYTES);
   say_ack(&hostile, ACKNOWLEDGED, 1);
   say_empty(&hostile, RD_FRAME_PING);
@@ -126,69 +126,69 @@ static void start_sender(struct victim *victim) {
   hostile_leave(&hostile);
 }
 
-static void start_receiver(struct victim *victim) {
+static void start_receiver(struct target *target) {
   struct rd_frame frame;
-  victim_start(victim, RD_ROLE_RECEIVER, RD_PROTECTION_SEAL);
-  victim_tell_file(victim, sink_path);
-  struct hostile hostile = meet_sending(victim, 1);
+  target_start(target, RD_ROLE_RECEIVER, RD_PROTECTION_SEAL);
+  target_set_file(target, sink_path);
+  struct hostile hostile = meet_sending(target, 1);
   hostile_say(&hostile, RD_FRAME_DATA, 0, STREAM, ACKNOWLEDGED);
   CHECK(hostile_hear(&hostile, RD_FRAME_ACK, &frame, NULL, NULL) && frame.offset == ACKNOWLEDGED);
   hostile_leave(&hostile);
 }
 
-static void check_refused(struct victim *victim, struct hostile *hostile, const struct comeback *comeback) {
+static void check_refused(struct target *target, struct hostile *hostile, const struct reconnect_violation *violation) {
   struct rd_frame frame;
-  comeback->do_it(hostile);
+  violation->do_it(hostile);
   bool right = CHECK(hostile_hear(hostile, RD_FRAME_ABORT, &frame, NULL, NULL));
   hostile_leave(hostile);
-  right = CHECK(victim_ends(victim, RD_CODE_DATA_DAMAGED)) && right;
+  right = CHECK(target_ends(target, RD_CODE_DATA_DAMAGED)) && right;
   right = CHECK(access(sink_path, F_OK) < 0) && right;
-  if (!right) fprintf(stderr, "%s\n", comeback->name);
+  if (!right) fprintf(stderr, "%s\n", violation->name);
 }
 
-static void check_comebacks(void) {
-  struct victim victim;
+static void check_violations(void) {
+  struct target target;
   struct hostile hostile;
   for (size_t i = 0; i < sizeof receivers / sizeof receivers[0]; i++) {
-    start_sender(&victim);
-    hostile = meet_receiving(&victim, 2);
-    check_refused(&victim, &hostile, &receivers[i]);
+    start_sender(&target);
+    hostile = meet_receiving(&target, 2);
+    check_refused(&target, &hostile, &receivers[i]);
   }
   for (size_t i = 0; i < sizeof senders / sizeof senders[0]; i++) {
-    start_receiver(&victim);
-    hostile = meet_sending(&victim, 2);
-    check_refused(&victim, &hostile, &senders[i]);
+    start_receiver(&target);
+    hostile = meet_sending(&target, 2);
+    check_refused(&target, &hostile, &senders[i]);
   }
 }
 
-// Who comes with an epoch that was is rejected; who comes with the next one, however far, goes on.
+// A connection of an epoch that was is rejected; one of a later epoch, however far, resumes the stream.
 static void check_epochs(uint32_t next) {
-  struct victim victim;
+  struct target target;
   struct rd_frame frame;
   struct rd_hello hello = {.version = RD_PROTOCOL_VERSION, .epoch = 1, .slots = 1, .slot_bytes = 4096};
-  start_sender(&victim);
-  shake_in_vain(victim_knock(&victim), RD_ROLE_RECEIVER, true, hello);
-  struct hostile hostile = meet_receiving(&victim, next);
+  start_sender(&target);
+  shake_in_vain(target_connect(&target), RD_ROLE_RECEIVER, true, hello);
+  struct hostile hostile = meet_receiving(&target, next);
   resume_at(&hostile, ACKNOWLEDGED);
   CHECK(hostile_hear(&hostile, RD_FRAME_DATA, &frame, NULL, NULL) && frame.offset == ACKNOWLEDGED);
   CHECK(hostile_hear(&hostile, RD_FRAME_END, &frame, NULL, NULL) && frame.offset == STREAM_BYTES);
   hostile_say(&hostile, RD_FRAME_DONE, STREAM_BYTES, NULL, 0);
   CHECK(hostile_hear(&hostile, RD_FRAME_BYE, &frame, NULL, NULL));
   hostile_leave(&hostile);
-  CHECK(victim_ends(&victim, RD_CODE_OK));
+  CHECK(target_ends(&target, RD_CODE_OK));
 }
 
 // A connection that lives is replaced by a newer one, not by an older one.
 static void check_replacing(void) {
-  struct victim victim;
+  struct target target;
   struct rd_frame frame;
   unsigned char stream[STREAM_BYTES + 1];
-  start_receiver(&victim);
-  struct hostile second = meet_sending(&victim, 2);
+  start_receiver(&target);
+  struct hostile second = meet_sending(&target, 2);
   CHECK(hostile_hear(&second, RD_FRAME_RESUME, &frame, NULL, NULL) && frame.offset == ACKNOWLEDGED);
-  shake_in_vain(victim_knock(&victim), RD_ROLE_SENDER, true,
+  shake_in_vain(target_connect(&target), RD_ROLE_SENDER, true,
                 (struct rd_hello){.version = RD_PROTOCOL_VERSION, .epoch = 2});
-  struct hostile third = meet_sending(&victim, 3);
+  struct hostile third = meet_sending(&target, 3);
   CHECK(hostile_hear(&third, RD_FRAME_RESUME, &frame, NULL, NULL) && frame.offset == ACKNOWLEDGED);
   CHECK(!hostile_hear(&second, RD_FRAME_DONE, &frame, NULL, NULL)); // it was closed
   hostile_say(&third, RD_FRAME_DATA, ACKNOWLEDGED, &STREAM[ACKNOWLEDGED], STREAM_BYTES - ACKNOWLEDGED);
@@ -197,7 +197,7 @@ static void check_replacing(void) {
   say_empty(&third, RD_FRAME_BYE);
   hostile_leave(&second);
   hostile_leave(&third);
-  CHECK(victim_ends(&victim, RD_CODE_OK));
+  CHECK(target_ends(&target, RD_CODE_OK));
   int fd = open(sink_path, O_RDONLY | O_CLOEXEC);
   CHECK(rd_read_some(fd, stream, sizeof stream) == STREAM_BYTES && memcmp(stream, STREAM, STREAM_BYTES) == 0);
   close(fd);
@@ -205,16 +205,16 @@ static void check_replacing(void) {
 }
 
 int main(void) {
-  make_stream_files("comeback");
+  make_stream_files("reconnect_violations");
   int fd = open(source_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   REQUIRE(fd >= 0 && rd_write_all(fd, STREAM, STREAM_BYTES));
   close(fd);
-  check_comebacks();
+  check_violations();
   check_epochs(2);
   check_epochs(1000);
   check_epochs(UINT32_MAX - 1);
   check_replacing();
   CHECK(access(sink_path, F_OK) < 0);
   remove_stream_files();
-  return test_end("comeback");
+  return test_end("reconnect_violations");
 }
