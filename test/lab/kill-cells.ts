@@ -16,7 +16,7 @@ import {
   sourceWaits,
   stageWords,
 } from '../support/kill-matrix/stream.ts';
-import { type AgentRole, ofAgent } from '../support/kill-matrix/victims.ts';
+import { type AgentRole, ofAgent } from '../support/kill-matrix/targets.ts';
 import type { Running } from '../support/shell.ts';
 import type { HostName, VirtualLab } from './use-virtual-hosts.ts';
 

@@ -12,7 +12,7 @@ import type { Running } from '../shell.ts';
 import type { Cell } from './cells.ts';
 import { commandsOf, type Host, hostsOf, slowStageOf } from './shapes.ts';
 import { HEAD, OLD_CONTENT } from './stream.ts';
-import { findVictim, stageShell } from './victims.ts';
+import { findVictim, stageShell } from './targets.ts';
 
 /** The first run on a host copies the programs there. */
 const REACHED_WITHIN_MS = 30_000;

@@ -12,7 +12,7 @@ import { type Cell, isHidden } from './cells.ts';
 import { checkDelivered, checkFailed, checkNothingLeft, checkSucceeded } from './checks.ts';
 import { reachPhase, silentHost } from './phases.ts';
 import { courseOf, OLD_CONTENT, restBytes, sourceBytes, sourceWaits, stageWords } from './stream.ts';
-import { findVictim, lookForVictim } from './victims.ts';
+import { findVictim, lookForVictim } from './targets.ts';
 
 /** Reaching the phase, the lease, the end. */
 export const CELL_WITHIN_MS = 60_000;

@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';
-import { listenAs } from './wire/crowd.ts';
+import { listenAs } from './wire/connection-flood.ts';
 import { ENCRYPT_WORDS, ENCRYPTS, endOf, Hop, type Role } from './wire/hop.ts';
 import { type Passing, Relay, said } from './wire/relay.ts';
 

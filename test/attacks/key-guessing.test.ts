@@ -2,7 +2,7 @@
 // The risk of keys that somebody thought of, which SECURITY.md names: a recorded handshake is enough to find a short word.
 import { expect } from 'chai';
 import { type Bench, KEY, useBench } from '../support/programs.ts';
-import { guessKey } from './wire/guess.ts';
+import { guessKey } from './wire/guess-key.ts';
 import { type Passing, Relay } from './wire/relay.ts';
 
 const DICTIONARY = ['password', 'letmein', 'summer', 'tiger', 'zebra'];

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import type { Behaviour } from './crowd.ts';
+import type { Behaviour } from './connection-flood.ts';
 import { HEADER_BYTES, LENGTH_BYTES } from './relay.ts';
 
 export interface Stranger {

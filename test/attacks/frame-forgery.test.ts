@@ -5,10 +5,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { needs } from '../support/needs.ts';
 import { type Ended, useBench } from '../support/programs.ts';
-import { ATTACKS, isSealed, onData, PAYLOAD_AT, type Verdict, verdictOn } from './wire/adaptive.ts';
 import { BLOCK_BYTES, CHOSEN_MOST_BYTES, forgeBlock } from './wire/forger.ts';
-import { ENCRYPTIONS, type Encryption, endsOf, lacksEncryption } from './wire/hand-hop.ts';
+import { ATTACKS, isSealed, onData, PAYLOAD_AT, type Verdict, verdictOn } from './wire/forgeries.ts';
 import type { Meddler } from './wire/relay.ts';
+import { ENCRYPTIONS, type Encryption, endsOf, lacksEncryption } from './wire/standalone-hop.ts';
 
 const STREAM_BYTES = 300_000;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Somebody on the way has read docs/protocol.md: his attacks on the frames, and what must come of each. rdsend dials.
-import type { Encryption } from './hand-hop.ts';
+
 import { FRAME_TYPES, HEADER_BYTES, LENGTH_BYTES, type Meddler, type Relay } from './relay.ts';
+import type { Encryption } from './standalone-hop.ts';
 
 /**
  * Which end finds damage and ends the hop. `lost`: both lose the other. `late`: the receiver may have been done before it

@@ -3,10 +3,10 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';
-import { Crowd } from './wire/crowd.ts';
+import { Crowd } from './wire/connection-flood.ts';
 import { commit, endOf, Hop, type Role } from './wire/hop.ts';
 import { Relay, said } from './wire/relay.ts';
-import { STRANGERS } from './wire/strangers.ts';
+import { STRANGERS } from './wire/unauthenticated-peers.ts';
 
 const ROLES: readonly Role[] = ['sender', 'receiver'];
 const STREAM_BYTES = 300_000;

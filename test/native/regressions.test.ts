@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What went wrong in the ancestors of rdsend and rdrecv does not here. The numbers are those of docs/testing.md; the failures of
-// whole pipelines are in test/integration/ancestors.test.ts.
+// whole pipelines are in test/integration/regressions.test.ts.
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Bench } from '../../support/programs.ts';
-import { Crowd, listenAs } from './crowd.ts';
+import { Crowd, listenAs } from './connection-flood.ts';
 import { Hop, type Role } from './hop.ts';
-import { STRANGERS, type Stranger } from './strangers.ts';
+import { STRANGERS, type Stranger } from './unauthenticated-peers.ts';
 
 /** Of docs/protocol.md, section 1.2: connectors that a listener holds. */
 const CONNECTORS_MOST = 64;

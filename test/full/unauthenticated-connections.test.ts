@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of stranger, with every end: see test/attacks/wire-strangers.test.ts.
-import { ENCOUNTERS } from '../attacks/wire/encounters.ts';
+// Every kind of stranger, with every end: see test/attacks/unauthenticated-connections.test.ts.
+import { ENCOUNTERS } from '../attacks/wire/unauthenticated-cases.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { useBench } from '../support/programs.ts';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What went wrong in the ancestors of rdpipe, between hosts and for its users, does not here. The numbers are those of
-// docs/testing.md; the failures of a single hop are in test/native/ancestors.test.ts.
+// docs/testing.md; the failures of a single hop are in test/native/regressions.test.ts.
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { KEY, useBench } from '../support/programs.ts';
 import { sample } from '../support/sample.ts';
-import { Crowd } from './wire/crowd.ts';
-import { ENCOUNTERS } from './wire/encounters.ts';
-import { STRANGERS } from './wire/strangers.ts';
+import { Crowd } from './wire/connection-flood.ts';
+import { ENCOUNTERS } from './wire/unauthenticated-cases.ts';
+import { STRANGERS } from './wire/unauthenticated-peers.ts';
 
 const SAMPLE = 30;
 
