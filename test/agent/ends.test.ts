@@ -161,20 +161,20 @@ describe('a run that is ended', () => {
     await expectEnd(agent);
   });
 
-  for (const victim of ['guardian', 'supervisor'] as const) {
-    it(`by SIGKILL to its ${victim} leaves nothing`, async () => {
+  for (const killed of ['guardian', 'supervisor'] as const) {
+    it(`by SIGKILL to its ${killed} leaves nothing`, async () => {
       const agent = await startRun();
-      process.kill(agent[victim], 'SIGKILL');
+      process.kill(agent[killed], 'SIGKILL');
       await expectEnd(agent);
     });
   }
 
-  for (const victim of ['guardian', 'supervisor'] as const) {
-    it(`by SIGKILL to its ${victim} is no end of file for whom a stage's first process writes to`, async () => {
+  for (const killed of ['guardian', 'supervisor'] as const) {
+    it(`by SIGKILL to its ${killed} is no end of file for whom a stage's first process writes to`, async () => {
       const agent = await agents.start();
       await agent.run(pipeline('echo part; exec sleep 1000', LEADER_WRITES_INSIDE));
       await agents.says('seen', 'part\n');
-      process.kill(agent[victim], 'SIGKILL');
+      process.kill(agent[killed], 'SIGKILL');
       await agents.expectNothingLeft();
       expect(agents.has('committed')).to.equal(false);
     });

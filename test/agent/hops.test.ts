@@ -326,12 +326,12 @@ describe('a hop', () => {
     await to.abort();
   });
 
-  for (const victim of ['guardian', 'supervisor'] as const) {
+  for (const killed of ['guardian', 'supervisor'] as const) {
     for (const which of ['from', 'to'] as const) {
-      it(`leaves nothing and commits nothing when the ${which === 'from' ? 'first' : 'second'} ${victim} is killed`, async () => {
+      it(`leaves nothing and commits nothing when the ${which === 'from' ? 'first' : 'second'} ${killed} is killed`, async () => {
         const ends = await connect('echo part; sleep 1000');
         await agents.says('seen', 'part\n');
-        process.kill(ends[which][victim], 'SIGKILL');
+        process.kill(ends[which][killed], 'SIGKILL');
         await ends[which].closed;
         const other = which === 'from' ? ends.to : ends.from;
         const ended = await other.event('link_ended');

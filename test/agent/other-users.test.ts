@@ -78,14 +78,14 @@ describe('a process of another user', () => {
     expect(agents.has('committed')).to.equal(false);
   });
 
-  for (const victim of ['guardian', 'supervisor'] as const) {
-    it(`keeps its input open when the ${victim} is killed`, async () => {
+  for (const killed of ['guardian', 'supervisor'] as const) {
+    it(`keeps its input open when the ${killed} is killed`, async () => {
       const agent = await agents.start({ user: NOBODY, agent: join(tools, 'rdstage') });
       const consumer = `${tools}/become root /bin/sh -c 'cat > seen; touch committed'`;
       await agent.run(pipeline('echo part; sleep 1000', `exec ${consumer}`));
       await agents.says('seen', 'part\n');
       const consumers = agents.processes().filter(({ command }) => command === 'cat' || command.startsWith('/bin/sh'));
-      process.kill(agent[victim], 'SIGKILL');
+      process.kill(agent[killed], 'SIGKILL');
       await agent.closed;
       await eventually(() => expect(agents.processes()).to.have.length(3)); // they, and who holds on
       expect(agents.has('committed')).to.equal(false);

@@ -102,9 +102,9 @@ describe("a hop's key", () => {
     needs(this, control.text.includes('core') ? undefined : 'no core is written to the working directory here');
     const running = start('h1:cat', 'ulimit -c unlimited;');
     await begun();
-    const victims = ofThisMachine(lab.processes());
-    expect(new Set(victims.map(({ program }) => program))).to.deep.equal(new Set(['rdsend', 'rdrecv', 'rdstage']));
-    for (const { pid } of victims) signalProcess(pid, 'SIGABRT');
+    const programs = ofThisMachine(lab.processes());
+    expect(new Set(programs.map(({ program }) => program))).to.deep.equal(new Set(['rdsend', 'rdrecv', 'rdstage']));
+    for (const { pid } of programs) signalProcess(pid, 'SIGABRT');
     expect((await running.result).status).to.equal(125);
     expect(readdirSync(join(lab.folder, 'notes'))).to.deep.equal([]);
   });

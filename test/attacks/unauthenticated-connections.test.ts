@@ -4,16 +4,16 @@ import { expect } from 'chai';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { KEY, useBench } from '../support/programs.ts';
 import { sample } from '../support/sample.ts';
-import { Crowd } from './wire/connection-flood.ts';
-import { ENCOUNTERS } from './wire/unauthenticated-cases.ts';
-import { STRANGERS } from './wire/unauthenticated-peers.ts';
+import { ConnectionFlood } from './wire/connection-flood.ts';
+import { UNAUTHENTICATED_CASES } from './wire/unauthenticated-cases.ts';
+import { UNAUTHENTICATED_PEERS } from './wire/unauthenticated-peers.ts';
 
 const SAMPLE = 30;
 
 describe('a stranger on the wire', () => {
   const bench = useBench();
 
-  for (const { name, looksInside, check } of sample(ENCOUNTERS, SAMPLE))
+  for (const { name, looksInside, check } of sample(UNAUTHENTICATED_CASES, SAMPLE))
     it(name, function () {
       if (looksInside) needsSightOfPrograms(this);
       return check(bench);
@@ -25,10 +25,10 @@ describe('a stranger on the wire', () => {
     const wrongKey = () => bench.rdsend(['127.0.0.1', `${port}`, 'cd'.repeat(32), '/dev/null']).ended;
     const guesses = await Promise.all([wrongKey(), wrongKey(), wrongKey()]);
     expect(guesses.map(({ status }) => status)).to.deep.equal([4, 4, 4]);
-    for (const { behave } of STRANGERS.filter(({ name }) => /announces|frame|DATA/.test(name))) {
-      const crowd = new Crowd(port, 10, behave);
-      await crowd.hasKnocked(30);
-      crowd.leave();
+    for (const { behave } of UNAUTHENTICATED_PEERS.filter(({ name }) => /announces|frame|DATA/.test(name))) {
+      const flood = new ConnectionFlood(port, 10, behave);
+      await flood.hasConnected(30);
+      flood.leave();
     }
     expect((await bench.rdsend(['127.0.0.1', `${port}`, KEY, '/dev/null']).ended).status).to.equal(0);
     const { status, stderr } = await receiver.ended;

@@ -3,28 +3,28 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';
-import { Crowd } from './wire/connection-flood.ts';
+import { ConnectionFlood } from './wire/connection-flood.ts';
 import { commit, endOf, Hop, type Role } from './wire/hop.ts';
 import { Relay, said } from './wire/relay.ts';
-import { STRANGERS } from './wire/unauthenticated-peers.ts';
+import { UNAUTHENTICATED_PEERS } from './wire/unauthenticated-peers.ts';
 
 const ROLES: readonly Role[] = ['sender', 'receiver'];
 const STREAM_BYTES = 300_000;
-const INTRUDERS = STRANGERS.filter(({ name }) => /nothing|noise|half of|resets|a byte a second/.test(name));
+const INTRUDERS = UNAUTHENTICATED_PEERS.filter(({ name }) => /nothing|noise|half of|resets|a byte a second/.test(name));
 
 for (const dialler of ROLES)
   describe(`a stream that is under way (the ${dialler} dials)`, () => {
     const bench = useBench();
 
-    for (const { name, size, knocks, behave } of INTRUDERS)
-      it(`is not disturbed by a crowd that ${name}`, async () => {
+    for (const { name, size, connections, behave } of INTRUDERS)
+      it(`is not disturbed by a flood that ${name}`, async () => {
         const { hop, port, relay } = await underWay();
-        const crowd = new Crowd(port, size, behave);
+        const flood = new ConnectionFlood(port, size, behave);
         try {
-          await crowd.hasKnocked(knocks);
+          await flood.hasConnected(connections);
           await expectEnd(hop);
         } finally {
-          crowd.leave();
+          flood.leave();
           relay.close();
         }
         expect([...hop.dialler.agent.names(), ...hop.listener.agent.names()]).to.not.include('broken');

@@ -20,9 +20,9 @@ describe('a run', () => {
         const consumer = `h2:'cat > ${lab.folder}/seen; touch ${lab.folder}/committed'`;
         const running = lab.start(`exec rdpipe h1:'echo begun; sleep 1000' ${consumer} h3:'> ${lab.folder}/target'`);
         await eventually(async () => expect((await lab.read('seen')).toString()).to.equal('begun\n'));
-        const victims = lab.processes().filter((process) => process.program === program);
-        expect(victims).to.have.length.at.least(2);
-        kill(which === 'first' ? victims[0] : victims.at(-1));
+        const candidates = lab.processes().filter((process) => process.program === program);
+        expect(candidates).to.have.length.at.least(2);
+        kill(which === 'first' ? candidates[0] : candidates.at(-1));
         const result = await running.result;
         expect(result.status).to.equal(125);
         expect(result.stderr).to.match(/^rdpipe: .*h[123]/);
@@ -75,7 +75,7 @@ function catOf(processes: readonly MarkedProcess[]): number {
   return pid;
 }
 
-function kill(victim: MarkedProcess | undefined): void {
-  if (victim === undefined) throw new Error('the process to kill is not there');
-  process.kill(victim.pid, 'SIGKILL');
+function kill(target: MarkedProcess | undefined): void {
+  if (target === undefined) throw new Error('the process to kill is not there');
+  process.kill(target.pid, 'SIGKILL');
 }

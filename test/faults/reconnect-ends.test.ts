@@ -27,8 +27,8 @@ describe('a broken connection', () => {
 
     it(`that the ${dialler} dialled is lost at once when another key answers`, async () => {
       const hop = await flowing({ dialler });
-      const stranger = new Hop(bench, { dialler, encrypt: 'always', bytes: 1, open: { key: 'cd'.repeat(32) } });
-      proxy.leadTo(await stranger.listen());
+      const impostor = new Hop(bench, { dialler, encrypt: 'always', bytes: 1, open: { key: 'cd'.repeat(32) } });
+      proxy.leadTo(await impostor.listen());
       await isLostAtOnce(hop);
     });
   }

@@ -9,7 +9,7 @@ import { needsSightOfPrograms } from '../support/needs.ts';
 import { type MarkedProcess, signalProcess } from '../support/processes.ts';
 import { failed } from '../support/shell.ts';
 
-interface Victim {
+interface Target {
   /** Its name; everything of the host where it is absent. */
   readonly program?: string;
   /** Where it runs; absent: this machine. */
@@ -19,14 +19,14 @@ interface Victim {
 
 export interface StopCell {
   readonly ssh: 'openssh' | 'ssh2';
-  readonly victim: Victim;
+  readonly target: Target;
   readonly last: 'command' | 'sink';
 }
 
 const OPTIONS = '--stall-timeout 3 --lease 4';
 const OLD = 'what was there before\n';
 
-const VICTIMS: readonly Victim[] = [
+const TARGETS: readonly Target[] = [
   { program: 'rdsend', host: 'h1', why: /data from h1 to h2: .*h1/ },
   { program: 'rdrecv', host: 'h2', why: /data from h1 to h2: .*h2/ },
   { program: 'rdsend', host: 'h2', why: /data from h2 to h3: .*h2/ },
@@ -37,11 +37,11 @@ const VICTIMS: readonly Victim[] = [
   { program: 'node', why: /lost h[123]/ },
 ];
 
-export const STOP_CELLS: readonly StopCell[] = VICTIMS.flatMap((victim) =>
+export const STOP_CELLS: readonly StopCell[] = TARGETS.flatMap((target) =>
   (['openssh', 'ssh2'] as const).flatMap((ssh) =>
-    (['command', 'sink'] as const).map((last) => ({ ssh, victim, last })),
+    (['command', 'sink'] as const).map((last) => ({ ssh, target, last })),
   ),
-).filter(({ ssh, victim }) => ssh === 'openssh' || victim.program !== 'ssh');
+).filter(({ ssh, target }) => ssh === 'openssh' || target.program !== 'ssh');
 
 export function describeStops(cells: readonly StopCell[]): void {
   describe('a run ends while something stands still:', () => {
@@ -50,19 +50,19 @@ export function describeStops(cells: readonly StopCell[]): void {
     });
     const lab = useLab();
 
-    for (const { ssh, victim, last } of cells)
-      it(`${victim.program ?? 'everything'} on ${victim.host ?? 'this machine'}, before a ${last}, --ssh ${ssh}`, async function () {
+    for (const { ssh, target, last } of cells)
+      it(`${target.program ?? 'everything'} on ${target.host ?? 'this machine'}, before a ${last}, --ssh ${ssh}`, async function () {
         this.timeout(60_000);
         await lab.write('target', Buffer.from(OLD));
         const running = lab.start(`exec rdpipe --ssh ${ssh} ${OPTIONS} ${stages(lab.folder, last)}`);
         await eventually(async () => expect((await lab.read('seen')).toString()).to.match(/^tick\n/), 30_000);
-        const victims = lab.processes().filter((process) => isOf(lab, victim, process));
-        expect(victims).not.to.deep.equal([]);
-        for (const { pid } of victims) signalProcess(pid, 'SIGSTOP');
-        if (victim.program === 'node') await eventually(() => expectOnlyHere(lab), 20_000);
-        else failed(await running.result, 125, victim.why);
-        for (const { pid } of victims) signalProcess(pid, 'SIGCONT');
-        failed(await running.result, 125, victim.why);
+        const targets = lab.processes().filter((process) => isOf(lab, target, process));
+        expect(targets).not.to.deep.equal([]);
+        for (const { pid } of targets) signalProcess(pid, 'SIGSTOP');
+        if (target.program === 'node') await eventually(() => expectOnlyHere(lab), 20_000);
+        else failed(await running.result, 125, target.why);
+        for (const { pid } of targets) signalProcess(pid, 'SIGCONT');
+        failed(await running.result, 125, target.why);
         await lab.expectNothingLeft();
         expect(existsSync(`${lab.folder}/committed`)).to.equal(false);
         expect((await lab.list()).sort()).to.deep.equal(['seen', 'target']);
@@ -76,7 +76,7 @@ function stages(folder: string, last: StopCell['last']): string {
   return `h1:'while echo tick; do sleep 0.1; done' h2:'tee ${folder}/seen' h3:'${ends[last]}'`;
 }
 
-function isOf(lab: Lab, { host, program }: Victim, process: MarkedProcess): boolean {
+function isOf(lab: Lab, { host, program }: Target, process: MarkedProcess): boolean {
   const home = host === undefined ? lab.homes : lab.host(host).home;
   return process.home === home && (program === undefined || process.program === program);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every message of a hop, changed on its way in every manner there is in wire/tampering.ts.
-import { CHANGES, checkTampering, nameOf, VICTIMS } from '../attacks/wire/tampering.ts';
+import { CHANGES, checkTampering, nameOf, TAMPERED_MESSAGES } from '../attacks/wire/tampering.ts';
 import { inParallel } from '../support/in-parallel.ts';
 import { useBench } from '../support/programs.ts';
 
@@ -10,12 +10,12 @@ describe('any message that is tampered with', function () {
   this.timeout(600_000);
   const bench = useBench();
 
-  for (const victim of VICTIMS)
-    it(`${nameOf(victim)}: ${CHANGES.length} changes`, () =>
+  for (const message of TAMPERED_MESSAGES)
+    it(`${nameOf(message)}: ${CHANGES.length} changes`, () =>
       inParallel(
         CHANGES,
         AT_ONCE,
         ({ name }) => name,
-        (change) => checkTampering(bench, { ...victim, change }),
+        (change) => checkTampering(bench, { ...message, change }),
       ));
 });

@@ -21,18 +21,18 @@ describe('rdsend and rdrecv by hand over RDMA, in the end,', () => {
     expect(result.stderr).to.match(/^rdsend: .*10\.77\.0\.2/);
   });
 
-  for (const [victim, survivor] of [
+  for (const [killed, survivor] of [
     ['rdsend', 'rdrecv'],
     ['rdrecv', 'rdsend'],
   ] as const) {
-    it(`end when ${victim} is killed`, async () => {
+    it(`end when ${killed} is killed`, async () => {
       const receiver = lab.start(
         `exec on h2 '${RDRECV} 0 not-much-of-a-secret | (head -c 1; cat > /dev/null)' 2> port`,
       );
       const port = await portOf();
       const sender = lab.start(`exec on h1 '${RDSEND} ${ADDRESS} ${port} not-much-of-a-secret < /dev/zero' 2> sent`);
       await receiver.printed('\0');
-      await lab.on(victim === 'rdsend' ? 'h1' : 'h2', `kill -KILL $(pidof ${victim})`);
+      await lab.on(killed === 'rdsend' ? 'h1' : 'h2', `kill -KILL $(pidof ${killed})`);
       const started = Date.now();
       await Promise.all([sender.result, receiver.result]);
       expect(Date.now() - started).to.be.lessThan(10_000);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of stranger, with every end: see test/attacks/unauthenticated-connections.test.ts.
-import { ENCOUNTERS } from '../attacks/wire/unauthenticated-cases.ts';
+import { UNAUTHENTICATED_CASES } from '../attacks/wire/unauthenticated-cases.ts';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { useBench } from '../support/programs.ts';
 
 describe('any stranger on the wire', () => {
   const bench = useBench();
 
-  for (const { name, looksInside, check } of ENCOUNTERS)
+  for (const { name, looksInside, check } of UNAUTHENTICATED_CASES)
     it(name, function () {
       if (looksInside) needsSightOfPrograms(this);
       return check(bench);

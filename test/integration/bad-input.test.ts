@@ -66,7 +66,7 @@ describe('a host that cannot be used', () => {
   const lab = useLab({
     hosts: [
       { name: 'refused', client: ['Port 1'] },
-      { name: 'stranger', client: ['UserKnownHostsFile /dev/null'] },
+      { name: 'unverified', client: ['UserKnownHostsFile /dev/null'] },
       { name: 'locked', server: ['AuthorizedKeysFile none'] },
       { name: 'impostor', client: ['HostKeyAlias h1'] },
     ],
@@ -80,7 +80,7 @@ describe('a host that cannot be used', () => {
       failed(await run('no..such'), 125, /cannot reach no\.\.such: .*(unknown|resolve|not known|no such host)/i));
     it(`refused port (${ssh})`, async () =>
       failed(await run('refused'), 125, /cannot reach refused: connection refused on port 1 .*ssh/));
-    it(`host key not known (${ssh})`, async () => failed(await run('stranger'), 125, /stranger.*host key/));
+    it(`host key not known (${ssh})`, async () => failed(await run('unverified'), 125, /unverified.*host key/));
     it(`wrong host key (${ssh})`, async () => failed(await run('impostor'), 125, /impostor.*host key/));
     it(`key refused (${ssh})`, async () =>
       failed(await run('locked'), 125, /^rdpipe: cannot reach locked: permission denied .* true to check\)$/m));

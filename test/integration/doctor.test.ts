@@ -65,10 +65,10 @@ describe('rdpipe doctor', function () {
   it('tells of a host that cannot be reached, and of the others', async () => {
     const result = await lab.sh('rdpipe doctor --json --transport tcp h1 no..such h2 h1');
     const examination = examinationOf(result, 1);
-    const [, stranger] = examination.hosts;
-    expect(stranger?.checks.map(({ check, result: verdict }) => `${verdict} ${check}`)).to.deep.equal(['fail ssh']);
-    expect(stranger?.checks[0]?.found).to.match(/^cannot reach no\.\.such: /);
-    expect(stranger?.checks[0]?.fix).to.match(/ssh/);
+    const [, unreachable] = examination.hosts;
+    expect(unreachable?.checks.map(({ check, result: verdict }) => `${verdict} ${check}`)).to.deep.equal(['fail ssh']);
+    expect(unreachable?.checks[0]?.found).to.match(/^cannot reach no\.\.such: /);
+    expect(unreachable?.checks[0]?.fix).to.match(/ssh/);
     expect(examination.pairs.map(({ measured }) => measured.length)).to.deep.equal([0, 0, 2]);
   });
 

@@ -51,14 +51,14 @@ describe('limits', () => {
     expect(stderr).to.include('Segmentation fault').and.not.include('core dumped');
   });
 
-  for (const victim of ['sender', 'receiver'])
-    it(`of a ${victim} by hand: it leaves no core`, async function () {
+  for (const killed of ['sender', 'receiver'])
+    it(`of a ${killed} by hand: it leaves no core`, async function () {
       needs(this, (await lacksCores(lab)) ?? (await leavesNoCore(lab)));
       const port = await freePort('0.0.0.0');
       const running = lab.start(`
         ${cores('$(ulimit -Hc)')}; rdrecv ${port} secret > received & receiver=$!
         rdsend 127.0.0.1 ${port} secret -- sh -c 'echo hi; exec sleep 1000' & sender=$!
-        until [ -s received ]; do sleep 0.1; done; kill -SEGV $${victim}; wait $sender; wait $receiver`);
+        until [ -s received ]; do sleep 0.1; done; kill -SEGV $${killed}; wait $sender; wait $receiver`);
       expect((await running.result).stderr)
         .to.include('Segmentation fault')
         .and.not.include('core dumped');

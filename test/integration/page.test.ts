@@ -3,7 +3,7 @@
 import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Look, lookAt, needsBrowser, type Stranger, startStranger } from '../support/browser.ts';
+import { type Look, lookAt, needsBrowser, type OutsideServer, startOutsideServer } from '../support/browser.ts';
 import { useLab } from '../support/lab.ts';
 import { needsFile, needsRoot } from '../support/needs.ts';
 
@@ -143,12 +143,12 @@ describe('rdpipe --report', function () {
   });
 
   describe('in a browser', () => {
-    let stranger: Stranger;
+    let outside: OutsideServer;
     before(async function () {
       needsBrowser(this);
-      stranger = await startStranger();
+      outside = await startOutsideServer();
     });
-    after(() => stranger?.close());
+    after(() => outside?.close());
 
     it('shows its plots, and needs nothing else', async () => {
       await lab.sh("rdpipe --report run.html h1:'head -c 400M /dev/zero' h2:'cat >/dev/null' >/dev/null");
@@ -179,7 +179,7 @@ describe('rdpipe --report', function () {
     });
 
     it('shows what strangers say as text, and reaches nobody for them', async () => {
-      const evil = `<img src=${stranger.url}/img><script>fetch("${stranger.url}/js");document.title="owned"</script>`;
+      const evil = `<img src=${outside.url}/img><script>fetch("${outside.url}/js");document.title="owned"</script>`;
       await lab.write('evil', Buffer.from(`${evil}\n\x1b[31mred\u202e\n`));
       const { status } = await lab.sh(
         `rdpipe --report run.html h1:"cat '$PWD/evil' >&2; : '${evil.replaceAll('"', '\\"')}'" h2:'cat >/dev/null'`,
@@ -187,7 +187,7 @@ describe('rdpipe --report', function () {
       expect(status).to.equal(0);
       const { dom, complaints } = await look('run.html');
       expect(complaints).to.deep.equal([]);
-      expect(stranger.asked).to.deep.equal([]);
+      expect(outside.asked).to.deep.equal([]);
       expect(dom).to.contain(`content="${POLICY}`);
       expect(dom)
         .to.contain('<title>rdpipe: succeeded</title>')
@@ -196,18 +196,18 @@ describe('rdpipe --report', function () {
     });
 
     it('would have been seen to reach somebody, and to complain', async () => {
-      const said = `<img src="${stranger.url}/img"><script>console.error("seen")</script>`;
+      const said = `<img src="${outside.url}/img"><script>console.error("seen")</script>`;
       await lab.write('open.html', Buffer.from(said));
       const open = await look('open.html');
       expect(open.complaints.join()).to.contain('seen');
-      expect(stranger.asked).to.contain('/img');
-      const asked = stranger.asked.length;
+      expect(outside.asked).to.contain('/img');
+      const asked = outside.asked.length;
       await lab.write(
         'closed.html',
         Buffer.from(`<meta http-equiv="Content-Security-Policy" content="${POLICY}">${said}`),
       );
       expect((await look('closed.html')).complaints.join()).to.contain('Content Security Policy');
-      expect(stranger.asked).to.have.length(asked);
+      expect(outside.asked).to.have.length(asked);
     });
 
     /** A copy that looks at itself: which boxes hold more than they show. */

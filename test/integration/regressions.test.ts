@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong in the ancestors of rdpipe, between hosts and for its users, does not here. The numbers are those of
-// docs/testing.md; the failures of a single hop are in test/native/regressions.test.ts.
+// Regressions of whole pipelines: failures of earlier tools that must not come back. Their table is in docs/testing.md;
+// those of a single hop are in test/native/regressions.test.ts.
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -13,11 +13,11 @@ describe('rdpipe', () => {
   const lab = useLab();
   const committing = () => `'cat > ${lab.folder}/seen; touch ${lab.folder}/committed'`;
 
-  it('failure 6: a file that standard output appends to keeps what is in it', async () =>
+  it('keeps the content of a file that standard output appends to', async () =>
     succeeded(await lab.sh(`{ echo a; rdpipe h1:'echo hi' h2:rev; echo b; } > out; cat out`), 'a\nih\nb\n'));
 
   for (const where of ['h2', 'h1'] as const)
-    it(`failure 8: a stage that dies is no end of file for the next, on ${where === 'h1' ? 'the same' : 'another'} host`, async () => {
+    it(`does not end the next stage's input when a stage dies, on ${where === 'h1' ? 'the same' : 'another'} host`, async () => {
       failed(
         await lab.sh(`rdpipe h1:'echo half; exit 3' ${where}:${committing()}`),
         3,
@@ -31,7 +31,7 @@ describe('rdpipe', () => {
       expect(await lab.list()).not.to.include('committed');
     });
 
-  it('failure 17: nothing listens on every address, and nobody listens without a run', async function () {
+  it('listens on no wildcard address, and only during a run', async function () {
     needsRoot(this); // to see the descriptors of a program that keeps secrets
     const running = lab.start("exec rdpipe h1:'echo begun; sleep 1000' h2:cat");
     await running.printed('begun\n');
@@ -43,13 +43,13 @@ describe('rdpipe', () => {
     expect(lab.processes()).to.deep.equal([]);
   });
 
-  it('failure 19: a host may be there many times, and many runs at a time', async () => {
+  it('takes a host several times in a pipeline, and several runs at a time', async () => {
     const pipeline = `echo hi | rdpipe h1:'tr a-z A-Z' h2:cat h1:rev h2:cat`;
     const { text, stderr } = await lab.sh(`for name in 1 2 3; do ${pipeline} > $name & done; wait; cat 1 2 3`);
     expect({ text, stderr }).to.deep.equal({ text: 'IH\nIH\nIH\n', stderr: '' });
   });
 
-  it('failure 20: whatever does not work ends with a status that is not 0', async () => {
+  it('exits with a status other than 0 after every failure', async () => {
     for (const [line, status] of [
       ['rdpipe', 2],
       ['rdpipe rev', 2],
@@ -63,12 +63,12 @@ describe('rdpipe', () => {
       expect((await lab.sh(line)).status, line).to.equal(status);
   });
 
-  it('failure 21: user@host is a host for ssh and for the data', async () => {
+  it('takes user@host for ssh and for the data', async () => {
     const result = await lab.sh('user=$(id -un); echo hi | rdpipe "$user@h1:tr a-z A-Z" "$user@h2:rev"');
     succeeded(result, 'IH\n');
   });
 
-  it('failure 22: what stages say on standard error is seen, also when output is closed', async () => {
+  it("shows the stages' standard error, also when standard output is closed", async () => {
     const { stderr, status } = await lab.sh("rdpipe h1:'echo one >&2' h2:'cat; echo two >&2; exit 4' >&-");
     expect(status).to.equal(4);
     expect(stderr)
@@ -77,7 +77,7 @@ describe('rdpipe', () => {
       .and.to.match(/^rdpipe: stage 2 .* exited 4/m);
   });
 
-  it('failure 23: an alias is resolved as ssh does, for the data too', async () => {
+  it('resolves an alias as ssh does, also for the data', async () => {
     const result = await lab.sh('echo hi | rdpipe --json h1:rev behind:cat');
     expect(result.text, result.stderr).to.equal('ih\n');
     // Neither is a name that the system could look up.
@@ -86,7 +86,7 @@ describe('rdpipe', () => {
     expect(hop?.peer).to.match(/^127\.0\.0\.\d+:\d+$/);
   });
 
-  it('failure 24: blanks, quotes, colons and commands in a path are letters of its name', async () => {
+  it('takes blanks, quotes, colons and commands in a path literally', async () => {
     const name = `it's: "a" $(touch ran) \`touch ran\`;touch ran`;
     const quoted = `'${name.replaceAll("'", `'\\''`)}'`;
     const result = await lab.sh(
@@ -100,7 +100,7 @@ describe('rdpipe', () => {
     expect((await lab.list()).sort()).to.deep.equal([name, `new${name}`].sort());
   });
 
-  it('failure 25: a folder is neither a source nor a target: nothing is copied, and not in silence', async () => {
+  it('reports a directory as source or target, and copies nothing', async () => {
     mkdirSync(join(lab.folder, 'there'));
     await lab.write('in', Buffer.from('hi\n'));
     failed(

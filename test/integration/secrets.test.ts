@@ -10,7 +10,7 @@ import { ROOT } from '../support/root.ts';
 describe("a hop's key", () => {
   const lab = useLab();
 
-  it('failure 14: stands in no command line, environment, file or message', async () => {
+  it('stands in no command line, environment, file or message', async () => {
     await lab.write('agent', Buffer.from(`#!/bin/sh\ntee -a '${lab.folder}/told' | '${ROOT}/bin/rdstage' "$@"\n`));
     chmodSync(`${lab.folder}/agent`, 0o755);
     const running = lab.start(`exec rdpipe -vv --agent '${lab.folder}/agent' h1:'echo begun; sleep 1000' h2:cat`);
@@ -34,7 +34,7 @@ describe("a hop's key", () => {
     );
   });
 
-  it('failure 14: is random, and differs from hop to hop and from run to run', async () => {
+  it('is random, and differs from hop to hop and from run to run', async () => {
     await lab.write('agent', Buffer.from(`#!/bin/sh\ntee -a '${lab.folder}/told' | '${ROOT}/bin/rdstage' "$@"\n`));
     chmodSync(`${lab.folder}/agent`, 0o755);
     for (const _ of [1, 2]) await lab.sh(`rdpipe --agent '${lab.folder}/agent' h1:true h2:cat h3:cat`);

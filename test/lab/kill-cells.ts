@@ -32,7 +32,7 @@ const PHASES_HERE: readonly (typeof PHASES)[number][] = ['idle', 'flowing', 'blo
 const ROLES: readonly AgentRole[] = ['guardian', 'supervisor', 'rdsend', 'rdrecv'];
 
 /** A cell that kills what an agent is made of, or has started. */
-export type RdmaCell = Cell & { readonly victim: { readonly role: AgentRole; readonly host: HostName } };
+export type RdmaCell = Cell & { readonly target: { readonly role: AgentRole; readonly host: HostName } };
 
 export function rdmaCells(): RdmaCell[] {
   return allCells().filter(isOverRdma);
@@ -60,9 +60,9 @@ export async function runRdmaCell(lab: VirtualLab, cell: RdmaCell): Promise<void
 }
 
 function isOverRdma(cell: Cell): cell is RdmaCell {
-  const { session, shape, phase, victim } = cell;
+  const { session, shape, phase, target } = cell;
   const isBetweenHosts = !shape.stdin && !shape.stdout && shape.stages.every(({ host }) => host !== '');
-  const isOfAgent = ROLES.some((role) => role === victim.role);
+  const isOfAgent = ROLES.some((role) => role === target.role);
   return session === 'openssh' && isBetweenHosts && isOfAgent && PHASES_HERE.includes(phase);
 }
 
@@ -120,7 +120,7 @@ async function isReached(lab: VirtualLab, { phase, shape }: Cell): Promise<void>
   }
 }
 
-async function kill(lab: VirtualLab, { victim: { role, host }, signal }: RdmaCell): Promise<void> {
+async function kill(lab: VirtualLab, { target: { role, host }, signal }: RdmaCell): Promise<void> {
   const rows = (await lab.on(host, 'ps -e -o pid=,ppid=,args= ww', ANSWER_MS))
     .split('\n')
     .map((row) => row.trim().split(/ +/));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong in the ancestors over RDMA does not here. The numbers are those of docs/testing.md.
+// Completion events over RDMA: each message wakes its receiver, however long the pause before it.
 import { expect } from 'chai';
 import { succeededOver } from './report.ts';
 import { useVirtualHosts } from './use-virtual-hosts.ts';
@@ -10,7 +10,7 @@ const SLOW_SECONDS = 0.9;
 /** Of the emulated hosts' own doing. */
 const SLOW_TRIPS_MOST = 3;
 
-/** Says a line, waits until it has come back, and tells in the end how often that took long. */
+/** Prints a line, waits until it has come back, and counts how often that took long. */
 const PING_PONG = `
   use Time::HiRes "time";
   $| = 1;
@@ -31,7 +31,7 @@ describe('over RDMA', () => {
   before(() => lab.on('h1', 'mkfifo /tmp/back'));
   after(() => lab.restore('h1', 'rm -f /tmp/back /tmp/slow-trips'));
 
-  it('failure 11: no wake-up is lost, however seldom a message comes', async () => {
+  it('wakes the receiver for every message, however rare', async () => {
     const stages = `h1:"exec perl -e '$PING_PONG'" h2:cat h1:'exec cat > /tmp/back'`;
     const result = await lab.sh(`rdpipe --json --connect-timeout 30 ${stages} > /dev/null`, { PING_PONG });
     succeededOver(result, '', ['rdma', 'rdma']);

@@ -35,13 +35,13 @@ describe('rdsend and rdrecv run commands', () => {
     expect(existsSync(bench.path('committed'))).to.equal(false);
   });
 
-  for (const victim of ['sender', 'receiver'] as const)
-    it(`so it is when the ${victim} is killed`, async () => {
+  for (const killed of ['sender', 'receiver'] as const)
+    it(`so it is when the ${killed} is killed`, async () => {
       const { sender, receiver } = await start(['--', 'sh', '-c', 'seq 1000; sleep 60'], COMMITTER);
       await eventually(() => expect(existsSync(bench.path('seen'))).to.equal(true));
       const consumers = await childrenOf(receiver.pid);
-      (victim === 'sender' ? sender : receiver).child.kill('SIGKILL');
-      expect((await (victim === 'sender' ? receiver : sender).ended).status).to.equal(5);
+      (killed === 'sender' ? sender : receiver).child.kill('SIGKILL');
+      expect((await (killed === 'sender' ? receiver : sender).ended).status).to.equal(5);
       await eventually(async () => expect(await consumers()).to.equal(''));
       expect(existsSync(bench.path('committed'))).to.equal(false);
     });

@@ -12,12 +12,12 @@ const OTHER_KEY = 'cd'.repeat(32);
 describe('rdsend and rdrecv when something goes wrong', () => {
   const bench = useBench();
 
-  it('turn a wrong key away, and a stranger, and go on waiting', async () => {
+  it('reject a wrong key, and a peer of another protocol, and keep waiting', async () => {
     const receiver = bench.rdrecv(['0', KEY]);
     const port = await receiver.port();
-    const stranger = connect(port, '127.0.0.1');
-    const turnedAway = new Promise((resolve) => stranger.on('error', () => {}).on('close', resolve));
-    stranger.write('GET / HTTP/1.0\r\n\r\n'.repeat(10));
+    const intruder = connect(port, '127.0.0.1');
+    const turnedAway = new Promise((resolve) => intruder.on('error', () => {}).on('close', resolve));
+    intruder.write('GET / HTTP/1.0\r\n\r\n'.repeat(10));
     await turnedAway;
     const guess = await bench.rdsend(['127.0.0.1', `${port}`, OTHER_KEY, '/dev/null']).ended;
     expect(guess.status).to.equal(4);
@@ -51,14 +51,14 @@ describe('rdsend and rdrecv when something goes wrong', () => {
   });
 
   it('say so when somebody else answers', async () => {
-    const stranger = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2p1\r\n')).listen(
+    const other = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2p1\r\n')).listen(
       0,
       '127.0.0.1',
     );
-    await once(stranger, 'listening');
-    const { port } = stranger.address() as AddressInfo;
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
     const { status, stderr } = await bench.rdsend(['127.0.0.1', `${port}`, KEY, '/dev/null']).ended;
-    stranger.close();
+    other.close();
     expect(status).to.equal(3);
     expect(stderr).to.match(/^rdsend: 127\.0\.0\.1:/);
   });
@@ -85,13 +85,13 @@ describe('rdsend and rdrecv when something goes wrong', () => {
   for (const stopped of ['sender', 'receiver'] as const)
     it(`a stopped ${stopped} is a stall`, async () => {
       const { sender, receiver } = await connected(['--stall-timeout', '2']);
-      const [victim, survivor] = stopped === 'sender' ? [sender, receiver] : [receiver, sender];
-      victim.child.kill('SIGSTOP');
+      const [frozen, survivor] = stopped === 'sender' ? [sender, receiver] : [receiver, sender];
+      frozen.child.kill('SIGSTOP');
       const { status, stderr } = await survivor.ended;
       expect(status).to.equal(5);
       expect(stderr).to.match(/nothing came from .* for 2 s/);
-      victim.child.kill('SIGCONT');
-      expect((await victim.ended).status).to.equal(5);
+      frozen.child.kill('SIGCONT');
+      expect((await frozen.ended).status).to.equal(5);
     });
 
   it('being stopped oneself is no stall of the peer', async () => {

@@ -133,16 +133,16 @@ describe('rdsend and rdrecv read and write files', () => {
     expect((await bench.rdrecv(['0', KEY, 'missing/target']).ended).status).to.equal(7);
   });
 
-  for (const victim of ['sender', 'receiver'] as const)
-    it(`a killed ${victim} leaves the old file, and nothing else`, async function () {
+  for (const killed of ['sender', 'receiver'] as const)
+    it(`a killed ${killed} leaves the old file, and nothing else`, async function () {
       needsSightOfPrograms(this);
       writeFileSync(target, 'old');
       const receiver = bench.rdrecv(['-v', '0', KEY, target]);
       const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
       sender.child.stdin?.write(text);
       await eventually(() => expect(bytesReadBy(sender.pid)).to.be.at.least(text.length));
-      (victim === 'sender' ? sender : receiver).child.kill('SIGKILL');
-      const survivor = await (victim === 'sender' ? receiver : sender).ended;
+      (killed === 'sender' ? sender : receiver).child.kill('SIGKILL');
+      const survivor = await (killed === 'sender' ? receiver : sender).ended;
       expect(survivor.status).to.equal(5);
       expectUntouched();
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong in the ancestors of rdsend and rdrecv does not here. The numbers are those of docs/testing.md; the failures of
-// whole pipelines are in test/integration/regressions.test.ts.
+// Regressions of rdsend and rdrecv: failures of earlier tools that must not come back. Their table is in docs/testing.md;
+// those of whole pipelines are in test/integration/regressions.test.ts.
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -27,7 +27,7 @@ describe('rdsend and rdrecv', () => {
   describe('on failing disks', () => {
     const faulty = useFaultyFs();
 
-    it('failure 1: a read error on the source is not end of file', async function () {
+    it('do not take a read error on the source for end of file', async function () {
       needsSightOfPrograms(this);
       // Reading a process's memory at 0 gives EIO.
       const { sent, received } = await transfer(['/proc/self/mem'], [target]);
@@ -36,7 +36,7 @@ describe('rdsend and rdrecv', () => {
       expect(readFileSync(target, 'utf8')).to.equal('old');
     });
 
-    it('failure 2: a read that is cut short, and one that fails later, leave no hole and no stale bytes', async () => {
+    it('leave no hole and no stale bytes after a short read or a failed one', async () => {
       const source = `${faulty.folder('read')}/source`;
       const bytes = numbers(3 * MIB);
       writeFileSync(source, bytes);
@@ -47,7 +47,7 @@ describe('rdsend and rdrecv', () => {
       expect(received.stdout.equals(bytes.subarray(0, received.stdout.length))).to.equal(true);
     });
 
-    it('failure 3: a full disk at the receiver ends both, at once', async () => {
+    it("both end at once when the receiver's disk is full", async () => {
       const { sent, received } = await transfer(['/dev/zero'], ['/dev/full']);
       expect([sent.status, received.status]).to.deep.equal([9, 7]);
       expect(received.stderr).to.match(/^rdrecv: cannot write \/dev\/full: no space left on device$/m);
@@ -55,7 +55,7 @@ describe('rdsend and rdrecv', () => {
     });
 
     for (const fault of ['fsync', 'close', 'rename'] as const)
-      it(`failure 4: a failing ${fault} is told, and the old file stays`, async () => {
+      it(`report a failing ${fault}, and keep the old file`, async () => {
         const sink = `${faulty.folder(fault)}/target`;
         writeFileSync(sink, 'old');
         writeFileSync(bench.path('in'), numbers(2 * MIB));
@@ -66,7 +66,7 @@ describe('rdsend and rdrecv', () => {
       });
   });
 
-  it('failure 5: the old file is whole until the new one is, whoever connects', async function () {
+  it('keep the old file whole until the new one is, whatever connects', async function () {
     needsRoot(this); // to see the descriptors of a program that keeps secrets
     const receiver = bench.rdrecv(['-q', '0', KEY, target]);
     const port = await receiver.port();
@@ -82,7 +82,7 @@ describe('rdsend and rdrecv', () => {
     expect(readFileSync(target, 'utf8') === fresh).to.equal(true);
   });
 
-  it('failure 6: a standard output that stands in mid-file is not overwritten', async () => {
+  it('write at the offset of a standard output that is in mid-file', async () => {
     const script = `exec > out; echo before; rdrecv 0 ${KEY} 2> port & wait $!; echo after`;
     const receiver = bench.bash(script);
     const port = await eventually(
@@ -94,7 +94,7 @@ describe('rdsend and rdrecv', () => {
     expect(readFileSync(bench.path('out'), 'utf8')).to.equal('before\namid\nafter\n');
   });
 
-  it('failure 7: nobody is told that bytes are safe which only arrived', async () => {
+  it('acknowledge bytes only after they were written', async () => {
     const receiver = bench.bash(`rdrecv 0 ${KEY} | { while [ ! -e go ]; do sleep 0.05; done; wc -c; }`);
     const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
     sender.child.stdin?.end(Buffer.alloc(2 * MIB)); // fit the receiver's buffer, not the pipe
@@ -105,22 +105,22 @@ describe('rdsend and rdrecv', () => {
     expect((await receiver.ended).stdout.toString().trim()).to.equal(`${2 * MIB}`);
   });
 
-  it('failure 9: more buffers than any list holds arrive, and the source stays', async () => {
+  it('transfer more than a thousand buffers, and keep the source', async () => {
     writeFileSync(bench.path('in'), numbers(72 * MIB)); // 1,152 buffers
     const { sent, received } = await transfer(['--buffer', '64KiB', bench.path('in')], ['--buffer', '64KiB', target]);
     expect([sent.status, received.status]).to.deep.equal([0, 0]);
     expect(await digestOf(target)).to.equal(await digestOf(bench.path('in')));
   });
 
-  for (const victim of ['sender', 'receiver'] as const)
-    it(`failure 10: a ${victim} that dies leaves nobody waiting, though nothing moves`, async () => {
+  for (const killed of ['sender', 'receiver'] as const)
+    it(`notice that the ${killed} died while the stream is idle`, async () => {
       const { sender, receiver } = await joined();
-      const [dies, survives] = victim === 'sender' ? [sender, receiver] : [receiver, sender];
+      const [dies, survives] = killed === 'sender' ? [sender, receiver] : [receiver, sender];
       dies.child.kill('SIGKILL');
       expect((await survives.ended).status).to.equal(5);
     });
 
-  it('failure 12: a receiver waits no longer than it is told, and for more than one peer', async () => {
+  it('limit the wait for a peer, and keep waiting after one that sends nothing', async () => {
     const alone = await bench.rdrecv(['--connect-timeout', '0.3', '0', KEY]).ended;
     expect(alone.status).to.equal(3);
     expect(alone.stderr).to.match(/\nrdrecv: nobody came in 0\.3 s \(--connect-timeout 0 waits for ever\)\n$/);
@@ -133,7 +133,7 @@ describe('rdsend and rdrecv', () => {
     silent.destroy();
   });
 
-  it('failure 13: every reason why nobody can be reached has its own words, and none is waited for in vain', async () => {
+  it('report each reason for a failed connection in its own words, and retry none in vain', async () => {
     const somebody = createServer((socket) => socket.on('error', () => {}).end('220 mail\r\n')).listen(0, '127.0.0.1');
     await once(somebody, 'listening');
     const { port } = somebody.address() as AddressInfo;
@@ -157,7 +157,7 @@ describe('rdsend and rdrecv', () => {
     somebody.close();
   });
 
-  it('failure 15: wrong guesses end nothing', async () => {
+  it('keep waiting after wrong keys', async () => {
     const receiver = bench.rdrecv(['0', KEY]);
     const port = await receiver.port();
     for (const _ of [1, 2, 3])
@@ -166,7 +166,7 @@ describe('rdsend and rdrecv', () => {
     expect((await receiver.ended).status).to.equal(0);
   });
 
-  it('failure 18: what a peer sends chooses no path and no length, and a name is no format', async () => {
+  it('let a peer choose no path and no length, and use no name as a format', async () => {
     const { status, stderr } = await bench.rdrecv(['0', KEY, 'none/%s%n%99999d']).ended;
     expect(status).to.equal(7);
     expect(stderr).to.match(/none\/%s%n%99999d: no such file or directory\n$/);
@@ -186,7 +186,7 @@ describe('rdsend and rdrecv', () => {
     expect(readFileSync(target, 'utf8')).to.equal('');
   });
 
-  it('failure 26: a message does not wait for the answer to the one before', async () => {
+  it('send a message without waiting for the answer to the previous one', async () => {
     const { sender, receiver } = await joined();
     const port = await receiver.port();
     receiver.child.kill('SIGSTOP'); // answers nothing
@@ -200,7 +200,7 @@ describe('rdsend and rdrecv', () => {
     expect((await receiver.ended).stdout).to.have.length(6 * 1024 + 'begin'.length);
   });
 
-  it('failure 27: IPv6 is as good as IPv4', async () => {
+  it('connect over IPv6', async () => {
     const receiver = bench.rdrecv(['--bind', '::1', '0', KEY]);
     const sender = bench.rdsend(['::1', `${await receiver.port()}`, KEY], ['pipe', 'ignore', 'pipe']);
     sender.child.stdin?.end('hello');

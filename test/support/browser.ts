@@ -75,13 +75,13 @@ function endGroup(pid: number | undefined): void {
 }
 
 /** Somebody whom a page might reach: knows what was asked of them. */
-export interface Stranger {
+export interface OutsideServer {
   readonly url: string;
   readonly asked: readonly string[];
   close(): void;
 }
 
-export async function startStranger(): Promise<Stranger> {
+export async function startOutsideServer(): Promise<OutsideServer> {
   const asked: string[] = [];
   const server: Server = createServer((request, response) => {
     asked.push(request.url ?? '');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many connections of strangers at once. Who is thrown out comes back, for as long as the crowd is there.
+// Many connections of strangers at once. Who is thrown out comes back, for as long as the flood is there.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '../../support/eventually.ts';
@@ -7,23 +7,23 @@ import { eventually } from '../../support/eventually.ts';
 /** What a stranger does on a connection that stands. */
 export type Behaviour = (socket: Socket) => void;
 
-export class Crowd {
+export class ConnectionFlood {
   readonly #sockets = new Set<Socket>();
-  #knocks = 0;
+  #connections = 0;
   #leaving = false;
 
   constructor(port: number, size: number, behave: Behaviour) {
-    for (let each = 0; each < size; each++) this.#knock(port, behave);
+    for (let each = 0; each < size; each++) this.#connect(port, behave);
   }
 
   /** How often somebody came in. */
-  get knocks(): number {
-    return this.#knocks;
+  get connections(): number {
+    return this.#connections;
   }
 
-  async hasKnocked(times: number): Promise<void> {
+  async hasConnected(times: number): Promise<void> {
     await eventually(() => {
-      if (this.#knocks < times) throw new Error(`${this.#knocks} of ${times} came in`);
+      if (this.#connections < times) throw new Error(`${this.#connections} of ${times} came in`);
     });
   }
 
@@ -32,18 +32,18 @@ export class Crowd {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #knock(port: number, behave: Behaviour): void {
+  #connect(port: number, behave: Behaviour): void {
     if (this.#leaving) return;
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     this.#sockets.add(socket);
     socket.once('connect', () => {
-      this.#knocks += 1;
+      this.#connections += 1;
       behave(socket);
     });
     socket.on('error', () => {}).resume();
     socket.once('close', () => {
       this.#sockets.delete(socket);
-      setTimeout(() => this.#knock(port, behave), COMES_BACK_MS).unref();
+      setTimeout(() => this.#connect(port, behave), COMES_BACK_MS).unref();
     });
   }
 }

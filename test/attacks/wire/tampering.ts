@@ -6,13 +6,13 @@ import type { Bench } from '../../support/programs.ts';
 import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type Role } from './hop.ts';
 import { type FrameType, HEADER_BYTES, LENGTH_BYTES, type Passing, Relay } from './relay.ts';
 
-export interface Victim {
+export interface TamperedMessage {
   readonly dialler: Role;
   readonly encrypt: Encrypt;
   readonly target: Target;
 }
 
-export interface Tampering extends Victim {
+export interface Tampering extends TamperedMessage {
   readonly change: Change;
 }
 
@@ -84,17 +84,17 @@ const OTHER_CHANGES: readonly Change[] = [
   { ...change('goes back to its sender as well', reflect), reflects: true },
 ];
 
-export const VICTIMS: readonly Victim[] = (['sender', 'receiver'] as const).flatMap((dialler) =>
+export const TAMPERED_MESSAGES: readonly TamperedMessage[] = (['sender', 'receiver'] as const).flatMap((dialler) =>
   ENCRYPTS.flatMap((encrypt) => TARGETS.map((target) => ({ dialler, encrypt, target }))),
 );
 
 export const CHANGES: readonly Change[] = [...FLIPS, ...OTHER_CHANGES];
 
-export const TAMPERINGS: readonly Tampering[] = VICTIMS.flatMap((victim) =>
-  CHANGES.map((change) => ({ ...victim, change })),
+export const TAMPERINGS: readonly Tampering[] = TAMPERED_MESSAGES.flatMap((message) =>
+  CHANGES.map((change) => ({ ...message, change })),
 );
 
-export function nameOf({ dialler, encrypt, target }: Victim): string {
+export function nameOf({ dialler, encrypt, target }: TamperedMessage): string {
   const { from, type, index } = target;
   return `the ${from}'s ${type} ${index} (${ENCRYPT_WORDS[encrypt]}, the ${dialler} dials)`;
 }

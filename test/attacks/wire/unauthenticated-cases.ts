@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Bench } from '../../support/programs.ts';
-import { Crowd, listenAs } from './connection-flood.ts';
+import { ConnectionFlood, listenAs } from './connection-flood.ts';
 import { Hop, type Role } from './hop.ts';
-import { STRANGERS, type Stranger } from './unauthenticated-peers.ts';
+import { UNAUTHENTICATED_PEERS, type UnauthenticatedPeer } from './unauthenticated-peers.ts';
 
 /** Of docs/protocol.md, section 1.2: connectors that a listener holds. */
 const CONNECTORS_MOST = 64;
@@ -16,7 +16,7 @@ const CONNECTOR_KIB = 160;
 /** What the first handshake of a process costs. */
 const LIBRARY_KIB = 6144;
 
-export interface Encounter {
+export interface UnauthenticatedCase {
   readonly name: string;
   /** It counts a program's descriptors. */
   readonly looksInside: boolean;
@@ -25,44 +25,44 @@ export interface Encounter {
 
 const ROLES: readonly Role[] = ['sender', 'receiver'];
 
-export const ENCOUNTERS: readonly Encounter[] = STRANGERS.flatMap((stranger) =>
+export const UNAUTHENTICATED_CASES: readonly UnauthenticatedCase[] = UNAUTHENTICATED_PEERS.flatMap((peer) =>
   ROLES.flatMap((role) => [
     {
-      name: `${stranger.name}: the ${role} that listens gets its peer amid a crowd of such`,
+      name: `${peer.name}: the ${role} that listens gets its peer amid a flood of such`,
       looksInside: true,
-      check: (bench: Bench) => checkCrowded(bench, role, stranger),
+      check: (bench: Bench) => checkCrowded(bench, role, peer),
     },
     {
-      name: `${stranger.name}: the ${role} that dials is not deceived by it`,
+      name: `${peer.name}: the ${role} that dials is not deceived by it`,
       looksInside: false,
-      check: (bench: Bench) => checkDeceived(bench, role, stranger),
+      check: (bench: Bench) => checkDeceived(bench, role, peer),
     },
   ]),
 );
 
-async function checkCrowded(bench: Bench, listens: Role, stranger: Stranger): Promise<void> {
+async function checkCrowded(bench: Bench, listens: Role, peer: UnauthenticatedPeer): Promise<void> {
   const dialler = listens === 'sender' ? 'receiver' : 'sender';
   const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 300_000 });
   const port = await hop.listen();
   const before = peakKib(hop.listener.program.pid);
-  const crowd = new Crowd(port, stranger.size, stranger.behave);
+  const flood = new ConnectionFlood(port, peer.size, peer.behave);
   try {
-    await crowd.hasKnocked(stranger.knocks);
+    await flood.hasConnected(peer.connections);
     const { pid } = hop.listener.program;
     expect(descriptors(pid)).to.be.at.most(CONNECTORS_MOST + OWN_DESCRIPTORS_MOST);
     expect(peakKib(pid) - before).to.be.at.most(LIBRARY_KIB + CONNECTORS_MOST * CONNECTOR_KIB);
     await hop.expectDelivery(port);
   } finally {
-    crowd.leave();
+    flood.leave();
   }
 }
 
-/** A dialler that meets a stranger: it says so, costs no more either, and finds its peer at the next address. */
-async function checkDeceived(bench: Bench, dialler: Role, stranger: Stranger): Promise<void> {
+/** A dialler that meets a peer: it says so, costs no more either, and finds its peer at the next address. */
+async function checkDeceived(bench: Bench, dialler: Role, peer: UnauthenticatedPeer): Promise<void> {
   const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 300_000 });
   const port = await hop.listen();
   await hop.dialler.agent.heard('ready');
-  const trap = await listenAs(stranger.behave);
+  const trap = await listenAs(peer.behave);
   const before = peakKib(hop.dialler.program.pid);
   hop.dial(trap);
   const { message } = await hop.dialler.agent.heard('dial_failed');

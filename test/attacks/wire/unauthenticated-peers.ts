@@ -8,12 +8,12 @@ import { connect as connectTls } from 'node:tls';
 import type { Behaviour } from './connection-flood.ts';
 import { HEADER_BYTES, LENGTH_BYTES } from './relay.ts';
 
-export interface Stranger {
+export interface UnauthenticatedPeer {
   readonly name: string;
   /** How many of them come at once. */
   readonly size: number;
-  /** So many knocks, and the attack is in full swing. */
-  readonly knocks: number;
+  /** So many connections, and the attack is in full swing. */
+  readonly connections: number;
   readonly behave: Behaviour;
 }
 
@@ -24,13 +24,13 @@ const HUGE_GREETING = Buffer.concat([Buffer.from('1603010200' + '01ffffff', 'hex
 
 const clientHello = await clientHelloWithoutKey();
 
-export const STRANGERS: readonly Stranger[] = [
-  { name: 'says nothing', size: 500, knocks: 500, behave: () => {} },
-  { name: 'sends a byte a second', size: 60, knocks: 60, behave: drip },
-  { name: 'comes and goes', size: 50, knocks: 200, behave: (socket) => socket.destroy() },
-  { name: 'closes its half', size: 100, knocks: 200, behave: (socket) => socket.end() },
-  { name: 'resets', size: 50, knocks: 200, behave: (socket) => socket.resetAndDestroy() },
-  { name: 'sends noise at line rate', size: 4, knocks: 50, behave: flood },
+export const UNAUTHENTICATED_PEERS: readonly UnauthenticatedPeer[] = [
+  { name: 'says nothing', size: 500, connections: 500, behave: () => {} },
+  { name: 'sends a byte a second', size: 60, connections: 60, behave: drip },
+  { name: 'comes and goes', size: 50, connections: 200, behave: (socket) => socket.destroy() },
+  { name: 'closes its half', size: 100, connections: 200, behave: (socket) => socket.end() },
+  { name: 'resets', size: 50, connections: 200, behave: (socket) => socket.resetAndDestroy() },
+  { name: 'sends noise at line rate', size: 4, connections: 50, behave: flood },
   ...[0, 1, HEADER_BYTES - 1, 16385, 2 ** 31, 2 ** 32 - 1].map((length) =>
     says(`announces ${length} bytes`, uint32(length)),
   ),
@@ -45,8 +45,8 @@ export const STRANGERS: readonly Stranger[] = [
   says('announces a TLS greeting of 16 MiB', message(frame(1, HUGE_GREETING))),
 ];
 
-function says(name: string, bytes: Buffer): Stranger {
-  return { name, size: 20, knocks: 200, behave: (socket) => void socket.write(bytes) };
+function says(name: string, bytes: Buffer): UnauthenticatedPeer {
+  return { name, size: 20, connections: 200, behave: (socket) => void socket.write(bytes) };
 }
 
 /** A message that is announced as a short one is. */

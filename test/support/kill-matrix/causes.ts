@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rdpipe says and ends with when a process of its run was killed.
-import type { Cell, HostRole, Victim } from './cells.ts';
+import type { Cell, HostRole, Target } from './cells.ts';
 import type { Host } from './shapes.ts';
 
 export interface ExpectedEnd {
@@ -13,10 +13,10 @@ export interface ExpectedEnd {
 const NUMBERS = { SIGTERM: 15, SIGKILL: 9 } as const;
 
 /** Of a cell that is not hidden. */
-export function expectedEnd({ phase, victim, signal }: Cell): ExpectedEnd {
-  if ('stage' in victim) return endOfStage(victim, signal);
-  if (!('host' in victim)) return endOfRdpipe(signal);
-  const words = phase === 'login' ? loginWords(victim.role, victim.host) : hostWords(victim.role, victim.host);
+export function expectedEnd({ phase, target, signal }: Cell): ExpectedEnd {
+  if ('stage' in target) return endOfStage(target, signal);
+  if (!('host' in target)) return endOfRdpipe(signal);
+  const words = phase === 'login' ? loginWords(target.role, target.host) : hostWords(target.role, target.host);
   return { status: 125, signal: null, words };
 }
 
@@ -26,7 +26,7 @@ function endOfRdpipe(signal: Cell['signal']): ExpectedEnd {
 }
 
 /** Of a child that is not hidden the shell tells by its own status. */
-function endOfStage({ role, stage }: Extract<Victim, { stage: number }>, signal: Cell['signal']): ExpectedEnd {
+function endOfStage({ role, stage }: Extract<Target, { stage: number }>, signal: Cell['signal']): ExpectedEnd {
   const status = 128 + NUMBERS[signal];
   const ended = role === 'command' ? `was killed by ${signal}` : `exited ${status}`;
   return { status, signal: null, words: new RegExp(`^rdpipe: stage ${stage} \\(.*\\) ${ended}`) };

@@ -30,7 +30,7 @@ export type HostRole = 'master' | 'leash' | 'channel' | 'sshd' | 'guardian' | 's
 export type StageRole = 'command' | 'child' | 'grandchild';
 
 /** keeper: what removes rdpipe's private directory. */
-export type Victim =
+export type Target =
   | { readonly role: 'rdpipe' | 'keeper' }
   | { readonly role: HostRole; readonly host: Host }
   | { readonly role: StageRole; readonly stage: number };
@@ -39,7 +39,7 @@ export interface Cell {
   readonly shape: Shape;
   readonly session: Session;
   readonly phase: Phase;
-  readonly victim: Victim;
+  readonly target: Target;
   readonly signal: Signal;
 }
 
@@ -53,19 +53,19 @@ export function allCells(): Cell[] {
   return rows.flatMap(([session, shapes]) => shapes.flatMap((shape) => cellsOf(session, shape)));
 }
 
-export function titleOf({ shape, session, phase, victim, signal }: Cell): string {
-  return `${session}: ${shape.name}: ${phase}: ${signal} to ${nameOf(victim)}`;
+export function titleOf({ shape, session, phase, target, signal }: Cell): string {
+  return `${session}: ${shape.name}: ${phase}: ${signal} to ${nameOf(target)}`;
 }
 
 /** Nobody misses it: the run goes on and succeeds. */
-export function isHidden({ victim }: Cell): boolean {
-  return victim.role === 'grandchild' || victim.role === 'keeper';
+export function isHidden({ target }: Cell): boolean {
+  return target.role === 'grandchild' || target.role === 'keeper';
 }
 
 function cellsOf(session: Session, shape: Shape): Cell[] {
   return PHASES.filter((phase) => isPossible(phase, session, shape)).flatMap((phase) =>
-    victimsIn(phase, session, shape).flatMap((victim) =>
-      (['SIGTERM', 'SIGKILL'] as const).map((signal) => ({ shape, session, phase, victim, signal })),
+    targetsIn(phase, session, shape).flatMap((target) =>
+      (['SIGTERM', 'SIGKILL'] as const).map((signal) => ({ shape, session, phase, target, signal })),
     ),
   );
 }
@@ -89,35 +89,35 @@ function isPossible(phase: Phase, session: Session, shape: Shape): boolean {
   }
 }
 
-function victimsIn(phase: Phase, session: Session, shape: Shape): Victim[] {
-  const rdpipe: Victim = { role: 'rdpipe' };
-  if (phase === 'login') return [rdpipe, ...loginVictims(session, shape)];
-  if (phase === 'late') return [rdpipe, ...sessionVictims(session, shape), ...programVictims(phase, shape)];
-  const keeper: readonly Victim[] = phase === 'joining' ? [] : [{ role: 'keeper' }];
+function targetsIn(phase: Phase, session: Session, shape: Shape): Target[] {
+  const rdpipe: Target = { role: 'rdpipe' };
+  if (phase === 'login') return [rdpipe, ...loginTargets(session, shape)];
+  if (phase === 'late') return [rdpipe, ...sessionTargets(session, shape), ...programTargets(phase, shape)];
+  const keeper: readonly Target[] = phase === 'joining' ? [] : [{ role: 'keeper' }];
   return [
     rdpipe,
     ...keeper,
-    ...sessionVictims(session, shape),
-    ...programVictims(phase, shape),
-    ...stageVictims(phase, shape),
+    ...sessionTargets(session, shape),
+    ...programTargets(phase, shape),
+    ...stageTargets(phase, shape),
   ];
 }
 
 /** The first host is logged in, the last one is silent. */
-function loginVictims(session: Session, shape: Shape): Victim[] {
+function loginTargets(session: Session, shape: Shape): Target[] {
   const remote = hostsOf(shape).filter((host) => host !== '');
   if (session === 'ssh2') return remote.length < 2 ? [] : onHosts(['sshd'], remote.slice(0, 1));
   return [...onHosts(['master', 'leash'], remote), ...(remote.length < 2 ? [] : onHosts(['sshd'], remote.slice(0, 1)))];
 }
 
-function sessionVictims(session: Session, shape: Shape): Victim[] {
+function sessionTargets(session: Session, shape: Shape): Target[] {
   const hosts = hostsOf(shape);
   const remote = hosts.filter((host) => host !== '');
   const ofSsh: readonly HostRole[] = session === 'openssh' ? ['master', 'leash', 'channel', 'sshd'] : ['sshd'];
   return [...onHosts(ofSsh, remote), ...onHosts(['guardian', 'supervisor'], hosts)];
 }
 
-function programVictims(phase: Phase, shape: Shape): Victim[] {
+function programTargets(phase: Phase, shape: Shape): Target[] {
   const slow = slowStageOf(shape) ?? 0;
   const firstAlive = phase === 'draining' ? slow - 1 : phase === 'after' ? slow : 0;
   const links = linksOf(shape).filter(({ number }) => number >= firstAlive);
@@ -126,7 +126,7 @@ function programVictims(phase: Phase, shape: Shape): Victim[] {
   return [...onHosts(['rdsend'], [...senders]), ...onHosts(['rdrecv'], [...receivers])];
 }
 
-function stageVictims(phase: Phase, shape: Shape): Victim[] {
+function stageTargets(phase: Phase, shape: Shape): Target[] {
   if (phase === 'joining') return [];
   const slow = slowStageOf(shape);
   const isLate = phase === 'draining' || phase === 'after';
@@ -137,15 +137,15 @@ function stageVictims(phase: Phase, shape: Shape): Victim[] {
   return [...onStages('command', alive), ...onStages('child', waitingFor), ...onStages('grandchild', alive)];
 }
 
-function onHosts(roles: readonly HostRole[], hosts: readonly Host[]): Victim[] {
+function onHosts(roles: readonly HostRole[], hosts: readonly Host[]): Target[] {
   return hosts.flatMap((host) => roles.map((role) => ({ role, host })));
 }
 
-function onStages(role: StageRole, stages: readonly number[]): Victim[] {
+function onStages(role: StageRole, stages: readonly number[]): Target[] {
   return stages.map((stage) => ({ role, stage }));
 }
 
-function nameOf(victim: Victim): string {
-  if ('host' in victim) return `${victim.role} of ${victim.host === '' ? 'this machine' : victim.host}`;
-  return 'stage' in victim ? `${victim.role} of stage ${victim.stage}` : victim.role;
+function nameOf(target: Target): string {
+  if ('host' in target) return `${target.role} of ${target.host === '' ? 'this machine' : target.host}`;
+  return 'stage' in target ? `${target.role} of stage ${target.stage}` : target.role;
 }

@@ -35,7 +35,7 @@ export async function checkFailed(lab: Traces, cell: Cell, result: Result): Prom
   expect((await lab.read('target')).toString(), 'the file that was to be replaced').to.equal(OLD_CONTENT);
 }
 
-/** Nobody missed the victim: every byte is where it belongs. */
+/** Nobody missed the target: every byte is where it belongs. */
 export async function checkSucceeded(lab: Lab, { shape }: Cell, result: Result): Promise<void> {
   expect({ status: result.status, signal: result.signal, stderr: result.stderr }).to.deep.equal({
     status: 0,

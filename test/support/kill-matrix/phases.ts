@@ -12,7 +12,7 @@ import type { Running } from '../shell.ts';
 import type { Cell } from './cells.ts';
 import { commandsOf, type Host, hostsOf, slowStageOf } from './shapes.ts';
 import { HEAD, OLD_CONTENT } from './stream.ts';
-import { findVictim, stageShell } from './targets.ts';
+import { findTarget, stageShell } from './targets.ts';
 
 /** The first run on a host copies the programs there. */
 const REACHED_WITHIN_MS = 30_000;
@@ -110,13 +110,13 @@ function connectionsTo(port: number): string[] {
     .map((row) => row.join(' '));
 }
 
-/** One end that is not the victim stops as soon as it is there: not all hops can be made. While it is copied there, a program is tried. */
+/** One end that is not the target stops as soon as it is there: not all hops can be made. While it is copied there, a program is tried. */
 function freezeOneEnd(lab: Lab, cell: Cell, rdpipe: number): void {
-  const ends = lab.processes(cell.victim.role === 'rdrecv' ? 'rdsend' : 'rdrecv');
+  const ends = lab.processes(cell.target.role === 'rdrecv' ? 'rdsend' : 'rdrecv');
   const frozen = ends.find(({ command }) => command.includes(' --agent-fd '))?.pid;
   if (frozen === undefined) throw new Error('no end of a hop is there yet');
   signalProcess(frozen, 'SIGSTOP');
-  findVictim(lab, rdpipe, cell.victim);
+  findTarget(lab, rdpipe, cell.target);
 }
 
 async function headArrived(lab: Lab, { shape }: Cell): Promise<void> {

@@ -12,7 +12,7 @@ import { type Cell, isHidden } from './cells.ts';
 import { checkDelivered, checkFailed, checkNothingLeft, checkSucceeded } from './checks.ts';
 import { reachPhase, silentHost } from './phases.ts';
 import { courseOf, OLD_CONTENT, restBytes, sourceBytes, sourceWaits, stageWords } from './stream.ts';
-import { findVictim, lookForVictim } from './targets.ts';
+import { findTarget, lookForTarget } from './targets.ts';
 
 /** Reaching the phase, the lease, the end. */
 export const CELL_WITHIN_MS = 60_000;
@@ -21,7 +21,7 @@ export const CELL_WITHIN_MS = 60_000;
 const GATES_MAX = 4;
 
 const LIMITS = '--lease 4 --stall-timeout 3 --connect-timeout 5';
-/** Where an end stands still until the victim is killed. */
+/** Where an end stands still until the target is killed. */
 const PATIENT = '--lease 30 --stall-timeout 25 --connect-timeout 20';
 
 export async function runCell(lab: Lab, cell: Cell): Promise<void> {
@@ -43,16 +43,16 @@ async function killAndCheck(lab: Lab, cell: Cell, place: Place): Promise<void> {
   await feed(running, cell, place);
   await reachPhase(lab, cell, running);
   if (cell.phase === 'late') return killLate(lab, cell, running);
-  process.kill(await eventually(() => findVictim(lab, running.pid, cell.victim)), cell.signal);
+  process.kill(await eventually(() => findTarget(lab, running.pid, cell.target)), cell.signal);
   if (isHidden(cell)) await letGoOn(lab, place, running, cell);
   const result = await running.result;
   await (isHidden(cell) ? checkSucceeded(lab, cell, result) : checkFailed(lab, cell, result));
 }
 
-/** The victim may have ended before. */
+/** The target may have ended before. */
 async function killLate(lab: Lab, cell: Cell, running: Running): Promise<void> {
-  const victim = lookForVictim(lab, running.pid, cell.victim);
-  if (victim !== undefined) signalProcess(victim, cell.signal);
+  const target = lookForTarget(lab, running.pid, cell.target);
+  if (target !== undefined) signalProcess(target, cell.signal);
   await checkDelivered(lab, cell, await running.result);
 }
 

@@ -2,18 +2,18 @@
 // Finds the process that a cell kills.
 import type { Lab } from '../lab.ts';
 import { childrenOf, type MarkedProcess } from '../processes.ts';
-import type { HostRole, Victim } from './cells.ts';
+import type { HostRole, Target } from './cells.ts';
 import type { Host } from './shapes.ts';
 
 /** Its pid; throws while it is not there. */
-export function findVictim(lab: Lab, rdpipe: number, victim: Victim): number {
-  const pid = lookForVictim(lab, rdpipe, victim);
-  if (pid === undefined) throw new Error(`the process to kill is not there: ${JSON.stringify(victim)}`);
+export function findTarget(lab: Lab, rdpipe: number, target: Target): number {
+  const pid = lookForTarget(lab, rdpipe, target);
+  if (pid === undefined) throw new Error(`the process to kill is not there: ${JSON.stringify(target)}`);
   return pid;
 }
 
-export function lookForVictim(lab: Lab, rdpipe: number, victim: Victim): number | undefined {
-  return victim.role === 'rdpipe' ? rdpipe : candidates(lab, victim)[0];
+export function lookForTarget(lab: Lab, rdpipe: number, target: Target): number | undefined {
+  return target.role === 'rdpipe' ? rdpipe : candidates(lab, target)[0];
 }
 
 /** The leader of a stage, while it runs. */
@@ -25,11 +25,11 @@ export function stageShell(processes: readonly MarkedProcess[], stage: number): 
   return shells.find(({ parent }) => !pids.has(parent));
 }
 
-function candidates(lab: Lab, victim: Exclude<Victim, { role: 'rdpipe' }>): number[] {
-  if (victim.role === 'sshd') return childrenOf(lab.host(victim.host).pid);
+function candidates(lab: Lab, target: Exclude<Target, { role: 'rdpipe' }>): number[] {
+  if (target.role === 'sshd') return childrenOf(lab.host(target.host).pid);
   const processes = lab.processes();
-  if ('host' in victim) return pidsOf(ofHost(lab, processes, victim.role, victim.host));
-  if ('stage' in victim) return pidsOf(ofStage(processes, victim));
+  if ('host' in target) return pidsOf(ofHost(lab, processes, target.role, target.host));
+  if ('stage' in target) return pidsOf(ofStage(processes, target));
   return pidsOf(processes.filter(({ command }) => command.startsWith('sh -c read -r nothing')));
 }
 
@@ -76,7 +76,7 @@ function leadsTo(command: string, host: Host): boolean {
 
 function ofStage(
   processes: readonly MarkedProcess[],
-  { role, stage }: Extract<Victim, { stage: number }>,
+  { role, stage }: Extract<Target, { stage: number }>,
 ): MarkedProcess[] {
   const grandchildren = processes.filter(({ command }) => command === `sleep 90${stage}`);
   if (role === 'grandchild') return grandchildren;
