@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Checks what each folder of the sources imports or includes, TypeScript and C alike, and that no chain of imports leads
- * back to where it began. A module is a file without its extension; a .c file and its header are one.
+ * Checks the imports and includes of each folder, and that no chain of imports leads back to where it began.
+ * A module is a file without its extension; a .c file and its header are one.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -9,8 +9,8 @@ import ts from 'typescript';
 import { ROOT, sourceFiles } from './source-files.ts';
 
 /**
- * Of each package's src: folder → folders that it may import besides itself; `*`: all. `.` stands for files in no folder:
- * every folder may import them, and a package without that row has none.
+ * Of each package's src: folder → folders that it may import besides itself; `*`: all.
+ * `.` stands for files in no folder: every folder may import them, and a package without that row has none.
  */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   rdpipe: {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Compares the layout in ARCHITECTURE.md with the tree, from which it is made: FOLDERS below, and every file's first line.
+ * Compares the layout in ARCHITECTURE.md with the tree: the rows of FOLDERS below, and every file's first line.
  * `npm run check:layout -- --write` writes it; `-- --missing` lists the files that lack their line.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
