@@ -3,12 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Candidate, DialAddress, HopLink, SessionId } from '../model/plan.ts';
 import type { AgentEvent, AgentRequest, HopEnd, NativeCode, Transport } from '../model/protocol.ts';
 import type { Forward } from '../session/host-session.ts';
-import { notConnected } from './hop-words.ts';
-import type { Inbox } from './inbox.ts';
+import type { EventBus } from './event-bus.ts';
+import { notConnected } from './hop-messages.ts';
 
 /** What connecting needs of the run. */
-export interface HopPorts {
-  readonly inbox: Inbox;
+export interface HopContext {
+  readonly bus: EventBus;
   readonly timeoutMs: number;
   label(session: SessionId): string;
   send(session: SessionId, request: AgentRequest): void;
@@ -25,7 +25,7 @@ export interface Refusal {
 }
 
 /** One way that is being tried, and what came of it. */
-export interface Try {
+export interface Attempt {
   readonly candidate: Candidate;
   address: DialAddress | undefined;
   refusal: Refusal | undefined;
@@ -33,7 +33,7 @@ export interface Try {
 
 export interface HopConnection {
   readonly hop: HopLink;
-  readonly tries: readonly Try[];
+  readonly attempts: readonly Attempt[];
   readonly ends: Readonly<Record<HopEnd, Connected>>;
 }
 
@@ -50,9 +50,9 @@ export interface ListeningHop {
  * Tells the end of every hop that its first way needs to listen. Nothing has to be ready for that on its host: it may be told
  * together with `prepare`, whose round trip it shares.
  */
-export function beginListening(hops: readonly HopLink[], ports: HopPorts, signal: AbortSignal): ListeningHop[] {
+export function beginListening(hops: readonly HopLink[], context: HopContext, signal: AbortSignal): ListeningHop[] {
   return hops.map((hop) => {
-    const listening = listenOnce(hop, ports, signal);
+    const listening = listenOnce(hop, context, signal);
     const [first] = hop.candidates;
     if (first !== undefined) void listening(listenerOf(first), first.transport);
     return { hop, listening };
@@ -65,28 +65,28 @@ export function beginListening(hops: readonly HopLink[], ports: HopPorts, signal
  */
 export async function connectHops(
   hops: readonly ListeningHop[],
-  ports: HopPorts,
+  context: HopContext,
   onConnected: (connection: HopConnection) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  await Promise.all(hops.map(async (hop) => onConnected(await connectHop(hop, ports, signal))));
+  await Promise.all(hops.map(async (hop) => onConnected(await connectHop(hop, context, signal))));
 }
 
 async function connectHop(
   { hop, listening }: ListeningHop,
-  ports: HopPorts,
+  context: HopContext,
   runSignal: AbortSignal,
 ): Promise<HopConnection> {
   const decided = new AbortController();
   const signal = AbortSignal.any([runSignal, decided.signal]);
   setMaxListeners(0, signal); // every way listens to it
-  const tries: Try[] = [];
+  const attempts: Attempt[] = [];
   try {
     const ends = await Promise.race([
-      bothEnds(hop, ports.inbox, signal),
-      tryWays(hop, tries, listening, ports, signal),
+      bothEnds(hop, context.bus, signal),
+      tryCandidates(hop, attempts, listening, context, signal),
     ]);
-    return { hop, tries, ends };
+    return { hop, attempts, ends };
   } catch (error) {
     throw runSignal.aborted ? runSignal.reason : error;
   } finally {
@@ -94,9 +94,9 @@ async function connectHop(
   }
 }
 
-async function bothEnds(hop: HopLink, inbox: Inbox, signal: AbortSignal): Promise<Record<HopEnd, Connected>> {
+async function bothEnds(hop: HopLink, bus: EventBus, signal: AbortSignal): Promise<Record<HopEnd, Connected>> {
   const connected = (end: HopEnd) =>
-    inbox.next((_, event) => (event.event === 'connected' && isOf(hop, end, event) ? event : undefined), signal);
+    bus.next((_, event) => (event.event === 'connected' && isOf(hop, end, event) ? event : undefined), signal);
   const [send, recv] = await Promise.all([connected('send'), connected('recv')]);
   return { send, recv };
 }
@@ -105,40 +105,40 @@ async function bothEnds(hop: HopLink, inbox: Inbox, signal: AbortSignal): Promis
  * Starts one way after the other; the next one joins when the last was refused or has not answered for a while. TCP, which
  * connects sooner than RDMA, therefore does not outrun it.
  */
-async function tryWays(
+async function tryCandidates(
   hop: HopLink,
-  tries: Try[],
+  attempts: Attempt[],
   listening: Listening,
-  ports: HopPorts,
+  context: HopContext,
   signal: AbortSignal,
 ): Promise<never> {
   const started = performance.now();
-  const patienceMs = ports.timeoutMs / Math.max(LEAST_TURNS, hop.candidates.length + 1);
+  const patienceMs = context.timeoutMs / Math.max(LEAST_TURNS, hop.candidates.length + 1);
   const refusals: Promise<void>[] = [];
   for (const candidate of hop.candidates) {
     signal.throwIfAborted();
-    const way: Try = { candidate, address: undefined, refusal: undefined };
-    tries.push(way);
-    const refused = tryWay(hop, way, listening, ports, signal);
+    const attempt: Attempt = { candidate, address: undefined, refusal: undefined };
+    attempts.push(attempt);
+    const refused = tryCandidate(hop, attempt, listening, context, signal);
     refusals.push(refused);
     await Promise.race([refused, delay(patienceMs, undefined, { signal })]);
   }
-  const left = Math.max(0, ports.timeoutMs - (performance.now() - started));
+  const left = Math.max(0, context.timeoutMs - (performance.now() - started));
   await Promise.race([Promise.all(refusals), delay(left, undefined, { signal })]);
-  throw notConnected(hop, tries, ports.label, ports.timeoutMs / 1000);
+  throw notConnected(hop, attempts, context.label, context.timeoutMs / 1000);
 }
 
 /** A way has a quarter of the time to itself, less where many others wait. */
 const LEAST_TURNS = 4;
 
 /** Tells an end to listen when it is first needed, and remembers its answer; rejects only when the run ends, which others tell. */
-function listenOnce(hop: HopLink, ports: HopPorts, signal: AbortSignal): Listening {
+function listenOnce(hop: HopLink, context: HopContext, signal: AbortSignal): Listening {
   const known = new Map<string, Promise<number | Refusal>>();
   return (end, transport) => {
     const key = `${end} ${transport}`;
     const earlier = known.get(key);
     if (earlier !== undefined) return earlier;
-    const answer = listen(hop, end, transport, ports, signal);
+    const answer = listen(hop, end, transport, context, signal);
     answer.catch(() => {});
     known.set(key, answer);
     return answer;
@@ -149,18 +149,18 @@ async function listen(
   hop: HopLink,
   end: HopEnd,
   transport: Transport,
-  ports: HopPorts,
+  context: HopContext,
   signal: AbortSignal,
 ): Promise<number | Refusal> {
   const session = sessionOf(hop, end);
-  const answered = ports.inbox.next((_, event) => {
+  const answered = context.bus.next((_, event) => {
     if (event.event !== 'listening' && event.event !== 'listen_failed') return undefined;
     return isOf(hop, end, event) && event.transport === transport ? event : undefined;
   }, signal);
-  ports.send(session, { op: 'listen', link: hop.number, end, transport, bind: bindOf(hop, end, transport) });
+  context.send(session, { op: 'listen', link: hop.number, end, transport, bind: bindOf(hop, end, transport) });
   const answer = await answered;
   if (answer.event === 'listening') return answer.port;
-  return { code: answer.code, message: `${ports.label(session)} cannot listen over ${transport}: ${answer.message}` };
+  return { code: answer.code, message: `${context.label(session)} cannot listen over ${transport}: ${answer.message}` };
 }
 
 function bindOf({ bind }: HopLink, end: HopEnd, transport: Transport): string | null {
@@ -169,40 +169,40 @@ function bindOf({ bind }: HopLink, end: HopEnd, transport: Transport): string | 
 }
 
 /** Resolves when this way was refused, or the hop is decided; never rejects, and stays open while it may still succeed. */
-async function tryWay(
+async function tryCandidate(
   hop: HopLink,
-  way: Try,
+  attempt: Attempt,
   listening: Listening,
-  ports: HopPorts,
+  context: HopContext,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    way.refusal = await dial(hop, way, listening, ports, signal);
+    attempt.refusal = await dial(hop, attempt, listening, context, signal);
   } catch (error) {
     if (signal.aborted) return;
-    way.refusal = cannotConnect(way.candidate, error instanceof Error ? error.message : String(error));
+    attempt.refusal = cannotConnect(attempt.candidate, error instanceof Error ? error.message : String(error));
   }
 }
 
 async function dial(
   hop: HopLink,
-  way: Try,
+  attempt: Attempt,
   listening: Listening,
-  ports: HopPorts,
+  context: HopContext,
   signal: AbortSignal,
 ): Promise<Refusal> {
-  const { candidate } = way;
+  const { candidate } = attempt;
   const other = listenerOf(candidate);
   const end = other === 'recv' ? 'send' : 'recv';
   const port = await listening(other, candidate.transport);
   if (typeof port !== 'number') return port;
-  way.address = await addressOf(hop, candidate, other, port, ports, signal);
-  if (way.address === undefined) return cannotConnect(candidate, 'this session cannot forward');
-  const failed = ports.inbox.next(
+  attempt.address = await addressOf(hop, candidate, other, port, context, signal);
+  if (attempt.address === undefined) return cannotConnect(candidate, 'this session cannot forward');
+  const failed = context.bus.next(
     (_, event) => (event.event === 'dial_failed' && isOf(hop, end, event) ? event : undefined),
     signal,
   );
-  ports.send(sessionOf(hop, end), { op: 'dial', link: hop.number, end, addresses: [way.address] });
+  context.send(sessionOf(hop, end), { op: 'dial', link: hop.number, end, addresses: [attempt.address] });
   return failed;
 }
 
@@ -211,11 +211,11 @@ async function addressOf(
   { way, host, transport, from }: Candidate,
   listener: HopEnd,
   port: number,
-  ports: HopPorts,
+  context: HopContext,
   signal: AbortSignal,
 ): Promise<DialAddress | undefined> {
   if (way === 'address') return { host, port, transport, from };
-  const forward = await ports.forward(sessionOf(hop, listener), host, port, signal);
+  const forward = await context.forward(sessionOf(hop, listener), host, port, signal);
   return forward === undefined ? undefined : { unix: forward.socketPath };
 }
 

@@ -29,21 +29,21 @@ interface Part {
 }
 
 function createHostCheck({ subjects, encrypts }: Part): HostCheck {
-  const said = new Set<string>();
+  const seen = new Set<string>();
   const counts = new Map<string, number>();
   return (event) => {
     const name = event.event;
     const subject = subjectOf(event);
-    const sentence = subject === undefined ? name : `${name} of ${subject}`;
-    if (subject !== undefined && !subjects.has(subject)) return `${sentence}, which is not its own`;
+    const fact = subject === undefined ? name : `${name} of ${subject}`;
+    if (subject !== undefined && !subjects.has(subject)) return `${fact}, which is not its own`;
     if (isTooMany(name, counts)) return `${name} without end`;
     if (!ONCE.has(name)) return undefined;
-    if (said.has(sentence)) return `${sentence} twice`;
-    const before = sentenceBefore(name, subject, subjects);
-    if (before !== undefined && !said.has(before)) return `${sentence} without ${before}`;
-    said.add(sentence);
-    const lacks = lackedBy(event, encrypts);
-    return lacks === undefined ? undefined : `${sentence} without ${lacks}`;
+    if (seen.has(fact)) return `${fact} twice`;
+    const before = requiredBefore(name, subject, subjects);
+    if (before !== undefined && !seen.has(before)) return `${fact} without ${before}`;
+    seen.add(fact);
+    const lacks = missingProtection(event, encrypts);
+    return lacks === undefined ? undefined : `${fact} without ${lacks}`;
   };
 }
 
@@ -110,8 +110,8 @@ const ONCE: ReadonlySet<string> = new Set([
   'ended',
 ]);
 
-/** The sentence without which this one is a lie. A stage starts in a segment that was prepared. */
-function sentenceBefore(name: string, subject: string | undefined, subjects: Part['subjects']): string | undefined {
+/** The fact without which this one is a lie. A stage starts in a segment that was prepared. */
+function requiredBefore(name: string, subject: string | undefined, subjects: Part['subjects']): string | undefined {
   switch (name) {
     case 'started':
       return `prepared of ${subjects.get(subject ?? '')}`;
@@ -136,7 +136,7 @@ function isTooMany(name: string, counts: Map<string, number>): boolean {
 }
 
 /** `auth` asks for either, `always` for encryption; `tcp` for the one over RDMA and the other over TCP. */
-function lackedBy(event: AgentEvent, encrypts: Part['encrypts']): 'encryption' | 'authentication' | undefined {
+function missingProtection(event: AgentEvent, encrypts: Part['encrypts']): 'encryption' | 'authentication' | undefined {
   if (event.event !== 'connected') return undefined;
   const wanted = encrypts.get(event.link) ?? 'never';
   const encrypt = wanted === 'tcp' ? (event.transport === 'rdma' ? 'auth' : 'always') : wanted;

@@ -1,7 +1,7 @@
 import type { Cause } from '../model/errors.ts';
 import { HopError, SessionError, SignalError, TimeoutError } from '../model/errors.ts';
 import type { NativeCode } from '../model/protocol.ts';
-import { describeFailure, describeLeftBehind } from './failure-words.ts';
+import { describeFailure, describeLeftBehind } from './failure-messages.ts';
 import type { Failure, RunState } from './state.ts';
 
 /** What a run ends with. */

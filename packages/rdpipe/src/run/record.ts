@@ -13,16 +13,16 @@ export interface RunRecord {
   readonly state: RunState;
   begin(segment: Segment): void;
   /** @throws SessionError for what this host may not say. */
-  hear(session: SessionId, event: AgentEvent): void;
+  receive(session: SessionId, event: AgentEvent): void;
   fail(failure: Failure): void;
-  note(link: number, words: string): void;
+  note(link: number, text: string): void;
 }
 
 export function createRecord(plan: Plan, lenient: boolean, emit: Emit, onFatal: (failure: Failure) => void): RunRecord {
   let state = initialState(plan);
   const check = createEventCheck(plan);
-  const isWorthShowing = createThinning();
-  const become = (next: RunState) => {
+  const isWorthShowing = createThrottle();
+  const setState = (next: RunState) => {
     const news = next.failures.slice(state.failures.length);
     state = next;
     for (const failure of news) if (endsTheRun(failure, lenient)) onFatal(failure);
@@ -32,30 +32,30 @@ export function createRecord(plan: Plan, lenient: boolean, emit: Emit, onFatal: 
       return state;
     },
     begin(segment) {
-      become(begin(state, segment));
+      setState(begin(state, segment));
       emit({ kind: 'segment_started', segment: segment.number });
     },
-    hear(session, event) {
+    receive(session, event) {
       const label = state.labels.get(session) ?? session;
-      const complaint = check(session, event);
-      if (complaint !== undefined) throw nonsenseError(label, complaint);
+      const violation = check(session, event);
+      if (violation !== undefined) throw protocolError(label, violation);
       const shown = toRunEvent(label, event);
       if (shown !== undefined && isWorthShowing(event)) emit(shown);
-      become(collect(state, session, event, performance.now()));
+      setState(collect(state, session, event, performance.now()));
     },
-    fail: (failure) => become(addFailure(state, failure)),
-    note: (link, words) => become(addNote(state, link, words)),
+    fail: (failure) => setState(addFailure(state, failure)),
+    note: (link, text) => setState(addNote(state, link, text)),
   };
 }
 
-function nonsenseError(label: string, complaint: string): SessionError {
+function protocolError(label: string, complaint: string): SessionError {
   return new SessionError('agent_protocol', label, `the agent of ${label} sends nonsense: ${complaint}`);
 }
 
 /** Agents count 4 times a second; one that counts without end is not followed. */
 const COUNTERS_APART_MS = 50;
 
-function createThinning(): (event: AgentEvent) => boolean {
+function createThrottle(): (event: AgentEvent) => boolean {
   const shownAt = new Map<string, number>();
   return (event) => {
     if (event.event !== 'counters') return true;

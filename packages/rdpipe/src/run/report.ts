@@ -82,11 +82,11 @@ function rttOf({ ends: { send, recv } }: LinkState): number | null {
 }
 
 function warningsOf({ from, to, ends: { send, recv } }: LinkState): readonly string[] {
-  const said = [
+  const notes = [
     { host: from, note: send.connected?.note ?? null },
     { host: to, note: recv.connected?.note ?? null },
   ];
-  return said.flatMap(({ host, note }) => (note === null ? [] : [`${host}: ${note}`]));
+  return notes.flatMap(({ host, note }) => (note === null ? [] : [`${host}: ${note}`]));
 }
 
 function secondsOf({ connectedAtMs, endedAtMs }: LinkState): number {

@@ -4,16 +4,16 @@ import type { Plan, SessionId } from '../model/plan.ts';
 import type { Settings } from '../model/settings.ts';
 import { shortageOf } from '../model/shortage.ts';
 import type { Forward } from '../session/host-session.ts';
+import { createEventBus } from './event-bus.ts';
 import { firstCause } from './first-cause.ts';
-import { createInbox } from './inbox.ts';
-import { listenToAgents } from './listen-to-agents.ts';
+import { missingOutcome } from './missing-outcomes.ts';
 import type { OpenHosts } from './open-hosts.ts';
 import type { PrepareSettings } from './prepare-request.ts';
+import { readAgents } from './read-agents.ts';
 import { createRecord, type RunRecord } from './record.ts';
 import { runSegment, type SegmentContext } from './run-segment.ts';
 import type { Failure, RunState } from './state.ts';
 import { endAgents } from './teardown.ts';
-import { untoldEnd } from './untold.ts';
 
 /**
  * Runs a plan's segments on its hosts, or with `dryRun` none. What is known when everything has ended, on every host.
@@ -29,25 +29,25 @@ export async function runPlan(
   const agents = [...hosts.agents.values()];
   const failed = new AbortController();
   const record = createRecord(plan, settings.lenient, emit, (failure) => failed.abort(failure));
-  const inbox = createInbox();
+  const bus = createEventBus();
   const forwards: Forward[] = [];
   let isEnding = false;
-  const heardAll = listenToAgents(hosts.agents, record, inbox, () => isEnding);
+  const allEnded = readAgents(hosts.agents, record, bus, () => isEnding);
   const onUserEnd = () => record.fail(failureOf(userEnd.reason));
   userEnd.addEventListener('abort', onUserEnd);
   try {
     userEnd.throwIfAborted();
     const { begin, note } = record;
-    const context = { ...reach(plan, hosts, forwards), ...timing(plan, settings), inbox, emit, begin, note };
+    const context = { ...hostAccess(plan, hosts, forwards), ...timing(plan, settings), bus, emit, begin, note };
     if (!settings.dryRun) await runSegments(plan, context, record, failed.signal);
     isEnding = true;
-    if (!(await endAgents(agents, { op: 'finish' }, heardAll))) record.fail(notEnded(plan));
+    if (!(await endAgents(agents, { op: 'finish' }, allEnded))) record.fail(notEnded(plan));
   } catch (error) {
     isEnding = true;
     if (!failed.signal.aborted) record.fail(failureOf(error));
     const reason = firstCause(record.state, settings.lenient).message ?? 'the run failed';
     emit({ kind: 'stopping', reason });
-    await endAgents(agents, { op: 'abort', reason }, heardAll);
+    await endAgents(agents, { op: 'abort', reason }, allEnded);
   } finally {
     userEnd.removeEventListener('abort', onUserEnd);
     await Promise.allSettled(forwards.map((forward) => forward.close()));
@@ -60,13 +60,13 @@ async function runSegments(plan: Plan, context: SegmentContext, record: RunRecor
   for (const segment of plan.segments) {
     await runSegment(segment, context, signal);
     signal.throwIfAborted();
-    const complaint = untoldEnd(record.state, segment);
-    if (complaint !== undefined) throw complaint;
+    const missing = missingOutcome(record.state, segment);
+    if (missing !== undefined) throw missing;
   }
 }
 
 /** How a segment reaches its agents and hosts. Forwards are kept: an ssh connection of the user's outlives the run. */
-function reach(
+function hostAccess(
   plan: Plan,
   { sessions, agents }: OpenHosts,
   forwards: Forward[],

@@ -1,16 +1,16 @@
 import type { Emit } from '../model/events.ts';
 import type { HopLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
-import { beginListening, connectHops, type HopConnection, type HopPorts } from './connect-hops.ts';
-import { notesOf, wayOf } from './hop-words.ts';
+import { beginListening, connectHops, type HopConnection, type HopContext } from './connect-hops.ts';
+import { connectedBy, notesOf } from './hop-messages.ts';
 import { makeKeys, type PrepareSettings, prepareRequest, sessionsOf } from './prepare-request.ts';
 
 /** What a segment needs of the run. */
-export interface SegmentContext extends HopPorts {
+export interface SegmentContext extends HopContext {
   readonly settings: PrepareSettings;
   readonly emit: Emit;
   begin(segment: Segment): void;
-  note(link: number, words: string): void;
+  note(link: number, text: string): void;
 }
 
 /**
@@ -20,14 +20,14 @@ export interface SegmentContext extends HopPorts {
 export async function runSegment(segment: Segment, context: SegmentContext, signal: AbortSignal): Promise<void> {
   const sessions = sessionsOf(segment);
   const keys = makeKeys(segment);
-  const prepared = allSay(sessions, isEvent('prepared', segment.number), context, signal);
+  const prepared = eachSends(sessions, isEvent('prepared', segment.number), context, signal);
   for (const session of sessions) {
     context.send(session, prepareRequest(segment, session, keys, context.settings));
   }
   const hops = beginListening(hopsOf(segment), context, signal);
   await prepared;
-  await connectHops(hops, context, (connection) => tell(connection, context), signal);
-  const ended = allSay(sessions, isEvent('segment_ended', segment.number), context, signal);
+  await connectHops(hops, context, (connection) => reportConnection(connection, context), signal);
+  const ended = eachSends(sessions, isEvent('segment_ended', segment.number), context, signal);
   context.begin(segment);
   for (const session of sessions) context.send(session, { op: 'go', segment: segment.number });
   await ended;
@@ -43,20 +43,20 @@ function isEvent(kind: 'prepared' | 'segment_ended', segment: number): Is {
   return (event) => event.event === kind && event.segment === segment;
 }
 
-async function allSay(
+async function eachSends(
   sessions: readonly SessionId[],
   is: Is,
-  { inbox }: SegmentContext,
+  { bus }: SegmentContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const says = (session: SessionId) =>
-    inbox.next((from, event) => (from === session && is(event) ? true : undefined), signal);
-  await Promise.all(sessions.map(says));
+  const sends = (session: SessionId) =>
+    bus.next((from, event) => (from === session && is(event) ? true : undefined), signal);
+  await Promise.all(sessions.map(sends));
 }
 
-function tell(connection: HopConnection, { emit, note }: SegmentContext): void {
+function reportConnection(connection: HopConnection, { emit, note }: SegmentContext): void {
   const { hop, ends } = connection;
   const { transport, cipher } = ends.send;
-  for (const words of notesOf(connection)) note(hop.number, words);
-  emit({ kind: 'hop_connected', link: hop.number, transport, cipher, way: wayOf(connection) });
+  for (const text of notesOf(connection)) note(hop.number, text);
+  emit({ kind: 'hop_connected', link: hop.number, transport, cipher, way: connectedBy(connection) });
 }

@@ -3,7 +3,7 @@ import { HopError } from '../../src/model/errors.ts';
 import type { Candidate, HopLink } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentRequest, HopEnd } from '../../src/model/protocol.ts';
 import { beginListening, connectHops, type HopConnection } from '../../src/run/connect-hops.ts';
-import { notesOf, wayOf } from '../../src/run/hop-words.ts';
+import { connectedBy, notesOf } from '../../src/run/hop-messages.ts';
 import { type Answer, type FakeAgents, fakeAgents } from './fake-agents.ts';
 import { connected, hop } from './sample.ts';
 
@@ -46,7 +46,7 @@ describe('connectHops', () => {
         },
       },
     ]);
-    expect(wayOf(connection)).to.equal('10.0.0.2:42000, address of ssh');
+    expect(connectedBy(connection)).to.equal('10.0.0.2:42000, address of ssh');
     expect(notesOf(connection)).to.deep.equal([]);
   });
 
@@ -95,7 +95,7 @@ describe('connectHops', () => {
         addresses: [{ host: '10.1.0.2', port: 42000, transport: 'rdma', from: '10.1.0.1' }],
       },
     ]);
-    expect(wayOf(connection)).to.equal('10.1.0.2:42000, rdma mlx5_0, RoCE v2, 100 Gb/s');
+    expect(connectedBy(connection)).to.equal('10.1.0.2:42000, rdma mlx5_0, RoCE v2, 100 Gb/s');
     expect(notesOf(connection)).to.deep.equal([]);
   });
 
@@ -128,7 +128,7 @@ describe('connectHops', () => {
     agents.say('s1', connected(1, 'send', { peer: '10.0.0.2:42000' }));
     agents.say('s2', connected(1, 'recv'));
     const [connection] = await connecting;
-    expect(wayOf(connection)).to.equal('10.0.0.2:42000, address of ssh');
+    expect(connectedBy(connection)).to.equal('10.0.0.2:42000, address of ssh');
     expect(notesOf(connection)[0]).to.equal('10.0.0.2:42000: no answer (rdma mlx5_0, RoCE v2, 100 Gb/s)');
   });
 
@@ -138,7 +138,7 @@ describe('connectHops', () => {
     const last: Answer = (request, session) =>
       request.op === 'dial' && hostOf(request) === '10.0.0.9' ? behave('accept', request) : silent(request, session);
     const [connection] = await connect(fakeAgents(last, 400), ways);
-    expect(wayOf(connection)).to.equal('10.0.0.9:42000, address of ssh');
+    expect(connectedBy(connection)).to.equal('10.0.0.9:42000, address of ssh');
   });
 
   it('waits for both ends', async () => {

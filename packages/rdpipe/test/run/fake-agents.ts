@@ -1,31 +1,31 @@
 /** Agents that follow a script: what they are sent is kept, what they say is decided by the test. */
 import type { SessionId } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentRequest } from '../../src/model/protocol.ts';
-import type { HopPorts } from '../../src/run/connect-hops.ts';
-import { createInbox } from '../../src/run/inbox.ts';
+import type { HopContext } from '../../src/run/connect-hops.ts';
+import { createEventBus } from '../../src/run/event-bus.ts';
 import type { Forward } from '../../src/session/host-session.ts';
 
 export type Answer = (request: AgentRequest, session: SessionId) => readonly AgentEvent[] | undefined;
 
-export interface FakeAgents extends HopPorts {
+export interface FakeAgents extends HopContext {
   readonly sent: readonly { readonly session: SessionId; readonly request: AgentRequest }[];
   say(session: SessionId, event: AgentEvent): void;
 }
 
 /** `answer` gives what an agent says to a request, at once but not before the request has returned. */
 export function fakeAgents(answer: Answer, timeoutMs = 60_000, forward?: Forward): FakeAgents {
-  const inbox = createInbox();
+  const bus = createEventBus();
   const sent: { session: SessionId; request: AgentRequest }[] = [];
   return {
-    inbox,
+    bus,
     timeoutMs,
     sent,
     label: (session) => session.replace('s', 'h'),
-    say: (session, event) => inbox.publish(session, event),
+    say: (session, event) => bus.publish(session, event),
     forward: async () => forward,
     send(session, request) {
       sent.push({ session, request });
-      for (const event of answer(request, session) ?? []) setImmediate(() => inbox.publish(session, event));
+      for (const event of answer(request, session) ?? []) setImmediate(() => bus.publish(session, event));
     },
   };
 }

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { RdpipeError } from '../../src/model/errors.ts';
 import type { AgentEvent } from '../../src/model/protocol.ts';
 import { jsonText } from '../../src/model/text.ts';
+import { missingOutcome } from '../../src/run/missing-outcomes.ts';
 import { createRecord, type RunRecord } from '../../src/run/record.ts';
 import { makeReport } from '../../src/run/report.ts';
-import { untoldEnd } from '../../src/run/untold.ts';
 import { connected, counters, exited, linkEnded, linkFailed, PLAN, ran } from './sample.ts';
 
 const number = fc.integer({ min: 0, max: 4 });
@@ -85,7 +85,7 @@ const HONEST: readonly (readonly AgentEvent[])[] = [
 
 function hear(record: RunRecord, session: string, event: AgentEvent): void {
   try {
-    record.hear(session, event);
+    record.receive(session, event);
   } catch (error) {
     if (!(error instanceof RdpipeError)) throw error;
     record.fail({ kind: 'error', error });
@@ -95,6 +95,6 @@ function hear(record: RunRecord, session: string, event: AgentEvent): void {
 /** As at a segment's end. */
 function settle(record: RunRecord): void {
   const [segment] = PLAN.segments;
-  const untold = segment && untoldEnd(record.state, segment);
+  const untold = segment && missingOutcome(record.state, segment);
   if (untold !== undefined) record.fail({ kind: 'error', error: untold });
 }

@@ -7,23 +7,23 @@ import type { LinkState, RunState } from './state.ts';
  * What no host told, or what does not fit together, of a segment that every host calls ended without a failure: success has to
  * be told of each stage and of both ends of each link. Undefined: nothing is amiss.
  */
-export function untoldEnd(state: RunState, { stages, links }: Segment): SessionError | undefined {
+export function missingOutcome(state: RunState, { stages, links }: Segment): SessionError | undefined {
   if (state.failures.length > 0) return undefined;
   for (const { stage } of stages) {
-    const complaint = stage.kind === 'command' ? complaintOfStage(state, stage.number) : undefined;
+    const complaint = stage.kind === 'command' ? stageWithoutOutcome(state, stage.number) : undefined;
     if (complaint !== undefined) return complaint;
   }
-  return links.map((link) => complaintOfLink(state, link)).find((complaint) => complaint !== undefined);
+  return links.map((link) => linkWithoutOutcome(state, link)).find((complaint) => complaint !== undefined);
 }
 
-function complaintOfStage(state: RunState, number: number): SessionError | undefined {
+function stageWithoutOutcome(state: RunState, number: number): SessionError | undefined {
   const stage = state.stages.get(number);
   if (stage === undefined) return undefined;
-  if (stage.exit === undefined) return complain(stage.host, `does not say how stage ${number} ended`);
-  return stage.exit.stopped ? complain(stage.host, `stopped stage ${number} and does not say why`) : undefined;
+  if (stage.exit === undefined) return untrusted(stage.host, `does not say how stage ${number} ended`);
+  return stage.exit.stopped ? untrusted(stage.host, `stopped stage ${number} and does not say why`) : undefined;
 }
 
-function complaintOfLink(state: RunState, { number }: PlannedLink): SessionError | undefined {
+function linkWithoutOutcome(state: RunState, { number }: PlannedLink): SessionError | undefined {
   const link = state.links.get(number);
   if (link === undefined) return undefined;
   const { from, to, ends } = link;
@@ -31,10 +31,10 @@ function complaintOfLink(state: RunState, { number }: PlannedLink): SessionError
     ['send', from],
     ['recv', to],
   ] as const) {
-    if (ends[end].ended === undefined) return complain(host, `does not say how ${nameOfEnd(link, end)} ended`);
+    if (ends[end].ended === undefined) return untrusted(host, `does not say how ${nameOfEnd(link, end)} ended`);
   }
   return countsDiffer(link)
-    ? complain(to, `and ${from} do not agree on how much went from one to the other`)
+    ? untrusted(to, `and ${from} do not agree on how much went from one to the other`)
     : undefined;
 }
 
@@ -49,6 +49,6 @@ function nameOfEnd({ from, to }: LinkState, end: HopEnd): string {
   return end === 'send' ? `its data to ${to}` : `its data from ${from}`;
 }
 
-function complain(host: string, words: string): SessionError {
-  return new SessionError('agent_protocol', host, `cannot trust the agent of ${host}: ${host} ${words}`);
+function untrusted(host: string, reason: string): SessionError {
+  return new SessionError('agent_protocol', host, `cannot trust the agent of ${host}: ${host} ${reason}`);
 }

@@ -4,8 +4,8 @@ import type { RunEvent } from '../../src/model/events.ts';
 import type { Segment, SessionId } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../src/model/protocol.ts';
 import type { Agent } from '../../src/native/agent.ts';
-import { createInbox } from '../../src/run/inbox.ts';
-import { listenToAgents } from '../../src/run/listen-to-agents.ts';
+import { createEventBus } from '../../src/run/event-bus.ts';
+import { readAgents } from '../../src/run/read-agents.ts';
 import { createRecord } from '../../src/run/record.ts';
 import type { Failure } from '../../src/run/state.ts';
 import { linkEnded, PLAN, ran } from './sample.ts';
@@ -86,13 +86,13 @@ async function listen(script: Script, isFinishing = true, plan = PLAN) {
     (event) => shown.push(event),
     (failure) => failures.push(failure),
   );
-  const inbox = createInbox();
-  void inbox.next((session, { event }) => {
+  const bus = createEventBus();
+  void bus.next((session, { event }) => {
     heard.push(`${session} ${event}`);
     return undefined;
   }, new AbortController().signal);
   const agents = Object.entries(script).map(([id, says]) => [id, scriptedAgent(id, says, sent)] as const);
-  await listenToAgents(new Map(agents), record, inbox, () => isFinishing);
+  await readAgents(new Map(agents), record, bus, () => isFinishing);
   return { shown, sent, heard, failures, state: record.state };
 }
 

@@ -6,8 +6,8 @@ import type { LinkState, RunState } from './state.ts';
  * What is whole at the far end of a run that failed, because only the word of it was lost on its way back: nobody should
  * take it for half, or send it again. A part for each.
  */
-export function completeParts(state: RunState): readonly string[] {
-  return [...state.links.values()].filter(isUnacknowledged).flatMap((link) => completePart(state, link));
+export function completedParts(state: RunState): readonly string[] {
+  return [...state.links.values()].filter(isUnacknowledged).flatMap((link) => completedPart(state, link));
 }
 
 /** The receiver has everything, and its sender does not know. */
@@ -15,7 +15,7 @@ function isUnacknowledged({ ends: { send, recv } }: LinkState): boolean {
   return recv.ended?.result === 'delivered' && send.ended?.result !== 'delivered';
 }
 
-function completePart(state: RunState, { link, from, to }: LinkState): readonly string[] {
+function completedPart(state: RunState, { link, from, to }: LinkState): readonly string[] {
   const stage = link.sink === 'stage' ? state.stages.get(link.number + 1) : undefined;
   if (stage === undefined || stageOutcome(state, stage) !== 'succeeded') return [];
   const { number, kind, text } = stage.planned.stage;

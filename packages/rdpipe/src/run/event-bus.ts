@@ -4,7 +4,7 @@ import type { AgentEvent } from '../model/protocol.ts';
 type Listener = (session: SessionId, event: AgentEvent) => void;
 
 /** Hands every message of every agent to whoever waits for one. */
-export interface Inbox {
+export interface EventBus {
   publish(session: SessionId, event: AgentEvent): void;
   /**
    * The first answer that `pick` gives to a message from now on. Rejects with the signal's reason when it aborts. Call it
@@ -13,7 +13,7 @@ export interface Inbox {
   next<T>(pick: (session: SessionId, event: AgentEvent) => T | undefined, signal: AbortSignal): Promise<T>;
 }
 
-export function createInbox(): Inbox {
+export function createEventBus(): EventBus {
   const listeners = new Set<Listener>();
   return {
     publish(session, event) {

@@ -1,22 +1,22 @@
 import { RdpipeError, SessionError } from '../model/errors.ts';
 import type { SessionId } from '../model/plan.ts';
 import type { Agent } from '../native/agent.ts';
-import type { Inbox } from './inbox.ts';
+import type { EventBus } from './event-bus.ts';
 import type { RunRecord } from './record.ts';
 
 /**
  * Takes in everything that the agents say until the last one has ended: into the record first, then to whoever waits.
  * An agent that is lost, or ends before `isFinishing`, is a failure.
  */
-export async function listenToAgents(
+export async function readAgents(
   agents: ReadonlyMap<SessionId, Agent>,
   record: RunRecord,
-  inbox: Inbox,
+  bus: EventBus,
   isFinishing: () => boolean,
 ): Promise<void> {
   const each = [...agents].map(async ([session, agent]) => {
     try {
-      await listen(session, agent, record, inbox);
+      await readAgent(session, agent, record, bus);
       if (!isFinishing())
         throw new SessionError('session_lost', agent.label, `the agent on ${agent.label} ended early`);
     } catch (error) {
@@ -26,11 +26,11 @@ export async function listenToAgents(
   await Promise.all(each);
 }
 
-async function listen(session: SessionId, agent: Agent, record: RunRecord, inbox: Inbox): Promise<void> {
-  const acknowledge = createAcknowledging(agent);
+async function readAgent(session: SessionId, agent: Agent, record: RunRecord, bus: EventBus): Promise<void> {
+  const acknowledge = createAcknowledger(agent);
   for await (const event of agent.events()) {
-    record.hear(session, event);
-    inbox.publish(session, event);
+    record.receive(session, event);
+    bus.publish(session, event);
     if (event.event === 'stderr') acknowledge(event.stage, event.data.length / 2);
     if (event.event === 'output') agent.send({ op: 'show', link: event.link, end: event.end });
   }
@@ -39,14 +39,14 @@ async function listen(session: SessionId, agent: Agent, record: RunRecord, inbox
 /** A quarter of what may be unacknowledged: an agent that keeps to it never waits, and gets few messages. */
 const ACKNOWLEDGED_AT_A_TIME_BYTES = 32 * 1024;
 
-function createAcknowledging(agent: Agent): (stage: number, count: number) => void {
+function createAcknowledger(agent: Agent): (stage: number, count: number) => void {
   const shown = new Map<number, number>();
-  const told = new Map<number, number>();
+  const acknowledged = new Map<number, number>();
   return (stage, count) => {
     const bytes = (shown.get(stage) ?? 0) + count;
     shown.set(stage, bytes);
-    if (bytes - (told.get(stage) ?? 0) < ACKNOWLEDGED_AT_A_TIME_BYTES) return;
-    told.set(stage, bytes);
+    if (bytes - (acknowledged.get(stage) ?? 0) < ACKNOWLEDGED_AT_A_TIME_BYTES) return;
+    acknowledged.set(stage, bytes);
     agent.send({ op: 'stderr_ack', stage, bytes });
   };
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { formatBytes } from '../model/bytes.ts';
 import { shorten } from '../model/text.ts';
-import { completeParts } from './complete-words.ts';
+import { completedParts } from './completed-parts.ts';
 import { stageOutcome } from './stage-outcome.ts';
 import type { Failure, LinkState, RunState } from './state.ts';
 
@@ -10,7 +10,7 @@ type Of<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;
 /** One line for people: what failed, where, what was stopped for it, and what to do. */
 export function describeFailure(state: RunState, failure: Failure): string {
   const left = state.leftBehind.length === 0 ? [] : [describeLeftBehind(state)];
-  return [describeAlone(state, failure), ...completeParts(state), ...left].join('; ');
+  return [describeAlone(state, failure), ...completedParts(state), ...left].join('; ');
 }
 
 export function describeLeftBehind(state: RunState): string {
