@@ -1,4 +1,4 @@
-import type { Benchmark, Sample, WayMissing, WayName, WayResult } from '../model/benchmark.ts';
+import type { Benchmark, MethodName, MethodResult, MissingMethod, Sample } from '../model/benchmark.ts';
 import { RdpipeError, UsageError } from '../model/errors.ts';
 import type { Emit, RunEvent, Watcher } from '../model/events.ts';
 import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
@@ -8,14 +8,14 @@ import { type Installation, sessionSettings } from '../run/open-hosts.ts';
 import { attempt, runTrial } from '../run/trial.ts';
 import { openSessions, type Sessions } from '../session/open.ts';
 import { controllingTerminal } from '../session/terminal.ts';
-import { loginCommand, readSshSample, type SshRoute, streamCommand } from './ssh-way.ts';
-import { type OwnWay, ownWays, sampleOf, streamPipeline, waySettings } from './ways.ts';
+import { methodSettings, type RdpipeMethod, rdpipeMethods, sampleOf, streamPipeline } from './rdpipe-methods.ts';
+import { loginCommand, readSshSample, type SshRoute, streamCommand } from './ssh-method.ts';
 
 export interface BenchInput {
   readonly from: HostRef;
   readonly to: HostRef;
   readonly rounds: number;
-  /** Of every stream; undefined: what takes each way some two seconds. */
+  /** Of every stream; undefined: what takes each method some two seconds. */
   readonly bytes: number | undefined;
   readonly settings: Settings;
   readonly installation: Installation;
@@ -40,7 +40,7 @@ export async function bench(input: BenchInput, watcher: Watcher, signal: AbortSi
 }
 
 const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
-/** A first, short stream of each way, which no figure is taken of. */
+/** A first, short stream of each method, which no figure is taken of. */
 const FIRST_BYTES = 32 * 1024 ** 2;
 const AIM_S = 2;
 const MOST_BYTES = 16 * 1024 ** 3;
@@ -51,27 +51,27 @@ interface Context extends BenchInput {
   readonly signal: AbortSignal;
 }
 
-/** A way that works, and how a stream is sent by it. */
-interface Way {
-  readonly name: WayName;
+/** A method that works, and how a stream is sent by it. */
+interface Method {
+  readonly name: MethodName;
   readonly carrier: string;
   readonly send: (bytes: number) => Promise<Sample>;
 }
 
-/** Why a way cannot be gone. */
-type NoWay = Omit<WayMissing, 'way'>;
+/** Why a method cannot be used. */
+type Unavailable = Omit<MissingMethod, 'way'>;
 
-interface Prepared {
-  readonly way: Way;
+interface PreparedMethod {
+  readonly method: Method;
   readonly bytes: number;
   readonly samples: Sample[];
 }
 
 async function benchInSessions(context: Context): Promise<Benchmark> {
   const { from, to, rounds, watcher } = context;
-  const missing: WayMissing[] = [];
-  const ready: Prepared[] = [];
-  for (const name of [...ownWays(context.settings.transport), 'ssh'] as const) {
+  const missing: MissingMethod[] = [];
+  const ready: PreparedMethod[] = [];
+  for (const name of [...rdpipeMethods(context.settings.transport), 'ssh'] as const) {
     watcher.doing(`trying ${name} from ${from.label} to ${to.label}`);
     const prepared = await prepare(name, context, missing);
     if (prepared !== undefined) ready.push(prepared);
@@ -79,11 +79,11 @@ async function benchInSessions(context: Context): Promise<Benchmark> {
   const working = new Set(ready);
   for (let round = 1; round <= rounds; round += 1) {
     for (const prepared of shuffled([...working])) {
-      watcher.doing(`round ${round} of ${rounds}: ${prepared.way.name} from ${from.label} to ${to.label}`);
-      const sample = await attempt(context, () => prepared.way.send(prepared.bytes));
+      watcher.doing(`round ${round} of ${rounds}: ${prepared.method.name} from ${from.label} to ${to.label}`);
+      const sample = await attempt(context, () => prepared.method.send(prepared.bytes));
       if (sample instanceof Error) {
         working.delete(prepared);
-        missing.push({ way: prepared.way.name, why: sample.message, failed: true });
+        missing.push({ way: prepared.method.name, why: sample.message, failed: true });
       } else prepared.samples.push(sample);
     }
   }
@@ -92,23 +92,27 @@ async function benchInSessions(context: Context): Promise<Benchmark> {
   return { v: 1, status, from: from.label, to: to.label, rounds, ways, missing };
 }
 
-function resultOf({ way, samples }: Prepared): WayResult {
-  return { way: way.name, carrier: way.carrier, samples };
+function resultOf({ method, samples }: PreparedMethod): MethodResult {
+  return { way: method.name, carrier: method.carrier, samples };
 }
 
-/** Finds a way, tries it, and chooses how much is sent by it. */
-async function prepare(name: WayName, context: Context, missing: WayMissing[]): Promise<Prepared | undefined> {
-  const way = name === 'ssh' ? await findSsh(context) : await findOwn(name, context);
-  if ('why' in way) {
-    missing.push({ way: name, ...way });
+/** Finds a method, tries it, and chooses how much is sent by it. */
+async function prepare(
+  name: MethodName,
+  context: Context,
+  missing: MissingMethod[],
+): Promise<PreparedMethod | undefined> {
+  const method = name === 'ssh' ? await findSsh(context) : await findRdpipe(name, context);
+  if ('why' in method) {
+    missing.push({ way: name, ...method });
     return undefined;
   }
-  const first = await attempt(context, () => way.send(context.bytes ?? FIRST_BYTES));
+  const first = await attempt(context, () => method.send(context.bytes ?? FIRST_BYTES));
   if (first instanceof Error) {
     missing.push({ way: name, why: first.message, failed: true });
     return undefined;
   }
-  return { way, bytes: context.bytes ?? bytesFor(first), samples: [] };
+  return { method, bytes: context.bytes ?? bytesFor(first), samples: [] };
 }
 
 function bytesFor({ bytesPerSecond }: Sample): number {
@@ -117,9 +121,9 @@ function bytesFor({ bytesPerSecond }: Sample): number {
 }
 
 /** What cannot be is no failure, unless it was asked for. */
-async function findOwn(name: OwnWay, context: Context): Promise<Way | NoWay> {
+async function findRdpipe(name: RdpipeMethod, context: Context): Promise<Method | Unavailable> {
   const { from, to } = context;
-  const settings = waySettings(context.settings, name);
+  const settings = methodSettings(context.settings, name);
   let why = '';
   const listen = (event: RunEvent) => {
     if (event.kind !== 'planned') return;
@@ -139,18 +143,18 @@ async function findOwn(name: OwnWay, context: Context): Promise<Way | NoWay> {
 }
 
 /** From host to host where that works, else through this machine. */
-async function findSsh(context: Context): Promise<Way | NoWay> {
+async function findSsh(context: Context): Promise<Method | Unavailable> {
   const { from, to, settings } = context;
   // Nobody logs in on this machine.
   const direct = to.name === '' ? THIS_MACHINE : from;
   const refused = await tryLogin(context, { at: direct, from, to, settings });
-  if (refused === undefined) return sshWay(context, { at: direct, from, to, settings }, `ssh of ${direct.label}`);
+  if (refused === undefined) return sshMethod(context, { at: direct, from, to, settings }, `ssh of ${direct.label}`);
   if (direct.name === '') return { why: refused, failed: false };
   const through: SshRoute = { at: THIS_MACHINE, from, to, settings };
   const refusal = `${from.label} cannot log in on ${to.label}: ${refused}`;
   const why = await tryLogin(context, through);
   if (why !== undefined) return { why: `${refusal}; this machine: ${why}`, failed: false };
-  return sshWay(context, through, `ssh through this machine (${refusal})`);
+  return sshMethod(context, through, `ssh through this machine (${refusal})`);
 }
 
 /** Why not, in words of ssh. */
@@ -160,7 +164,7 @@ async function tryLogin(context: Context, route: SshRoute): Promise<string | und
   return stderr.trim().split('\n').at(-1) || (report.message ?? 'refused');
 }
 
-function sshWay(context: Context, route: SshRoute, carrier: string): Way {
+function sshMethod(context: Context, route: SshRoute, carrier: string): Method {
   return {
     name: 'ssh',
     carrier,
@@ -181,7 +185,7 @@ async function runAlone(context: Context, host: HostRef, command: string) {
   const listen = (event: RunEvent) => {
     if (event.kind === 'stderr') stderr = (stderr + Buffer.from(event.data).toString()).slice(-STDERR_MOST_CHARACTERS);
   };
-  const settings = waySettings(context.settings, 'tcp');
+  const settings = methodSettings(context.settings, 'tcp');
   const report = await run(context, { stages: [commandStage(1, host, command)] }, settings, listen);
   return { report, stderr };
 }
@@ -193,7 +197,7 @@ async function run(context: Context, pipeline: Pipeline, settings: Settings, lis
   });
 }
 
-/** So that what changes meanwhile does not always meet the same way. */
+/** So that what changes meanwhile does not always meet the same method. */
 function shuffled<Item>(items: Item[]): Item[] {
   for (let index = items.length - 1; index > 0; index -= 1) {
     const other = Math.floor(Math.random() * (index + 1));

@@ -8,13 +8,13 @@ import { fail, ok, warn, withoutRdma, withoutRdmaCard } from './finding.ts';
 
 export function checkPair(from: Place, to: Place, wanted: Wanted): readonly Finding[] {
   if (onOneMachine(from.facts, to.facts)) {
-    return [ok('network', 'one machine: over loopback'), ...checkRdmaWay(from, to, wanted)];
+    return [ok('network', 'one machine: over loopback'), ...checkRdmaRoute(from, to, wanted)];
   }
   const pairs = commonSubnets(from, to);
-  return [checkNetwork(pairs), ...checkMtus(pairs, from, to, wanted), ...checkRdmaWay(from, to, wanted)];
+  return [checkNetwork(pairs), ...checkMtus(pairs, from, to, wanted), ...checkRdmaRoute(from, to, wanted)];
 }
 
-/** What is to be measured between the two: RDMA first, where there is a way for it. */
+/** What is to be measured between the two: RDMA first, where there is a route for it. */
 export function transportsBetween(from: Place, to: Place, { transport }: Wanted): readonly Transport[] {
   const rdma = transport !== 'tcp' && rdmaCandidates(from, to).length > 0 ? (['rdma'] as const) : [];
   return transport === 'rdma' ? rdma : [...rdma, 'tcp'];
@@ -66,7 +66,7 @@ function portOf(address: HostAddress, { facts }: Place): RdmaPort | undefined {
   return facts.hello.rdma.find((port) => port.state === 'active' && port.interface === address.interface);
 }
 
-function checkRdmaWay(from: Place, to: Place, wanted: Wanted): readonly Finding[] {
+function checkRdmaRoute(from: Place, to: Place, wanted: Wanted): readonly Finding[] {
   if (wanted.transport === 'tcp' || rdmaCandidates(from, to).length > 0) return [];
   const lacks = rdmaLacks(from, to).join('; ');
   if (wanted.transport === 'auto' && onOneMachine(from.facts, to.facts)) return [];

@@ -35,7 +35,7 @@ export interface ProbeResult {
   readonly measured: Measurement | undefined;
 }
 
-/** What a probe's report says. A hop that was made by another way than the first has met a firewall. */
+/** What a probe's report says. A hop that connected by another candidate than the first has met a firewall. */
 export function judgeProbe(transport: Transport, ends: ProbeEnds, report: Report): ProbeResult {
   const check = checkName(transport, ends);
   const hop = report.hops.find(({ link }) => link === 1);

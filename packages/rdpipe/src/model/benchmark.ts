@@ -1,7 +1,7 @@
 /** What `rdpipe bench` measures. `--json` prints a Benchmark. */
 
 /** `tcp`: plain. `ssh`: one connection of ssh, as a user without rdpipe would. */
-export type WayName = 'rdma' | 'tcp' | 'tcp encrypted' | 'ssh';
+export type MethodName = 'rdma' | 'tcp' | 'tcp encrypted' | 'ssh';
 
 /** One stream from the first host to the second. */
 export interface Sample {
@@ -15,17 +15,17 @@ export interface Sample {
   readonly roundTripUs: number | null;
 }
 
-export interface WayResult {
-  readonly way: WayName;
+export interface MethodResult {
+  readonly way: MethodName;
   /** For people: `rdma rxe0 authenticated`, `through this machine: h1 cannot log in on h2`. */
   readonly carrier: string;
   /** One a round. */
   readonly samples: readonly Sample[];
 }
 
-/** A way that could not be measured. */
-export interface WayMissing {
-  readonly way: WayName;
+/** A method that could not be measured. */
+export interface MissingMethod {
+  readonly way: MethodName;
   readonly why: string;
   /** It should have worked. */
   readonly failed: boolean;
@@ -33,11 +33,11 @@ export interface WayMissing {
 
 export interface Benchmark {
   readonly v: 1;
-  /** 125 when a way that should have worked did not. */
+  /** 125 when a method that should have worked did not. */
   readonly status: 0 | 125;
   readonly from: string;
   readonly to: string;
   readonly rounds: number;
-  readonly ways: readonly WayResult[];
-  readonly missing: readonly WayMissing[];
+  readonly ways: readonly MethodResult[];
+  readonly missing: readonly MissingMethod[];
 }

@@ -11,7 +11,7 @@ import type {
 } from '../model/plan.ts';
 import { formatLimit } from '../model/rate.ts';
 
-/** A line for each stage, link and way to connect a hop, in the order in which the data flows. */
+/** A line for each stage, link and candidate of a hop, in the order in which the data flows. */
 export function describePlan(plan: Plan): readonly string[] {
   const labels = new Map(plan.sessions.map(({ id, label }) => [id, label]));
   const describe = (segment: Segment) => describeSegment(segment, labels);
@@ -22,7 +22,7 @@ export function describePlan(plan: Plan): readonly string[] {
   ]);
 }
 
-/** A way to connect a hop, for people: `rdma mlx5_0, RoCE v2, 100 Gb/s`, `address of ssh`. */
+/** A candidate of a hop, for people: `rdma mlx5_0, RoCE v2, 100 Gb/s`, `address of ssh`. */
 export function candidateWords({ transport, device, why }: Candidate): string {
   return device === null ? why : `${transport} ${device}, ${why}`;
 }
@@ -33,7 +33,7 @@ function describeSegment({ stages, links }: Segment, labels: Labels): readonly s
   const lineOf = (number: number | undefined, nothing: string) =>
     links
       .filter((link) => link.number === number)
-      .flatMap((link) => [describeLink(link, nothing, labels), ...describeWays(link, labels)]);
+      .flatMap((link) => [describeLink(link, nothing, labels), ...describeCandidates(link, labels)]);
   return [
     ...lineOf(stages[0]?.in, 'no input: end of file at once'),
     ...stages.flatMap((planned) => [describeStage(planned), ...lineOf(planned.out, 'output is dropped')]),
@@ -75,15 +75,15 @@ function describeLocal(link: LocalLink, labels: Labels): string {
   return from === to ? `within ${from}` : `${from}→${to}`;
 }
 
-/** The ways in which a hop will be tried, a line each. */
-function describeWays(link: PlannedLink, labels: Labels): readonly string[] {
+/** The candidates of a hop, in the order in which they are tried, a line each. */
+function describeCandidates(link: PlannedLink, labels: Labels): readonly string[] {
   if (link.kind !== 'hop') return [];
   return link.candidates.map(
-    (candidate, index) => `  ${index === 0 ? '' : 'else '}${describeWay(candidate, link, labels)}`,
+    (candidate, index) => `  ${index === 0 ? '' : 'else '}${describeCandidate(candidate, link, labels)}`,
   );
 }
 
-function describeWay(candidate: Candidate, link: HopLink, labels: Labels): string {
+function describeCandidate(candidate: Candidate, link: HopLink, labels: Labels): string {
   const dialler = nameOf(candidate.dialler === 'sender' ? link.from : link.to, labels);
   if (candidate.way === 'forward') return `${dialler} ${candidate.why}`;
   const from = candidate.from === null ? '' : ` from ${candidate.from}`;

@@ -7,7 +7,7 @@ import { LOCAL, type PlanInput, type SessionFacts } from './facts.ts';
 import { missingForRdma, routeHop } from './route.ts';
 import { type SegmentShape, splitSegments } from './segments.ts';
 
-/** @throws HopError when two neighbours have no way to reach one another, or none over the transport that was asked for. */
+/** @throws HopError when two neighbours have no route to each other, or none over the transport that was asked for. */
 export function makePlan(input: PlanInput): Plan {
   const segments = splitSegments(input.pipeline, input).map((shape, index) => planSegment(shape, index + 1, input));
   return { run: input.run, sessions: sessionsOf(segments, input), segments };
@@ -81,7 +81,7 @@ function planHop(linkEnds: LinkEnds, input: PlanInput): PlannedLink {
   const to = factsOf(sink.session, input);
   const route = routeHop(from, to, input);
   if (route.candidates.length === 0) {
-    throw input.settings.transport === 'rdma' ? noRdma(linkEnds, input) : noWay(from, to);
+    throw input.settings.transport === 'rdma' ? noRdma(linkEnds, input) : noRoute(from, to);
   }
   const { ports, compressLevel, jobs, limitBytesPerS, numa, bufferBytes, poll } = input.settings;
   const ends = { from: from.id, to: to.id, source: source.role, sink: sink.role };
@@ -89,7 +89,7 @@ function planHop(linkEnds: LinkEnds, input: PlanInput): PlannedLink {
   return { number, kind: 'hop', ...ends, ...route, ports, poll, ...stream, buffer: bufferBytes };
 }
 
-function noWay(from: SessionFacts, to: SessionFacts): HopError {
+function noRoute(from: SessionFacts, to: SessionFacts): HopError {
   const pair = `${from.label} and ${to.label}`;
   return new HopError('no_route', `no address is known for a hop between ${pair} (give one: --data ${to.label}=ADDR)`);
 }

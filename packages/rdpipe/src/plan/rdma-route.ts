@@ -26,7 +26,7 @@ export function rdmaCandidates(from: Place, to: Place): readonly Candidate[] {
   return best.slice(0, CANDIDATES_MAX).map((pair) => toCandidate(pair, isNear(pair)));
 }
 
-/** Why the two have no way over RDMA, in words for one line: what is missing at each end, or between them. */
+/** Why the two have no route over RDMA, in words for one line: what is missing at each end, or between them. */
 export function rdmaLacks(from: Place, to: Place): readonly string[] {
   const [a, b] = [from.facts, to.facts];
   if (onOneMachine(a, b)) return [`${a.label} and ${b.label} are one machine`];

@@ -7,7 +7,7 @@ import { tcpRoute } from './tcp-route.ts';
 
 export type Route = Pick<HopLink, 'transport' | 'candidates' | 'bind' | 'encrypt' | 'why'>;
 
-/** Ways to connect `from`, which sends, with `to`, which receives: best first, possibly none. */
+/** Candidates to connect `from`, which sends, with `to`, which receives: best first, possibly none. */
 export function routeHop(from: SessionFacts, to: SessionFacts, input: PlanInput): Route {
   const [sender, receiver] = [placeOf(from, to, input), placeOf(to, from, input)];
   const wanted = input.settings.transport;
@@ -25,7 +25,7 @@ export function routeHop(from: SessionFacts, to: SessionFacts, input: PlanInput)
   };
 }
 
-/** Why two hosts have no way over RDMA: what is missing at each end, or between them. */
+/** Why two hosts have no route over RDMA: what is missing at each end, or between them. */
 export function missingForRdma(from: SessionFacts, to: SessionFacts, input: PlanInput): readonly string[] {
   return rdmaLacks(placeOf(from, to, input), placeOf(to, from, input));
 }

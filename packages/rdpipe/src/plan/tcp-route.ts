@@ -51,7 +51,7 @@ function speedOf({ from, to }: AddressPair): number | undefined {
   return Math.min(from.speed_mbps, to.speed_mbps);
 }
 
-/** Of the way that ssh took. A speed that nobody tells is no reason to leave the way that is known to work. */
+/** Of the route that ssh took. An unknown speed is no reason to leave a route that is known to work. */
 function sshSpeed(from: Place, to: Place): number {
   const speeds = [from, to].map(({ facts, ssh }) => (ssh === undefined ? null : entryOf(facts, ssh)?.speed_mbps));
   return Math.min(...speeds.map((mbps) => mbps ?? Infinity));

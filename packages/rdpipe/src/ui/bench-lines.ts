@@ -1,5 +1,5 @@
 /** What `rdpipe bench` prints. Pure. */
-import type { Benchmark, Sample, WayResult } from '../model/benchmark.ts';
+import type { Benchmark, MethodResult, Sample } from '../model/benchmark.ts';
 import { formatRate } from '../model/rate.ts';
 import { type Spread, spreadOf } from '../model/statistics.ts';
 import { printable } from '../model/text.ts';
@@ -10,7 +10,7 @@ export function benchLines(benchmark: Benchmark): readonly string[] {
   const head = ['', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'by'];
   return [
     printable(`${from}→${to}, medians of ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`),
-    ...(ways.length === 0 ? [] : formatTable([head, ...ways.map(wayCells)].map((cells) => cells.map(printable)))),
+    ...(ways.length === 0 ? [] : formatTable([head, ...ways.map(methodCells)].map((cells) => cells.map(printable)))),
     ...missing.map(({ way, why }) => printable(`${way}: not measured: ${why}`)),
   ];
 }
@@ -20,7 +20,7 @@ export function cpuHeads({ from, to }: Benchmark): readonly string[] {
 }
 
 /** As many as `benchLines` has heads. */
-export function wayCells(result: WayResult): readonly string[] {
+export function methodCells(result: MethodResult): readonly string[] {
   const { rate, fromCpu, toCpu, roundTripUs } = figuresOf(result);
   const cpu = (spread: Spread | undefined) => (spread === undefined ? '' : spread.median.toFixed(2));
   return [
@@ -41,7 +41,7 @@ export interface Figures {
   readonly roundTripUs: number | undefined;
 }
 
-export function figuresOf({ samples }: WayResult): Figures {
+export function figuresOf({ samples }: MethodResult): Figures {
   const values = (read: (sample: Sample) => number | null) =>
     samples.flatMap((sample) => {
       const value = read(sample);
@@ -60,6 +60,6 @@ export function figuresOf({ samples }: WayResult): Figures {
 const GIB = 1024 ** 3;
 
 /** A login is no message. */
-function roundTripWords({ way }: WayResult, microseconds: number): string {
+function roundTripWords({ way }: MethodResult, microseconds: number): string {
   return way === 'ssh' ? `${formatMicroseconds(microseconds)} (login)` : formatMicroseconds(microseconds);
 }

@@ -1,7 +1,7 @@
 /** The page about what was measured between two hosts. Pure. */
 import type { Benchmark } from '../model/benchmark.ts';
 import { VERSION } from '../model/version.ts';
-import { cpuHeads, figuresOf, wayCells } from './bench-lines.ts';
+import { cpuHeads, figuresOf, methodCells } from './bench-lines.ts';
 import { barChart, xyChart } from './chart.ts';
 import { Html, html, pageText, table } from './html.ts';
 
@@ -9,7 +9,7 @@ export function benchPage(benchmark: Benchmark, began: Date): string {
   const { from, to, rounds, ways, missing } = benchmark;
   const head = ['way', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'by'];
   const body = html`<p>${began.toISOString()}; medians of ${rounds} rounds, each of all ways in random order. CPU is that of everything that a stream takes at an end.</p>
-${table(head, ways.map(wayCells))}
+${table(head, ways.map(methodCells))}
 <ul>${missing.map(({ way, why }) => html`<li>${way}: not measured: ${why}</li>`)}</ul>
 ${ways.length === 0 ? '' : charts(benchmark).map((chart) => new Html(chart))}
 <p class="faint">rdpipe ${VERSION}</p>`;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ownWays, sampleOf, streamPipeline, waySettings } from '../../src/bench/ways.ts';
+import { methodSettings, rdpipeMethods, sampleOf, streamPipeline } from '../../src/bench/rdpipe-methods.ts';
 import { makeSettings } from '../../src/config/settings.ts';
 import type { HostRef } from '../../src/model/pipeline.ts';
 import { hopReport, report, stageReport } from '../ui/helpers.ts';
@@ -7,18 +7,18 @@ import { hopReport, report, stageReport } from '../ui/helpers.ts';
 const host = (name: string): HostRef => ({ name, user: undefined, label: name });
 const settings = makeSettings({ compress: 3, limit: 5, lenient: true }, { defaults: {}, hosts: new Map() });
 
-describe('the ways of rdpipe', () => {
+describe('the methods of rdpipe', () => {
   it('are those that --transport leaves', () => {
-    expect(ownWays('auto')).to.deep.equal(['rdma', 'tcp', 'tcp encrypted']);
-    expect(ownWays('tcp')).to.deep.equal(['tcp', 'tcp encrypted']);
-    expect(ownWays('rdma')).to.deep.equal(['rdma']);
+    expect(rdpipeMethods('auto')).to.deep.equal(['rdma', 'tcp', 'tcp encrypted']);
+    expect(rdpipeMethods('tcp')).to.deep.equal(['tcp', 'tcp encrypted']);
+    expect(rdpipeMethods('rdma')).to.deep.equal(['rdma']);
   });
 
   it('differ in transport and encryption, and leave the stream as it is', () => {
     const plain = { compressLevel: 0, limitBytesPerS: 0, lenient: false };
-    expect(waySettings(settings, 'rdma')).to.include({ transport: 'rdma', encrypt: 'auto', ...plain });
-    expect(waySettings(settings, 'tcp')).to.include({ transport: 'tcp', encrypt: 'never', ...plain });
-    expect(waySettings(settings, 'tcp encrypted')).to.include({ transport: 'tcp', encrypt: 'always', ...plain });
+    expect(methodSettings(settings, 'rdma')).to.include({ transport: 'rdma', encrypt: 'auto', ...plain });
+    expect(methodSettings(settings, 'tcp')).to.include({ transport: 'tcp', encrypt: 'never', ...plain });
+    expect(methodSettings(settings, 'tcp encrypted')).to.include({ transport: 'tcp', encrypt: 'always', ...plain });
   });
 
   it('are a pipeline that ends by itself and keeps nothing', () => {

@@ -1,25 +1,25 @@
-/** The ways of rdpipe's own, each an ordinary pipeline. Pure. */
-import type { Sample, WayName } from '../model/benchmark.ts';
+/** The benchmark methods of rdpipe itself, each an ordinary pipeline. Pure. */
+import type { MethodName, Sample } from '../model/benchmark.ts';
 import { RdpipeError } from '../model/errors.ts';
 import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
 import type { HopReport, ProgramUsage, Report } from '../model/report.ts';
 import { forMeasuring, type Settings } from '../model/settings.ts';
 
-export type OwnWay = Exclude<WayName, 'ssh'>;
+export type RdpipeMethod = Exclude<MethodName, 'ssh'>;
 
 /** What --transport leaves. */
-export function ownWays(transport: Settings['transport']): readonly OwnWay[] {
+export function rdpipeMethods(transport: Settings['transport']): readonly RdpipeMethod[] {
   const tcp = ['tcp', 'tcp encrypted'] as const;
   if (transport === 'auto') return ['rdma', ...tcp];
   return transport === 'rdma' ? ['rdma'] : tcp;
 }
 
-/** Of what is done to the stream, only what makes the way. */
-export function waySettings(settings: Settings, way: OwnWay): Settings {
+/** Of what is done to the stream, only what makes the method. */
+export function methodSettings(settings: Settings, method: RdpipeMethod): Settings {
   return {
     ...forMeasuring(settings),
-    transport: way === 'rdma' ? 'rdma' : 'tcp',
-    encrypt: way === 'rdma' ? settings.encrypt : way === 'tcp' ? 'never' : 'always',
+    transport: method === 'rdma' ? 'rdma' : 'tcp',
+    encrypt: method === 'rdma' ? settings.encrypt : method === 'tcp' ? 'never' : 'always',
   };
 }
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import { loginCommand, readSshSample, type SshRoute, streamCommand } from '../../src/bench/ssh-way.ts';
+import { loginCommand, readSshSample, type SshRoute, streamCommand } from '../../src/bench/ssh-method.ts';
 import type { HostRef } from '../../src/model/pipeline.ts';
 
 const LOCAL: HostRef = { name: '', user: undefined, label: 'this machine' };
@@ -28,7 +28,7 @@ function callsOf(command: string): readonly string[] {
   return stderr.split('\n').filter((line) => line.startsWith('-T|'));
 }
 
-describe('the way of ssh', () => {
+describe('the method of ssh', () => {
   it('asks nothing, remembers nothing, and uses the configuration of this machine on it alone', () => {
     const [direct] = callsOf(loginCommand(DIRECT));
     expect(direct).to.match(/BatchMode=yes.*StrictHostKeyChecking=yes.*ControlPath=none.*\|--\|ann@h2\|true\|$/);
