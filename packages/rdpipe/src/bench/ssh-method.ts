@@ -7,7 +7,7 @@ import type { Sample } from '../model/benchmark.ts';
 import { RdpipeError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
-import { quoteForSh } from '../native/places.ts';
+import { quoteForSh } from '../native/install-dirs.ts';
 
 /** Where ssh is run, and from where to where it leads. */
 export interface SshRoute {

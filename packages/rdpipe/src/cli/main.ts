@@ -1,6 +1,6 @@
 /** The program. Descriptors 0 and 1 are made safe before anything is loaded that might touch them. */
 import { setMaxListeners } from 'node:events';
-import { keepCallersLimits } from '../native/callers-limits.ts';
+import { keepCallersLimits } from '../native/caller-limits.ts';
 import { readRawArgv } from '../parse/raw-argv.ts';
 import { failureText } from '../ui/failure.ts';
 import { leaveTerminalModes, protectPayload } from '../ui/protect-payload.ts';

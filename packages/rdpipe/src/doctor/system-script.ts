@@ -35,7 +35,7 @@ export async function askSystem(
       AbortSignal.any([signal, timeout]),
       what,
     );
-    const facts = decodeSystem(answer.words);
+    const facts = decodeSystem(answer.text);
     if (facts === undefined)
       throw new SessionError('agent_protocol', session.label, `${what}: its answer makes no sense`);
     return facts;

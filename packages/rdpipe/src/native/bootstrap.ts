@@ -1,7 +1,15 @@
 /** The script that finds an agent on a host and becomes it. POSIX, for any sh. */
 import type { Bundle, Bundles } from './bundle.ts';
+import {
+  DIGEST_CHECK,
+  dynamicSet,
+  INSTALL_DIRS,
+  plainSet,
+  quoteForSh,
+  type RunningSet,
+  TRUST_CHECK,
+} from './install-dirs.ts';
 import type { Platform } from './locate.ts';
-import { dynamicSet, PLACES, plainSet, quoteForSh, RIGHTNESS, type RunningSet, TRUST } from './places.ts';
 
 export interface BootstrapOptions {
   /** Makes our first line unlike anything that a login shell prints. */
@@ -23,7 +31,7 @@ export function magicOf(nonce: string): string {
  * there; of the programs beside it the agent says so itself). The braces make a shell read all of it before it runs any.
  */
 export function bootstrapScript(options: BootstrapOptions): string {
-  const search = options.agentPath === undefined ? searchPlaces(options) : tryPath(options.agentPath, options);
+  const search = options.agentPath === undefined ? searchInstallDirs(options) : tryPath(options.agentPath, options);
   return `{
 nonce=${options.nonce}
 system=
@@ -34,16 +42,16 @@ printf '\\nrdstage/1 %s missing %s%s\\n' "$nonce" "\${system:-$(uname -sm)}" "$d
 `;
 }
 
-function searchPlaces(options: BootstrapOptions): string {
-  return `${TRUST}
-${RIGHTNESS}
+function searchInstallDirs(options: BootstrapOptions): string {
+  return `${TRUST_CHECK}
+${DIGEST_CHECK}
 version=
 ${chooseVersion(options.bundles)}
-for place in ${PLACES.join(' ')}; do
-  if [ "$place" ] && [ "$version" ] && is_safe "$place" "$place/$version"; then
-    choose_set "$place/$version"
+for base in ${INSTALL_DIRS.join(' ')}; do
+  if [ "$base" ] && [ "$version" ] && is_safe "$base" "$base/$version"; then
+    choose_set "$base/$version"
     if is_right "$agent" "$wanted"; then
-      { true >"$place/$version/used"; } 2>/dev/null
+      { true >"$base/$version/used"; } 2>/dev/null
       exec ${becomeAgent(options)} \${sums:+--sums "$sums"}
     fi
     damaged=' damaged'

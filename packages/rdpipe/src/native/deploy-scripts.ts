@@ -1,22 +1,22 @@
 /** What is run on a host to take the agent in. POSIX, for any sh; `say` is remote-script's. */
 import type { Bundle, BundleFile } from './bundle.ts';
-import { dynamicSet, plainSet, quoteForSh, RIGHTNESS, type RunningSet, TRUST } from './places.ts';
+import { DIGEST_CHECK, dynamicSet, plainSet, quoteForSh, type RunningSet, TRUST_CHECK } from './install-dirs.ts';
 
 /**
- * Makes a new directory in the place, takes the agent from standard input and tries it. Says the directory.
- * Another run may make the place at the same moment.
+ * Makes a new directory in an install directory, takes the agent from standard input and tries it. Says the directory.
+ * Another run may make that directory at the same moment.
  */
-export function acceptAgentScript(place: string, agent: BundleFile): string {
+export function acceptAgentScript(dir: string, agent: BundleFile): string {
   return `umask 077
-${TRUST}
-${RIGHTNESS}
+${TRUST_CHECK}
+${DIGEST_CHECK}
 folder=
-place=${place}
-fail() { [ "$folder" ] && rm -rf -- "$folder"; say failed "\${place:-a place that is not set}: $*"; exit; }
-[ "$place" ] || fail 'no such variable'
-[ -d "$place" ] || reason=$({ mkdir -p -- "\${place%/*}" && mkdir -m 700 -- "$place"; } 2>&1) || [ -d "$place" ] || fail "$reason"
-is_safe "$place" || fail "$reason"
-folder=$place/new-$nonce
+base=${dir}
+fail() { [ "$folder" ] && rm -rf -- "$folder"; say failed "\${base:-a place that is not set}: $*"; exit; }
+[ "$base" ] || fail 'no such variable'
+[ -d "$base" ] || reason=$({ mkdir -p -- "\${base%/*}" && mkdir -m 700 -- "$base"; } 2>&1) || [ -d "$base" ] || fail "$reason"
+is_safe "$base" || fail "$reason"
+folder=$base/new-$nonce
 reason=$(mkdir -m 700 -- "$folder" 2>&1) || { bad=$reason folder= ; fail "$bad"; }
 ${acceptFile(agent)}
 "$folder/${agent.name}" --version >/dev/null 2>&1
@@ -30,7 +30,7 @@ esac`;
 /** Takes one more file into the directory. */
 export function acceptFileScript(folder: string, file: BundleFile): string {
   return `umask 077
-${RIGHTNESS}
+${DIGEST_CHECK}
 folder=${quoteForSh(folder)}
 fail() { rm -rf -- "$folder"; say failed "\${folder%/*}: $*"; exit; }
 ${acceptFile(file)}
@@ -42,22 +42,22 @@ say ok`;
  * seen to be bad is taken away.
  * Programs that use libraries of the host stay only where they run. Versions that nobody used for 30 days go.
  */
-export function putInPlaceScript(place: string, folder: string, bundle: Bundle): string {
-  return `${TRUST}
-${RIGHTNESS}
-${wholeness(bundle)}
-place=${place}
+export function installScript(dir: string, folder: string, bundle: Bundle): string {
+  return `${TRUST_CHECK}
+${DIGEST_CHECK}
+${completenessCheck(bundle)}
+base=${dir}
 folder=${quoteForSh(folder)}
-version=$place/${bundle.digest}
+version=$base/${bundle.digest}
 for program in rdstage rdsend rdrecv; do
   [ -f "$folder/dynamic/$program" ] || continue
   "$folder/dynamic/$program" --version >/dev/null 2>&1 || rm -rf -- "$folder/dynamic"
 done
 (umask 077 && true >"$folder/used")
-if [ -e "$version" ] && ! { is_safe "$place" "$version" && is_whole "$version"; }; then rm -rf -- "$version"; fi
+if [ -e "$version" ] && ! { is_safe "$base" "$version" && is_whole "$version"; }; then rm -rf -- "$version"; fi
 [ -d "$version" ] || reason=$(mv -- "$folder" "$version" 2>&1)
 rm -rf -- "$folder" "$version/\${folder##*/}"
-for old in "$place"/*; do
+for old in "$base"/*; do
   [ "$old" = "$version" ] || [ "$(find "$old" "$old/used" -prune ! -mtime +30 2>/dev/null)" ] || rm -rf -- "$old"
 done
 if is_whole "$version"; then say ok; else say failed "$version: $reason"; fi`;
@@ -80,17 +80,17 @@ esac`;
 }
 
 /** Defines `is_whole DIR`: the programs there that would run are the bundle's. */
-function wholeness(bundle: Bundle): string {
+function completenessCheck(bundle: Bundle): string {
   const dynamic = dynamicSet(bundle);
   return `is_whole() {
   if [ -e "$1/dynamic" ]; then
-    [ ! -h "$1/dynamic" ] && ${dynamic === undefined ? 'false' : allRight(dynamic)}
+    [ ! -h "$1/dynamic" ] && ${dynamic === undefined ? 'false' : allIntact(dynamic)}
   else
-    ${allRight(plainSet(bundle))}
+    ${allIntact(plainSet(bundle))}
   fi
 }`;
 }
 
-function allRight({ agent, others }: RunningSet): string {
+function allIntact({ agent, others }: RunningSet): string {
   return [agent, ...others].map(({ name, sha256 }) => `is_right "$1/${name}" ${sha256}`).join(' && ');
 }

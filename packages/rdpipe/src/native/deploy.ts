@@ -5,8 +5,8 @@ import { printable } from '../model/text.ts';
 import type { HostSession } from '../session/host-session.ts';
 import { createLimit } from '../session/limit.ts';
 import type { Bundle, BundleFile } from './bundle.ts';
-import { acceptAgentScript, acceptFileScript, putInPlaceScript } from './deploy-scripts.ts';
-import { PLACES } from './places.ts';
+import { acceptAgentScript, acceptFileScript, installScript } from './deploy-scripts.ts';
+import { INSTALL_DIRS } from './install-dirs.ts';
 import { type Payload, runScript } from './remote-script.ts';
 
 interface DeployOptions {
@@ -18,16 +18,16 @@ interface DeployOptions {
 const COPIES_AT_A_TIME = 4;
 
 /**
- * Puts a bundle into the first place of the host where programs may be written and run.
- * @throws SessionError `no_agent` that says what is wrong with each place.
+ * Puts a bundle into the first directory of the host where programs may be written and run.
+ * @throws SessionError `no_agent` that says what is wrong with each directory.
  */
 export async function deploy(session: HostSession, bundle: Bundle, options: DeployOptions): Promise<void> {
   const { label } = session;
   const bytes = [bundle.agent, ...bundle.others].reduce((sum, file) => sum + file.bytes, 0);
   options.emit({ kind: 'deploying', host: label, bytes });
   const complaints: string[] = [];
-  for (const place of PLACES) {
-    const complaint = await deployTo(place, session, bundle, options);
+  for (const dir of INSTALL_DIRS) {
+    const complaint = await deployTo(dir, session, bundle, options);
     if (complaint === undefined) return;
     complaints.push(complaint);
     options.emit({ kind: 'log', message: `${label}: ${complaint}` });
@@ -36,23 +36,23 @@ export async function deploy(session: HostSession, bundle: Bundle, options: Depl
   throw new SessionError('no_agent', label, message);
 }
 
-/** The agent comes first: where it does not run, nothing else is copied. Returns why the place will not do. */
+/** The agent comes first: where it does not run, nothing else is copied. Returns why the directory cannot be used. */
 async function deployTo(
-  place: string,
+  dir: string,
   session: HostSession,
   bundle: Bundle,
   { signal }: DeployOptions,
 ): Promise<string | undefined> {
   const { agent, others } = bundle;
-  const accepted = await runScript(session, acceptAgentScript(place, agent), payloadOf(agent), signal);
-  if (!accepted.ok) return printable(accepted.words);
-  const folder = accepted.words;
+  const accepted = await runScript(session, acceptAgentScript(dir, agent), payloadOf(agent), signal);
+  if (!accepted.ok) return printable(accepted.text);
+  const folder = accepted.text;
   const limit = createLimit(COPIES_AT_A_TIME);
   const copy = (file: BundleFile) => runScript(session, acceptFileScript(folder, file), payloadOf(file), signal);
   const copied = await Promise.all(others.map((file) => limit(signal, () => copy(file))));
   const complaint = copied.find(({ ok }) => !ok);
-  const installed = complaint ?? (await runScript(session, putInPlaceScript(place, folder, bundle), undefined, signal));
-  return installed.ok ? undefined : printable(installed.words);
+  const installed = complaint ?? (await runScript(session, installScript(dir, folder, bundle), undefined, signal));
+  return installed.ok ? undefined : printable(installed.text);
 }
 
 function payloadOf(file: BundleFile): Payload {

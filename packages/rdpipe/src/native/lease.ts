@@ -4,9 +4,9 @@ import type { AgentRequest } from '../model/protocol.ts';
 export interface Lease {
   readonly ms: number;
   /** Something came. */
-  heard(): void;
+  received(): void;
   /** Something is sent: `prepare` tells the agent its duty to be heard, `suspend` lets the lease stand still. */
-  told(request: AgentRequest): void;
+  sent(request: AgentRequest): void;
   expired(): boolean;
   stop(): void;
 }
@@ -27,21 +27,21 @@ export function watchLease(ms: number, { ping, expire }: LeaseActions): Lease {
       expire();
     }, ms).unref();
   };
-  const rest = () => {
+  const stopWatching = () => {
     clearTimeout(silence);
     silence = undefined;
   };
   return {
     ms,
-    heard: () => void silence?.refresh(),
-    told({ op }) {
+    received: () => void silence?.refresh(),
+    sent({ op }) {
       if (op === 'prepare' || op === 'resume') watchSilence();
-      if (op === 'suspend') rest();
+      if (op === 'suspend') stopWatching();
     },
     expired: () => expired,
     stop() {
       clearInterval(pings);
-      rest();
+      stopWatching();
     },
   };
 }

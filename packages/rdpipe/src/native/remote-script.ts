@@ -1,10 +1,10 @@
 import type { HostSession } from '../session/host-session.ts';
-import { type Conversation, closedError, converse } from './conversation.ts';
+import { closedError, createLineChannel, type LineChannel } from './line-channel.ts';
 
 /** What a script of ours on a host said last. */
 export interface Answer {
   readonly ok: boolean;
-  readonly words: string;
+  readonly text: string;
 }
 
 /** What a script reads from its standard input, in the form that it said to be ready for. */
@@ -23,16 +23,16 @@ export async function runScript(
   signal: AbortSignal,
   what = `cannot copy the agent to ${session.label}`,
 ): Promise<Answer> {
-  const conversation = converse(session, await session.openShell(signal));
-  const { channel, nonce } = conversation;
+  const lineChannel = createLineChannel(session, await session.openShell(signal));
+  const { channel, nonce } = lineChannel;
   const end = () => channel.kill();
   signal.addEventListener('abort', end, { once: true });
   try {
     channel.stdin.write(wrap(script, nonce));
-    const first = await nextSaid(conversation, what);
+    const first = await nextLine(lineChannel, what);
     if (first.verb !== 'ready') return answerOf(first);
-    channel.stdin.end(await payload?.(first.words));
-    return answerOf(await nextSaid(conversation, what));
+    channel.stdin.end(await payload?.(first.text));
+    return answerOf(await nextLine(lineChannel, what));
   } catch (error) {
     signal.throwIfAborted();
     throw error;
@@ -52,23 +52,23 @@ ${script}
 `;
 }
 
-interface Said {
+interface Line {
   readonly verb: string;
-  readonly words: string;
+  readonly text: string;
 }
 
-async function nextSaid(conversation: Conversation, what: string): Promise<Said> {
-  const prefix = `rdpipe ${conversation.nonce} `;
+async function nextLine(lineChannel: LineChannel, what: string): Promise<Line> {
+  const prefix = `rdpipe ${lineChannel.nonce} `;
   for (;;) {
-    const { value: line } = await conversation.lines.next();
-    if (!line) throw await closedError(conversation, 'no_agent', what);
+    const { value: line } = await lineChannel.lines.next();
+    if (!line) throw await closedError(lineChannel, 'no_agent', what);
     const text = line.toString('utf8');
     if (!text.startsWith(prefix)) continue;
     const [verb = '', ...words] = text.slice(prefix.length).split(' ');
-    return { verb, words: words.join(' ') };
+    return { verb, text: words.join(' ') };
   }
 }
 
-function answerOf({ verb, words }: Said): Answer {
-  return { ok: verb === 'ok', words };
+function answerOf({ verb, text: words }: Line): Answer {
+  return { ok: verb === 'ok', text: words };
 }

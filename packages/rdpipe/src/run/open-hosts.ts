@@ -3,7 +3,7 @@ import type { HostRef, Pipeline } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import { forHost, type Settings } from '../model/settings.ts';
 import type { Agent } from '../native/agent.ts';
-import { startAgent } from '../native/agent-client.ts';
+import { startAgent } from '../native/start-agent.ts';
 import { LOCAL } from '../plan/facts.ts';
 import { needsLocal } from '../plan/segments.ts';
 import { type OnOpen, type Opened, openSessions, type Sessions } from '../session/open.ts';

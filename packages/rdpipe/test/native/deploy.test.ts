@@ -20,11 +20,11 @@ import { needsFile, needsRoot, needsTool } from '../../../../test/support/needs.
 import { SessionError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { Agent } from '../../src/native/agent.ts';
-import { type AgentOptions, startAgent } from '../../src/native/agent-client.ts';
 import { loadBundles, readBundles } from '../../src/native/bundle.ts';
 import { deploy } from '../../src/native/deploy.ts';
 import { installationRoot } from '../../src/native/installation-root.ts';
 import { THIS_PLATFORM } from '../../src/native/locate.ts';
+import { type AgentOptions, startAgent } from '../../src/native/start-agent.ts';
 import type { HostSession } from '../../src/session/host-session.ts';
 import { openSessions, type Sessions } from '../../src/session/open.ts';
 import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session/ssh-hosts.ts';

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { printable } from '../../src/model/text.ts';
 import { decodeEvent, decodeHello } from '../../src/native/decode.ts';
+import { quoteForSh } from '../../src/native/install-dirs.ts';
 import { readLines } from '../../src/native/lines.ts';
-import { quoteForSh } from '../../src/native/places.ts';
 import { connected, counters, exited, linkEnded } from '../run/sample.ts';
 import { HELLO } from './fake-agent.ts';
 

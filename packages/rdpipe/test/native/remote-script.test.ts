@@ -34,11 +34,11 @@ describe('a script on a host', () => {
   it('answers, whatever else is printed', async () => {
     expect(await runScript(session, 'echo noise; printf more; say ok two words', undefined, NEVER)).to.deep.equal({
       ok: true,
-      words: 'two words',
+      text: 'two words',
     });
     expect(await runScript(session, `say failed "two\nlines"`, undefined, NEVER)).to.deep.equal({
       ok: false,
-      words: 'two lines',
+      text: 'two lines',
     });
   });
 
@@ -59,7 +59,7 @@ describe('a script on a host', () => {
   ] as const) {
     it(`takes a file in, byte for byte, ${how}`, async () => {
       const content = Buffer.concat([Buffer.from('say ok\nexit\n'), randomBytes(1 << 20)]);
-      expect(await copy(content, content, before)).to.deep.equal({ ok: true, words: '' });
+      expect(await copy(content, content, before)).to.deep.equal({ ok: true, text: '' });
       expect(readFileSync(join(folder, 'dynamic/program')).equals(content)).to.equal(true);
       expect(statSync(join(folder, 'dynamic/program')).mode & 0o777).to.equal(0o700);
     });
@@ -68,7 +68,7 @@ describe('a script on a host', () => {
   it('takes no file in that was damaged on its way', async () => {
     expect(await copy(Buffer.from('evil'), Buffer.from('good'))).to.deep.equal({
       ok: false,
-      words: `${dirname(folder)}: the copy is not whole`,
+      text: `${dirname(folder)}: the copy is not whole`,
     });
     expect(existsSync(folder)).to.equal(false);
   });

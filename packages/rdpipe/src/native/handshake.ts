@@ -3,32 +3,32 @@ import type { Emit } from '../model/events.ts';
 import { type AgentHello, PROTOCOL_VERSION } from '../model/protocol.ts';
 import { printableBytes, shorten } from '../model/text.ts';
 import { magicOf } from './bootstrap.ts';
-import { type Conversation, closedError, LONGEST_LINE_BYTES } from './conversation.ts';
 import { decodeHello } from './decode.ts';
+import { closedError, type LineChannel, LONGEST_LINE_BYTES } from './line-channel.ts';
 import { LineTooLongError } from './lines.ts';
 
 /** What the first line of ours says. */
-export type Greeting =
+export type Handshake =
   | { readonly kind: 'hello'; readonly hello: AgentHello }
   /** `isDamaged`: there was one, and it is not what we had put there. */
   | { readonly kind: 'missing'; readonly os: string; readonly cpu: string; readonly isDamaged: boolean };
 
-interface GreetOptions {
+interface HandshakeOptions {
   readonly emit: Emit;
   readonly signal: AbortSignal;
 }
 
 /**
  * Waits for the line that carries our nonce; what comes before it is noise of the login shell.
- * @throws SessionError when it does not come, or is no greeting; the signal's reason.
+ * @throws SessionError when it does not come, or is no hello; the signal's reason.
  */
-export async function greet(conversation: Conversation, { emit, signal }: GreetOptions): Promise<Greeting> {
-  const { channel, session } = conversation;
+export async function awaitHello(lineChannel: LineChannel, { emit, signal }: HandshakeOptions): Promise<Handshake> {
+  const { channel, session } = lineChannel;
   const end = () => channel.kill();
   signal.addEventListener('abort', end, { once: true });
   try {
     signal.throwIfAborted();
-    return parseGreeting(await findMagicLine(conversation, emit), session.label);
+    return parseFirstLine(await findMagicLine(lineChannel, emit), session.label);
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof LineTooLongError ? noisyError(session.label) : error;
@@ -38,14 +38,14 @@ export async function greet(conversation: Conversation, { emit, signal }: GreetO
 }
 
 /** A login shell's last line of noise may lack its newline, so that ours begins in its midst. */
-async function findMagicLine(conversation: Conversation, emit: Emit): Promise<Buffer> {
-  const { lines, nonce, session } = conversation;
+async function findMagicLine(lineChannel: LineChannel, emit: Emit): Promise<Buffer> {
+  const { lines, nonce, session } = lineChannel;
   const magic = magicOf(nonce);
   let noiseBytes = 0;
   let firstNoise = '';
   while (noiseBytes <= LONGEST_LINE_BYTES) {
     const { value: line } = await lines.next();
-    if (!line) throw await endedError(conversation, firstNoise);
+    if (!line) throw await endedError(lineChannel, firstNoise);
     const start = line.indexOf(magic);
     const noise = line.subarray(0, start < 0 ? line.length : start);
     firstNoise ||= printableBytes(noise).trim();
@@ -58,17 +58,17 @@ async function findMagicLine(conversation: Conversation, emit: Emit): Promise<Bu
 }
 
 /** Accounts that may not run commands say so in a line of their own: nologin, `command=` of authorized_keys. */
-function endedError(conversation: Conversation, firstNoise: string): Promise<Error> {
-  const { label, checkCommand } = conversation.session;
-  if (firstNoise === '') return closedError(conversation, 'no_agent', notStarted(label));
+function endedError(lineChannel: LineChannel, firstNoise: string): Promise<Error> {
+  const { label, checkCommand } = lineChannel.session;
+  if (firstNoise === '') return closedError(lineChannel, 'no_agent', notStarted(label));
   const next = checkCommand === undefined ? '' : ` (${checkCommand} to compare)`;
   const said = `its login shell printed '${shorten(firstNoise, NOISE_MAX_CHARACTERS)}' and ended${next}`;
-  return closedError(conversation, 'no_shell', notStarted(label), said);
+  return closedError(lineChannel, 'no_shell', notStarted(label), said);
 }
 
 const NOISE_MAX_CHARACTERS = 200;
 
-function parseGreeting(line: Buffer, label: string): Greeting {
+function parseFirstLine(line: Buffer, label: string): Handshake {
   const missing = /^missing (\S{1,64}) (\S{1,64})( damaged)?$/.exec(line.toString('utf8'));
   if (missing) {
     return { kind: 'missing', os: missing[1] ?? '', cpu: missing[2] ?? '', isDamaged: missing[3] !== undefined };

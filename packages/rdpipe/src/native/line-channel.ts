@@ -7,7 +7,7 @@ import { keepTail } from '../session/text-tail.ts';
 import { readLines } from './lines.ts';
 
 /** A channel that is to become an agent, and what is known of it. */
-export interface Conversation {
+export interface LineChannel {
   readonly session: HostSession;
   readonly channel: Channel;
   /** Makes our lines unlike anything that a login shell prints. */
@@ -19,10 +19,10 @@ export interface Conversation {
 }
 
 export const LONGEST_LINE_BYTES = 1024 * 1024;
-const LAST_WORDS_MS = 1000;
-const LAST_WORDS_MAX_CHARACTERS = 1000;
+const STDERR_END_MS = 1000;
+const REASON_MAX_CHARACTERS = 1000;
 
-export function converse(session: HostSession, channel: Channel, nonce = newNonce()): Conversation {
+export function createLineChannel(session: HostSession, channel: Channel, nonce = newNonce()): LineChannel {
   return {
     session,
     channel,
@@ -41,18 +41,18 @@ export function newNonce(): string {
  * `what` begins the message: `cannot start the agent on h1`; `silent` ends it where nothing more is known.
  */
 export async function closedError(
-  { session, channel, stderr }: Conversation,
+  { session, channel, stderr }: LineChannel,
   code: SessionErrorCode,
   what: string,
-  silent = 'it ended without a word',
+  noReason = 'it ended without a word',
 ): Promise<Error> {
-  await settlesWithin(channel.closed, LAST_WORDS_MS);
+  await settlesWithin(channel.closed, STDERR_END_MS);
   const failure = session.failure();
   if (failure) return failure;
   const lines = stderr()
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  const last = shorten(lines.at(-1) ?? silent, LAST_WORDS_MAX_CHARACTERS);
+  const last = shorten(lines.at(-1) ?? noReason, REASON_MAX_CHARACTERS);
   return new SessionError(code, session.label, `${what}: ${printable(last)}`);
 }

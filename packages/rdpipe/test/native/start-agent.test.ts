@@ -6,7 +6,7 @@ import { SessionError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { AgentEvent, AgentRequest } from '../../src/model/protocol.ts';
 import type { Agent } from '../../src/native/agent.ts';
-import { type AgentOptions, startAgent } from '../../src/native/agent-client.ts';
+import { type AgentOptions, startAgent } from '../../src/native/start-agent.ts';
 import { createLocalSession } from '../../src/session/local.ts';
 import { HELLO, writeFakeAgent } from './fake-agent.ts';
 

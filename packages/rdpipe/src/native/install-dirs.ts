@@ -2,7 +2,7 @@
 import type { Bundle } from './bundle.ts';
 
 /** Directories of ours on a host, in the order in which they are tried, for what begins with TRUST. Each word is empty where its variable is. */
-export const PLACES: readonly string[] = [
+export const INSTALL_DIRS: readonly string[] = [
   '"${HOME:+$HOME/.cache/rdpipe}"',
   '"${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/rdpipe}"',
   '"/var/tmp/rdpipe-$me"',
@@ -16,7 +16,7 @@ export const PLACES: readonly string[] = [
  * A program that is started takes longer than all the rest: one `ls` looks at all of them, the first ones told from those
  * above by `//`, and the kernel knows our number.
  */
-export const TRUST = `me=
+export const TRUST_CHECK = `me=
 { while read -r word me rest; do [ "$word" = Uid: ] && break; done </proc/self/status; } 2>/dev/null
 [ "$me" ] || me=$(id -u)
 is_safe() {
@@ -45,7 +45,7 @@ open_above() { reason='others may put another directory in its place'; }`;
  * Defines `is_right FILE SHA256`: a program, no link, and its contents too where a program computes digests. And what it
  * takes: `digest FILE` sets `sum` to the digest and more, or to nothing.
  */
-export const RIGHTNESS = `digest() {
+export const DIGEST_CHECK = `digest() {
   sum=$(sha256sum <"$1" 2>/dev/null) || sum=$(shasum -a 256 <"$1" 2>/dev/null) || sum=$(openssl dgst -sha256 -r <"$1" 2>/dev/null) || sum=
 }
 is_right() {

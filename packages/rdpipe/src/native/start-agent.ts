@@ -1,0 +1,160 @@
+/** Starts an agent on a host, or here. */
+import { existsSync } from 'node:fs';
+import { SessionError } from '../model/errors.ts';
+import type { Emit } from '../model/events.ts';
+import { printable } from '../model/text.ts';
+import { anySignal, unlessAborted } from '../session/abort.ts';
+import { startChild } from '../session/child-channel.ts';
+import type { HostSession } from '../session/host-session.ts';
+import type { Agent } from './agent.ts';
+import { createAgent } from './agent-client.ts';
+import { bootstrapScript } from './bootstrap.ts';
+import { type Bundle, type Bundles, loadBundles } from './bundle.ts';
+import { callersLimits } from './caller-limits.ts';
+import { deploy } from './deploy.ts';
+import { awaitHello, type Handshake } from './handshake.ts';
+import { createLineChannel, type LineChannel, newNonce } from './line-channel.ts';
+import { locateLocalAgent } from './locate.ts';
+
+export interface AgentOptions {
+  /** --agent PATH: an agent that is on the host already; nothing is deployed. */
+  readonly agentPath: string | undefined;
+  /** Run it by `sudo -n`. */
+  readonly sudo: boolean;
+  readonly leaseMs: number;
+  /** Longest wait for the agent's first line, deployment apart. */
+  readonly startTimeoutMs: number;
+  /** The local agent gets our own descriptors 0 and 1 for links of kind `stdin` and `stdout`. */
+  readonly userDescriptors: boolean;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Starts the agent on a session's host; deploys it first where it is missing.
+ * @throws SessionError `no_agent` or `agent_protocol`, or what broke the session.
+ */
+export async function startAgent(session: HostSession, options: AgentOptions): Promise<Agent> {
+  const { lineChannel, handshake, startMs } =
+    session.kind === 'local'
+      ? await openAgent(session, () => startLocally(session, options), options)
+      : await startRemotely(session, options);
+  if (handshake.kind === 'missing') throw missingError(session.label, options, handshake);
+  return createAgent(lineChannel, handshake.hello, startMs, options.leaseMs);
+}
+
+interface OpenedAgent {
+  readonly lineChannel: LineChannel;
+  readonly handshake: Handshake;
+  readonly startMs: number;
+}
+
+/** The channel has to open and to greet within the time. One that does not become an agent is closed. */
+async function openAgent(
+  session: HostSession,
+  open: () => LineChannel | Promise<LineChannel>,
+  { startTimeoutMs, emit, signal }: AgentOptions,
+): Promise<OpenedAgent> {
+  const began = performance.now();
+  const late = AbortSignal.timeout(startTimeoutMs);
+  const giveUp = AbortSignal.any([signal, late]);
+  const opening = Promise.resolve().then(open);
+  let handshake: Handshake | undefined;
+  try {
+    const lineChannel = await unlessAborted(opening, giveUp);
+    handshake = await awaitHello(lineChannel, { emit, signal: giveUp });
+    return { lineChannel, handshake, startMs: performance.now() - began };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw late.aborted ? slowStartError(session, startTimeoutMs) : error;
+  } finally {
+    if (handshake?.kind !== 'hello') opening.then(({ channel }) => channel.kill()).catch(() => {});
+  }
+}
+
+function slowStartError({ label, checkCommand }: HostSession, limitMs: number): SessionError {
+  const what = `cannot start the agent on ${label}`;
+  if (checkCommand === undefined) {
+    return new SessionError('no_agent', label, `${what}: no answer within ${limitMs / 1000} s`);
+  }
+  const reason = `connected and logged in, but its login shell did not start it within ${limitMs / 1000} s`;
+  return new SessionError(
+    'slow_shell',
+    label,
+    `${what}: ${reason} (look at ~/.bashrc there; ${checkCommand} to compare)`,
+  );
+}
+
+/** No shell and no deployment: the programs are beside this one. */
+function startLocally(session: HostSession, { agentPath, sudo, userDescriptors }: AgentOptions): LineChannel {
+  const agent = agentPath ?? locateLocalAgent();
+  if (agent === undefined) {
+    throw new SessionError(
+      'no_agent',
+      session.label,
+      'this copy of rdpipe holds no programs for the CPU of this machine',
+    );
+  }
+  if (!existsSync(agent)) throw missingProgramError(session.label, agent);
+  const nonce = newNonce();
+  const command = [...(sudo ? ['sudo', '-n', '--'] : []), agent, '--agent', '--nonce', nonce, ...callersLimits()];
+  const channel = userDescriptors
+    ? startChild([...command, '--user-stdin', '3', '--user-stdout', '4'], {}, [0, 1])
+    : startChild(command);
+  return createLineChannel(session, channel, nonce);
+}
+
+/** The agent that is on the host, copied there first where it is missing or another. */
+async function startRemotely(session: HostSession, options: AgentOptions): Promise<OpenedAgent> {
+  const bundles = await loadBundles();
+  const first = await runBootstrap(session, bundles, options);
+  const { handshake } = first;
+  if (handshake.kind === 'hello' || options.agentPath !== undefined) return first;
+  if (handshake.isDamaged) options.emit({ kind: 'warning', message: damagedMessage(session.label) });
+  const signal = anySignal(options.signal);
+  await deploy(session, bundleFor(session.label, bundles, handshake), { ...options, signal });
+  return runBootstrap(session, bundles, options);
+}
+
+/** Nothing but the script is sent before the agent's first line: a shell may read ahead, and would swallow it. */
+async function runBootstrap(session: HostSession, bundles: Bundles, options: AgentOptions): Promise<OpenedAgent> {
+  const { agentPath, sudo, signal } = options;
+  const open = async () => {
+    const lineChannel = createLineChannel(session, await session.openShell(signal));
+    lineChannel.channel.stdin.write(bootstrapScript({ nonce: lineChannel.nonce, bundles, agentPath, sudo }));
+    return lineChannel;
+  };
+  return openAgent(session, open, options);
+}
+
+function damagedMessage(label: string): string {
+  return `the agent's programs on ${label} are not as they were copied there: they were not run, and are copied anew`;
+}
+
+type Missing = Extract<Handshake, { kind: 'missing' }>;
+
+function bundleFor(label: string, bundles: Bundles, { os, cpu }: Missing): Bundle {
+  const bundle = bundles.get(`${os.toLowerCase()}-${cpu}`);
+  if (bundle) return bundle;
+  const known = [...bundles.keys()].join(', ') || 'none';
+  const platform = printable(`${os} on ${cpu}`);
+  throw new SessionError(
+    'no_agent',
+    label,
+    `there is no build of the agent for ${label}, which is ${platform} (builds: ${known})`,
+  );
+}
+
+function missingError(label: string, { agentPath }: AgentOptions, { os, cpu }: Missing): SessionError {
+  if (agentPath !== undefined) return missingProgramError(label, agentPath);
+  const reason = `its copy is not found again (${printable(`${os} on ${cpu}`)})`;
+  return new SessionError('no_agent', label, `cannot start the agent on ${label}: ${reason}`);
+}
+
+function missingProgramError(label: string, path: string): SessionError {
+  return new SessionError(
+    'no_agent',
+    label,
+    `cannot start the agent on ${label}: no program ${printable(path)} is there`,
+  );
+}
