@@ -7,7 +7,7 @@ import type { Settings } from '../model/settings.ts';
 import { type Installation, sessionSettings } from '../run/open-hosts.ts';
 import { attempt, runTrial } from '../run/trial.ts';
 import { openSessions, type Sessions } from '../session/open.ts';
-import { controllingTerminal } from '../session/terminal.ts';
+import { controllingTerminal } from '../session/prompts/terminal.ts';
 import { methodSettings, type RdpipeMethod, rdpipeMethods, sampleOf, streamPipeline } from './rdpipe-methods.ts';
 import { loginCommand, readSshSample, type SshRoute, streamCommand } from './ssh-method.ts';
 

@@ -1,7 +1,7 @@
 /** The program that ssh runs for an answer (SSH_ASKPASS): it passes the question to the running rdpipe and prints what comes back. */
 import { writeSync } from 'node:fs';
 import { connect } from 'node:net';
-import { decodeAnswer, encodeQuestion } from '../session/askpass-protocol.ts';
+import { decodeAnswer, encodeQuestion } from '../session/prompts/askpass-protocol.ts';
 
 const path = process.env.RDPIPE_ASKPASS;
 if (path === undefined) {

@@ -6,7 +6,7 @@ import { constants, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { installationRoot } from '../native/installation-root.ts';
-import { type DemoHost, type KeyPair, makeKeyPair, startDemoHost } from '../session/demo-host.ts';
+import { type DemoHost, type KeyPair, makeKeyPair, startDemoHost } from '../session/ssh2/demo-host.ts';
 import { writeAll } from '../ui/terminal.ts';
 
 /** Runs both pipelines; the exit status is that of the first one that fails. Leaves nothing behind. */

@@ -4,7 +4,7 @@ import type { HostRef } from '../model/pipeline.ts';
 import type { Settings } from '../model/settings.ts';
 import { type Installation, sessionSettings } from '../run/open-hosts.ts';
 import { type TriedSessions, trySessions } from '../session/open.ts';
-import { controllingTerminal } from '../session/terminal.ts';
+import { controllingTerminal } from '../session/prompts/terminal.ts';
 import { examinePair } from './examine-pair.ts';
 import type { HostFacts } from './facts.ts';
 import { type GatherContext, gatherFacts } from './gather.ts';

@@ -2,8 +2,8 @@
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { printable } from '../model/text.ts';
+import { createConcurrencyLimit } from '../session/concurrency-limit.ts';
 import type { HostSession } from '../session/host-session.ts';
-import { createLimit } from '../session/limit.ts';
 import type { Bundle, BundleFile } from './bundle.ts';
 import { acceptAgentScript, acceptFileScript, installScript } from './deploy-scripts.ts';
 import { INSTALL_DIRS } from './install-dirs.ts';
@@ -47,7 +47,7 @@ async function deployTo(
   const accepted = await runScript(session, acceptAgentScript(dir, agent), payloadOf(agent), signal);
   if (!accepted.ok) return printable(accepted.text);
   const folder = accepted.text;
-  const limit = createLimit(COPIES_AT_A_TIME);
+  const limit = createConcurrencyLimit(COPIES_AT_A_TIME);
   const copy = (file: BundleFile) => runScript(session, acceptFileScript(folder, file), payloadOf(file), signal);
   const copied = await Promise.all(others.map((file) => limit(signal, () => copy(file))));
   const complaint = copied.find(({ ok }) => !ok);

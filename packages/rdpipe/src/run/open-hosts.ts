@@ -7,9 +7,9 @@ import { startAgent } from '../native/start-agent.ts';
 import { LOCAL } from '../plan/facts.ts';
 import { needsLocal } from '../plan/segments.ts';
 import { type OnOpen, type Opened, openSessions, type Sessions } from '../session/open.ts';
+import { locateSsh } from '../session/openssh/program.ts';
+import { controllingTerminal } from '../session/prompts/terminal.ts';
 import type { SessionSettings } from '../session/settings.ts';
-import { locateSsh } from '../session/ssh-program.ts';
-import { controllingTerminal } from '../session/terminal.ts';
 
 /** What becomes of the user's own standard input and output. */
 export interface UserStreams {

@@ -8,7 +8,7 @@ export function connectError(destination: Destination, log: string): SessionErro
   const found = CONNECT_PATTERNS.map((pattern) => ({ pattern, match: pattern.expression.exec(log) })).find(
     ({ match }) => match !== null,
   );
-  if (found?.match) return sessionError(destination, found.pattern.code, found.pattern.words(found.match));
+  if (found?.match) return sessionError(destination, found.pattern.code, found.pattern.reason(found.match));
   return sessionError(destination, 'unreachable', lastLine(log) ?? 'ssh ended without a word');
 }
 
@@ -32,10 +32,10 @@ export function loginTimeoutError(destination: Destination, limitMs: number): Se
 
 /** A server that drops every connection before its login. */
 export function droppedError(destination: Destination): SessionError {
-  return sessionError(destination, 'unreachable', DROPPED_WORDS);
+  return sessionError(destination, 'unreachable', DROPPED_REASON);
 }
 
-const DROPPED_WORDS = 'it closed the connection before the login, as servers do with too many at once';
+const DROPPED_REASON = 'it closed the connection before the login, as servers do with too many at once';
 
 /** `cannot reach h2: connection refused on port 22 (ssh h2 true to check)`. */
 export function sessionError(destination: Destination, code: SessionErrorCode, reason: string): SessionError {
@@ -71,7 +71,7 @@ const DROPPED = [
 interface Pattern {
   readonly expression: RegExp;
   readonly code: SessionErrorCode;
-  readonly words: (match: RegExpExecArray) => string;
+  readonly reason: (match: RegExpExecArray) => string;
 }
 
 /** In order: what ssh says first of a failure may be followed by a vaguer line. */
@@ -79,53 +79,53 @@ const CONNECT_PATTERNS: readonly Pattern[] = [
   {
     expression: /could not resolve hostname (\S+): (.*)/i,
     code: 'unknown_host',
-    words: ([, host = '']) => `unknown host ${printable(host)}`,
+    reason: ([, host = '']) => `unknown host ${printable(host)}`,
   },
   {
     expression: /revoked host key|host key .*revoked/i,
     code: 'host_key',
-    words: () => 'its host key is revoked, or the file of RevokedHostKeys cannot be read',
+    reason: () => 'its host key is revoked, or the file of RevokedHostKeys cannot be read',
   },
   {
     expression: /remote host identification has changed/i,
     code: 'host_key',
-    words: () =>
+    reason: () =>
       'its host key is not the one in known_hosts: somebody may be listening in, or the host was set up anew',
   },
   {
     expression: /host key verification failed|no \S+ host key is known/i,
     code: 'host_key',
-    words: () => 'its host key is not known: connect once by hand and accept it',
+    reason: () => 'its host key is not known: connect once by hand and accept it',
   },
   {
     expression: /too many authentication failures/i,
     code: 'authentication',
-    words: () => 'too many keys were refused: name the right one with IdentityFile and IdentitiesOnly',
+    reason: () => 'too many keys were refused: name the right one with IdentityFile and IdentitiesOnly',
   },
   {
     expression: /permission denied \(([\w,@.-]+)\)/i,
     code: 'authentication',
-    words: ([, methods = '']) => `permission denied (${methods})`,
+    reason: ([, methods = '']) => `permission denied (${methods})`,
   },
   {
     expression: /connect to host \S+ port (\d+): (.*)/i,
     code: 'unreachable',
-    words: ([, port = '', reason = '']) => `${printable(reason.trim()).toLowerCase()} on port ${port}`,
+    reason: ([, port = '', reason = '']) => `${printable(reason.trim()).toLowerCase()} on port ${port}`,
   },
   {
     expression: /open failed: ([^\n]*?)(?:: ([^:\n]*))?$/im,
     code: 'unreachable',
-    words: ([, kind = '', reason = '']) => `its jump host says: ${printable((reason || kind).trim()).toLowerCase()}`,
+    reason: ([, kind = '', reason = '']) => `its jump host says: ${printable((reason || kind).trim()).toLowerCase()}`,
   },
   {
     expression: /stdio forwarding (request )?failed/i,
     code: 'unreachable',
-    words: () => 'its jump host cannot connect to it',
+    reason: () => 'its jump host cannot connect to it',
   },
   {
     expression: /kex_exchange_identification|^connection (closed|reset) by/im,
     code: 'unreachable',
-    words: () => DROPPED_WORDS,
+    reason: () => DROPPED_REASON,
   },
 ];
 

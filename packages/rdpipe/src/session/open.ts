@@ -4,22 +4,22 @@ import { SessionError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import { anySignal } from './abort.ts';
-import { type Connector, createConnector } from './connector.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { destinationOf } from './destination.ts';
 import type { HostSession } from './host-session.ts';
-import { createLimit } from './limit.ts';
 import { createLocalSession } from './local.ts';
-import type { MasterContext } from './master.ts';
-import { connectOpenssh, type OpensshSession } from './openssh.ts';
-import { readPlainConfig } from './plain-config.ts';
+import { readSshConfig } from './openssh/config.ts';
+import type { MasterContext } from './openssh/master.ts';
+import type { SshProgram } from './openssh/program.ts';
+import { connectOpenssh, type OpensshSession } from './openssh/session.ts';
 import { makePrivateDir } from './private-dir.ts';
-import { createPrompter } from './prompts.ts';
+import { createPrompter } from './prompts/prompter.ts';
+import type { Terminal } from './prompts/terminal.ts';
 import { type ConfigReader, type Route, resolveRoute } from './resolve.ts';
+import { createSessionPool, type SessionPool } from './session-pool.ts';
 import type { SessionSettings } from './settings.ts';
-import { readSshConfig } from './ssh-config.ts';
-import type { SshProgram } from './ssh-program.ts';
-import type { Ssh2Session } from './ssh2.ts';
-import type { Terminal } from './terminal.ts';
+import { readPlainConfig } from './ssh2/config-file.ts';
+import type { Ssh2Session } from './ssh2/session.ts';
 
 export interface Sessions {
   /** By id, in the order in which the hosts were first met: `1`, `2`, …, and `local`. */
@@ -113,7 +113,7 @@ export async function trySessions(
 /** What every connection that is being opened shares. */
 interface Opening {
   readonly settings: SessionSettings;
-  readonly connector: Connector;
+  readonly pool: SessionPool;
   readonly local: HostSession;
   readonly close: () => Promise<void>;
 }
@@ -125,15 +125,15 @@ async function beginOpening(settings: SessionSettings, terminal: Terminal | unde
     await dir.remove();
     throw error;
   });
-  const limit = createLimit(CONNECTS_AT_A_TIME);
-  const connector = createClient({ settings, dir, prompter, limit }, ssh);
+  const limit = createConcurrencyLimit(CONNECTS_AT_A_TIME);
+  const pool = createPool({ settings, dir, prompter, limit }, ssh);
   const local = createLocalSession();
   const close = async () => {
     prompter.close();
-    await Promise.all([connector.close(), local.close()]);
+    await Promise.all([pool.close(), local.close()]);
     await dir.remove();
   };
-  return { settings, connector, local, close };
+  return { settings, pool, local, close };
 }
 
 /** The system's ssh where there is one and nothing else is asked for; undefined: ssh2. */
@@ -145,12 +145,12 @@ function chooseSsh({ client, ssh }: SessionSettings): SshProgram | undefined {
 }
 
 /** ssh2 is loaded only where it is used. */
-function createClient(context: Omit<MasterContext, 'ssh'>, ssh: SshProgram | undefined): Connector {
+function createPool(context: Omit<MasterContext, 'ssh'>, ssh: SshProgram | undefined): SessionPool {
   if (ssh !== undefined) {
-    return createConnector<OpensshSession>((route, via) => connectOpenssh(route, via, { ...context, ssh }));
+    return createSessionPool<OpensshSession>((route, via) => connectOpenssh(route, via, { ...context, ssh }));
   }
-  return createConnector<Ssh2Session>(async (route, via) => {
-    const { connectSsh2 } = await import('./ssh2.ts');
+  return createSessionPool<Ssh2Session>(async (route, via) => {
+    const { connectSsh2 } = await import('./ssh2/session.ts');
     return connectSsh2(route, via, context);
   });
 }
@@ -158,7 +158,7 @@ function createClient(context: Omit<MasterContext, 'ssh'>, ssh: SshProgram | und
 async function connectAll(
   hosts: readonly HostRef[],
   routes: ReadonlyMap<string, Route>,
-  { connector, local, settings }: Opening,
+  { pool, local, settings }: Opening,
   onOpen: OnOpen,
 ): Promise<Omit<Sessions, 'close'>> {
   const remote = hosts.filter((host) => host.name !== '');
@@ -173,7 +173,7 @@ async function connectAll(
   const open = async (host: HostRef): Promise<[SessionId, HostSession]> => {
     const route = routes.get(keyOf(host));
     // Logins take longest: they begin first.
-    const session = route === undefined ? await setImmediate(local) : await connector.connect(route);
+    const session = route === undefined ? await setImmediate(local) : await pool.connect(route);
     await onOpen({ id: idOf(host), host, session }, settings.signal);
     return [idOf(host), session];
   };
@@ -181,7 +181,7 @@ async function connectAll(
   const first = new Map([...remote].reverse().map((host) => [idOf(host), host]));
   const wanted = [...idByIdentity.values()].flatMap((id) => first.get(id) ?? []);
   const opened = [...wanted, ...(thisMachine === undefined ? [] : [thisMachine])].map(open);
-  const connected = wanted.map(async (host) => connector.connect(routes.get(keyOf(host)) as Route));
+  const connected = wanted.map(async (host) => pool.connect(routes.get(keyOf(host)) as Route));
   const all = await Promise.race([Promise.all(opened), firstLoss(connected)]);
   return { all: new Map(all), idOf };
 }
@@ -223,12 +223,12 @@ interface Tried extends Attempt {
   readonly identity: string;
 }
 
-async function tryHost(host: HostRef, { settings, connector, local }: Opening): Promise<Tried> {
+async function tryHost(host: HostRef, { settings, pool, local }: Opening): Promise<Tried> {
   const tried = (outcome: HostSession | Error, identity: string): Tried => ({ host, outcome, identity });
   if (host.name === '') return tried(local, LOCAL);
   try {
     const route = await resolveHost(host, settings);
-    return tried(await connector.connect(route), route.identity);
+    return tried(await pool.connect(route), route.identity);
   } catch (error) {
     return tried(error instanceof Error ? error : new Error(String(error)), '');
   }

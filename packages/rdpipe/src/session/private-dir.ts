@@ -23,7 +23,7 @@ export interface PrivateDir {
  */
 export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): PrivateDir {
   const path = tryMake(runtimeDir) ?? mkdtempSync('/tmp/rdpipe-');
-  const keeper = startKeeper(path);
+  const remover = startRemover(path);
   const awaited = new Map<string, () => void>();
   let watcher: FSWatcher | undefined;
   let count = 0;
@@ -47,15 +47,15 @@ export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Privat
     async remove() {
       watcher?.close();
       if (isRemoved(path))
-        keeper.kill(); // it would start a program to find nothing left
-      else keeper.stdin.end();
-      await keeper.closed;
+        remover.kill(); // it would start a program to find nothing left
+      else remover.stdin.end();
+      await remover.closed;
     },
   };
 }
 
 /** Removes the directory when its standard input ends, as that of a killed process does. Where it cannot be started there is none. */
-function startKeeper(path: string): ChildChannel {
+function startRemover(path: string): ChildChannel {
   try {
     return startChild(['sh', '-c', 'read -r nothing; exec rm -rf -- "$1"', 'sh', path]);
   } catch (error) {

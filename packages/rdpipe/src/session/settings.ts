@@ -1,6 +1,6 @@
 /** What the user chose about the control connections, and what they need from the rest of the program. */
 import type { Emit } from '../model/events.ts';
-import type { SshProgram } from './ssh-program.ts';
+import type { SshProgram } from './openssh/program.ts';
 
 export interface SessionSettings {
   /** `auto`: the system's ssh where there is one, else ssh2. */

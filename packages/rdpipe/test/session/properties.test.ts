@@ -4,12 +4,17 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SessionError } from '../../src/model/errors.ts';
-import { decodeAnswer, decodeQuestion, encodeAnswer, encodeQuestion } from '../../src/session/askpass-protocol.ts';
 import { destinationArguments, destinationOf, jumpDestination } from '../../src/session/destination.ts';
 import { connectError, isDroppedBeforeLogin, lostError } from '../../src/session/errors.ts';
-import { matchesPatterns } from '../../src/session/host-pattern.ts';
-import { checkHostKey, knownHostsLine, knownKeyTypes } from '../../src/session/known-hosts.ts';
-import { readPlainConfig } from '../../src/session/plain-config.ts';
+import {
+  decodeAnswer,
+  decodeQuestion,
+  encodeAnswer,
+  encodeQuestion,
+} from '../../src/session/prompts/askpass-protocol.ts';
+import { readPlainConfig } from '../../src/session/ssh2/config-file.ts';
+import { matchesPatterns } from '../../src/session/ssh2/host-pattern.ts';
+import { checkHostKey, knownHostsLine, knownKeyTypes } from '../../src/session/ssh2/known-hosts.ts';
 import { messageLine } from '../../src/ui/failure.ts';
 import { hostRef } from './ssh-hosts.ts';
 

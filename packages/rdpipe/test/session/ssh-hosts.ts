@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type HostSpec, type SshHosts, startSshHosts } from '../../../../test/support/sshd.ts';
 import type { HostRef } from '../../src/model/pipeline.ts';
+import { locateSsh } from '../../src/session/openssh/program.ts';
 import type { SessionSettings } from '../../src/session/settings.ts';
-import { locateSsh } from '../../src/session/ssh-program.ts';
 
 export interface TestHosts extends SshHosts {
   readonly folder: string;

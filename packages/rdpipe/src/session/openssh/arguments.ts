@@ -1,0 +1,97 @@
+/** What every ssh of ours is told before the user's own words: the first value that ssh sees of an option wins. */
+import { destinationArguments } from '../destination.ts';
+import type { Route } from '../resolve.ts';
+import type { SessionSettings } from '../settings.ts';
+import { keyExchangeOption } from './log.ts';
+import type { SshProgram } from './program.ts';
+
+/** A connection without a channel of its own that others share by its control socket. */
+export function masterArguments(
+  route: Route,
+  controlPath: string,
+  logPath: string,
+  options: readonly string[],
+): string[] {
+  return [
+    '-M',
+    '-N',
+    ...['-S', controlPath],
+    ...['-E', logPath],
+    '-x',
+    ...values([keyExchangeOption(route.config), LOG_LEVEL, ...NEUTRAL]),
+    ...values([...supported(route, ['ForkAfterAuthentication=no', 'StdinNull=no']), ...options]),
+    ...destinationArguments(route.destination),
+  ];
+}
+
+/** The limits are ours: those of ssh end with other words, and do not stand still for questions. */
+export function connectOptions({ silenceMs }: SessionSettings, persistS: number): string[] {
+  const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
+  const silence = silenceMs > 0 ? [`ServerAliveInterval=${seconds(silenceMs / 4)}`, 'ServerAliveCountMax=3'] : [];
+  const persist = persistS > 0 ? Math.max(persistS, LEAST_PERSIST_S) : 'no';
+  return ['ConnectTimeout=none', `ControlPersist=${persist}`, ...silence];
+}
+
+/** A run has no channel open between its login and its agent's start: ssh must not end the connection then. */
+const LEAST_PERSIST_S = 10;
+
+/** A channel that runs `sh` over a connection that stands. */
+export function shellArguments(route: Route, controlPath: string, logPath: string): string[] {
+  const options = supported(route, ['ForkAfterAuthentication=no', 'StdinNull=no', 'SessionType=default']);
+  return [
+    ...['-S', controlPath],
+    ...['-E', logPath],
+    ...['-x', '-T'],
+    ...values([LOG_LEVEL, ...NEUTRAL, 'ControlPersist=no', ...NEVER_CONNECTS, ...options]),
+    ...destinationArguments(route.destination),
+    'sh',
+  ];
+}
+
+/** A command to a connection that stands: `-O check` and the like. The user's forwardings must not get into it. */
+export function controlArguments(controlPath: string, command: string, args: readonly string[] = []): string[] {
+  return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), '-O', command, ...args, '--', 'host'];
+}
+
+/**
+ * Asks the far end of a connection that stands for a port that nothing listens on: any answer shows that it is alive. No program is
+ * started there.
+ */
+export function probeArguments(controlPath: string): string[] {
+  return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), '-W', '127.0.0.1:1', '--', 'host'];
+}
+
+/** The ProxyCommand that leads to a target through the jump host of a connection that stands. */
+export function jumpOption({ path }: SshProgram, controlPath: string): string {
+  return `ProxyCommand=${shellWord(path)} -F none -S ${controlPath} ${values(NEVER_CONNECTS).join(' ')} -W '[%h]:%p' host`;
+}
+
+/** ssh expands its percent signs, then a shell takes it. */
+function shellWord(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll('%', '%%').replaceAll("'", `'\\''`)}'`;
+}
+
+/** No configuration of the user's may run something else, ask for a terminal, or forward anything. */
+const NEUTRAL = [
+  'RemoteCommand=none',
+  'RequestTTY=no',
+  'ClearAllForwardings=yes',
+  'PermitLocalCommand=no',
+  'Tunnel=no',
+  'EscapeChar=none',
+];
+
+/** rdpipe recognizes failures of the connection by the lines that ssh prints at this level. */
+const LOG_LEVEL = 'LogLevel=INFO';
+
+/** Should the connection be gone, a client of it must fail rather than connect by itself. */
+const NEVER_CONNECTS = ['ControlMaster=no', 'ProxyCommand=false'];
+
+function values(options: readonly string[]): string[] {
+  return options.flatMap((option) => ['-o', option]);
+}
+
+/** An older ssh ends at an option it does not know; `ssh -G` lists those it knows. */
+function supported(route: Route, options: readonly string[]): string[] {
+  return options.filter((option) => route.config.has((option.split('=')[0] ?? '').toLowerCase()));
+}

@@ -1,0 +1,27 @@
+import { printable } from '../../model/text.ts';
+import { type Destination, destinationArguments } from '../destination.ts';
+import { sessionError } from '../errors.ts';
+import { runSsh, type SshProgram } from './program.ts';
+
+/** Asks ssh itself what is configured. @throws SessionError when it refuses the configuration. */
+export async function readSshConfig(
+  ssh: SshProgram,
+  destination: Destination,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { code, stdout, stderr } = await runSsh(ssh, ['-G', ...destinationArguments(destination)], signal);
+  if (code === 0) return parseConfig(stdout);
+  const reason = printable(stderr.trim().split('\n')[0] ?? '') || 'ssh refuses its configuration';
+  throw sessionError(destination, 'unreachable', reason);
+}
+
+function parseConfig(text: string): Map<string, string[]> {
+  const config = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const space = line.indexOf(' ');
+    if (space <= 0) continue;
+    const keyword = line.slice(0, space).toLowerCase();
+    config.set(keyword, [...(config.get(keyword) ?? []), line.slice(space + 1)]);
+  }
+  return config;
+}

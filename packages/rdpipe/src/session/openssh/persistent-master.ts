@@ -1,0 +1,102 @@
+/** Connections that the end of a run leaves alone: the user's own, and those that --persist keeps. */
+import { existsSync, rmSync } from 'node:fs';
+import type { OpeningTimes } from '../host-session.ts';
+import type { PrivateDir } from '../private-dir.ts';
+import type { Route } from '../resolve.ts';
+import type { SessionSettings } from '../settings.ts';
+import { connectOptions, controlArguments, probeArguments } from './arguments.ts';
+import type { Master, MasterContext } from './master.ts';
+import { persistentControlPath } from './persistent-path.ts';
+import { runSsh, type SshOutput, type SshProgram } from './program.ts';
+
+/** The user's own connection, where one stands. */
+export async function usersMaster(route: Route, { dir, settings, ssh }: MasterContext): Promise<Master | undefined> {
+  const { controlPath } = route;
+  if (controlPath === undefined) return undefined;
+  const check = await runSsh(ssh, controlArguments(controlPath, 'check'), settings.signal);
+  if (check.code !== 0) return undefined;
+  settings.emit({ kind: 'log', message: `${route.destination.label}: uses the ssh connection that stands already` });
+  return persistentMaster(controlPath, dir);
+}
+
+/** One that the end of the run leaves alone. */
+export function persistentMaster(
+  controlPath: string,
+  dir: PrivateDir,
+  took?: OpeningTimes,
+  log: () => string = () => '',
+): Master {
+  return {
+    controlPath,
+    newPath: dir.newPath,
+    took,
+    log,
+    ended: new Promise(() => {}),
+    lost: () => !existsSync(controlPath),
+    close: async () => {},
+  };
+}
+
+/** Where a connection is kept that is made as this one would be; undefined: none is, or nowhere. */
+export function persistentPathOf(
+  route: Route,
+  via: Master | undefined,
+  { ssh, settings }: MasterContext,
+): string | undefined {
+  if (settings.persistS === 0) return undefined;
+  const path = persistentControlPath({
+    route,
+    ssh,
+    options: connectOptions(settings, settings.persistS),
+    via: via?.controlPath,
+  });
+  if (path === undefined) {
+    const message = `--persist keeps no connection to ${route.destination.label}: there is no private directory for it`;
+    settings.emit({ kind: 'warning', message });
+  }
+  return path;
+}
+
+/** What an earlier run kept, if its far end still answers. What is left of one that is gone is removed. */
+export async function earlierMaster(
+  route: Route,
+  path: string,
+  { dir, ssh, settings }: MasterContext,
+): Promise<Master | undefined> {
+  if (!existsSync(path)) return undefined;
+  const { label } = route.destination;
+  if (await answers(path, ssh, settings)) {
+    settings.emit({ kind: 'log', message: `${label}: uses the ssh connection of an earlier run` });
+    return persistentMaster(path, dir);
+  }
+  await runWithin(LONGEST_END_MS, ssh, controlArguments(path, 'exit'), settings.signal);
+  rmSync(path, { force: true });
+  settings.emit({ kind: 'log', message: `${label}: the ssh connection of an earlier run is gone` });
+  return undefined;
+}
+
+const LONGEST_END_MS = 2000;
+
+/** Its ssh may live while its network is gone: the far end has to say something. */
+async function answers(path: string, ssh: SshProgram, { signal, connectTimeoutMs }: SessionSettings): Promise<boolean> {
+  const check = await runWithin(connectTimeoutMs, ssh, controlArguments(path, 'check'), signal);
+  if (check?.code !== 0) return false;
+  return (await runWithin(connectTimeoutMs, ssh, probeArguments(path), signal)) !== undefined;
+}
+
+/** Undefined: it took longer, and was ended. */
+async function runWithin(
+  limitMs: number,
+  ssh: SshProgram,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<SshOutput | undefined> {
+  const late = AbortSignal.timeout(limitMs);
+  try {
+    return await runSsh(ssh, args, AbortSignal.any([signal, late]));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!late.aborted) throw error;
+    return undefined;
+  }
+}

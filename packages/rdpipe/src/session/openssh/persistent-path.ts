@@ -1,0 +1,59 @@
+/** Where the sockets of connections are that outlive a run (--persist). */
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { isPlainSocketPath } from '../private-dir.ts';
+import type { Route } from '../resolve.ts';
+import type { SshProgram } from './program.ts';
+
+export interface PersistentConnection {
+  readonly route: Route;
+  readonly ssh: SshProgram;
+  /** Values of -o that the connection is made with. */
+  readonly options: readonly string[];
+  /** The socket of the connection that it goes through. */
+  readonly via: string | undefined;
+}
+
+/** The same for connections that are made alike; undefined: this machine has no directory that is closed to other users. */
+export function persistentControlPath({ route, ssh, options, via }: PersistentConnection): string | undefined {
+  const { destination, identity, config } = route;
+  const all = JSON.stringify([ssh.path, destination, identity, [...config], options, via]);
+  const name = createHash('sha256').update(all).digest('hex').slice(0, 20);
+  const folder = places().find((place) => isPlainSocketPath(join(place, name)) && isMade(place) && isPrivate(place));
+  return folder && join(folder, name);
+}
+
+function places(): readonly string[] {
+  const { XDG_RUNTIME_DIR: runtimeDir = '' } = process.env;
+  const bases = runtimeDir.startsWith('/') ? [runtimeDir] : [];
+  return [...bases.map((base) => join(base, 'rdpipe')), join(homedir(), '.cache/rdpipe')].map((base) =>
+    join(base, 'ssh'),
+  );
+}
+
+function isMade(path: string): boolean {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Ours alone, and below nothing in which others could put another in its place: who reaches a socket is logged in. */
+function isPrivate(path: string): boolean {
+  const own = process.getuid?.();
+  const found = lstatSync(path);
+  if (!found.isDirectory() || found.uid !== own || (found.mode & 0o077) !== 0) return false;
+  return ancestors(path).every((folder) => {
+    const { uid, mode } = lstatSync(folder);
+    return (uid === own || uid === 0) && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0);
+  });
+}
+
+function ancestors(path: string): readonly string[] {
+  const above = dirname(path);
+  return above === path ? [] : [above, ...ancestors(above)];
+}

@@ -1,0 +1,87 @@
+/** Sessions by the system's ssh: channels are clients of one master connection. */
+import { settlesWithin } from '../abort.ts';
+import { startChild } from '../child-channel.ts';
+import { checkCommand } from '../destination.ts';
+import { lostError } from '../errors.ts';
+import type { Channel, Forward, HostSession } from '../host-session.ts';
+import type { Route } from '../resolve.ts';
+import { controlArguments, shellArguments } from './arguments.ts';
+import { readLog } from './log.ts';
+import { connectMaster, type Master, type MasterContext } from './master.ts';
+import { runSsh, type SshProgram } from './program.ts';
+
+/** A connection that breaks ends its channels a moment before itself. */
+const MASTER_END_MS = 300;
+
+export interface OpensshSession extends HostSession {
+  readonly master: Master;
+}
+
+/** @throws SessionError when the host cannot be reached or refuses us. */
+export async function connectOpenssh(
+  route: Route,
+  via: OpensshSession | undefined,
+  context: MasterContext,
+): Promise<OpensshSession> {
+  const master = await connectMaster(route, via?.master, context);
+  return createSession(route, master, context.ssh);
+}
+
+function createSession(route: Route, master: Master, ssh: SshProgram): OpensshSession {
+  const { label } = route.destination;
+  const channels = new Set<Channel>();
+  let refused = '';
+
+  return {
+    kind: 'openssh',
+    label,
+    master,
+    took: master.took,
+    checkCommand: checkCommand(route.destination),
+    ended: master.ended,
+    async openShell(signal) {
+      signal.throwIfAborted();
+      const logPath = master.newPath('log');
+      const child = startChild([ssh.path, ...shellArguments(route, master.controlPath, logPath)], ssh.env);
+      const closed = child.closed.then(async (status) => {
+        channels.delete(channel);
+        // 255: ssh itself failed, or the command ended so. Alone the connection's ssh knows whether that is gone.
+        if (status.code === 255) await settlesWithin(master.ended, MASTER_END_MS);
+        if (status.code === 255) refused ||= readLog(logPath);
+        return status;
+      });
+      const channel: Channel = { ...child, closed };
+      channels.add(channel);
+      return channel;
+    },
+    forward: (host, port, signal) => forward(ssh, master, host, port, signal),
+    failure() {
+      if (master.lost()) return lostError(label, `${refused}${master.log()}`);
+      return refused === '' ? undefined : lostError(label, refused);
+    },
+    async close() {
+      for (const channel of channels) channel.kill();
+      await Promise.all([...channels].map((channel) => channel.closed));
+      await master.close();
+    },
+  };
+}
+
+async function forward(
+  ssh: SshProgram,
+  master: Master,
+  host: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<Forward | undefined> {
+  const socketPath = master.newPath('f');
+  const way = ['-L', `${socketPath}:${host.includes(':') ? `[${host}]` : host}:${port}`];
+  const opened = await runSsh(ssh, controlArguments(master.controlPath, 'forward', way), signal);
+  if (opened.code !== 0) return undefined;
+  return {
+    socketPath,
+    async close() {
+      await runSsh(ssh, controlArguments(master.controlPath, 'cancel', way), new AbortController().signal);
+    },
+  };
+}

@@ -1,0 +1,175 @@
+/** Puts the questions of ssh (passwords, codes, host keys) to the user, one at a time. */
+import { randomBytes } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Emit } from '../../model/events.ts';
+import { printable } from '../../model/text.ts';
+import { createConcurrencyLimit } from '../concurrency-limit.ts';
+import type { Deadline } from '../deadline.ts';
+import type { PrivateDir } from '../private-dir.ts';
+import { type AskpassQuestion, decodeQuestion, encodeAnswer, LONGEST_LINE_BYTES } from './askpass-protocol.ts';
+import type { Terminal } from './terminal.ts';
+
+/** One connection that may ask. */
+export interface Asker {
+  /** For the ssh that connects. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Values of -o for it. */
+  readonly options: readonly string[];
+  /** Whether there is anybody to ask. */
+  readonly interactive: boolean;
+  /** Undefined: no answer is to be had. `withdrawn` aborts when nobody waits for one any more. */
+  ask(text: string, echo: boolean, withdrawn: AbortSignal): Promise<string | undefined>;
+  /** Whether anything was asked: then the login had begun. */
+  asked(): boolean;
+  /** No more questions are taken. */
+  release(): void;
+}
+
+export interface Prompter {
+  /** The deadline stands still while a question of this connection waits for its answer. */
+  attach(label: string, deadline: Deadline): Asker;
+  close(): void;
+}
+
+interface PrompterOptions {
+  /** For the socket. */
+  readonly dir: PrivateDir;
+  /** The program that ssh runs for an answer. */
+  readonly askpass: string;
+  readonly terminal: Terminal | undefined;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+}
+
+/** What a question is put with: resolves when it was answered, one after another. */
+type Ask = (label: string, text: string, echo: boolean, signal: AbortSignal) => Promise<string | undefined>;
+
+export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
+  const { terminal } = options;
+  if (terminal === undefined) return { attach: () => NON_INTERACTIVE, close() {} };
+
+  const askers = new Map<string, Asker>();
+  const path = options.dir.newPath('ask');
+  const server = await listen(path, (socket) => {
+    answer(socket, askers).catch(() => socket.destroy());
+  });
+  const askOneAtATime = oneAtATime(terminal, options.emit);
+  return {
+    attach(label, deadline) {
+      const id = randomBytes(16).toString('hex');
+      const env = askpassEnvironment(options.askpass, path, id);
+      const asker = createAsker(label, deadline, env, askOneAtATime, options.signal, () => askers.delete(id));
+      askers.set(id, asker);
+      return asker;
+    },
+    close: () => void server.close(),
+  };
+}
+
+function createAsker(
+  label: string,
+  deadline: Deadline,
+  env: Asker['env'],
+  put: Ask,
+  runSignal: AbortSignal,
+  release: () => void,
+): Asker {
+  let asked = false;
+  return {
+    env,
+    options: [], // BatchMode is the user's to set
+    interactive: true,
+    asked: () => asked,
+    async ask(text, echo, withdrawn) {
+      asked = true;
+      deadline.pause();
+      try {
+        return await put(label, text, echo, AbortSignal.any([runSignal, withdrawn]));
+      } catch {
+        return undefined;
+      } finally {
+        deadline.resume();
+      }
+    },
+    release,
+  };
+}
+
+function askpassEnvironment(askpass: string, path: string, id: string): Record<string, string> {
+  return {
+    SSH_ASKPASS: askpass,
+    SSH_ASKPASS_REQUIRE: 'force',
+    // What an ssh before 8.4 wants to see before it runs the program.
+    DISPLAY: process.env.DISPLAY ?? ':',
+    RDPIPE_ASKPASS: path,
+    RDPIPE_ASKPASS_ID: id,
+  };
+}
+
+function oneAtATime(terminal: Terminal, emit: Emit): Ask {
+  const limit = createConcurrencyLimit(1);
+  return (label, text, echo, signal) =>
+    limit(signal, async () => {
+      emit({ kind: 'prompting', host: label, active: true });
+      try {
+        return await terminal.ask(`${label}: ${lines(text)}`, echo, signal);
+      } finally {
+        emit({ kind: 'prompting', host: label, active: false });
+      }
+    });
+}
+
+/** Nobody is there: ssh is told not to ask at all. */
+const NON_INTERACTIVE: Asker = {
+  env: {},
+  options: ['BatchMode=yes'],
+  interactive: false,
+  ask: async () => undefined,
+  asked: () => false,
+  release() {},
+};
+
+function listen(path: string, onConnection: (socket: Socket) => void): Promise<Server> {
+  const server = createServer(onConnection);
+  server.unref();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => {
+      chmodSync(path, 0o600);
+      resolve(server);
+    });
+  });
+}
+
+/** One question of one askpass program; its connection closes without an answer where there is none. */
+async function answer(socket: Socket, askers: ReadonlyMap<string, Asker>): Promise<void> {
+  const gone = new AbortController();
+  socket.on('error', () => {});
+  socket.on('close', () => gone.abort());
+  const question = await readQuestion(socket);
+  socket.resume();
+  const asker = question && askers.get(question.id);
+  const reply = asker && (await asker.ask(question.text, isEchoed(question), gone.signal));
+  socket.end(reply === undefined ? '' : encodeAnswer(reply));
+}
+
+async function readQuestion(socket: Socket): Promise<AskpassQuestion | undefined> {
+  let line = '';
+  socket.setEncoding('utf8');
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    line += chunk;
+    if (line.includes('\n') || line.length > LONGEST_LINE_BYTES) break;
+  }
+  return decodeQuestion(line);
+}
+
+/** A host key is confirmed in the open; whatever else ssh asks for is a secret. */
+function isEchoed(question: AskpassQuestion): boolean {
+  return question.hint === 'confirm' || /\(yes\/no|'yes', 'no' or/.test(question.text);
+}
+
+/** A server chooses some of these words: none of them may move the cursor. */
+function lines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}

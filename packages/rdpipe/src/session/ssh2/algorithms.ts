@@ -1,0 +1,97 @@
+/** The algorithms that ssh2 may use: those of the configuration's lists that it has, in their order, and never another. */
+import type { Algorithms, ServerHostKeyAlgorithm } from 'ssh2';
+import { sessionError } from '../errors.ts';
+import type { Route } from '../resolve.ts';
+import { matchesPatterns } from './host-pattern.ts';
+
+/**
+ * What ssh2 is to offer. `knownKeys` are the host keys that can be checked: a server has several and should show one of them.
+ * @throws SessionError naming the keyword where ssh2 has nothing that is listed.
+ */
+export function offeredAlgorithms(route: Route, knownKeys: readonly string[]): Algorithms {
+  const keys = listed(route, 'HostKeyAlgorithms', KEYS) as ServerHostKeyAlgorithm[];
+  const isKnown = (key: string) => knownKeys.includes(key);
+  return {
+    kex: listed(route, 'KexAlgorithms', KEX),
+    cipher: listed(route, 'Ciphers', route.via === undefined ? CIPHERS : INNER_CIPHERS),
+    hmac: listed(route, 'MACs', MACS),
+    serverHostKey: [...keys.filter(isKnown), ...keys.filter((key) => !isKnown(key))],
+  } as Algorithms;
+}
+
+/** The signatures that may log in. An RSA key signs in one of several ways. */
+export function loginAlgorithms(route: Route): readonly string[] {
+  const keyword = route.config.has('pubkeyacceptedkeytypes') ? 'PubkeyAcceptedKeyTypes' : 'PubkeyAcceptedAlgorithms';
+  return listed(route, keyword, KEYS);
+}
+
+/** What of OpenSSH's algorithms ssh2 has: first, in its order, those that OpenSSH uses by itself, then those that a list must name. */
+interface Repertoire {
+  readonly usual: readonly string[];
+  readonly others: readonly string[];
+}
+
+const KEYS: Repertoire = {
+  usual: [
+    'ssh-ed25519',
+    ...['ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521'],
+    ...['rsa-sha2-512', 'rsa-sha2-256'],
+  ],
+  others: ['ssh-rsa'],
+};
+
+const KEX: Repertoire = {
+  usual: [
+    ...['curve25519-sha256', 'curve25519-sha256@libssh.org'],
+    ...['ecdh-sha2-nistp256', 'ecdh-sha2-nistp384', 'ecdh-sha2-nistp521'],
+    'diffie-hellman-group-exchange-sha256',
+    ...['diffie-hellman-group16-sha512', 'diffie-hellman-group18-sha512', 'diffie-hellman-group14-sha256'],
+  ],
+  others: ['diffie-hellman-group-exchange-sha1', 'diffie-hellman-group14-sha1', 'diffie-hellman-group1-sha1'],
+};
+
+const CIPHERS: Repertoire = {
+  usual: [
+    ...['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr', 'aes192-ctr', 'aes256-ctr'],
+    'chacha20-poly1305@openssh.com',
+  ],
+  others: ['aes256-cbc', 'aes192-cbc', 'aes128-cbc', '3des-cbc'],
+};
+
+/** Within another connection of ssh2's (1.17) its ChaCha20 stands still: both compute in the same buffer. */
+const INNER_CIPHERS: Repertoire = {
+  ...CIPHERS,
+  usual: CIPHERS.usual.filter((name) => !name.startsWith('chacha20')),
+};
+
+const MACS: Repertoire = {
+  usual: [
+    ...['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha1-etm@openssh.com'],
+    ...['hmac-sha2-256', 'hmac-sha2-512', 'hmac-sha1'],
+  ],
+  others: ['hmac-sha1-96', 'hmac-md5', 'hmac-md5-96'],
+};
+
+export const REPERTOIRES: Readonly<Record<'kex' | 'cipher' | 'hmac' | 'serverHostKey', Repertoire>> = {
+  kex: KEX,
+  cipher: CIPHERS,
+  hmac: MACS,
+  serverHostKey: KEYS,
+};
+
+function listed(route: Route, keyword: string, repertoire: Repertoire): string[] {
+  const value = route.config.get(keyword.toLowerCase())?.[0];
+  const list = value === undefined ? [...repertoire.usual] : readList(value, repertoire);
+  if (list.length > 0) return list;
+  const reason = `${keyword} lists nothing that ssh2 has, which is ${repertoire.usual.join(', ')}`;
+  throw sessionError(route.destination, 'unreachable', reason);
+}
+
+/** `ssh -G` prints whole lists; a file that no ssh has read may add to the usual one (+), take from it (-), or begin it (^). */
+function readList(value: string, { usual, others }: Repertoire): string[] {
+  const patterns = value.replace(/^[-+^]/, '').split(',');
+  const named = patterns.flatMap((pattern) => [...usual, ...others].filter((name) => matchesPatterns(name, [pattern])));
+  if (value.startsWith('-')) return usual.filter((name) => !named.includes(name));
+  if (value.startsWith('+')) return [...new Set([...usual, ...named])];
+  return [...new Set(value.startsWith('^') ? [...named, ...usual] : named)];
+}

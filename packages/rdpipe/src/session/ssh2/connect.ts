@@ -1,0 +1,141 @@
+/** Makes one ssh2 connection: socket, host key, login. */
+import type { Duplex } from 'node:stream';
+import ssh2, { type Algorithms, type AuthHandlerMiddleware, type Client } from 'ssh2';
+import { unlessAborted, whenAborted } from '../abort.ts';
+import type { ConcurrencyLimit } from '../concurrency-limit.ts';
+import { startDeadline } from '../deadline.ts';
+import { connectWithRetries, DroppedConnectionError } from '../dropped-connection.ts';
+import { connectTimeoutError, droppedError, loginTimeoutError, sessionError } from '../errors.ts';
+import type { OpeningTimes } from '../host-session.ts';
+import type { Asker, Prompter } from '../prompts/prompter.ts';
+import type { Route } from '../resolve.ts';
+import type { SessionSettings } from '../settings.ts';
+import { offeredAlgorithms } from './algorithms.ts';
+import { isOn } from './config-values.ts';
+import type { Dial } from './dial.ts';
+import { createHostKeyCheck, type HostKeyCheck } from './host-key.ts';
+import { loginHandler } from './login.ts';
+import { refuseUnsupported } from './policy.ts';
+
+export interface Connected {
+  readonly client: Client;
+  readonly took: OpeningTimes;
+}
+
+export interface Ssh2Context {
+  readonly settings: SessionSettings;
+  readonly prompter: Prompter;
+  readonly limit: ConcurrencyLimit;
+}
+
+/**
+ * @throws SessionError when the host cannot be reached, is not the one we know, or refuses us, or when its configuration
+ * asks for what ssh2 lacks.
+ */
+export async function connectClient(route: Route, dial: Dial, context: Ssh2Context): Promise<Connected> {
+  await refuseUnsupported(route, context.settings);
+  const connect = () => attempt(route, dial, context);
+  return connectWithRetries(route.destination.label, connect, context.limit, context.settings);
+}
+
+async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Context): Promise<Connected> {
+  const { destination } = route;
+  const deadline = startDeadline(settings.connectTimeoutMs);
+  const asker = inBatchMode(route, prompter.attach(destination.label, deadline));
+  const signal = AbortSignal.any([deadline.expired, settings.signal]);
+  const limitMs = settings.connectTimeoutMs;
+  let connectMs: number | undefined;
+  const exchanged = () => {
+    connectMs ??= deadline.restart();
+  };
+  try {
+    const terms = await connectionOptions(route, asker, signal);
+    const socket = await unlessAborted(dial(route, signal), signal);
+    const client = await login(route, terms, socket, asker, settings, signal, exchanged);
+    return { client, took: { connectMs: connectMs ?? 0, loginMs: deadline.stop() } };
+  } catch (error) {
+    settings.signal.throwIfAborted();
+    if (!deadline.expired.aborted) throw error;
+    throw connectMs === undefined
+      ? connectTimeoutError(destination, route.port, limitMs)
+      : loginTimeoutError(destination, limitMs);
+  } finally {
+    deadline.stop();
+    asker.release();
+  }
+}
+
+/** Where BatchMode is on, there is nobody to ask. */
+function inBatchMode(route: Route, asker: Asker): Asker {
+  return isOn(route, 'batchmode', false) ? { ...asker, interactive: false, ask: async () => undefined } : asker;
+}
+
+/** What the configuration says of the connection, known before there is one. */
+interface ConnectionOptions {
+  readonly hostKey: HostKeyCheck;
+  readonly algorithms: Algorithms;
+  readonly authHandler: AuthHandlerMiddleware;
+}
+
+async function connectionOptions(route: Route, asker: Asker, signal: AbortSignal): Promise<ConnectionOptions> {
+  const hostKey = await createHostKeyCheck(route);
+  const algorithms = offeredAlgorithms(route, hostKey.algorithms);
+  return { hostKey, algorithms, authHandler: loginHandler(route, asker, signal) };
+}
+
+async function login(
+  route: Route,
+  { hostKey, algorithms, authHandler }: ConnectionOptions,
+  sock: Duplex,
+  asker: Asker,
+  settings: SessionSettings,
+  signal: AbortSignal,
+  exchanged: () => void,
+): Promise<Client> {
+  const client = new ssh2.Client();
+  const outcome = new Promise<unknown>((resolve) => {
+    client.once('ready', () => resolve(client));
+    client.once('error', resolve);
+    client.once('close', () => resolve(new Error('closed')));
+    void whenAborted(signal).then(resolve);
+  });
+  client.on('error', () => {});
+  client.once('handshake', exchanged);
+  client.connect({
+    sock,
+    username: route.user,
+    readyTimeout: 0,
+    keepaliveInterval: settings.silenceMs / 4,
+    keepaliveCountMax: 3,
+    algorithms,
+    hostVerifier: hostKey.verify,
+    authHandler,
+  });
+  const result = await outcome;
+  if (result === client) return client;
+  client.destroy();
+  throw hostKey.refusal() ?? loginError(route, result, asker);
+}
+
+function loginError(route: Route, error: unknown, asker: Asker): Error {
+  const { destination, user } = route;
+  const { level, message } = error as { level?: string; message?: string };
+  if (level === 'client-authentication') {
+    return sessionError(destination, 'authentication', `permission denied for ${user}`);
+  }
+  const isDropped = message === 'closed' || level === 'client-socket' || /before handshake/i.test(message ?? '');
+  if (isDropped && !asker.asked()) return new DroppedConnectionError(droppedError(destination));
+  return sessionError(destination, 'unreachable', withKeyword(message ?? 'the connection ended during the login'));
+}
+
+/** Where both sides' lists have nothing in common, the keyword of ours. */
+function withKeyword(message: string): string {
+  const [, what = ''] = /no matching (?:[CS]->[CS] )?(.*)$/.exec(message) ?? [];
+  const keyword = {
+    'key exchange algorithm': 'KexAlgorithms',
+    'host key format': 'HostKeyAlgorithms',
+    cipher: 'Ciphers',
+    MAC: 'MACs',
+  }[what];
+  return keyword === undefined ? message : `${message} (of ${keyword}, as far as ssh2 has them)`;
+}

@@ -1,0 +1,61 @@
+/** Ways from here to a host's ssh port. */
+import { connect } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { SessionError } from '../../model/errors.ts';
+import { whenAborted } from '../abort.ts';
+import { startChild } from '../child-channel.ts';
+import { DroppedConnectionError } from '../dropped-connection.ts';
+import { droppedError, sessionError } from '../errors.ts';
+import type { Route } from '../resolve.ts';
+import { expandTokens } from './config-values.ts';
+
+/** Opens a connection to the host's ssh port, directly or through a jump host. */
+export type Dial = (route: Route, signal: AbortSignal) => Promise<Duplex>;
+
+/** A socket of our own, without Nagle's delay: control messages are small and must not wait for each other. */
+export async function dialDirectly(route: Route, signal: AbortSignal): Promise<Duplex> {
+  const family = { inet: 4, inet6: 6 }[route.config.get('addressfamily')?.[0] ?? ''];
+  const localAddress = route.config.get('bindaddress')?.[0];
+  const socket = connect({
+    host: route.hostname,
+    port: route.port,
+    noDelay: true,
+    ...(family === undefined ? {} : { family }),
+    ...(localAddress === undefined ? {} : { localAddress }),
+  });
+  const outcome = await new Promise<unknown>((resolve) => {
+    socket.once('connect', () => resolve(undefined));
+    socket.once('error', resolve);
+    void whenAborted(signal).then(resolve);
+  });
+  if (outcome === undefined) return socket;
+  socket.destroy();
+  signal.throwIfAborted();
+  throw (outcome as NodeJS.ErrnoException).code === 'ECONNRESET'
+    ? new DroppedConnectionError(droppedError(route.destination))
+    : dialError(route, outcome);
+}
+
+/** The ProxyCommand of the configuration, whose input and output are the connection. */
+export async function dialByCommand(route: Route): Promise<Duplex> {
+  const command = expandTokens(route.config.get('proxycommand')?.[0] ?? '', route);
+  const { stdin, stdout, stderr, kill } = startChild(['sh', '-c', `exec ${command}`]);
+  stderr.resume();
+  const connection = Duplex.from({ readable: stdout, writable: stdin });
+  // Whoever logs in through it hears of its end; until then nobody listens.
+  return connection.on('error', () => {}).once('close', kill);
+}
+
+function dialError({ destination, port }: Route, error: unknown): SessionError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return sessionError(destination, 'unknown_host', `unknown host ${destination.name}`);
+  }
+  const words: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'connection refused',
+    EHOSTUNREACH: 'no route to host',
+    ENETUNREACH: 'network is unreachable',
+    ETIMEDOUT: 'connection timed out',
+  };
+  return sessionError(destination, 'unreachable', `${words[code ?? ''] ?? message} on port ${port}`);
+}

@@ -1,0 +1,91 @@
+/** Compares the key that a host shows to ssh2 with known_hosts. Nothing is ever taken on trust, nor added. */
+import { readFile } from 'node:fs/promises';
+import { SessionError } from '../../model/errors.ts';
+import type { Route } from '../resolve.ts';
+import { configuredPaths } from './config-values.ts';
+import { checkHostKey, fingerprint, hostKeyName, knownHostsLine, knownKeyTypes, type Verdict } from './known-hosts.ts';
+import { isRevoked } from './revoked-keys.ts';
+import { isTooShort, smallestRsaBits } from './user-keys.ts';
+
+export interface HostKeyCheck {
+  /** To be asked for first. */
+  readonly algorithms: readonly string[];
+  verify(key: Buffer): boolean;
+  /** Why `verify` said no. */
+  refusal(): SessionError | undefined;
+}
+
+/** @throws SessionError for a file of revoked keys that cannot be read: then no key can be trusted. */
+export async function createHostKeyCheck(route: Route): Promise<HostKeyCheck> {
+  const [knownHosts, revoked] = await Promise.all([readKnownHosts(route), readRevoked(route)]);
+  const name = route.config.get('hostkeyalias')?.[0] ?? hostKeyName(route.hostname, route.port);
+  let refusal: SessionError | undefined;
+  return {
+    algorithms: preferredAlgorithms(knownHosts, name),
+    verify(key) {
+      const verdict = checkHostKey(knownHosts, name, key);
+      refusal = verdict === 'known' ? keyRefusal(route, revoked, key) : hostKeyError(route, verdict, name, key);
+      return refusal === undefined;
+    },
+    refusal: () => refusal,
+  };
+}
+
+async function readKnownHosts(route: Route): Promise<string> {
+  const paths = ['userknownhostsfile', 'globalknownhostsfile'].flatMap((keyword) => configuredPaths(route, keyword));
+  const texts = paths.map((path) => readFile(path, 'utf8').catch(() => ''));
+  return (await Promise.all(texts)).join('\n');
+}
+
+interface KeyFile {
+  readonly path: string;
+  readonly content: Buffer;
+}
+
+async function readRevoked(route: Route): Promise<KeyFile | undefined> {
+  const [path] = configuredPaths(route, 'revokedhostkeys');
+  if (path === undefined) return undefined;
+  try {
+    return { path, content: await readFile(path) };
+  } catch (error) {
+    throw revokedFileError(route, path, (error as Error).message);
+  }
+}
+
+/** Why a key that is the host's may not be used all the same. */
+function keyRefusal(route: Route, revoked: KeyFile | undefined, key: Buffer): SessionError | undefined {
+  if (isTooShort(route, key)) {
+    return refuse(route, `its RSA host key has fewer bits than RequiredRSASize asks for (${smallestRsaBits(route)})`);
+  }
+  if (revoked === undefined) return undefined;
+  try {
+    if (!isRevoked(revoked.content, key)) return undefined;
+  } catch (error) {
+    return revokedFileError(route, revoked.path, (error as Error).message);
+  }
+  return refuse(route, `its host key ${fingerprint(key)} is revoked by RevokedHostKeys ${revoked.path}`);
+}
+
+function revokedFileError(route: Route, path: string, reason: string): SessionError {
+  return refuse(route, `RevokedHostKeys ${path} cannot be read, so no host key can be trusted: ${reason}`);
+}
+
+/** A server has several keys: it should show one that can be checked. An RSA key is used with newer digests than its name says. */
+function preferredAlgorithms(knownHosts: string, name: string): string[] {
+  return knownKeyTypes(knownHosts, name).flatMap((type) =>
+    type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [type],
+  );
+}
+
+function hostKeyError(route: Route, verdict: Exclude<Verdict, 'known'>, name: string, key: Buffer): SessionError {
+  const words = {
+    unknown: `its host key ${fingerprint(key)} is not known: if it is the right one, add to ~/.ssh/known_hosts: ${knownHostsLine(name, key)}`,
+    changed: 'its host key is not the one in known_hosts: somebody may be listening in, or the host was set up anew',
+    revoked: `its host key ${fingerprint(key)} is revoked in known_hosts`,
+  }[verdict];
+  return refuse(route, words);
+}
+
+function refuse({ destination: { label } }: Route, reason: string): SessionError {
+  return new SessionError('host_key', label, `cannot reach ${label}: ${reason}`);
+}

@@ -1,0 +1,158 @@
+/** How ssh2 logs in: keys of the agent, key files, questions to the user. */
+import { readFile } from 'node:fs/promises';
+import ssh2, { type AnyAuthMethod, type AuthHandlerMiddleware, type ParsedKey, type Prompt } from 'ssh2';
+import { sessionError } from '../errors.ts';
+import type { Asker } from '../prompts/prompter.ts';
+import type { Route } from '../resolve.ts';
+import { loginAlgorithms } from './algorithms.ts';
+import { configuredNumber, configuredPaths, expandPath, isOn } from './config-values.ts';
+import { ChosenKeys, mayLogIn, signingAsListed } from './user-keys.ts';
+
+/** Something that could be tried: its method, and what makes it when the server still wants that method. */
+interface Attempt {
+  readonly method: string;
+  /** Undefined: nothing to try after all. */
+  make(): Promise<AnyAuthMethod | undefined>;
+}
+
+/** ssh's own NumberOfPasswordPrompts. */
+const PASSWORD_TRIES = 3;
+
+/**
+ * Tries whatever the server still allows, each once, in ssh's order; also where it wants several, as with a second factor.
+ * @throws SessionError where the configuration lets nothing log in that ssh2 has.
+ */
+export function loginHandler(route: Route, asker: Asker, signal: AbortSignal): AuthHandlerMiddleware {
+  const attempts = listAttempts(route, asker, signal);
+  const nextOne = async (allowed: readonly string[] | null): Promise<AnyAuthMethod | undefined> => {
+    for (;;) {
+      const index = attempts.findIndex(({ method }) => allowed?.includes(method) ?? method === 'none');
+      const [attempt] = index < 0 ? [] : attempts.splice(index, 1);
+      if (attempt === undefined) return undefined;
+      const made = await attempt.make();
+      if (made !== undefined) return made;
+    }
+  };
+  return (allowed, _partial, next) => {
+    nextOne(allowed).then(
+      (method) => next(method ?? NO_MORE),
+      () => next(NO_MORE),
+    );
+  };
+}
+
+// ssh2 takes false for the end of the attempts; its types do not say so.
+const NO_MORE = false as unknown as AnyAuthMethod;
+
+function listAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[] {
+  const username = route.user;
+  const tries = configuredNumber(route, 'numberofpasswordprompts', PASSWORD_TRIES);
+  const mayAnswer =
+    isOn(route, 'kbdinteractiveauthentication', true) && isOn(route, 'challengeresponseauthentication', true);
+  const keys = isOn(route, 'pubkeyauthentication', true) ? keyAttempts(route, asker, signal) : [];
+  const answers = mayAnswer && tries > 0 ? [questionsAttempt(username, asker, signal)] : [];
+  const passwords = isOn(route, 'passwordauthentication', true) ? passwordAttempts(route, tries, asker, signal) : [];
+  const nothing: Attempt = { method: 'none', make: async () => ({ type: 'none', username }) };
+  return [nothing, ...preferred(route, [...keys, ...answers, ...passwords])];
+}
+
+/** Those of PreferredAuthentications, in its order. */
+function preferred({ config, destination }: Route, attempts: readonly Attempt[]): readonly Attempt[] {
+  const methods = config.get('preferredauthentications')?.[0]?.split(',');
+  if (methods === undefined) return attempts;
+  if (METHODS.some((method) => methods.includes(method))) {
+    return methods.flatMap((wanted) => attempts.filter(({ method }) => method === wanted));
+  }
+  const reason = `PreferredAuthentications lists no method that ssh2 has, which are ${METHODS.join(', ')}`;
+  throw sessionError(destination, 'unreachable', reason);
+}
+
+const METHODS = ['publickey', 'keyboard-interactive', 'password'];
+
+/** @throws SessionError where PubkeyAcceptedAlgorithms lists none. */
+function keyAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[] {
+  loginAlgorithms(route);
+  return [...agentAttempts(route), ...fileAttempts(route, asker, signal)];
+}
+
+function agentAttempts(route: Route): Attempt[] {
+  const path = agentPath(route);
+  if (path === undefined || isOn(route, 'identitiesonly', false)) return [];
+  return [
+    {
+      method: 'publickey',
+      make: async () => ({ type: 'agent', username: route.user, agent: new ChosenKeys(path, route) }),
+    },
+  ];
+}
+
+/** IdentityAgent: a path, the word SSH_AUTH_SOCK, or $ and the name of a variable. */
+function agentPath(route: Route): string | undefined {
+  const configured = route.config.get('identityagent')?.[0] ?? 'SSH_AUTH_SOCK';
+  if (configured === 'none') return undefined;
+  if (configured === 'SSH_AUTH_SOCK') return process.env.SSH_AUTH_SOCK;
+  return configured.startsWith('$') ? process.env[configured.slice(1)] : expandPath(configured, route);
+}
+
+function fileAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[] {
+  return configuredPaths(route, 'identityfile').map((path) => ({
+    method: 'publickey',
+    async make() {
+      const key = await readKey(path, asker, signal);
+      if (key === undefined || !mayLogIn(route, key)) return undefined;
+      return { type: 'publickey', username: route.user, key: signingAsListed(route, key) };
+    },
+  }));
+}
+
+/** Undefined for a file that is not there, is no key, or stays locked. */
+async function readKey(path: string, asker: Asker, signal: AbortSignal): Promise<ParsedKey | undefined> {
+  const content = await readFile(path).catch(() => undefined);
+  if (content === undefined) return undefined;
+  const key = parseKey(content);
+  if (!(key instanceof Error)) return key;
+  if (!/passphrase/i.test(key.message)) return undefined;
+  const passphrase = await asker.ask(`Enter passphrase for key '${path}': `, false, signal);
+  const unlocked = passphrase === undefined ? key : parseKey(content, passphrase);
+  return unlocked instanceof Error ? undefined : unlocked;
+}
+
+function parseKey(content: Buffer, passphrase?: string): ParsedKey | Error {
+  const parsed: ParsedKey | ParsedKey[] | Error = ssh2.utils.parseKey(content, passphrase);
+  if (!Array.isArray(parsed)) return parsed;
+  return parsed[0] ?? new Error('no key');
+}
+
+function questionsAttempt(username: string, asker: Asker, signal: AbortSignal): Attempt {
+  const answerAll = async (instructions: string, questions: readonly Prompt[]): Promise<string[]> => {
+    const answers: string[] = [];
+    for (const [index, question] of questions.entries()) {
+      const text = index === 0 && instructions !== '' ? `${instructions}\n${question.prompt}` : question.prompt;
+      answers.push((await asker.ask(text, question.echo === true, signal)) ?? '');
+    }
+    return answers;
+  };
+  return {
+    method: 'keyboard-interactive',
+    make: async () =>
+      asker.interactive
+        ? {
+            type: 'keyboard-interactive',
+            username,
+            prompt: (_name, instructions, _language, questions, finish) =>
+              void answerAll(instructions, questions).then(finish),
+          }
+        : undefined,
+  };
+}
+
+function passwordAttempts({ user, hostname }: Route, tries: number, asker: Asker, signal: AbortSignal): Attempt[] {
+  const attempt: Attempt = {
+    method: 'password',
+    async make() {
+      const password = await asker.ask(`${user}@${hostname}'s password: `, false, signal);
+      return password === undefined ? undefined : { type: 'password', username: user, password };
+    },
+  };
+  return Array.from({ length: tries }, () => attempt);
+}

@@ -1,0 +1,67 @@
+/** Refuses a connection by ssh2 whose configuration asks for what ssh2 cannot do. */
+import { printable, shorten } from '../../model/text.ts';
+import { destinationOf } from '../destination.ts';
+import { sessionError } from '../errors.ts';
+import { readSshConfig } from '../openssh/config.ts';
+import type { Route } from '../resolve.ts';
+import type { SessionSettings } from '../settings.ts';
+import { matchesPatterns } from './host-pattern.ts';
+import { SSH_KEYWORDS, type Treatment } from './keywords.ts';
+
+type Config = Route['config'];
+
+/**
+ * A keyword that the table does not have, as one of a newer ssh, is harmless only with the value that this ssh has by itself.
+ * @throws SessionError naming the first keyword that asks for more.
+ */
+export async function refuseUnsupported(route: Route, settings: SessionSettings): Promise<void> {
+  const { config } = route;
+  const asking = [...config.keys()].filter((keyword) => asksForMore(keyword, config) && !isPassedOver(keyword, config));
+  if (asking.length === 0) return;
+  const usual = await usualConfig(settings);
+  const unfit = asking.find((keyword) => !isSame(config.get(keyword), usual.get(keyword)));
+  if (unfit === undefined) return;
+  const value = shorten(printable(config.get(unfit)?.join(' ') ?? ''), LONGEST_VALUE);
+  const next = settings.ssh === undefined ? 'take it out, or install ssh' : '--ssh openssh does';
+  throw sessionError(
+    route.destination,
+    'unreachable',
+    `ssh2 cannot honour ${nameOf(unfit)} ${value} of its configuration: ${next}`,
+  );
+}
+
+const LONGEST_VALUE = 80;
+
+/** By keyword in lower case. */
+const TREATMENTS: ReadonlyMap<string, Treatment> = new Map(
+  Object.entries(SSH_KEYWORDS).map(([keyword, treatment]) => [keyword.toLowerCase(), treatment]),
+);
+
+function asksForMore(keyword: string, config: Config): boolean {
+  const treatment = TREATMENTS.get(keyword);
+  if (treatment === undefined) return true;
+  if (!('refusedUnless' in treatment)) return false;
+  return config.get(keyword)?.some((value) => !treatment.refusedUnless.includes(value.toLowerCase())) === true;
+}
+
+/** ssh itself has passed over what IgnoreUnknown names; where there is no ssh, nobody has yet. */
+function isPassedOver(keyword: string, config: Config): boolean {
+  const patterns = config.get('ignoreunknown')?.flatMap((value) => value.split(',')) ?? [];
+  return !TREATMENTS.has(keyword) && matchesPatterns(keyword, patterns);
+}
+
+/** What this machine's ssh does where nothing is configured. */
+async function usualConfig({ ssh, signal }: SessionSettings): Promise<Config> {
+  if (ssh === undefined) return new Map();
+  const nobody = { name: 'host', user: undefined, label: 'host' };
+  return readSshConfig(ssh, destinationOf(nobody, { configFile: 'none', options: [] }), signal);
+}
+
+function isSame(values: readonly string[] = [], others: readonly string[] = []): boolean {
+  return values.join('\n') === others.join('\n');
+}
+
+/** As ssh_config(5) writes it. */
+function nameOf(keyword: string): string {
+  return Object.keys(SSH_KEYWORDS).find((name) => name.toLowerCase() === keyword) ?? printable(keyword);
+}

@@ -1,0 +1,126 @@
+/** Sessions without a system's ssh: the ssh2 package in this process. */
+import { type Duplex, PassThrough, type Readable } from 'node:stream';
+import type { Client, ClientChannel } from 'ssh2';
+import type { SessionError } from '../../model/errors.ts';
+import { settlesWithin } from '../abort.ts';
+import { checkCommand } from '../destination.ts';
+import { lostError, sessionError } from '../errors.ts';
+import type { Channel, HostSession } from '../host-session.ts';
+import type { Route } from '../resolve.ts';
+import { sentEnvironment } from './config-values.ts';
+import { type Connected, connectClient, type Ssh2Context } from './connect.ts';
+import { type Dial, dialByCommand, dialDirectly } from './dial.ts';
+
+export interface Ssh2Session extends HostSession {
+  /** A connection to a host that is reached through this one. */
+  dial(target: Route): Promise<Duplex>;
+}
+
+const LONGEST_END_MS = 2000;
+const KILLED = Symbol('killed');
+
+/** @throws SessionError when the host cannot be reached, is not the one we know, or refuses us. */
+export async function connectSsh2(
+  route: Route,
+  via: Ssh2Session | undefined,
+  context: Ssh2Context,
+): Promise<Ssh2Session> {
+  return createSession(route, await connectClient(route, dialOf(route, via), context));
+}
+
+function dialOf(route: Route, via: Ssh2Session | undefined): Dial {
+  if (via) return (target) => via.dial(target);
+  return (route.config.get('proxycommand')?.[0] ?? 'none') === 'none' ? dialDirectly : dialByCommand;
+}
+
+function createSession(route: Route, { client, took }: Connected): Ssh2Session {
+  const { label } = route.destination;
+  let closing = false;
+  let lost: SessionError | undefined;
+  client.on('error', (error) => {
+    lost ??= lostError(label, error.message);
+  });
+  const ended = new Promise<void>((resolve) => {
+    client.once('close', () => {
+      if (!closing) lost ??= lostError(label, '');
+      resolve();
+    });
+  });
+
+  return {
+    kind: 'ssh2',
+    label,
+    took,
+    checkCommand: checkCommand(route.destination),
+    ended,
+    async openShell(signal) {
+      signal.throwIfAborted();
+      return channelOf(await execShell(route, client, lost));
+    },
+    dial: (target) => forwardOut(client, target),
+    // Payload would go through this process: the hop has to find another way.
+    forward: async () => undefined,
+    failure: () => lost,
+    async close() {
+      closing = true;
+      client.end();
+      await settlesWithin(ended, LONGEST_END_MS);
+      client.destroy();
+    },
+  };
+}
+
+function execShell(route: Route, client: Client, lost: Error | undefined): Promise<ClientChannel> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: Error) => reject(lost ?? lostError(route.destination.label, error.message));
+    try {
+      client.exec('sh', { env: sentEnvironment(route) }, (error, channel) => {
+        if (error) refuse(error);
+        else resolve(channel);
+      });
+    } catch (error) {
+      refuse(error as Error);
+    }
+  });
+}
+
+function channelOf(stream: ClientChannel): Channel {
+  let status: Awaited<Channel['closed']> = { code: null, signal: null };
+  stream.on('error', () => {}).stderr.on('error', () => {});
+  stream.on('exit', (code: number | null, signal?: string) => {
+    status = { code, signal: signal === undefined ? null : `SIG${signal}` };
+  });
+  const stdout = readSide(stream);
+  return {
+    stdin: stream,
+    stdout,
+    stderr: stream.stderr,
+    closed: new Promise((resolve) => {
+      // The far end's word may never come, where it talks without end.
+      for (const event of ['close', KILLED]) stream.once(event, () => resolve(status));
+    }),
+    kill() {
+      // The stream itself would go on until the far end says so.
+      stream.destroy();
+      stdout.destroy();
+      stream.emit(KILLED);
+    },
+  };
+}
+
+/** Apart from the write side, so that a reader who stops reading closes nothing; what still comes is dropped. */
+function readSide(stream: ClientChannel): Readable {
+  const side = new PassThrough();
+  stream.pipe(side);
+  side.on('error', () => {}).once('close', () => void stream.resume());
+  return side;
+}
+
+function forwardOut(client: Client, target: Route): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    client.forwardOut('127.0.0.1', 0, target.hostname, target.port, (error, channel) => {
+      if (error) reject(sessionError(target.destination, 'unreachable', `its jump host says: ${error.message}`));
+      else resolve(channel);
+    });
+  });
+}

@@ -1,0 +1,91 @@
+/** Which keys the configuration lets log in, and how they may sign. */
+import ssh2, {
+  type IdentityCallback,
+  type OpenSSHAgent,
+  type ParsedKey,
+  type SignCallback,
+  type SigningRequestOptions,
+} from 'ssh2';
+import type { Route } from '../resolve.ts';
+import { loginAlgorithms } from './algorithms.ts';
+import { configuredNumber } from './config-values.ts';
+
+/** ssh's own RequiredRSASize. */
+const USUAL_RSA_BITS = 1024;
+
+export function smallestRsaBits(route: Route): number {
+  return Math.max(
+    ...['requiredrsasize', 'rsaminsize'].map((keyword) => configuredNumber(route, keyword, USUAL_RSA_BITS)),
+  );
+}
+
+/** Of a public key as it is on the wire. */
+export function isTooShort(route: Route, key: Buffer): boolean {
+  const bits = rsaBits(key);
+  return bits !== undefined && bits < smallestRsaBits(route);
+}
+
+/** A key that may be tried. ssh2 signs with an RSA key by rsa-sha2-256 where the server knows that. */
+export function mayLogIn(route: Route, key: ParsedKey): boolean {
+  const wanted = key.type === 'ssh-rsa' ? 'rsa-sha2-256' : key.type;
+  return loginAlgorithms(route).includes(wanted) && !isTooShort(route, key.getPublicSSH());
+}
+
+/** The key, which signs in the ways that are listed only: for a server that names none it knows, ssh2 takes SHA-1. */
+export function signingAsListed(route: Route, key: ParsedKey): ParsedKey {
+  const sign = key.sign.bind(key);
+  return Object.assign(key, {
+    sign: (data: Buffer | string, hash?: string) =>
+      isListed(route, hash) ? sign(data, hash as never) : new Error(NOT_LISTED),
+  });
+}
+
+/** The user's ssh-agent, of whose keys only those are seen that may log in. */
+export class ChosenKeys extends ssh2.BaseAgent<ParsedKey> {
+  readonly #agent: OpenSSHAgent;
+  readonly #route: Route;
+
+  constructor(path: string, route: Route) {
+    super();
+    this.#agent = new ssh2.OpenSSHAgent(path);
+    this.#route = route;
+  }
+
+  getIdentities(done: IdentityCallback<ParsedKey>): void {
+    this.#agent.getIdentities((error, keys) => {
+      const parsed = keys?.filter((key): key is ParsedKey => 'getPublicSSH' in key);
+      done(
+        error,
+        parsed?.filter((key) => mayLogIn(this.#route, key)),
+      );
+    });
+  }
+
+  sign(key: ParsedKey, data: Buffer, options: SigningRequestOptions | SignCallback, done?: SignCallback): void {
+    const hash = typeof options === 'function' ? undefined : options.hash;
+    const callback = typeof options === 'function' ? options : done;
+    if (isListed(this.#route, hash)) this.#agent.sign(key, data, hash === undefined ? {} : { hash }, callback);
+    else callback?.(new Error(NOT_LISTED));
+  }
+}
+
+const NOT_LISTED = 'the server takes no signature of those that PubkeyAcceptedAlgorithms lists';
+
+/** `hash` is ssh2's word for how an RSA key signs; other keys have one way. */
+function isListed(route: Route, hash: string | undefined): boolean {
+  const algorithm = { sha1: 'ssh-rsa', sha256: 'rsa-sha2-256', sha512: 'rsa-sha2-512' }[hash ?? ''];
+  return algorithm === undefined || loginAlgorithms(route).includes(algorithm);
+}
+
+/** Undefined for a key of another type. */
+function rsaBits(key: Buffer): number | undefined {
+  const [type, , modulus] = countedFields(key);
+  if (type?.toString('latin1') !== 'ssh-rsa') return undefined;
+  return BigInt(`0x0${modulus?.toString('hex') ?? ''}`).toString(2).length;
+}
+
+function countedFields(bytes: Buffer): Buffer[] {
+  if (bytes.length < 4) return [];
+  const end = 4 + bytes.readUInt32BE();
+  return [bytes.subarray(4, end), ...countedFields(bytes.subarray(end))];
+}

@@ -1,0 +1,163 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../../../../test/support/eventually.ts';
+import { needsFile, needsTool } from '../../../../../test/support/needs.ts';
+import { locateLocalAgent } from '../../../src/native/locate.ts';
+import { openSessions, type Sessions } from '../../../src/session/open.ts';
+import type { SessionSettings } from '../../../src/session/settings.ts';
+import { startScript, textOf } from '../conformance.ts';
+import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../ssh-hosts.ts';
+
+const NEVER = new AbortController().signal;
+
+describe('the connection of the system’s ssh', () => {
+  let hosts: TestHosts;
+  let sessions: Sessions | undefined;
+  let folder: string;
+
+  before(async function () {
+    needsFile(this, '/usr/sbin/sshd');
+    needsTool(this, 'ssh', 'ssh-keygen');
+    const environment = { RDPIPE_TEST_SERVER: 'yes' };
+    hosts = await startTestHosts(
+      [
+        { name: 'h1', server: ['AcceptEnv RDPIPE_TEST_*'] },
+        { name: 'h2', jump: 'h1' },
+      ],
+      environment,
+    );
+  });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+  });
+  afterEach(async () => {
+    await sessions?.close();
+    sessions = undefined;
+    rmSync(folder, { recursive: true });
+  });
+  after(() => hosts?.close());
+
+  const open = async (name: string, changes: Partial<SessionSettings> = {}) => {
+    sessions = await openSessions([hostRef(name)], settingsFor(hosts, changes), undefined);
+    const session = sessions.all.get('1');
+    if (session === undefined) throw new Error('no session');
+    return session;
+  };
+  const run = async (name: string, script: string, changes: Partial<SessionSettings> = {}) => {
+    const channel = await (await open(name, changes)).openShell(NEVER);
+    channel.stdin.end(`${script}\n`);
+    return textOf(channel.stdout);
+  };
+
+  it('leads a local socket to an address of the host', async () => {
+    const session = await open('h2');
+    const { address = '', port = 0 } = hosts.hosts.get('h1') ?? {};
+    const forward = await session.forward(address, port, NEVER);
+    const socket = connect(forward?.socketPath ?? '');
+    const [greeting] = await once(socket, 'data');
+    expect(String(greeting)).to.match(/^SSH-2\.0-/);
+    socket.destroy();
+    await forward?.close();
+    const [error] = await once(connect(forward?.socketPath ?? ''), 'error');
+    expect(error).to.have.property('code').that.is.oneOf(['ECONNREFUSED', 'ENOENT']);
+  });
+
+  it('is the user’s own where one stands, and is left alone', async () => {
+    const controlPath = join(folder, 'master');
+    const options = [`ControlPath=${controlPath}`];
+    const args = ['-F', hosts.configFile, '-S', controlPath];
+    const master = spawn('ssh', [...args, '-M', '-N', 'h1'], { stdio: 'ignore' });
+    try {
+      await eventually(() => expect(existsSync(controlPath)).to.equal(true));
+      const before = logins('h1');
+      expect(await run('h1', 'echo $SSH_CONNECTION', { options })).to.match(/^127/);
+      await sessions?.close();
+      expect(logins('h1')).to.equal(before);
+      execFileSync('ssh', [...args, '-O', 'check', 'h1'], { stdio: 'ignore' });
+    } finally {
+      const ended = once(master, 'exit');
+      master.kill();
+      await ended;
+    }
+  });
+
+  it('is our own where the user’s has gone', async () => {
+    const controlPath = join(folder, 'master');
+    writeFileSync(controlPath, '');
+    expect(await run('h1', 'echo in', { options: [`ControlPath=${controlPath}`] })).to.equal('in\n');
+    expect(readFileSync(controlPath, 'utf8')).to.equal('');
+  });
+
+  it('carries the environment that the user’s configuration sends', async () => {
+    const options = ['SetEnv=RDPIPE_TEST_SET=set'];
+    expect(await run('h1', 'echo $RDPIPE_TEST_SERVER $RDPIPE_TEST_SET', { options })).to.equal('yes set\n');
+  });
+
+  it('does not hear Ctrl-C', async () => {
+    const session = await open('h1');
+    const channel = await session.openShell(NEVER);
+    await startScript(channel, 'cat');
+    const ours = sessionOf(process.pid);
+    const clients = childrenOf(process.pid).filter((pid) => /^\S*\bssh /.test(commandOf(pid)));
+    expect(clients).to.have.length(1);
+    for (const pid of clients) expect(sessionOf(pid)).not.to.equal(ours);
+  });
+
+  it('leaves nothing on this machine', async () => {
+    const runtimeDir = join(folder, 'run');
+    const previous = process.env.XDG_RUNTIME_DIR;
+    execFileSync('mkdir', ['-m', '700', runtimeDir]);
+    process.env.XDG_RUNTIME_DIR = runtimeDir;
+    try {
+      await open('h2');
+      expect(readdirSync(runtimeDir)).to.have.length(1);
+      await sessions?.close();
+      expect(readdirSync(runtimeDir)).to.deep.equal([]);
+    } finally {
+      if (previous === undefined) delete process.env.XDG_RUNTIME_DIR;
+      else process.env.XDG_RUNTIME_DIR = previous;
+    }
+    expect(childrenOf(process.pid).filter((pid) => /^\S*ssh |leash/.test(commandOf(pid)))).to.deep.equal([]);
+  });
+
+  it('ends with rdpipe, even by kill -9, and with it what runs there', async function () {
+    const agent = locateLocalAgent();
+    needsFile(this, agent ?? 'build/release/rdstage');
+    const program = join(import.meta.dirname, '../hold-session.ts');
+    const child = spawn(process.execPath, ['--import', 'tsx', program, hosts.configFile, 'h2', `${agent}`], {
+      env: { ...process.env, XDG_RUNTIME_DIR: folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [pid] = (await once(child.stdout, 'data')).map((chunk) => Number(String(chunk)));
+    const masters = childrenOf(child.pid ?? 0);
+    expect(masters.length).to.be.greaterThan(1);
+    child.kill('SIGKILL');
+    await eventually(() =>
+      expect([...masters, pid ?? 0].filter((each) => existsSync(`/proc/${each}`))).to.deep.equal([]),
+    );
+  });
+
+  function logins(name: string): number {
+    return readFileSync(join(dirname(hosts.configFile), `${name}.log`), 'utf8').split('Accepted publickey').length - 1;
+  }
+});
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+function commandOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+}
+
+function sessionOf(pid: number): number {
+  const [, , , session] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return Number(session);
+}

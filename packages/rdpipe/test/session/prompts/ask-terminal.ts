@@ -1,0 +1,13 @@
+/** Asks on its terminal and writes the answer to a file: run by terminal.test.ts below script(1). */
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { controllingTerminal } from '../../../src/session/prompts/terminal.ts';
+
+const [file = '', how] = process.argv.slice(2);
+// A signal that is waited for does not keep a process alive.
+setInterval(() => {}, 1000);
+const interrupted = once(process, 'SIGINT');
+const answer = await controllingTerminal()?.ask('Question? ', how === 'echo', new AbortController().signal);
+if (how === 'interrupted') await interrupted;
+writeFileSync(file, JSON.stringify(answer ?? null));
+process.exit();

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../../../../test/support/eventually.ts';
+import { needsTool } from '../../../../../test/support/needs.ts';
+import { controllingTerminal } from '../../../src/session/prompts/terminal.ts';
+
+describe('the terminal', () => {
+  let folder: string;
+
+  before(function () {
+    needsTool(this, 'script');
+  });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** Types the keys once the question is shown, on a real terminal. */
+  const typeKeys = async (keys: string, how: 'echo' | 'silent' | 'interrupted') => {
+    const file = join(folder, 'answer');
+    const program = join(import.meta.dirname, 'ask-terminal.ts');
+    const command = `${process.execPath} --import tsx ${program} ${file} ${how}`;
+    const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    let shown = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      shown += chunk.toString();
+    });
+    await eventually(() => expect(shown).to.include('Question? '));
+    child.stdin?.write(keys);
+    await once(child, 'close');
+    const answer: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return { answer, shown };
+  };
+
+  it('shows nothing of a secret', async () => {
+    expect(await typeKeys('s3crét\r', 'silent')).to.deep.equal({
+      answer: 's3crét',
+      shown: 'Question? \r\n',
+    });
+  });
+
+  it('shows an answer that is none', async () => {
+    expect((await typeKeys('yes\n', 'echo')).shown).to.equal('Question? yes\r\n');
+  });
+
+  it('lets a line be corrected', async () => {
+    expect((await typeKeys('wrong\x15yy\x7fes\b\bx\r', 'silent')).answer).to.equal('yx');
+  });
+
+  it('is given up by end of input', async () => {
+    expect((await typeKeys('\x04', 'silent')).answer).to.equal(null);
+  });
+
+  it('is interrupted as one that is not raw', async () => {
+    expect((await typeKeys('abc\x03', 'interrupted')).answer).to.equal(null);
+  });
+
+  it('is not there for a process without one', () => {
+    expect(controllingTerminal('/nowhere/tty')).to.equal(undefined);
+  });
+});

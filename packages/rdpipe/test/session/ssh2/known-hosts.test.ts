@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { needsTool } from '../../../../../test/support/needs.ts';
+import {
+  checkHostKey,
+  fingerprint,
+  hostKeyName,
+  knownHostsLine,
+  knownKeyTypes,
+} from '../../../src/session/ssh2/known-hosts.ts';
+
+const ED = keyOf('ssh-ed25519', 'a');
+const OTHER_ED = keyOf('ssh-ed25519', 'b');
+const RSA = keyOf('ssh-rsa', 'c');
+
+/** A key is its type and bytes that only its owner understands. */
+function keyOf(type: string, secret: string): Buffer {
+  return Buffer.concat([counted(type), counted(secret.repeat(32))]);
+}
+
+function counted(text: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(text.length);
+  return Buffer.concat([length, Buffer.from(text)]);
+}
+
+function line(hosts: string, key: Buffer, marker = ''): string {
+  return `${marker}${knownHostsLine(hosts, key)} comment\n`;
+}
+
+describe('a known host', () => {
+  it('shows the key it is known by', () => {
+    expect(checkHostKey(line('h1', ED), 'h1', ED)).to.equal('known');
+    expect(checkHostKey(line('h2,h1,h3', ED), 'h1', ED)).to.equal('known');
+    expect(checkHostKey(line('h1', OTHER_ED) + line('h1', ED), 'h1', ED)).to.equal('known');
+  });
+
+  it('is unknown where no line names it, or none with a key of this type', () => {
+    expect(checkHostKey('', 'h1', ED)).to.equal('unknown');
+    expect(checkHostKey(line('h2', ED), 'h1', ED)).to.equal('unknown');
+    expect(checkHostKey(line('h1', RSA), 'h1', ED)).to.equal('unknown');
+    expect(checkHostKey(line('h11', ED) + line('xh1', ED), 'h1', ED)).to.equal('unknown');
+  });
+
+  it('has changed where it is known by another key', () => {
+    expect(checkHostKey(line('h1', OTHER_ED) + line('h1', RSA), 'h1', ED)).to.equal('changed');
+  });
+
+  it('is refused with a revoked key, known or not', () => {
+    expect(checkHostKey(line('*', ED, '@revoked ') + line('h1', ED), 'h1', ED)).to.equal('revoked');
+    expect(checkHostKey(line('h2', ED, '@revoked ') + line('h1', ED), 'h1', ED)).to.equal('known');
+  });
+
+  it('is not known by the key of an authority, which signs keys but is none of a host', () => {
+    expect(checkHostKey(line('*', ED, '@cert-authority '), 'h1', ED)).to.equal('unknown');
+  });
+
+  it('is matched by patterns', () => {
+    expect(checkHostKey(line('*.example.com', ED), 'a.example.com', ED)).to.equal('known');
+    expect(checkHostKey(line('*.example.com,!a.example.com', ED), 'a.example.com', ED)).to.equal('unknown');
+    expect(checkHostKey(line('h?', ED), 'h1', ED)).to.equal('known');
+    expect(checkHostKey(line('h?', ED), 'h12', ED)).to.equal('unknown');
+    expect(checkHostKey(line('H1', ED), 'h1', ED)).to.equal('known');
+    expect(checkHostKey(line('a.c', ED), 'abc', ED)).to.equal('unknown');
+    expect(checkHostKey(line('!h2', ED), 'h1', ED)).to.equal('unknown');
+  });
+
+  it('is named with its port where that is not 22', () => {
+    expect(hostKeyName('H1', 22)).to.equal('h1');
+    expect(hostKeyName('2001:db8::1', 22)).to.equal('2001:db8::1');
+    expect(hostKeyName('h1', 2222)).to.equal('[h1]:2222');
+    expect(checkHostKey(line('h1', ED), '[h1]:2222', ED)).to.equal('unknown');
+    expect(checkHostKey(line('[h1]:2222', ED), '[h1]:2222', ED)).to.equal('known');
+    expect(checkHostKey(line('[*]:2222', ED), '[h1]:2222', ED)).to.equal('known');
+  });
+
+  it('may stand among comments, empty and broken lines', () => {
+    const text = `# h1\n\n h1\nh1 ssh-ed25519\n#${line('h1', OTHER_ED)}\r\n${line('h1', ED).trimEnd()}\r\n`;
+    expect(checkHostKey(text, 'h1', ED)).to.equal('known');
+  });
+
+  it('is asked for a key of a type it is known by', () => {
+    expect(knownKeyTypes(line('h1', RSA) + line('h1', ED) + line('h1', OTHER_ED) + line('h2', ED), 'h1')).to.deep.equal(
+      ['ssh-rsa', 'ssh-ed25519'],
+    );
+  });
+
+  describe('as ssh-keygen writes it', () => {
+    let folder: string;
+
+    before(function () {
+      needsTool(this, 'ssh-keygen');
+      folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
+      execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'key')]);
+    });
+    after(() => folder && rmSync(folder, { recursive: true }));
+
+    it('may be hashed', () => {
+      const [type = '', blob = ''] = readFileSync(join(folder, 'key.pub'), 'utf8').split(' ');
+      const file = join(folder, 'known_hosts');
+      writeFileSync(file, `h1 ${type} ${blob}\n[h2]:2222 ${type} ${blob}\n`);
+      execFileSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' });
+      const text = readFileSync(file, 'utf8');
+      expect(text).not.to.include('h1');
+      const key = Buffer.from(blob, 'base64');
+      const verdicts = ['h1', '[h2]:2222', 'h2'].map((name) => checkHostKey(text, name, key));
+      expect(verdicts).to.deep.equal(['known', 'known', 'unknown']);
+    });
+
+    it('has the fingerprint that ssh prints', () => {
+      const [, blob = ''] = readFileSync(join(folder, 'key.pub'), 'utf8').split(' ');
+      const printed = execFileSync('ssh-keygen', ['-l', '-f', join(folder, 'key.pub')], { encoding: 'utf8' });
+      expect(printed).to.include(` ${fingerprint(Buffer.from(blob, 'base64'))} `);
+    });
+  });
+});
