@@ -11,12 +11,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'packages/rdpipe/src');
 const target = join(root, 'build/rdpipe');
 
-/** Read when they are imported: a package, and modules that share no class with the others. */
+/**
+ * Read when they are imported: a package, and modules that share no class with the others. An ES module of a package is bundled
+ * with its importer: a file apart would be imported as CommonJS, without its default.
+ */
 const SEPARATE_PACKAGES = ['ssh2'];
-const SEPARATE_MODULES = ['pages', 'live'];
-
-/** An ES module of a package is bundled with its importer: a file apart would be imported as CommonJS, without its default. */
-const sourceOf = (name) => join(source, `ui/${name}.ts`);
+const SEPARATE_MODULES = { pages: join(source, 'ui/pages/index.ts'), live: join(source, 'ui/terminal/live.ts') };
 
 /**
  * `import process from 'node:process'` opens process.stdin and process.stdout before any code of ours runs, and so sets
@@ -38,8 +38,8 @@ const separate = {
       kind !== 'entry-point' && SEPARATE_PACKAGES.includes(path) ? elsewhere(path) : undefined,
     );
     onResolve({ filter: /\.ts$/ }, ({ path, kind, resolveDir }) => {
-      const name = SEPARATE_MODULES.find((module) => join(resolveDir, path) === sourceOf(module));
-      return kind !== 'entry-point' && name !== undefined ? elsewhere(name) : undefined;
+      const found = Object.entries(SEPARATE_MODULES).find(([, file]) => join(resolveDir, path) === file);
+      return kind !== 'entry-point' && found !== undefined ? elsewhere(found[0]) : undefined;
     });
   },
 };
@@ -64,7 +64,7 @@ await build({
   entryPoints: {
     program: join(source, 'cli/main.ts'),
     ...Object.fromEntries(SEPARATE_PACKAGES.map((name) => [name, name])),
-    ...Object.fromEntries(SEPARATE_MODULES.map((name) => [name, sourceOf(name)])),
+    ...SEPARATE_MODULES,
   },
   absWorkingDir: join(root, 'packages/rdpipe'),
   outdir: target,

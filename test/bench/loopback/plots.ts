@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pictures of docs/benchmarks.md.
-import { type Bar, barChart, type Line, xyChart } from '../../../packages/rdpipe/src/ui/chart.ts';
+import { type Bar, barChart, type Line, xyChart } from '../../../packages/rdpipe/src/ui/pages/chart.ts';
 import type { Case } from '../case.ts';
 import { type Figure, type Spread, spreadOf } from '../figures.ts';
 import type { Results } from '../rounds.ts';

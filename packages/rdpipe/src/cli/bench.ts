@@ -2,7 +2,7 @@
 import type { Benchmark } from '../model/benchmark.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import { parseTwoHosts } from '../parse/hosts.ts';
-import { type BenchView, createBenchView, createJsonBenchView } from '../ui/bench.ts';
+import { type BenchView, createBenchView, createJsonBenchView } from '../ui/terminal/bench.ts';
 import type { HostCommand, HostInvocation } from './host-command.ts';
 
 const ROUNDS = 5;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { installationRoot } from '../native/installation-root.ts';
 import { type DemoHost, type KeyPair, makeKeyPair, startDemoHost } from '../session/ssh2/demo-host.ts';
-import { writeAll } from '../ui/terminal.ts';
+import { writeAll } from '../ui/terminal/terminal.ts';
 
 /** Runs both pipelines; the exit status is that of the first one that fails. Leaves nothing behind. */
 export async function demo(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {

@@ -1,7 +1,7 @@
 /** `rdpipe doctor`: what keeps hosts from being joined, and how to mend it. */
 import type { HostRef } from '../model/pipeline.ts';
 import { parseHosts } from '../parse/hosts.ts';
-import { createDoctorView, createJsonDoctorView, type DoctorView } from '../ui/doctor.ts';
+import { createDoctorView, createJsonDoctorView, type DoctorView } from '../ui/terminal/doctor.ts';
 import type { HostCommand } from './host-command.ts';
 
 /** The exit status: 0 when all is well, 1 when a check failed. */

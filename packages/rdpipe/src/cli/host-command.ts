@@ -4,8 +4,8 @@ import { loadSettings, type Settings } from '../config/settings.ts';
 import { statusOf } from '../model/errors.ts';
 import type { Invocation } from '../parse/argv.ts';
 import type { Installation } from '../run/open-hosts.ts';
-import type { Output, StatusView } from '../ui/status.ts';
-import { type Terminal, writeAll } from '../ui/terminal.ts';
+import type { Output, StatusView } from '../ui/terminal/status.ts';
+import { type Terminal, writeAll } from '../ui/terminal/terminal.ts';
 import type { Io } from './rdpipe.ts';
 import { untilUserSignal } from './user-signals.ts';
 

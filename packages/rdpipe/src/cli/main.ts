@@ -2,9 +2,9 @@
 import { setMaxListeners } from 'node:events';
 import { keepCallersLimits } from '../native/caller-limits.ts';
 import { readRawArgv } from '../parse/raw-argv.ts';
-import { failureText } from '../ui/failure.ts';
-import { leaveTerminalModes, protectPayload } from '../ui/protect-payload.ts';
-import { writeAll } from '../ui/terminal.ts';
+import { failureText } from '../ui/terminal/failure.ts';
+import { leaveTerminalModes, protectPayload } from '../ui/terminal/protect-payload.ts';
+import { writeAll } from '../ui/terminal/terminal.ts';
 
 /** bin/rdpipe says here which signals were ignored and which limits there were when it began, and what it kept from node alone. */
 const IGNORED_SIGNALS = takeVariable('RDPIPE_IGNORED_SIGNALS');

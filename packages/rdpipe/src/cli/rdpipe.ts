@@ -8,11 +8,11 @@ import { type Invocation, parseArgv } from '../parse/argv.ts';
 import { parseStages } from '../parse/stage.ts';
 import { describePlan } from '../plan/describe.ts';
 import type { UserStreams } from '../run/open-hosts.ts';
-import { createRenderer, type OutputPlace } from '../ui/create-renderer.ts';
-import { failureText } from '../ui/failure.ts';
-import { createJsonRenderer } from '../ui/json.ts';
 import type { Renderer } from '../ui/renderer.ts';
-import { openTerminal, type Terminal, writeAll } from '../ui/terminal.ts';
+import { createRenderer, type OutputPlace } from '../ui/terminal/create-renderer.ts';
+import { failureText } from '../ui/terminal/failure.ts';
+import { createJsonRenderer } from '../ui/terminal/json.ts';
+import { openTerminal, type Terminal, writeAll } from '../ui/terminal/terminal.ts';
 import type { TypedWords } from './report-page.ts';
 import { untilUserSignal } from './user-signals.ts';
 import { isFile, userStreams } from './user-streams.ts';
@@ -98,7 +98,7 @@ function outputPlace({ pipeline, streams }: Wanted): OutputPlace {
   const last = pipeline.stages.at(-1);
   if (streams.stdout === 'drop' || last?.kind === 'sink' || isFile(1)) return 'elsewhere';
   const writesItself = last?.kind === 'command' && last.host.name === '';
-  return isatty(1) && !writesItself ? 'announced' : 'untold';
+  return isatty(1) && !writesItself ? 'announced' : 'unknown';
 }
 
 async function run(wanted: Wanted, io: Io, renderer: Renderer): Promise<number> {

@@ -4,8 +4,8 @@ import type { Plan } from '../model/plan.ts';
 import type { Report } from '../model/report.ts';
 import { quoteWord } from '../parse/quote.ts';
 import { describePlan } from '../plan/describe.ts';
-import { failureReport } from '../ui/failure.ts';
-import { createHistoryKeeper } from '../ui/history.ts';
+import { createHistoryKeeper } from '../ui/pages/history.ts';
+import { failureReport } from '../ui/terminal/failure.ts';
 import { writePage } from './write-page.ts';
 
 /** The command line as the user typed it. */

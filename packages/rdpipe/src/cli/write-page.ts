@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { atPlace, type Place } from '../config/place.ts';
 
-type Pages = typeof import('../ui/pages.ts');
+type Pages = typeof import('../ui/pages/index.ts');
 
 /**
  * Writes a page, whole or not at all; in the place of a file that is there, or to what is there and no file. A new file is
@@ -22,7 +22,7 @@ type Pages = typeof import('../ui/pages.ts');
  */
 export async function writePage(file: string, draw: (pages: Pages) => string): Promise<string | undefined> {
   try {
-    const text = draw(await import('../ui/pages.ts'));
+    const text = draw(await import('../ui/pages/index.ts'));
     atPlace(file, (place) => {
       if (place.found?.isFile() ?? true) replace(place, text);
       else writeInPlace(place, text);

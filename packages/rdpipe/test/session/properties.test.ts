@@ -15,7 +15,7 @@ import {
 import { readPlainConfig } from '../../src/session/ssh2/config-file.ts';
 import { matchesPatterns } from '../../src/session/ssh2/host-pattern.ts';
 import { checkHostKey, knownHostsLine, knownKeyTypes } from '../../src/session/ssh2/known-hosts.ts';
-import { messageLine } from '../../src/ui/failure.ts';
+import { messageLine } from '../../src/ui/terminal/failure.ts';
 import { hostRef } from './ssh-hosts.ts';
 
 const text = fc.string({ unit: 'binary' });

@@ -1,0 +1,65 @@
+/** What `rdpipe bench` prints. Pure. */
+import type { Benchmark, MethodResult, Sample } from '../model/benchmark.ts';
+import { formatRate } from '../model/rate.ts';
+import { type Spread, spreadOf } from '../model/statistics.ts';
+import { printable } from '../model/text.ts';
+import { formatMicroseconds, formatTable } from './format.ts';
+
+export function benchLines(benchmark: Benchmark): readonly string[] {
+  const { from, to, rounds, ways, missing } = benchmark;
+  const head = ['', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'by'];
+  return [
+    printable(`${from}→${to}, medians of ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`),
+    ...(ways.length === 0 ? [] : formatTable([head, ...ways.map(methodCells)].map((cells) => cells.map(printable)))),
+    ...missing.map(({ way, why }) => printable(`${way}: not measured: ${why}`)),
+  ];
+}
+
+export function cpuHeads({ from, to }: Benchmark): readonly string[] {
+  return [`CPU s/GiB ${from}`, `CPU s/GiB ${to}`];
+}
+
+/** As many as `benchLines` has heads. */
+export function methodCells(result: MethodResult): readonly string[] {
+  const { rate, fromCpu, toCpu, roundTripUs } = figuresOf(result);
+  const cpu = (spread: Spread | undefined) => (spread === undefined ? '' : spread.median.toFixed(2));
+  return [
+    result.way,
+    ...[rate?.median, rate?.low, rate?.high].map((value) => (value === undefined ? '' : formatRate(value))),
+    cpu(fromCpu),
+    cpu(toCpu),
+    roundTripUs === undefined ? '' : roundTripText(result, roundTripUs),
+    result.carrier,
+  ];
+}
+
+export interface Figures {
+  readonly rate: Spread | undefined;
+  /** Seconds a GiB. */
+  readonly fromCpu: Spread | undefined;
+  readonly toCpu: Spread | undefined;
+  readonly roundTripUs: number | undefined;
+}
+
+export function figuresOf({ samples }: MethodResult): Figures {
+  const values = (read: (sample: Sample) => number | null) =>
+    samples.flatMap((sample) => {
+      const value = read(sample);
+      return value === null ? [] : [value];
+    });
+  const perGib = (end: 'fromCpuS' | 'toCpuS') =>
+    spreadOf(values((sample) => (sample[end] === null ? null : sample[end] / (sample.bytes / GIB))));
+  return {
+    rate: spreadOf(values(({ bytesPerSecond }) => bytesPerSecond)),
+    fromCpu: perGib('fromCpuS'),
+    toCpu: perGib('toCpuS'),
+    roundTripUs: spreadOf(values((sample) => sample.roundTripUs))?.median,
+  };
+}
+
+const GIB = 1024 ** 3;
+
+/** A login is no message. */
+function roundTripText({ way }: MethodResult, microseconds: number): string {
+  return way === 'ssh' ? `${formatMicroseconds(microseconds)} (login)` : formatMicroseconds(microseconds);
+}

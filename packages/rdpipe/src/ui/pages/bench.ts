@@ -1,0 +1,50 @@
+/** The page about what was measured between two hosts. Pure. */
+import type { Benchmark } from '../../model/benchmark.ts';
+import { VERSION } from '../../model/version.ts';
+import { cpuHeads, figuresOf, methodCells } from '../bench-table.ts';
+import { barChart, xyChart } from './chart.ts';
+import { Html, html, pageText, table } from './html.ts';
+
+export function benchPage(benchmark: Benchmark, began: Date): string {
+  const { from, to, rounds, ways, missing } = benchmark;
+  const head = ['way', 'rate', 'lowest', 'highest', ...cpuHeads(benchmark), 'round trip', 'by'];
+  const body = html`<p>${began.toISOString()}; medians of ${rounds} rounds, each of all ways in random order. CPU is that of everything that a stream takes at an end.</p>
+${table(head, ways.map(methodCells))}
+<ul>${missing.map(({ way, why }) => html`<li>${way}: not measured: ${why}</li>`)}</ul>
+${ways.length === 0 ? '' : charts(benchmark).map((chart) => new Html(chart))}
+<p class="faint">rdpipe ${VERSION}</p>`;
+  return pageText(`rdpipe bench: ${from}→${to}`, body);
+}
+
+function charts({ from, to, ways }: Benchmark): readonly string[] {
+  const groups = ways.map(({ way }) => way);
+  const figures = ways.map(figuresOf);
+  const barOf = (spread: ReturnType<typeof figuresOf>['rate']) =>
+    spread === undefined ? undefined : { value: spread.median, low: spread.low, high: spread.high };
+  return [
+    barChart({
+      title: 'Rate',
+      y: { title: '', unit: 'B/s' },
+      groups,
+      series: [{ name: 'rate', bars: figures.map(({ rate }) => barOf(rate)) }],
+    }),
+    barChart({
+      title: 'CPU seconds per GiB',
+      y: { title: '', unit: 's/GiB' },
+      groups,
+      series: [
+        { name: from, bars: figures.map(({ fromCpu }) => barOf(fromCpu)) },
+        { name: to, bars: figures.map(({ toCpu }) => barOf(toCpu)) },
+      ],
+    }),
+    xyChart({
+      title: 'Rate, round by round',
+      x: { title: 'round', unit: '', whole: true },
+      y: { title: '', unit: 'B/s' },
+      lines: ways.map(({ way, samples }) => ({
+        name: way,
+        points: samples.map(({ bytesPerSecond }, index) => [index + 1, bytesPerSecond] as const),
+      })),
+    }),
+  ];
+}

@@ -1,0 +1,85 @@
+/** What stands along the axes of a plot: every tick with its unit. Pure. */
+import { formatWholeSeconds } from '../format.ts';
+
+/**
+ * `B/s`: decimal multiples. `B`: binary multiples. `time`: seconds since the beginning, as a clock shows them. Anything else
+ * stands behind the number: `ms`, `%`, `CPU s/GiB`.
+ */
+export interface Axis {
+  readonly title: string;
+  readonly unit: string;
+  /** Powers of ten, or of two of `B`; what is not above 0 is left out. */
+  readonly logarithmic?: boolean;
+  /** Ticks at whole numbers only, from the least there is. */
+  readonly whole?: boolean;
+  /** The end of the axis; undefined: what fits the data. */
+  readonly max?: number;
+}
+
+export function formatTick(value: number, unit: string): string {
+  switch (unit) {
+    case 'B/s':
+      return withPrefix(value, unit, 1000, DECIMAL);
+    case 'B':
+      return withPrefix(value, unit, 1024, BINARY);
+    case 'time':
+      return Number.isInteger(plainNumber(value)) ? formatWholeSeconds(value) : `${plain(value)} s`;
+    default:
+      return `${plain(value)} ${unit}`.trimEnd();
+  }
+}
+
+/** Seconds between the ticks of a clock: whole ones, but for a time that is shorter than a few of them. */
+export function timeInterval(seconds: number): number {
+  return STEPS_S.find((step) => seconds / step <= TICKS_MOST) ?? Math.ceil(seconds / TICKS_MOST / DAY_S) * DAY_S;
+}
+
+const TICKS_MOST = 8;
+const DAY_S = 86_400;
+const STEPS_S = [
+  0.01,
+  0.02,
+  0.05,
+  0.1,
+  0.2,
+  0.5,
+  1,
+  2,
+  5,
+  10,
+  15,
+  30,
+  60,
+  120,
+  300,
+  600,
+  900,
+  1800,
+  3600,
+  7200,
+  14_400,
+  21_600,
+  43_200,
+  DAY_S,
+];
+const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'] as const;
+const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
+
+function withPrefix(value: number, unit: string, step: number, prefixes: readonly string[]): string {
+  let rest = value;
+  let prefix = 0;
+  while (rest >= step && prefix < prefixes.length - 1) {
+    rest /= step;
+    prefix += 1;
+  }
+  return `${plain(rest)} ${prefixes[prefix]}${unit}`;
+}
+
+/** Without the noise of binary fractions. */
+function plain(value: number): string {
+  return String(plainNumber(value));
+}
+
+function plainNumber(value: number): number {
+  return Number(value.toPrecision(6));
+}

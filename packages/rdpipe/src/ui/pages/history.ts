@@ -1,0 +1,118 @@
+/** What happened when, for the page about a run: gathered while it runs, in bounded memory however long that is. */
+import { NO_WAITS, type Waits, waitsSince } from '../../model/counters.ts';
+import type { RunEvent } from '../../model/events.ts';
+import type { Plan } from '../../model/plan.ts';
+import { dispatch, type EventHandlers } from '../renderer.ts';
+import { createSamples, type Samples } from './samples.ts';
+
+/** Since the hop began: what arrived, and what its ends waited for. */
+export interface HopSample {
+  /** Seconds since the run began. */
+  readonly at: number;
+  readonly bytes: number;
+  readonly wireBytes: number;
+  readonly send: Waits;
+  readonly recv: Waits;
+}
+
+export interface HopHistory {
+  readonly link: number;
+  readonly samples: readonly HopSample[];
+  /** Seconds at which its connection broke; the first ones when it did so without end. */
+  readonly broken: readonly number[];
+}
+
+export interface StageStderrHistory {
+  readonly stage: number;
+  readonly host: string;
+  /** The last of it. */
+  readonly tail: Uint8Array;
+  readonly bytes: number;
+}
+
+export interface History {
+  readonly plan: Plan | undefined;
+  readonly hops: readonly HopHistory[];
+  readonly stderr: readonly StageStderrHistory[];
+  readonly warnings: readonly string[];
+}
+
+export interface HistoryKeeper {
+  handle(event: RunEvent): void;
+  history(): History;
+}
+
+/** @param now milliseconds of a clock that never goes back. */
+export function createHistoryKeeper(now: () => number): HistoryKeeper {
+  const beganMs = now();
+  const seconds = () => (now() - beganMs) / 1000;
+  const hops = new Map<number, KeptHop>();
+  const stderr = new Map<number, StageStderrHistory>();
+  const warnings: string[] = [];
+  let plan: Plan | undefined;
+  const hop = (link: number) => {
+    const kept = hops.get(link) ?? keepHop(seconds());
+    hops.set(link, kept);
+    return kept;
+  };
+  const handlers: Partial<EventHandlers> = {
+    planned: (event) => {
+      plan = event.plan;
+    },
+    segment_started({ segment }) {
+      const links = plan?.segments.find(({ number }) => number === segment)?.links ?? [];
+      for (const { kind, number } of links) if (kind === 'hop' || kind === 'local') hop(number);
+    },
+    hop_connected: ({ link }) => void hop(link),
+    counters: (event) => count(hop(event.link), event, seconds()),
+    hop_broken({ link }) {
+      const { broken } = hop(link);
+      if (broken.length < BREAKS_MOST) broken.push(seconds());
+    },
+    stderr({ stage, host, data }) {
+      const before = stderr.get(stage);
+      const tail = Buffer.concat([before?.tail ?? Buffer.of(), data]).subarray(-STDERR_MOST_BYTES);
+      // A copy: a part would keep all of what it is a part of.
+      stderr.set(stage, { stage, host, tail: Buffer.from(tail), bytes: (before?.bytes ?? 0) + data.length });
+    },
+    warning({ message }) {
+      if (warnings.length < WARNINGS_MOST) warnings.push(message);
+    },
+  };
+  return {
+    handle: (event) => dispatch(handlers, event),
+    history: () => ({
+      plan,
+      hops: [...hops].map(([link, { samples, broken }]) => ({ link, samples: samples.all(), broken })),
+      stderr: [...stderr.values()],
+      warnings,
+    }),
+  };
+}
+
+const SAMPLES_MOST = 600;
+/** Counters come 4 times a second. */
+const SAMPLES_APART_S = 0.2;
+const BREAKS_MOST = 100;
+const STDERR_MOST_BYTES = 8192;
+const WARNINGS_MOST = 100;
+
+interface KeptHop {
+  readonly samples: Samples<HopSample>;
+  readonly broken: number[];
+  /** What the sender waited for, as far as it is known. */
+  send: Waits;
+}
+
+function keepHop(at: number): KeptHop {
+  const samples = createSamples<HopSample>(SAMPLES_MOST, SAMPLES_APART_S);
+  samples.add({ at, bytes: 0, wireBytes: 0, send: NO_WAITS, recv: NO_WAITS });
+  return { samples, broken: [], send: NO_WAITS };
+}
+
+function count(hop: KeptHop, event: Extract<RunEvent, { kind: 'counters' }>, at: number): void {
+  const { end, bytes, wireBytes } = event;
+  const waits = waitsSince(NO_WAITS, event);
+  if (end === 'send') hop.send = waits;
+  else hop.samples.add({ at, bytes, wireBytes, send: hop.send, recv: waits });
+}

@@ -1,8 +1,0 @@
-/** The few colours there are. */
-export interface Paint {
-  /** Who speaks: the name before a line of rdpipe or of a stage. */
-  readonly speaker: (text: string) => string;
-  readonly failure: (text: string) => string;
-}
-
-export const NO_PAINT: Paint = { speaker: (text) => text, failure: (text) => text };

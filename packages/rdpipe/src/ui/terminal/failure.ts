@@ -1,0 +1,41 @@
+/** A failure in words: one line, and for usage the place. */
+import { RdpipeError, statusOf, UsageError } from '../../model/errors.ts';
+import type { Report } from '../../model/report.ts';
+import { shortageOf } from '../../model/shortage.ts';
+import { printable } from '../../model/text.ts';
+import { NO_COLORS } from './colors.ts';
+
+/** The text for standard error: `rdpipe: stage 2 has no host: rev`, with the picture below where there is one. */
+export function failureText(error: unknown, colors = NO_COLORS): string {
+  const detail = error instanceof UsageError ? error.detail : undefined;
+  return messageLine(messageOf(error), colors.failure) + (detail === undefined ? '' : `${detail}\n`);
+}
+
+/** One line, whatever the message holds. */
+export function messageLine(message: string, color: (name: string) => string = NO_COLORS.speaker): string {
+  return `${color('rdpipe:')} ${printable(message.trimEnd().replace(/\s*\n\s*/g, '; '))}\n`;
+}
+
+/** The report of a run that never began. */
+export function failureReport(error: unknown): Report {
+  const known = error instanceof RdpipeError ? error : undefined;
+  return {
+    v: 1,
+    run: '',
+    status: statusOf(error),
+    cause: known?.causeKind ?? 'rdpipe',
+    causeStage: null,
+    message: messageOf(error),
+    seconds: 0,
+    stages: [],
+    hops: [],
+    leftBehind: [],
+  };
+}
+
+/** What is none of our errors, and no shortage, is a defect of ours, and says so. */
+function messageOf(error: unknown): string {
+  const known = error instanceof RdpipeError ? error : shortageOf(error);
+  if (known !== undefined) return known.message;
+  return `internal error: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,119 @@
+/** A run for people: text and progress on standard error. */
+import { formatBytes } from '../../model/bytes.ts';
+import type { Report } from '../../model/report.ts';
+import type { Settings } from '../../model/settings.ts';
+import { printable } from '../../model/text.ts';
+import { dispatch, type EventHandlers, type Renderer } from '../renderer.ts';
+import type { Colors } from './colors.ts';
+import type { Display } from './display.ts';
+import { failureText, messageLine } from './failure.ts';
+import type { Progress } from './progress.ts';
+import { createStageStderr, type StageStderr, stderrMode } from './stage-stderr.ts';
+import { summaryLines } from './summary.ts';
+
+type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr'> & { readonly isTerminal: boolean };
+
+export function createHumanRenderer(
+  settings: HumanSettings,
+  display: Display,
+  progress: Progress,
+  colors: Colors,
+): Renderer {
+  const handlers = createHandlers(settings, display, progress, colors);
+  return {
+    handle: (event) => dispatch(handlers, event),
+    failure(error) {
+      display.stop();
+      display.text(failureText(error, colors));
+    },
+    close: () => display.stop(),
+  };
+}
+
+function createHandlers(settings: HumanSettings, display: Display, progress: Progress, colors: Colors): EventHandlers {
+  const log = (message: string) => {
+    if (settings.verbosity >= 2) display.text(messageLine(message, colors.speaker));
+  };
+  const waiting = createConnectingStatus(display);
+  let stderr: StageStderr | undefined;
+  return {
+    connecting: ({ hosts }) => waiting.begin(hosts),
+    host_connected({ host }) {
+      waiting.end(host);
+      log(`${host}: connected`);
+    },
+    deploying({ host, bytes }) {
+      waiting.deploy(host, bytes);
+      log(`${host}: copying the agent, ${formatBytes(bytes)}`);
+    },
+    prompting: ({ active }) => (active ? display.pause() : display.resume()),
+    planned({ plan }) {
+      progress.planned(plan);
+      const mode = stderrMode(settings, plan);
+      stderr = createStageStderr(mode, plan, display.text, colors.speaker);
+    },
+    segment_started({ segment }) {
+      waiting.done();
+      progress.segmentStarted(segment);
+      display.startRows();
+    },
+    hop_connected: ({ link, transport, cipher, way }) => log(`hop ${link} connected: ${transport}, ${cipher}, ${way}`),
+    hop_broken(event) {
+      progress.broke(event);
+      log(`${event.host}: hop ${event.link} broke, connecting anew: ${event.message}`);
+    },
+    hop_resumed(event) {
+      progress.resumed(event);
+      log(`${event.host}: hop ${event.link} is connected anew, going on after ${formatBytes(event.bytes)}`);
+    },
+    size: progress.sizeKnown,
+    counters: progress.counted,
+    output: () => display.output(),
+    stderr: ({ stage, data }) => stderr?.data(stage, data),
+    stage_exited: ({ stage, host, code, signal }) =>
+      log(`${host}: stage ${stage} ended by ${signal === null ? `exit ${code}` : `signal ${signal}`}`),
+    stopping: ({ reason }) => log(`stopping: ${reason}`),
+    suspended: () => display.pause(),
+    resumed: () => display.resume(),
+    log: ({ message }) => log(message),
+    warning({ message }) {
+      if (!settings.quiet) display.text(messageLine(`warning: ${message}`, colors.speaker));
+    },
+    finished({ report }) {
+      stderr?.end();
+      display.stop();
+      for (const line of closingLines(report, settings, colors)) display.text(line);
+    },
+  };
+}
+
+function closingLines(report: Report, { verbosity, quiet, dryRun }: HumanSettings, colors: Colors): readonly string[] {
+  const summary = verbosity >= 1 && !dryRun ? summaryLines(report).map((line) => `${line}\n`) : [];
+  if (report.message !== null) return [...summary, messageLine(report.message, colors.failure)];
+  return dryRun && !quiet ? [messageLine(DRY_RUN, colors.speaker)] : summary;
+}
+
+/** As -n of ssh is another, and has another name here. */
+const DRY_RUN = "a dry run: nothing was started (ssh's -n is --stdin none)";
+
+/** The hosts that are still waited for, as one line. */
+function createConnectingStatus(display: Display) {
+  const hosts = new Map<string, string>();
+  const show = () =>
+    display.status(hosts.size === 0 ? 'connecting the hops' : `connecting to ${[...hosts.values()].join(', ')}`);
+  return {
+    begin(names: readonly string[]) {
+      for (const name of names) hosts.set(name, printable(name));
+      show();
+    },
+    deploy(host: string, bytes: number) {
+      hosts.set(host, `${printable(host)} (copying the agent, ${formatBytes(bytes)})`);
+      show();
+    },
+    end(host: string) {
+      hosts.delete(host);
+      show();
+    },
+    done: () => display.status(undefined),
+  };
+}

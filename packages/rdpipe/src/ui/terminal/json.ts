@@ -1,0 +1,52 @@
+/** A run for programs: one JSON object a line on standard error, no other text; the last one is the report. */
+import { StringDecoder } from 'node:string_decoder';
+import type { RunEvent } from '../../model/events.ts';
+import type { Report } from '../../model/report.ts';
+import { jsonText } from '../../model/text.ts';
+import type { Renderer } from '../renderer.ts';
+import { failureReport } from './failure.ts';
+
+/** Version of the objects, in every line. */
+const JSON_VERSION = 1;
+
+export function createJsonRenderer(write: (text: string) => void): Renderer {
+  const stderr = createStderr();
+  const line = (object: object) => write(`${jsonText({ v: JSON_VERSION, ...object }, asText)}\n`);
+  const report = (finished: Report) => line({ kind: 'report', ...finished });
+  return {
+    handle(event) {
+      if (event.kind === 'finished') {
+        for (const rest of stderr.rest()) line(rest);
+        report(event.report);
+      } else line(event.kind === 'stderr' ? stderr.object(event) : event);
+    },
+    failure: (error) => report(failureReport(error)),
+    close: () => {},
+  };
+}
+
+type Stderr = Extract<RunEvent, { kind: 'stderr' }>;
+
+/** A character that is cut in two by the agent's messages is put together again. */
+function createStderr() {
+  const open = new Map<number, { readonly decoder: StringDecoder; readonly host: string }>();
+  const objectOf = (stage: number, host: string, text: string) => ({ kind: 'stderr', stage, host, text });
+  return {
+    object({ stage, host, data }: Stderr) {
+      const { decoder } = open.get(stage) ?? { decoder: new StringDecoder('utf8') };
+      open.set(stage, { decoder, host });
+      return objectOf(stage, host, decoder.write(Buffer.from(data)));
+    },
+    /** What was cut in two and never came whole. */
+    rest: () =>
+      [...open].flatMap(([stage, { decoder, host }]) => {
+        const text = decoder.end();
+        return text === '' ? [] : [objectOf(stage, host, text)];
+      }),
+  };
+}
+
+/** Commands and file words of a plan are bytes. */
+function asText(_: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value;
+}

@@ -1,0 +1,168 @@
+/**
+ * Progress on a terminal: a spinner while connecting, then rows that are redrawn. Load this module only when
+ * process.stdout is out of reach: the library looks at it.
+ */
+import ora, { type Ora } from 'ora';
+import { shorten } from '../../model/text.ts';
+import type { Display } from './display.ts';
+
+const INTERVAL_MS = 100;
+
+export interface Rows {
+  /** The progress of every hop, a line each, for a terminal of so many columns. */
+  readonly at: (columns: number) => readonly string[];
+  /** The last ones stay on the terminal. */
+  readonly stay: boolean;
+}
+
+export const NO_ROWS: Rows = { at: () => [], stay: false };
+
+export function createLiveDisplay(stream: NodeJS.WriteStream, write: Display['text'], rows: Rows): Display {
+  const spinner = createSpinner(stream);
+  const table = createTable(stream, rows);
+  let below: LivePart | undefined;
+  let isShown = false;
+  let pauses = 0;
+  let lineIsOpen = false;
+  const hide = () => {
+    if (isShown) below?.hide();
+    isShown = false;
+  };
+  const show = () => {
+    if (isShown || pauses > 0 || lineIsOpen) return;
+    below?.show();
+    isShown = below !== undefined;
+  };
+  const replaceBy = (next: LivePart | undefined) => {
+    if (next !== below) hide();
+    below = next;
+    show();
+  };
+  return {
+    text(text) {
+      hide();
+      write(text);
+      if (text.length > 0) lineIsOpen = !endsLine(text);
+      show();
+    },
+    status(text) {
+      spinner.setText(text ?? '');
+      replaceBy(text === undefined ? undefined : spinner);
+    },
+    startRows: () => replaceBy(table),
+    output: () => replaceBy(undefined),
+    pause() {
+      pauses += 1;
+      hide();
+    },
+    resume() {
+      pauses = Math.max(0, pauses - 1);
+      show();
+    },
+    stop() {
+      if (isShown) below?.finish();
+      isShown = false;
+      below = undefined;
+    },
+  };
+}
+
+/** What stands below the text: shown, then hidden or finished. */
+interface LivePart {
+  show(): void;
+  hide(): void;
+  /** Leaves what should stay on the terminal. */
+  finish(): void;
+}
+
+/** The cursor stays visible, so that it is there whatever ends us; standard input is not ours to read. */
+function createSpinner(stream: NodeJS.WriteStream): LivePart & { setText(text: string): void } {
+  const spinner: Ora = ora({ stream, isEnabled: true, discardStdin: false, hideCursor: false });
+  return {
+    setText: (text) => {
+      spinner.text = shorten(text, Math.max(1, stream.columns - SPINNER_COLUMNS));
+    },
+    show: () => {
+      spinner.start();
+    },
+    hide: () => {
+      spinner.stop();
+    },
+    finish: () => {
+      spinner.stop();
+    },
+  };
+}
+
+/** With the blank behind it, and one that a terminal may keep for its cursor. */
+const SPINNER_COLUMNS = 3;
+
+/**
+ * The cursor stands at the beginning of the first row. All below the last one is erased, so nothing is left behind when another
+ * width of the terminal has broken rows in two, or its height has taken some away.
+ */
+function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): LivePart {
+  let drawn = '';
+  let timer: NodeJS.Timeout | undefined;
+  const draw = () => {
+    const lines = fitting(at(stream.columns - 1), stream.rows - 1);
+    const frame =
+      lines.length === 0 ? '' : `\r${unbroken(lines.join(NEXT_ROW))}${ERASE_BELOW}${up(lines.length - 1)}\r`;
+    const next = `${stream.columns} ${stream.rows} ${frame}`;
+    if (next === drawn) return;
+    drawn = next;
+    if (frame !== '') stream.write(atOnce(frame));
+  };
+  const erase = () => {
+    clearInterval(timer);
+    if (drawn.includes(ERASE_BELOW)) stream.write(ERASE);
+    drawn = '';
+  };
+  return {
+    show() {
+      draw();
+      timer = setInterval(draw, INTERVAL_MS).unref();
+    },
+    hide: erase,
+    finish() {
+      erase();
+      const lines = stay ? at(stream.columns - 1) : [];
+      if (lines.length > 0) stream.write(`${lines.join('\r\n')}\r\n`);
+    },
+  };
+}
+
+/** As many as there is room for, the last of which tells how many there are more. */
+function fitting(lines: readonly string[], most: number): readonly string[] {
+  if (lines.length <= most || most < 1) return lines.slice(0, Math.max(0, most));
+  return [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more`];
+}
+
+const ERASE_LINE = '\u001b[K';
+const ERASE_BELOW = '\u001b[J';
+const NEXT_ROW = `${ERASE_LINE}\r\n`;
+
+/**
+ * The row of the cursor, then, from the next one on, all others. A terminal that keeps a history (tmux) puts the whole screen
+ * there when all of it is erased at once.
+ */
+const ERASE = `\r${ERASE_LINE}\u001b7\u001b[B${ERASE_BELOW}\u001b8`;
+
+function up(rows: number): string {
+  return rows === 0 ? '' : `\u001b[${rows}A`;
+}
+
+/** A row with wide characters that does not fit is cut by the terminal. */
+function unbroken(text: string): string {
+  return `\u001b[?7l${text}\u001b[?7h`;
+}
+
+/** Terminals that can do so show a frame when it is whole. */
+function atOnce(frame: string): string {
+  return `\u001b[?2026h${frame}\u001b[?2026l`;
+}
+
+function endsLine(text: string | Uint8Array): boolean {
+  const last = typeof text === 'string' ? text.charCodeAt(text.length - 1) : text.at(-1);
+  return last === 0x0a;
+}

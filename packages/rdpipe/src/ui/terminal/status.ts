@@ -1,0 +1,83 @@
+/** For what runs on several hosts and prints its findings: one line of what is done meanwhile, on a terminal. */
+import { formatBytes } from '../../model/bytes.ts';
+import type { Watcher } from '../../model/events.ts';
+import type { Settings } from '../../model/settings.ts';
+import { jsonText, printable } from '../../model/text.ts';
+import { dispatch, type EventHandlers } from '../renderer.ts';
+import { createNoDisplay, type Display } from './display.ts';
+import { failureReport, failureText, messageLine } from './failure.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Where findings go. */
+export interface Output {
+  readonly color: boolean;
+  write(text: string): void;
+}
+
+/** What every such view does. */
+export interface StatusView extends Watcher {
+  /** It came to no end. */
+  failure(error: unknown): void;
+  /** Leaves the terminal as it was. Idempotent. */
+  close(): void;
+}
+
+export type StatusSettings = Pick<Settings, 'json' | 'quiet' | 'verbosity'>;
+
+/** `protectPayload` comes first: the libraries of the live display look at process.stdout. */
+export async function createStatusView(
+  settings: StatusSettings,
+  terminal: Terminal,
+): Promise<{ readonly view: StatusView; readonly display: Display }> {
+  const display = await createDisplay(settings, terminal);
+  const log = (message: string) => {
+    if (settings.verbosity >= 1) display.text(messageLine(message));
+  };
+  const handlers = statusHandlers(display, log);
+  const view: StatusView = {
+    doing: (words) => display.status(printable(words)),
+    emit: (event) => dispatch(handlers, event),
+    failure(error) {
+      display.stop();
+      display.text(failureText(error));
+    },
+    close: () => display.stop(),
+  };
+  return { view, display };
+}
+
+/** For one object when everything is known; `nothing` is what it holds when it is not. */
+export function createJsonStatusView({ write }: Output, nothing: object): StatusView {
+  const ignore = () => {};
+  return {
+    doing: ignore,
+    emit: ignore,
+    failure(error) {
+      const { v, status, message } = failureReport(error);
+      write(`${jsonText({ v, status, message, ...nothing })}\n`);
+    },
+    close: ignore,
+  };
+}
+
+async function createDisplay({ quiet }: StatusSettings, { stream, write }: Terminal): Promise<Display> {
+  if (quiet || stream === undefined) return createNoDisplay(write);
+  const { createLiveDisplay, NO_ROWS } = await import('./live.ts');
+  return createLiveDisplay(stream, write, NO_ROWS);
+}
+
+/** What of the runs that measure is shown. Findings say the rest. */
+function statusHandlers(display: Display, log: (message: string) => void): Partial<EventHandlers> {
+  return {
+    deploying({ host, bytes }) {
+      display.status(`copying the agent to ${printable(host)}, ${formatBytes(bytes)}`);
+      log(`${host}: copying the agent, ${formatBytes(bytes)}`);
+    },
+    prompting: ({ active }) => (active ? display.pause() : display.resume()),
+    suspended: () => display.pause(),
+    resumed: () => display.resume(),
+    hop_connected: ({ transport, cipher, way }) => log(`connected: ${transport}, ${cipher}, ${way}`),
+    log: ({ message }) => log(message),
+    warning: ({ message }) => log(`warning: ${message}`),
+  };
+}

@@ -1,0 +1,89 @@
+/** What -v prints at the end: the rate first, then every hop and stage, and what was slowest. */
+import { formatBytes } from '../../model/bytes.ts';
+import { formatRate } from '../../model/rate.ts';
+import type { HopReport, Report, StageReport } from '../../model/report.ts';
+import { printable, shorten } from '../../model/text.ts';
+import { formatDuration, formatMicroseconds, formatTable } from '../format.ts';
+import { hopBytes, hopCarrier, hopName, hopResult, inSeconds, stageEnd } from '../report-text.ts';
+
+/** Lines without their newlines. */
+export function summaryLines(report: Report): readonly string[] {
+  return [
+    bandwidthLine(report),
+    ...formatTable(report.hops.map((hop) => hopCells(hop))),
+    ...report.hops.flatMap((hop) =>
+      [...hop.notes, ...hop.warnings].map((note) => `${hopName(hop)}: ${printable(note)}`),
+    ),
+    ...formatTable(report.stages.map(stageCells)),
+    ...slowestLine(report),
+  ];
+}
+
+/** The rate of the hop that carried most; without hops only the time is known. */
+function bandwidthLine({ hops, seconds }: Report): string {
+  const main = hops.reduce<HopReport | undefined>(
+    (best, hop) => (hop.bytes > (best?.bytes ?? -1) ? hop : best),
+    undefined,
+  );
+  if (main === undefined) return `Bandwidth not measured: no hop was made; the run took ${formatDuration(seconds)}`;
+  return `Bandwidth ${formatRate(main.bytesPerSecond)} (${hopBytes(main)} in ${formatDuration(main.seconds)})`;
+}
+
+function hopCells(hop: HopReport): readonly string[] {
+  const limit = hop.limitMs === 0 ? '' : `${inSeconds(hop.limitMs)} for the limit, `;
+  const workers = hop.workerMs === 0 ? '' : `${inSeconds(hop.workerMs)} for the workers, `;
+  const waits = `waited ${inSeconds(hop.inputMs)} for input, ${limit}${workers}${inSeconds(hop.wireMs)} for the network, ${inSeconds(hop.outputMs)} for output`;
+  const roundTrip = hop.rttUs === null ? [] : [`round trip ${formatMicroseconds(hop.rttUs)}`];
+  const times = [waits, ...roundTrip, ...reconnected(hop)].join('; ');
+  return [hopName(hop), hopCarrier(hop), hopResult(hop), hopBytes(hop), formatRate(hop.bytesPerSecond), times];
+}
+
+function reconnected({ reconnects }: HopReport): readonly string[] {
+  if (reconnects === 0) return [];
+  return [`reconnected ${reconnects === 1 ? 'once' : `${reconnects} times`}`];
+}
+
+function stageCells(stage: StageReport): readonly string[] {
+  const { userMs, systemMs, maxRssKib } = stage;
+  const usage =
+    maxRssKib === 0 ? '' : `user ${inSeconds(userMs)}, system ${inSeconds(systemMs)}, ${formatBytes(maxRssKib * 1024)}`;
+  return [`stage ${stage.stage}`, stage.host, stageEnd(stage), usage, shorten(stage.command, 60)];
+}
+
+function slowestLine(report: Report): readonly string[] {
+  const slowest = slowestPart(report);
+  return slowest === undefined ? [] : [`Slowest: ${slowest}`];
+}
+
+/**
+ * Before the slowest part every hop waits for its output, behind it every hop waits for its input; a hop that waits for
+ * the network, for its workers, or for its limit, is the slowest part itself.
+ */
+export function slowestPart({ hops, stages }: Report): string | undefined {
+  const measured = hops.filter(({ bottleneck }) => bottleneck !== 'none');
+  if (measured.length === 0) return undefined;
+  const limited = measured.find(({ bottleneck }) => bottleneck === 'limit');
+  if (limited !== undefined) return `the limit of ${hopName(limited)} (--limit)`;
+  const worked = measured.find(({ bottleneck }) => bottleneck === 'worker');
+  if (worked !== undefined) return `the workers of ${hopName(worked)}, which compress and encrypt (--jobs)`;
+  const network = measured.find(({ bottleneck }) => bottleneck === 'wire');
+  if (network !== undefined) return `the network between ${network.from} and ${network.to}`;
+  const waitsForOutput = measured.findLast(({ bottleneck }) => bottleneck === 'output');
+  const last = measured.find(({ link, bottleneck }) => bottleneck === 'input' && link > (waitsForOutput?.link ?? -1));
+  return namePart((waitsForOutput?.link ?? -1) + 1, last?.link ?? stages.length + 1, stages, waitsForOutput, last);
+}
+
+/** The stages from `first` to `last`; 0 is standard input, one more than there are stages standard output. */
+function namePart(
+  first: number,
+  last: number,
+  stages: readonly StageReport[],
+  before: HopReport | undefined,
+  after: HopReport | undefined,
+): string {
+  if (before === undefined && after?.link === 0) return 'standard input';
+  if (after === undefined && first > stages.length) return 'standard output';
+  const named = stages.filter(({ stage }) => stage >= first && stage <= last);
+  const names = named.map(({ stage, host, command }) => `stage ${stage} (${host}: ${shorten(command, 40)})`);
+  return names.join(' or ');
+}

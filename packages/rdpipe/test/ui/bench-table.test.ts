@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import type { Benchmark, Sample } from '../../src/model/benchmark.ts';
+import { benchLines } from '../../src/ui/bench-table.ts';
+import { benchPage } from '../../src/ui/pages/bench.ts';
+
+const GIB = 1024 ** 3;
+
+function sample(bytesPerSecond: number, changes: Partial<Sample> = {}): Sample {
+  return { bytes: GIB, seconds: 1, bytesPerSecond, fromCpuS: 0.5, toCpuS: 0.25, roundTripUs: 20, ...changes };
+}
+
+const BENCHMARK: Benchmark = {
+  v: 1,
+  status: 0,
+  from: 'h1',
+  to: 'h2',
+  rounds: 3,
+  ways: [
+    { way: 'tcp', carrier: 'tcp, not encrypted', samples: [sample(2e9), sample(1e9), sample(3e9)] },
+    { way: 'ssh', carrier: 'ssh of h1', samples: [sample(3e8, { toCpuS: null, roundTripUs: 250_000 })] },
+  ],
+  missing: [{ way: 'rdma', why: 'no RDMA device on \u001b[31mh2', failed: false }],
+};
+
+describe('what bench prints', () => {
+  it('is a table of medians, and why the other ways are not in it', () => {
+    expect(benchLines(BENCHMARK)).to.deep.equal([
+      'h1→h2, medians of 3 rounds',
+      '     rate        lowest      highest     CPU s/GiB h1  CPU s/GiB h2  round trip     by',
+      'tcp  2.000 GB/s  1.000 GB/s  3.000 GB/s  0.50          0.25          20 µs          tcp, not encrypted',
+      'ssh  300.0 MB/s  300.0 MB/s  300.0 MB/s  0.50                        0.3 s (login)  ssh of h1',
+      'rdma: not measured: no RDMA device on ␛[31mh2',
+    ]);
+  });
+
+  it('is no table when nothing was measured', () => {
+    expect(benchLines({ ...BENCHMARK, ways: [], rounds: 1 })).to.have.lengthOf(2);
+  });
+});
+
+describe('the page about a benchmark', () => {
+  const began = new Date('2026-11-21T10:00:00Z');
+
+  it('has the table, and a plot of rates, of CPU and of rounds', () => {
+    const page = benchPage(BENCHMARK, began);
+    expect(page).to.contain('<th scope="row">tcp</th><td>2.000 GB/s</td>');
+    expect(page.match(/<svg /g)).to.have.lengthOf(3);
+    expect(page)
+      .to.contain('rdma: not measured')
+      .and.not.to.match(/\p{Cc}\[31m/u);
+  });
+
+  it('leaves hostile names text, and can be of nothing', () => {
+    const page = benchPage({ ...BENCHMARK, from: '<script>x</script>', ways: [] }, began);
+    expect(page).to.contain('&#60;script&#62;').and.not.to.contain('<script');
+    expect(page).not.to.contain('<svg');
+  });
+});

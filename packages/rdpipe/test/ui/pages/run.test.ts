@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import { NO_WAITS } from '../../../src/model/counters.ts';
+import type { History } from '../../../src/ui/pages/history.ts';
+import { type RunPageInput, runPage } from '../../../src/ui/pages/run.ts';
+import { hopReport, report, stageReport } from '../helpers.ts';
+
+const EVIL = '<script>alert(1)</script>"\'&\u202e\u001b[31m';
+const HISTORY: History = {
+  plan: undefined,
+  hops: [
+    {
+      link: 1,
+      samples: [0, 1, 2].map((at) => ({
+        at,
+        bytes: at * 1e9,
+        wireBytes: at * 1e8,
+        send: { ...NO_WAITS, wireMs: at * 100 },
+        recv: NO_WAITS,
+      })),
+      broken: [],
+    },
+  ],
+  stderr: [],
+  warnings: [],
+};
+
+function page(changes: Partial<RunPageInput> = {}): string {
+  const began = new Date('2026-11-21T10:00:00Z');
+  return runPage({
+    command: ['rdpipe h1:a h2:b'],
+    plan: ['h1→h2 tcp'],
+    began,
+    history: HISTORY,
+    report: report(),
+    ...changes,
+  });
+}
+
+describe('the page about a run', () => {
+  it('may load nothing, and holds nothing that runs', () => {
+    expect(page()).to.contain(`content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;;`);
+    expect(page()).not.to.match(/<script|<link|<img|<iframe|\ssrc=|\shref=|@import|\son\w+=/);
+  });
+
+  it('is the same for the same run', () => expect(page()).to.equal(page()));
+
+  it('says what became of the run, what its programs used, and draws its hops', () => {
+    const text = page();
+    expect(text).to.contain('<title>rdpipe: succeeded</title>').and.to.contain('2026-11-21T10:00:00.000Z');
+    expect(text).to.contain(
+      '<th scope="row">h1→h2</th><td>rdsend</td><td>h1</td><td>0.3 s</td><td>0.7 s</td><td>0.33</td>',
+    );
+    expect(text.match(/<svg /g)).to.have.lengthOf(2);
+    expect(text).not.to.contain('connection broke');
+  });
+
+  it('says what a hop that compresses had on the wire, and draws it', () => {
+    const text = page({ report: report({ hops: [hopReport({ compress: 1, wireBytes: 1024 ** 3 })] }) });
+    expect(text)
+      .to.contain('<td class="words">3.0 GiB, 1.0 GiB on the wire</td>')
+      .and.to.match(/<text[^>]*>on the wire</);
+    expect(page()).not.to.contain('on the wire');
+  });
+
+  it('names the first cause of a failure', () => {
+    const stages = [stageReport({ state: 'failed', code: 3 }), stageReport({ stage: 2, host: 'h2' })];
+    const failure = { status: 3, cause: 'stage', causeStage: 1, message: 'stage 1 (h1: a) exited 3' } as const;
+    const text = page({ report: report({ ...failure, stages }) });
+    expect(text).to.contain('<dt>first cause</dt><dd>stage 1 (h1: produce), failed (exit 3)</dd>');
+    expect(text).to.contain('<title>rdpipe: failed</title>').and.to.contain('stage 1 (h1: a) exited 3');
+  });
+
+  it('marks where a connection broke', () => {
+    const hops = HISTORY.hops.map((hop) => ({ ...hop, broken: [1.5] }));
+    expect(page({ history: { ...HISTORY, hops } })).to.contain('connection broke');
+  });
+
+  it('can be written of a run of which little is known', () => {
+    const history = { plan: undefined, hops: [], stderr: [], warnings: [] };
+    expect(page({ history, plan: [] })).to.contain('Nothing was measured.');
+    const nothing = report({ status: 125, cause: 'rdpipe', message: 'cannot reach h1', stages: [], hops: [] });
+    expect(page({ history, plan: [], report: nothing }))
+      .to.contain('cannot reach h1')
+      .and.not.to.contain('<h2>Hops');
+  });
+
+  it('draws a bounded number of hops, and says so', () => {
+    const hops = Array.from({ length: 70 }, (_, link) => hopReport({ link }));
+    const text = page({ report: report({ hops }) });
+    expect(text).to.contain('6 more hops are not drawn');
+  });
+
+  it('shows what strangers say as text', () => {
+    const said = Buffer.from(`${EVIL}\nnext`);
+    const text = page({
+      command: [EVIL],
+      plan: [EVIL],
+      history: {
+        ...HISTORY,
+        stderr: [{ stage: 1, host: EVIL, tail: said, bytes: 100_000 }],
+        warnings: [EVIL],
+      },
+      report: report({
+        message: EVIL,
+        stages: [stageReport({ host: EVIL, command: EVIL })],
+        hops: [
+          hopReport({
+            from: EVIL,
+            to: EVIL,
+            why: EVIL,
+            local: EVIL,
+            peer: EVIL,
+            devices: [EVIL],
+            notes: [EVIL],
+            warnings: [EVIL],
+            cipher: EVIL,
+            transport: EVIL,
+          }),
+        ],
+        leftBehind: [{ host: EVIL, pid: 1, command: EVIL }],
+      }),
+    });
+    expect(text.replaceAll('\n', ''))
+      .not.to.contain('<script')
+      .and.not.to.match(/[\p{Cc}\u202e]/u);
+    expect(text.match(/&#60;script&#62;alert\(1\)&#60;\/script&#62;&#34;&#39;&#38;�␛\[31m/g)?.length).to.be.at.least(
+      12,
+    );
+    expect(text)
+      .to.contain(`the last ${said.length} B of 97.7 KiB`)
+      .and.to.match(/31m\nnext<\/pre>/);
+  });
+});

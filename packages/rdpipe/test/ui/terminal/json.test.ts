@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { UsageError } from '../../../src/model/errors.ts';
+import type { RunEvent } from '../../../src/model/events.ts';
+import { createJsonRenderer } from '../../../src/ui/terminal/json.ts';
+import { createPage, planFor, report } from '../helpers.ts';
+
+function linesOf(events: readonly RunEvent[]): readonly Record<string, unknown>[] {
+  const page = createPage();
+  const renderer = createJsonRenderer(page.write);
+  for (const event of events) renderer.handle(event);
+  renderer.close();
+  return parsed(page.text);
+}
+
+function parsed(text: string): readonly Record<string, unknown>[] {
+  expect(text.endsWith('\n')).to.equal(true);
+  return text
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+describe('json', () => {
+  it('writes an event a line, with the version', () => {
+    expect(linesOf([{ kind: 'suspended' }, { kind: 'log', message: 'a\nb' }])).to.deep.equal([
+      { v: 1, kind: 'suspended' },
+      { v: 1, kind: 'log', message: 'a\nb' },
+    ]);
+  });
+
+  it('ends with the report', () => {
+    const finished = report({ status: 1 });
+    expect(linesOf([{ kind: 'finished', report: finished }])).to.deep.equal([{ kind: 'report', ...finished }]);
+  });
+
+  it("writes stages' stderr as text, characters whole", () => {
+    const [first, second] = [Buffer.from('ü').subarray(0, 1), Buffer.from('ü').subarray(1)];
+    const stderr = (stage: number, data: Uint8Array) => ({ kind: 'stderr', stage, host: 'h1', data }) as const;
+    expect(linesOf([stderr(1, first), stderr(2, Buffer.from('x\n')), stderr(1, second)])).to.deep.equal([
+      { v: 1, kind: 'stderr', stage: 1, host: 'h1', text: '' },
+      { v: 1, kind: 'stderr', stage: 2, host: 'h1', text: 'x\n' },
+      { v: 1, kind: 'stderr', stage: 1, host: 'h1', text: 'ü' },
+    ]);
+  });
+
+  it('shows a character of stderr that never came whole', () => {
+    const stderr = { kind: 'stderr', stage: 1, host: 'h1', data: Uint8Array.of(0x61, 0xc3) } as const;
+    const lines = linesOf([stderr, { kind: 'finished', report: report() }]);
+    expect(lines.map(({ kind, text }) => [kind, text])).to.deep.equal([
+      ['stderr', 'a'],
+      ['stderr', '\ufffd'],
+      ['report', undefined],
+    ]);
+  });
+
+  it('is text for a terminal, whatever is in it', () => {
+    const page = createPage();
+    const message = '\u001b[2J\u009b2J\u202e\u2028\ud800\u{e0041}\u007f ä👍';
+    createJsonRenderer(page.write).handle({ kind: 'log', message });
+    expect(page.text.trimEnd()).to.match(/^[ -~ä👍]+$/u);
+    expect(parsed(page.text)).to.deep.equal([{ v: 1, kind: 'log', message }]);
+  });
+
+  it('writes the commands of a plan as text', () => {
+    const [line] = linesOf([{ kind: 'planned', plan: planFor(['h1:tr a-z A-Z']) }]);
+    expect(JSON.stringify(line)).to.contain('"command":"tr a-z A-Z"');
+  });
+
+  it('writes a failure before the run as a report', () => {
+    const page = createPage();
+    createJsonRenderer(page.write).failure(new UsageError('wrong', 'picture'));
+    expect(parsed(page.text)).to.deep.equal([
+      {
+        kind: 'report',
+        v: 1,
+        run: '',
+        status: 2,
+        cause: 'usage',
+        causeStage: null,
+        message: 'wrong',
+        seconds: 0,
+        stages: [],
+        hops: [],
+        leftBehind: [],
+      },
+    ]);
+  });
+});

@@ -1,0 +1,123 @@
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import type { Display } from '../../../src/ui/terminal/display.ts';
+import { createLiveDisplay } from '../../../src/ui/terminal/live.ts';
+import { createPage, createScreen, type Page } from '../helpers.ts';
+
+/** What the page says once the marks of a terminal are taken away. */
+function visible(page: Page): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return page.text.replace(/\u001b(?:\[[0-9;?]*[A-Za-z]|[78])|\r(?!\n)/g, '').replaceAll('\r\n', '\n');
+}
+
+/** The row of the cursor, and all below it, but never the whole screen at once. */
+const ERASED = '\r\u001b[K\u001b7\u001b[B\u001b[J\u001b8';
+
+describe('live', () => {
+  let page: Page;
+  let screen: NodeJS.WriteStream;
+  let display: Display;
+  let rows: readonly string[];
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    page = createPage();
+    screen = createScreen(page);
+    rows = ['h1→h2  1 B'];
+    display = createLiveDisplay(screen, page.write, {
+      at: (columns) => rows.map((row) => `${row} of ${columns}`),
+      stay: true,
+    });
+  });
+  afterEach(() => {
+    display.stop();
+    mock.timers.reset();
+  });
+
+  /** What appears while `act` runs. */
+  const appears = (act: () => void) => {
+    page.text = '';
+    act();
+    return visible(page);
+  };
+
+  it('spins while it waits, and leaves nothing of that', () => {
+    expect(appears(() => display.status('connecting to h1'))).to.contain('connecting to h1');
+    display.status('connecting to h2');
+    expect(appears(() => mock.timers.tick(100))).to.contain('connecting to h2');
+    expect(appears(() => display.status(undefined))).not.to.contain('connecting');
+    expect(appears(() => mock.timers.tick(1000))).to.equal('');
+  });
+
+  it('redraws rows as wide as the terminal', () => {
+    expect(appears(() => display.startRows())).to.equal('h1→h2  1 B of 79');
+    rows = ['h1→h2  2 B'];
+    expect(appears(() => mock.timers.tick(100))).to.equal('h1→h2  2 B of 79');
+    expect(appears(() => mock.timers.tick(100))).to.equal('');
+    screen.columns = 60;
+    expect(appears(() => mock.timers.tick(100))).to.equal('h1→h2  2 B of 59');
+  });
+
+  it('erases rows from where the first one begins, however the terminal has broken them since', () => {
+    rows = ['h1→h2  1 B', 'h2→h3  1 B'];
+    display.startRows();
+    expect(page.text).to.contain('h1→h2  1 B of 79\u001b[K\r\nh2→h3  1 B of 79\u001b[?7h\u001b[J\u001b[1A\r');
+    page.text = '';
+    display.pause();
+    expect(page.text).to.equal(ERASED);
+  });
+
+  it('shows as many rows as the terminal has room for, and all of them at the end', () => {
+    screen.rows = 4;
+    rows = ['1', '2', '3', '4', '5'];
+    expect(appears(() => display.startRows())).to.equal('1 of 79\n2 of 79\n… 3 more');
+    screen.rows = 6;
+    expect(appears(() => mock.timers.tick(100))).to.match(/^1 of 79\n.*\n5 of 79$/s);
+    screen.rows = 3;
+    mock.timers.tick(100);
+    expect(appears(() => display.stop())).to.match(/^1 of 79\n.*\n5 of 79\n$/s);
+  });
+
+  it('writes text above the rows', () => {
+    display.startRows();
+    expect(appears(() => display.text('h1: hello\n'))).to.equal('h1: hello\nh1→h2  1 B of 79');
+  });
+
+  it('waits with the rows for the end of a line', () => {
+    display.startRows();
+    expect(appears(() => display.text(Buffer.from('raw')))).to.equal('raw');
+    expect(appears(() => mock.timers.tick(1000))).to.equal('');
+    expect(appears(() => display.text(Buffer.from(' end\n')))).to.equal(' end\nh1→h2  1 B of 79');
+  });
+
+  it('leaves the terminal alone while a question is put, several at a time too', () => {
+    display.status('connecting to h1');
+    display.pause();
+    display.pause();
+    expect(appears(() => mock.timers.tick(1000))).to.equal('');
+    expect(appears(() => display.status('connecting to h2'))).to.equal('');
+    expect(appears(() => display.resume())).to.equal('');
+    expect(appears(() => display.resume())).to.contain('connecting to h2');
+  });
+
+  it('leaves the last rows when it stops', () => {
+    display.startRows();
+    rows = ['h1→h2  3 B'];
+    expect(appears(() => display.stop())).to.equal('h1→h2  3 B of 79\n');
+    expect(appears(() => mock.timers.tick(1000))).to.equal('');
+    expect(appears(() => display.stop())).to.equal('');
+  });
+
+  it('leaves no rows that are not to stay', () => {
+    display = createLiveDisplay(screen, page.write, { at: () => rows, stay: false });
+    expect(appears(() => display.startRows())).to.equal('h1→h2  1 B');
+    expect(appears(() => display.stop())).to.equal('');
+    expect(page.text).to.equal(ERASED);
+  });
+
+  it('draws nothing without hops', () => {
+    rows = [];
+    expect(appears(() => display.startRows())).to.equal('');
+    expect(appears(() => display.text('x\n'))).to.equal('x\n');
+    expect(appears(() => display.stop())).to.equal('');
+  });
+});

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { createProgress, type Progress } from '../../../src/ui/terminal/progress.ts';
+import { progressRows } from '../../../src/ui/terminal/progress-rows.ts';
+import { type Counters, counters, planFor } from '../helpers.ts';
+
+describe('progress', () => {
+  let now: number;
+  let progress: Progress;
+  const start = (words: readonly string[], expectedBytes?: number) => {
+    now = 1000;
+    progress = createProgress(expectedBytes, () => now);
+    progress.planned(planFor(words));
+    progress.segmentStarted(1);
+  };
+  const at = (time: number, ...events: readonly Partial<Counters>[]) => {
+    now = time;
+    for (const event of events) progress.counted(counters(event));
+  };
+
+  it('has nothing to show before a plan, or without hops', () => {
+    const empty = createProgress(undefined, () => 0);
+    empty.segmentStarted(1);
+    expect(empty.hops()).to.deep.equal([]);
+    start(['h1:a', 'h1:b']);
+    expect(progress.hops()).to.deep.equal([]);
+  });
+
+  it('names hops, and links to files within a host', () => {
+    start(['h1:< f', 'h1:a', 'h2:b']);
+    expect(progress.hops().map(({ name }) => name)).to.deep.equal(['within h1', 'h1→h2']);
+  });
+
+  it('counts what has arrived', () => {
+    start(['h1:a', 'h2:b']);
+    at(1000, { end: 'send', bytes: 500 }, { bytes: 100 });
+    expect(progress.hops()[0]).to.include({ bytes: 100, bytesPerSecond: 0, waitsFor: undefined });
+    at(2000, { bytes: 1100 });
+    expect(progress.hops()[0]).to.include({ bytes: 1100, bytesPerSecond: 1000 });
+    at(2500, { bytes: 900, link: 7 });
+    expect(progress.hops()[0]).to.include({ bytes: 1100 });
+  });
+
+  it('lets the rate fall when nothing is heard any more', () => {
+    start(['h1:a', 'h2:b']);
+    at(1000, { bytes: 0 });
+    at(2000, { bytes: 1000 });
+    const rateAt = (time: number) => {
+      now = time;
+      return progress.hops()[0]?.bytesPerSecond;
+    };
+    expect([rateAt(2900), rateAt(6000)]).to.deep.equal([1000, 200]);
+  });
+
+  it('looks back three seconds for the rate', () => {
+    start(['h1:a', 'h2:b']);
+    for (let second = 1; second <= 10; second++) at(second * 1000, { bytes: second <= 5 ? second * 100 : 500 });
+    expect(progress.hops()[0]).to.include({ bytes: 500, bytesPerSecond: 0 });
+  });
+
+  it('knows what a hop waits for', () => {
+    start(['h1:a', 'h2:b']);
+    const waits = () => progress.hops()[0]?.waitsFor;
+    at(1000, { end: 'send', inputMs: 10, wireMs: 20 }, { outputMs: 10 });
+    expect(waits()).to.equal(undefined);
+    at(2000, { end: 'send', inputMs: 900, wireMs: 30 }, { outputMs: 20 });
+    expect(waits()).to.equal('input');
+    at(3000, { end: 'send', inputMs: 910, wireMs: 980 }, { outputMs: 30 });
+    expect(waits()).to.equal('wire');
+    at(4000, { end: 'send', inputMs: 920, wireMs: 1900 }, { outputMs: 900 });
+    expect(waits()).to.equal('output');
+    at(5000, { end: 'send', inputMs: 920, limitMs: 950, wireMs: 1910 }, { outputMs: 910 });
+    expect(waits()).to.equal('limit');
+    at(6000, { end: 'send', workerMs: 900, wireMs: 1920 }, { outputMs: 920 });
+    expect(waits()).to.equal('worker');
+  });
+
+  it('estimates the rest where the size is known', () => {
+    start(['h1:< f', 'h2:b']);
+    progress.sizeKnown({ kind: 'size', link: 1, bytes: 4096 });
+    progress.sizeKnown({ kind: 'size', link: 9, bytes: 1 });
+    // A file is opened, and its size told, before its segment starts.
+    progress.segmentStarted(1);
+    at(1000, { bytes: 0 });
+    at(2000, { bytes: 1024 });
+    expect(progress.hops()[0]).to.include({ size: 4096, secondsLeft: 3 });
+    at(3000, { bytes: 5000 });
+    expect(progress.hops()[0]?.secondsLeft).to.equal(undefined);
+  });
+
+  it('takes the expected size for the first hop', () => {
+    start(['h1:a', 'h2:b', 'self:c'], 4096);
+    expect(progress.hops().map(({ size }) => size)).to.deep.equal([4096, undefined]);
+  });
+
+  it('tells that a hop is without a connection until both its ends have a new one', () => {
+    start(['h1:a', 'h2:b', 'h1:c']);
+    const broke = (end: 'send' | 'recv') =>
+      progress.broke({ kind: 'hop_broken', link: 1, end, host: 'h', message: 'connection reset' });
+    const resumed = (end: 'send' | 'recv') =>
+      progress.resumed({ kind: 'hop_resumed', link: 1, end, host: 'h', bytes: 9 });
+    const reconnecting = () => progress.hops().map((hop) => hop.reconnecting);
+    expect(reconnecting()).to.deep.equal([false, false]);
+    broke('send');
+    broke('recv');
+    resumed('send');
+    expect(reconnecting()).to.deep.equal([true, false]);
+    resumed('recv');
+    expect(reconnecting()).to.deep.equal([false, false]);
+  });
+
+  it('shows the segment that runs', () => {
+    start(['h1:a', 'h2:> f', 'h2:< g', 'h1:b']);
+    expect(progress.hops().map(({ link }) => link)).to.deep.equal([1]);
+    progress.segmentStarted(2);
+    expect(progress.hops().map(({ link }) => link)).to.deep.equal([3]);
+  });
+});
+
+describe('rows', () => {
+  const hop = {
+    link: 1,
+    name: 'h1→h2',
+    bytes: 1024,
+    compress: 0,
+    wireBytes: 1100,
+    bytesPerSecond: 2_000_000,
+    reconnecting: false,
+  } as const;
+  const unknown = { waitsFor: undefined, size: undefined, secondsLeft: undefined };
+
+  it('shows bytes, rate, portion and what is waited for', () => {
+    const rows = progressRows(
+      [
+        { ...hop, waitsFor: 'output', size: 4096, secondsLeft: 65 },
+        { ...hop, ...unknown, name: 'h2→standard output', waitsFor: 'wire' },
+      ],
+      200,
+    );
+    expect(rows).to.deep.equal([
+      'h1→h2               1.0 KiB  2.000 MB/s  25% of 4.0 KiB, 1:05 left  waits for output',
+      'h2→standard output  1.0 KiB  2.000 MB/s                             waits for the network',
+    ]);
+  });
+
+  it('shows what is on the wire of a hop that compresses', () => {
+    expect(progressRows([{ ...hop, ...unknown, compress: 1, wireBytes: 300, waitsFor: 'worker' }], 80)).to.deep.equal([
+      'h1→h2  1.0 KiB, 300 B on the wire  2.000 MB/s    waits for its workers',
+    ]);
+  });
+
+  it('shows that a hop is being connected anew, whatever it waited for', () => {
+    const rows = progressRows([{ ...hop, ...unknown, waitsFor: 'wire', reconnecting: true }], 80);
+    expect(rows).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s    reconnecting']);
+  });
+
+  it('leaves out what is not known, or was not true', () => {
+    expect(progressRows([{ ...hop, ...unknown }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
+    expect(progressRows([{ ...hop, ...unknown, size: 100 }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
+    expect(progressRows([{ ...hop, ...unknown, size: 0 }], 80)).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s']);
+  });
+
+  it('fits the terminal', () => {
+    expect(progressRows([{ ...hop, ...unknown }], 10)).to.deep.equal(['h1→h2  1.0']);
+    const long = { ...hop, ...unknown, name: 'storage-01.example.com→backup.example.com', waitsFor: 'wire' } as const;
+    expect(progressRows([long, { ...hop, ...unknown, name: 'within h2' }], 60)).to.deep.equal([
+      'storage-01.example.…→backup.example.com  1.0 KiB  2.000 MB/s',
+      'within h2                                1.0 KiB  2.000 MB/s',
+    ]);
+    expect(progressRows([{ ...long, name: 'within a-name-that-is-long' }], 30)).to.deep.equal([
+      'within a…  1.0 KiB  2.000 MB/s',
+    ]);
+  });
+});

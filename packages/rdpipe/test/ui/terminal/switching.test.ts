@@ -1,0 +1,61 @@
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import type { Display } from '../../../src/ui/terminal/display.ts';
+import { createLiveDisplay } from '../../../src/ui/terminal/live.ts';
+import { createPlainDisplay } from '../../../src/ui/terminal/plain.ts';
+import { createProgress, type Progress } from '../../../src/ui/terminal/progress.ts';
+import { progressRows, rowsWithoutOutput } from '../../../src/ui/terminal/progress-rows.ts';
+import { createSwitchingDisplay } from '../../../src/ui/terminal/switching.ts';
+import { counters, createPage, createScreen, type Page, planFor } from '../helpers.ts';
+
+/** The last of what erases rows. */
+const RESTORE_CURSOR = '\u001b8';
+
+describe('until-output', () => {
+  let page: Page;
+  let progress: Progress;
+  let display: Display;
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    page = createPage();
+    progress = createProgress(undefined, () => 0);
+    progress.planned(planFor(['h1:a', 'h2:b'], { stdout: 'arrive' }));
+    progress.segmentStarted(1);
+    const rows = { at: (columns: number) => progressRows(progress.hops(), columns), stay: false };
+    const live = createLiveDisplay(createScreen(page), page.write, rows);
+    display = createSwitchingDisplay(live, createPlainDisplay(page.write, rowsWithoutOutput(progress)));
+    display.startRows();
+  });
+  afterEach(() => {
+    display.stop();
+    mock.timers.reset();
+  });
+
+  it('erases the rows before it returns, for good', () => {
+    expect(page.text).to.contain('h1→h2');
+    page.text = '';
+    display.output();
+    display.output();
+    expect(page.text.endsWith(RESTORE_CURSOR)).to.equal(true);
+    display.text('h1: hello\n');
+    display.pause();
+    display.resume();
+    mock.timers.tick(60_000);
+    expect(page.text.endsWith(`${RESTORE_CURSOR}h1: hello\n`)).to.equal(true);
+  });
+
+  it('then writes lines only of times in which data moved and nothing came out', () => {
+    display.output();
+    page.text = '';
+    progress.counted(counters({ link: 1, bytes: 1024 }));
+    progress.counted(counters({ link: 2, bytes: 6 }));
+    mock.timers.tick(10_000);
+    expect(page.text).to.equal('');
+    progress.counted(counters({ link: 1, bytes: 2048 }));
+    mock.timers.tick(10_000);
+    expect(page.text).to.match(/^rdpipe: h1→h2 +2\.0 KiB .*\nrdpipe: h2→this machine +6 B .*\n$/);
+    page.text = '';
+    mock.timers.tick(60_000);
+    expect(page.text).to.equal('');
+  });
+});

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { writeAll } from '../../../src/ui/terminal/terminal.ts';
+import { bundled } from './bundle.ts';
+
+describe('terminal', () => {
+  const script = bundled('print-terminal.ts');
+  it('writes everything to a file', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rdpipe-terminal-'));
+    try {
+      const file = openSync(join(folder, 'out'), 'w');
+      writeAll(file, Buffer.alloc(3_000_000, 'x'));
+      closeSync(file);
+      expect(readFileSync(join(folder, 'out'))).to.have.lengthOf(3_000_000);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('gives up where nobody can read it', () => {
+    const full = openSync('/dev/full', 'w');
+    writeAll(full, Buffer.from('x'));
+    closeSync(full);
+    writeAll(full, Buffer.from('x'));
+  });
+
+  it('is no terminal on a pipe, and leaves the pipe as it is', async () => {
+    expect(await stderrOf(script.path(), 'describe')).to.equal('{"terminal":false,"color":false,"blocks":true}\n');
+  });
+
+  const TERMINALS: readonly (readonly [string, string, string])[] = [
+    ['stty cols 80 rows 24', 'TERM=xterm', '{"terminal":true,"color":true'],
+    ['stty cols 80 rows 24', 'TERM=xterm NO_COLOR=1', '{"terminal":true,"color":false'],
+    ['stty cols 80 rows 24', 'TERM=dumb', '{"terminal":false,"color":false'],
+    ['stty cols 0 rows 0', 'TERM=xterm', '{"terminal":false,"color":false'],
+  ];
+  for (const [size, environment, expected] of TERMINALS) {
+    it(`looks at a terminal with ${size}, ${environment}`, async () => {
+      const command = `${size}; env -u NO_COLOR ${environment} ${process.execPath} ${script.path()} describe`;
+      const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'inherit'] });
+      expect(await text(child.stdout)).to.contain(expected);
+    });
+  }
+
+  it('loses nothing on a full pipe that does not block', async () => {
+    expect(await stderrOf(script.path(), 'flood')).to.have.lengthOf(1_000_000);
+  });
+});
+
+async function stderrOf(script: string, mode: string): Promise<string> {
+  const child = spawn(process.execPath, [script, mode], { stdio: ['ignore', 'ignore', 'pipe'] });
+  return text(child.stderr);
+}
