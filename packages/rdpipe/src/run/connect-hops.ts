@@ -1,10 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Candidate, DialAddress, HopLink, SessionId } from '../model/plan.ts';
-import type { AgentEvent, AgentRequest, HopEnd, NativeCode, Transport } from '../model/protocol.ts';
+import type { AgentRequest, HopEnd, Transport } from '../model/protocol.ts';
 import type { Forward } from '../session/host-session.ts';
 import type { EventBus } from './event-bus.ts';
+import type { Attempt, HopConnection, Refusal } from './hop-connection.ts';
 import { notConnected } from './hop-messages.ts';
+import type { Connected } from './state.ts';
 
 /** What connecting needs of the run. */
 export interface HopContext {
@@ -14,27 +16,6 @@ export interface HopContext {
   send(session: SessionId, request: AgentRequest): void;
   /** Leads a local socket to host:port as seen from the session's host; undefined where it cannot. */
   forward(session: SessionId, host: string, port: number, signal: AbortSignal): Promise<Forward | undefined>;
-}
-
-export type Connected = Extract<AgentEvent, { event: 'connected' }>;
-
-/** One object may stand for several ways that were refused together. */
-export interface Refusal {
-  readonly code: NativeCode;
-  readonly message: string;
-}
-
-/** One way that is being tried, and what came of it. */
-export interface Attempt {
-  readonly candidate: Candidate;
-  address: DialAddress | undefined;
-  refusal: Refusal | undefined;
-}
-
-export interface HopConnection {
-  readonly hop: HopLink;
-  readonly attempts: readonly Attempt[];
-  readonly ends: Readonly<Record<HopEnd, Connected>>;
 }
 
 /** The port on which an end listens, or why it cannot. */

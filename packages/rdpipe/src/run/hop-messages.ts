@@ -2,7 +2,7 @@ import { HopError } from '../model/errors.ts';
 import type { DialAddress, HopLink, SessionId } from '../model/plan.ts';
 import { candidateWords } from '../plan/describe.ts';
 import { LOCAL } from '../plan/facts.ts';
-import type { Attempt, HopConnection, Refusal } from './connect-hops.ts';
+import type { Attempt, HopConnection, Refusal } from './hop-connection.ts';
 
 type Label = (session: SessionId) => string;
 

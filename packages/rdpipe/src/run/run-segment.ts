@@ -1,7 +1,8 @@
 import type { Emit } from '../model/events.ts';
 import type { HopLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
-import { beginListening, connectHops, type HopConnection, type HopContext } from './connect-hops.ts';
+import { beginListening, connectHops, type HopContext } from './connect-hops.ts';
+import type { HopConnection } from './hop-connection.ts';
 import { connectedBy, notesOf } from './hop-messages.ts';
 import { makeKeys, type PrepareSettings, prepareRequest, sessionsOf } from './prepare-request.ts';
 

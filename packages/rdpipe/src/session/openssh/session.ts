@@ -6,8 +6,9 @@ import { lostError } from '../errors.ts';
 import type { Channel, Forward, HostSession } from '../host-session.ts';
 import type { Route } from '../resolve.ts';
 import { controlArguments, shellArguments } from './arguments.ts';
+import { connectMaster } from './connect-master.ts';
 import { readLog } from './log.ts';
-import { connectMaster, type Master, type MasterContext } from './master.ts';
+import type { Master, MasterContext } from './master.ts';
 import { runSsh, type SshProgram } from './program.ts';
 
 /** A connection that breaks ends its channels a moment before itself. */

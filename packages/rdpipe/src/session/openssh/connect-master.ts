@@ -1,0 +1,181 @@
+/** Connects to a host by ssh, or uses a connection that is open already: the user's own, or one of an earlier run. */
+import { existsSync } from 'node:fs';
+import { settlesWithin, whenAborted } from '../abort.ts';
+import { type ChildChannel, startChild } from '../child-channel.ts';
+import { type Deadline, startDeadline } from '../deadline.ts';
+import { connectWithRetries, DroppedConnectionError } from '../dropped-connection.ts';
+import { connectError, connectTimeoutError, isDroppedBeforeLogin, loginTimeoutError } from '../errors.ts';
+import type { OpeningTimes } from '../host-session.ts';
+import type { PrivateDir } from '../private-dir.ts';
+import type { Asker } from '../prompts/prompter.ts';
+import type { Route } from '../resolve.ts';
+import type { SessionSettings } from '../settings.ts';
+import { keepTail } from '../text-tail.ts';
+import { connectOptions, jumpOption, masterArguments } from './arguments.ts';
+import { hasExchangedKeys, isSocketTaken, plainLog, readLog } from './log.ts';
+import type { Master, MasterContext } from './master.ts';
+import { earlierMaster, persistentMaster, persistentPathOf, usersMaster } from './persistent-master.ts';
+
+const LONGEST_END_MS = 2000;
+
+/** The user's own connection where one stands, else one that an earlier run kept, else a new one, through the jump host's. */
+export async function connectMaster(route: Route, via: Master | undefined, context: MasterContext): Promise<Master> {
+  const users = await usersMaster(route, context);
+  if (users) return users;
+  const persistentPath = persistentPathOf(route, via, context);
+  const earlier = persistentPath === undefined ? undefined : await earlierMaster(route, persistentPath, context);
+  if (earlier) return earlier;
+  const connect = () => startMaster(route, via, persistentPath, context);
+  return connectWithRetries(route.destination.label, connect, context.limit, context.settings);
+}
+
+/** An ssh on its way to becoming a master. */
+interface Attempt {
+  readonly route: Route;
+  readonly child: ChildChannel;
+  readonly controlPath: string;
+  /** ssh makes its control socket when the login has succeeded. */
+  readonly loggedIn: Promise<unknown>;
+  readonly keysExchanged: Promise<unknown>;
+  /** Its ssh ended without a login. */
+  readonly failed: Promise<unknown>;
+  /** Another run has just made the connection that this one was to keep. */
+  readonly taken: Promise<unknown>;
+  log(): string;
+  /** What the jump host's connection printed since this attempt began. */
+  jumpLog(): string;
+}
+
+async function startMaster(
+  route: Route,
+  via: Master | undefined,
+  persistentPath: string | undefined,
+  context: MasterContext,
+): Promise<Master> {
+  const { settings, prompter } = context;
+  const deadline = startDeadline(settings.connectTimeoutMs);
+  const asker = prompter.attach(route.destination.label, deadline);
+  const attempt = startSsh(route, via, persistentPath, asker, context);
+  try {
+    const took = await login(attempt, deadline, settings);
+    if (took === 'taken') {
+      await endChild(attempt.child);
+      return persistentMaster(attempt.controlPath, context.dir);
+    }
+    if (persistentPath !== undefined) return persistentMaster(persistentPath, context.dir, took, attempt.log);
+    return runningMaster(attempt, took, context.dir);
+  } catch (error) {
+    await endChild(attempt.child);
+    throw asker.asked() || !isDroppedBeforeLogin(attempt.log()) ? error : new DroppedConnectionError(error);
+  } finally {
+    deadline.stop();
+    asker.release();
+  }
+}
+
+function startSsh(
+  route: Route,
+  via: Master | undefined,
+  persistentPath: string | undefined,
+  asker: Asker,
+  { settings, ssh, dir }: MasterContext,
+): Attempt {
+  const controlPath = persistentPath ?? dir.newPath('c');
+  const logPath = dir.newPath('log');
+  const keysExchanged = dir.until(logPath, () => hasExchangedKeys(readLog(logPath)));
+  const persistS = persistentPath === undefined ? 0 : settings.persistS;
+  const options = [
+    ...asker.options,
+    ...connectOptions(settings, persistS),
+    ...(via ? [jumpOption(ssh, via.controlPath)] : []),
+  ];
+  const command = [
+    ...(persistentPath === undefined ? settings.leash : LOGIN_LEASH),
+    ssh.path,
+    ...masterArguments(route, controlPath, logPath, options),
+  ];
+  const earlier = via?.log().length ?? 0;
+  const child = startChild(command, { ...ssh.env, ...asker.env });
+  child.stdout.resume();
+  const stderr = keepTail(child.stderr);
+  const isPersistent = child.closed.then(({ code }) => persistentPath !== undefined && code === 0);
+  const never = new Promise<never>(() => {});
+  return {
+    route,
+    child,
+    controlPath,
+    loggedIn:
+      persistentPath === undefined
+        ? dir.until(controlPath, () => existsSync(controlPath))
+        : isPersistent.then((yes) => (yes ? undefined : never)),
+    keysExchanged,
+    failed: isPersistent.then((yes) => (yes ? never : undefined)),
+    taken: keysExchanged.then(() => dir.until(logPath, () => isSocketTaken(readLog(logPath)))),
+    log: () => `${plainLog(readLog(logPath))}${stderr()}`,
+    jumpLog: () => via?.log().slice(earlier) ?? '',
+  };
+}
+
+/** Waits until the connection stands; throws when it does not come to that. Keys and login have the whole time each. */
+async function login(attempt: Attempt, deadline: Deadline, settings: SessionSettings): Promise<OpeningTimes | 'taken'> {
+  const { child, route, keysExchanged, loggedIn, failed, taken } = attempt;
+  let connectMs: number | undefined;
+  void keysExchanged.then(() => {
+    connectMs = deadline.restart();
+  });
+  const outcome = await Promise.race([
+    loggedIn.then(() => 'connected' as const),
+    failed.then(() => 'ended' as const),
+    taken.then(() => 'taken' as const),
+    whenAborted(AbortSignal.any([deadline.expired, settings.signal])),
+  ]);
+  settings.signal.throwIfAborted();
+  if (outcome === 'connected') return { connectMs: connectMs ?? 0, loginMs: deadline.stop() };
+  if (outcome === 'taken') return outcome;
+  if (outcome === 'ended') {
+    throw child.startError() ?? connectError(route.destination, `${attempt.log()}${attempt.jumpLog()}`);
+  }
+  throw connectMs === undefined
+    ? connectTimeoutError(route.destination, route.port, settings.connectTimeoutMs)
+    : loginTimeoutError(route.destination, settings.connectTimeoutMs);
+}
+
+function runningMaster({ child, controlPath, log }: Attempt, took: OpeningTimes, dir: PrivateDir): Master {
+  let closing = false;
+  let gone = false;
+  void child.closed.then(() => {
+    gone = true;
+  });
+  return {
+    controlPath,
+    newPath: dir.newPath,
+    took,
+    log,
+    ended: child.closed,
+    lost: () => gone && !closing,
+    close() {
+      closing = true;
+      return endChild(child);
+    },
+  };
+}
+
+/** The leash ends its command when its input ends; a leash that hangs is killed. */
+async function endChild(child: ChildChannel): Promise<void> {
+  child.stdin.end();
+  await settlesWithin(child.closed, LONGEST_END_MS);
+  child.kill();
+}
+
+/**
+ * Ends an ssh that logs in, and its ProxyCommand, when its input ends. One that has logged in leaves for the background, and is to be kept. (The
+ * leash proper ends whatever its command leaves behind.)
+ */
+const LOGIN_LEASH = [
+  'sh',
+  '-c',
+  `exec 3<&0; "$@" </dev/null 3<&- & command=$!
+  { read -r nothing <&3; kill -s KILL 0; } >/dev/null 2>&1 & watcher=$!
+  wait "$command"; status=$?; kill "$watcher" 2>/dev/null; exit "$status"`,
+  'sh',
+];
