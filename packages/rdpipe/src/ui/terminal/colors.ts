@@ -1,8 +1,16 @@
-/** The few colours there are. */
+/** The few colours of a terminal. */
 export interface Colors {
-  /** Who speaks: the name before a line of rdpipe or of a stage. */
+  /** The name before a line of rdpipe or of a stage. */
   readonly speaker: (text: string) => string;
   readonly failure: (text: string) => string;
 }
 
 export const NO_COLORS: Colors = { speaker: (text) => text, failure: (text) => text };
+
+/** chalk opens process.stdout while it is loaded: only after `protectPayload`. */
+export async function createColors(color: boolean): Promise<Colors> {
+  if (!color) return NO_COLORS;
+  const { Chalk } = await import('chalk');
+  const chalk = new Chalk({ level: 1 });
+  return { speaker: chalk.cyan, failure: chalk.red };
+}

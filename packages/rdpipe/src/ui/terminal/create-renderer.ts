@@ -1,14 +1,12 @@
 /** Chooses how a run is shown. */
 import type { Settings } from '../../model/settings.ts';
 import type { Renderer } from '../renderer.ts';
-import { type Colors, NO_COLORS } from './colors.ts';
-import { createNoDisplay, type Display } from './display.ts';
+import { createColors } from './colors.ts';
+import { createNoDisplay, createPlainDisplay, createSwitchingDisplay, type Display } from './display.ts';
 import { createHumanRenderer } from './human.ts';
 import { createJsonRenderer } from './json.ts';
-import { createPlainDisplay } from './plain.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { progressRows, rowsWithoutOutput } from './progress-rows.ts';
-import { createSwitchingDisplay } from './switching.ts';
 import { isInForeground, type Terminal } from './terminal.ts';
 
 export type RendererSettings = Pick<
@@ -34,12 +32,6 @@ export async function createRenderer(settings: RendererSettings, io: RendererIo)
   const display = await createDisplay(settings, io, progress);
   const { isTerminal, color } = io.terminal;
   return createHumanRenderer({ ...settings, isTerminal }, display, progress, await createColors(color));
-}
-
-export async function createColors(color: boolean): Promise<Colors> {
-  if (!color) return NO_COLORS;
-  const { chalkColors } = await import('./chalk-colors.ts');
-  return chalkColors();
 }
 
 async function createDisplay(settings: RendererSettings, io: RendererIo, progress: Progress): Promise<Display> {

@@ -29,3 +29,49 @@ export function createNoDisplay(write: Display['text']): Display {
     stop: nothing,
   };
 }
+
+const PLAIN_INTERVAL_MS = 10_000;
+
+/**
+ * Where nothing can be redrawn: a line a hop every 10 seconds.
+ * @param rows the progress of every hop, a line each; none: nothing is written
+ */
+export function createPlainDisplay(write: Display['text'], rows: () => readonly string[]): Display {
+  let timer: NodeJS.Timeout | undefined;
+  const pause = () => clearInterval(timer);
+  const resume = () => {
+    clearInterval(timer);
+    timer = setInterval(() => {
+      const lines = rows().map((row) => `rdpipe: ${row}\n`);
+      if (lines.length > 0) write(lines.join(''));
+    }, PLAIN_INTERVAL_MS).unref();
+  };
+  return {
+    ...createNoDisplay(write),
+    startRows: resume,
+    pause,
+    resume: () => {
+      if (timer !== undefined) resume();
+    },
+    stop: pause,
+  };
+}
+
+/** `before` until the pipeline's output comes to the same terminal, then `after`, which does not disturb the output. */
+export function createSwitchingDisplay(before: Display, after: Display): Display {
+  let shown = before;
+  return {
+    text: (text) => shown.text(text),
+    status: (text) => shown.status(text),
+    startRows: () => shown.startRows(),
+    output() {
+      if (shown === after) return;
+      before.stop();
+      shown = after;
+      after.startRows();
+    },
+    pause: () => shown.pause(),
+    resume: () => shown.resume(),
+    stop: () => shown.stop(),
+  };
+}

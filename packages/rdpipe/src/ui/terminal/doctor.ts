@@ -1,7 +1,7 @@
 /** Shows an examination: findings on standard output as they come, what is done meanwhile on a terminal; or JSON at the end. */
 import type { Examination, Found } from '../../model/examination.ts';
 import { jsonText } from '../../model/text.ts';
-import { createColors } from './create-renderer.ts';
+import { createColors } from './colors.ts';
 import { hostLines, pairLines, verdictLine } from './doctor-lines.ts';
 import { createJsonStatusView, createStatusView, type Output, type StatusSettings, type StatusView } from './status.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,17 +1,15 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import type { Display } from '../../../src/ui/terminal/display.ts';
+import { createPlainDisplay, createSwitchingDisplay, type Display } from '../../../src/ui/terminal/display.ts';
 import { createLiveDisplay } from '../../../src/ui/terminal/live.ts';
-import { createPlainDisplay } from '../../../src/ui/terminal/plain.ts';
 import { createProgress, type Progress } from '../../../src/ui/terminal/progress.ts';
 import { progressRows, rowsWithoutOutput } from '../../../src/ui/terminal/progress-rows.ts';
-import { createSwitchingDisplay } from '../../../src/ui/terminal/switching.ts';
 import { counters, createPage, createScreen, type Page, planFor } from '../helpers.ts';
 
 /** The last of what erases rows. */
 const RESTORE_CURSOR = '\u001b8';
 
-describe('until-output', () => {
+describe('a display that switches when output begins', () => {
   let page: Page;
   let progress: Progress;
   let display: Display;
@@ -57,5 +55,46 @@ describe('until-output', () => {
     page.text = '';
     mock.timers.tick(60_000);
     expect(page.text).to.equal('');
+  });
+});
+
+describe('a plain display', () => {
+  let page: Page;
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    page = createPage();
+  });
+  afterEach(() => mock.timers.reset());
+
+  it('writes a line a hop every ten seconds', () => {
+    const display = createPlainDisplay(page.write, () => ['h1→h2  1 B', 'h2→h3  0 B']);
+    display.status('connecting');
+    mock.timers.tick(20_000);
+    expect(page.text).to.equal('');
+    display.startRows();
+    display.text('h1: hello\n');
+    mock.timers.tick(10_000);
+    expect(page.text).to.equal('h1: hello\nrdpipe: h1→h2  1 B\nrdpipe: h2→h3  0 B\n');
+    mock.timers.tick(20_000);
+    expect(page.text.match(/h1→h2/g)).to.have.lengthOf(3);
+    display.stop();
+    mock.timers.tick(20_000);
+    expect(page.text.match(/h1→h2/g)).to.have.lengthOf(3);
+  });
+
+  it('is silent while it is paused', () => {
+    const display = createPlainDisplay(page.write, () => ['row']);
+    display.pause();
+    display.resume();
+    mock.timers.tick(20_000);
+    expect(page.text).to.equal('');
+    display.startRows();
+    display.pause();
+    mock.timers.tick(20_000);
+    expect(page.text).to.equal('');
+    display.resume();
+    mock.timers.tick(10_000);
+    expect(page.text).to.equal('rdpipe: row\n');
+    display.stop();
   });
 });
