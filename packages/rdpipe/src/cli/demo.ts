@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
-import { installationRoot } from '../native/installation-root.ts';
+import { installationRoot } from '../native/locate.ts';
 import { type DemoHost, type KeyPair, makeKeyPair, startDemoHost } from '../session/ssh2/demo-host.ts';
 import { writeAll } from '../ui/terminal/terminal.ts';
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { SessionError } from '../model/errors.ts';
-import { installationRoot } from '../native/installation-root.ts';
-import { locateLocalAgent } from '../native/locate.ts';
+import { installationRoot, locateLocalAgent } from '../native/locate.ts';
 import type { Installation } from '../run/open-hosts.ts';
 
 /**

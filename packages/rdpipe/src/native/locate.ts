@@ -1,8 +1,19 @@
 /** Where the native programs are: where RDPIPE_NATIVE_DIR says, beside the bundle, or where `make` puts them. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { arch } from 'node:os';
-import { join } from 'node:path';
-import { installationRoot } from './installation-root.ts';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The directory that holds `bin/` and `build/`: the nearest one above this file, which is either a source or the bundle. */
+export function installationRoot(): string {
+  let directory = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(directory, 'bin/rdpipe'))) {
+    const parent = dirname(directory);
+    if (parent === directory) throw new Error('bin/rdpipe is missing: this copy of rdpipe is not whole');
+    directory = parent;
+  }
+  return directory;
+}
 
 /** As `uname -s` and `uname -m` print them, in lower case: `linux-x86_64`, `linux-aarch64`. */
 export type Platform = string;

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readBundles } from '../../src/native/bundle.ts';
-import { installationRoot } from '../../src/native/installation-root.ts';
-import { locateBuilds, locateLocalAgent, THIS_PLATFORM } from '../../src/native/locate.ts';
+import { installationRoot, locateBuilds, locateLocalAgent, THIS_PLATFORM } from '../../src/native/locate.ts';
 
 describe('the native programs', () => {
   let folder: string;
