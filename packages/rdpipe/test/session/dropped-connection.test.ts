@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { retry } from '../../src/session/retry.ts';
+import { retry } from '../../src/session/dropped-connection.ts';
 
 const NEVER = new AbortController().signal;
 const passing = new Error('passes');
