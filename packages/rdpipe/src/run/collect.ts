@@ -1,7 +1,7 @@
 import { NO_COUNTERS } from '../model/counters.ts';
 import type { Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd } from '../model/protocol.ts';
-import { isFailure } from './link-outcome.ts';
+import { isFailure } from './outcomes.ts';
 import { countersOf } from './run-event.ts';
 import type { Connected, EndState, Exited, Failure, LeftBehind, LinkEnded, LinkState, RunState } from './state.ts';
 

@@ -1,5 +1,5 @@
 import { shorten } from '../model/text.ts';
-import { stageOutcome } from './stage-outcome.ts';
+import { stageOutcome } from './outcomes.ts';
 import type { LinkState, RunState } from './state.ts';
 
 /**

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { formatBytes } from '../model/bytes.ts';
 import { shorten } from '../model/text.ts';
 import { completedParts } from './completed-parts.ts';
-import { stageOutcome } from './stage-outcome.ts';
+import { stageOutcome } from './outcomes.ts';
 import type { Failure, LinkState, RunState } from './state.ts';
 
 type Of<Kind extends Failure['kind']> = Extract<Failure, { kind: Kind }>;

@@ -2,8 +2,7 @@ import { hopWaits, longestWait } from '../model/counters.ts';
 import type { Plan } from '../model/plan.ts';
 import type { HopReport, ProgramUsage, Report, StageReport } from '../model/report.ts';
 import { firstCause } from './first-cause.ts';
-import { linkOutcome } from './link-outcome.ts';
-import { stageOutcome } from './stage-outcome.ts';
+import { linkOutcome, stageOutcome } from './outcomes.ts';
 import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
 
 /** Everything that happened, and the first cause of what went wrong. Pure. */

@@ -1,8 +1,11 @@
 import { RdpipeError, SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Plan, SessionId } from '../model/plan.ts';
+import type { AgentRequest } from '../model/protocol.ts';
 import type { Settings } from '../model/settings.ts';
 import { shortageOf } from '../model/shortage.ts';
+import { type Agent, END_LIMIT_MS } from '../native/agent.ts';
+import { settlesWithin } from '../session/abort.ts';
 import type { Forward } from '../session/host-session.ts';
 import { createEventBus } from './event-bus.ts';
 import { firstCause } from './first-cause.ts';
@@ -13,7 +16,6 @@ import { readAgents } from './read-agents.ts';
 import { createRecord, type RunRecord } from './record.ts';
 import { runSegment, type SegmentContext } from './run-segment.ts';
 import type { Failure, RunState } from './state.ts';
-import { endAgents } from './teardown.ts';
 
 /**
  * Runs a plan's segments on its hosts, or with `dryRun` none. What is known when everything has ended, on every host.
@@ -53,6 +55,20 @@ export async function runPlan(
     await Promise.allSettled(forwards.map((forward) => forward.close()));
   }
   return record.state;
+}
+
+/**
+ * Sends every agent the request to end, and waits for their last messages; `allEnded` resolves when the last agent has ended.
+ * False when the limit came first: an agent that does not answer ends by itself when its input closes.
+ */
+export function endAgents(
+  agents: Iterable<Agent>,
+  request: AgentRequest,
+  allEnded: Promise<void>,
+  limitMs = END_LIMIT_MS,
+): Promise<boolean> {
+  for (const agent of agents) agent.send(request);
+  return settlesWithin(allEnded, limitMs);
 }
 
 /** Segments follow one another. @throws SessionError when a host calls one ended and does not say how. */

@@ -6,12 +6,12 @@ import type { Plan } from '../model/plan.ts';
 import type { Report } from '../model/report.ts';
 import type { Settings } from '../model/settings.ts';
 import { makePlan } from '../plan/plan.ts';
+import { startDeadline } from '../session/deadline.ts';
 import type { Sessions } from '../session/open.ts';
 import { type Installation, type OpenHosts, openHosts, startAgents, type UserStreams } from './open-hosts.ts';
 import { makeReport } from './report.ts';
 import { runPlan } from './run-plan.ts';
 import { suspendOnTerminalStop } from './suspend.ts';
-import { startTimeLimit } from './time-limit.ts';
 
 export interface RunInput {
   readonly pipeline: Pipeline;
@@ -48,13 +48,12 @@ type OpenAll = (userEnd: AbortSignal) => Promise<OpenHosts>;
 
 async function runOn(open: OpenAll, input: RunInput, emit: Emit, signal: AbortSignal): Promise<Report> {
   const startedMs = performance.now();
-  const late = new AbortController();
   const { timeoutMs } = input.settings;
-  const limit = startTimeLimit(timeoutMs, () => late.abort(tooLate(timeoutMs ?? 0)));
-  const userEnd = AbortSignal.any([signal, late.signal]);
+  const deadline = timeoutMs === undefined ? undefined : startDeadline(timeoutMs, tooLate(timeoutMs));
+  const userEnd = deadline === undefined ? signal : AbortSignal.any([signal, deadline.expired]);
   try {
     const hosts = await open(userEnd);
-    const stopSuspending = suspendOnTerminalStop(hosts.agents.values(), limit, emit);
+    const stopSuspending = suspendOnTerminalStop(hosts.agents.values(), deadline, emit);
     try {
       const plan = planFor(input, hosts);
       emit({ kind: 'planned', plan });
@@ -67,7 +66,7 @@ async function runOn(open: OpenAll, input: RunInput, emit: Emit, signal: AbortSi
       await closeHosts(hosts);
     }
   } finally {
-    limit.stop();
+    deadline?.stop();
   }
 }
 

@@ -1,17 +1,17 @@
 import type { Emit } from '../model/events.ts';
 import type { Agent } from '../native/agent.ts';
-import type { TimeLimit } from './time-limit.ts';
+import type { Deadline } from '../session/deadline.ts';
 
 /**
  * Makes Ctrl-Z stop the whole run, and `fg` go on with it. Returns what takes this back.
  */
-export function suspendOnTerminalStop(agents: Iterable<Agent>, limit: TimeLimit, emit: Emit): () => void {
+export function suspendOnTerminalStop(agents: Iterable<Agent>, deadline: Deadline | undefined, emit: Emit): () => void {
   const all = [...agents];
   let isSuspended = false;
   const stop = () => {
     if (isSuspended) return;
     isSuspended = true;
-    limit.pause();
+    deadline?.pause();
     emit({ kind: 'suspended' });
     for (const agent of all) agent.send({ op: 'suspend' });
     // The next turn of the loop: by then the messages are on their way.
@@ -20,7 +20,7 @@ export function suspendOnTerminalStop(agents: Iterable<Agent>, limit: TimeLimit,
   const goOn = () => {
     if (!isSuspended) return;
     isSuspended = false;
-    limit.resume();
+    deadline?.resume();
     for (const agent of all) agent.send({ op: 'resume' });
     emit({ kind: 'resumed' });
   };

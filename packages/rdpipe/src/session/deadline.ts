@@ -11,7 +11,8 @@ export interface Deadline {
   stop(): number;
 }
 
-export function startDeadline(limitMs: number): Deadline {
+/** @param reason of `expired`, for those that listen to it */
+export function startDeadline(limitMs: number, reason?: Error): Deadline {
   const controller = new AbortController();
   let leftMs = limitMs;
   let pauses = 0;
@@ -20,7 +21,7 @@ export function startDeadline(limitMs: number): Deadline {
 
   const go = () => {
     startedMs = performance.now();
-    timer = setTimeout(() => controller.abort(), Math.max(0, leftMs));
+    timer = setTimeout(() => controller.abort(reason), Math.max(0, leftMs));
   };
   const hold = () => {
     clearTimeout(timer);

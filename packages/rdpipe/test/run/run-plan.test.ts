@@ -3,10 +3,11 @@ import { makeSettings } from '../../src/config/settings.ts';
 import { SignalError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { Plan, SessionId } from '../../src/model/plan.ts';
-import type { AgentEvent, AgentRequest } from '../../src/model/protocol.ts';
+import type { AgentEvent, AgentHello, AgentRequest } from '../../src/model/protocol.ts';
 import type { Settings } from '../../src/model/settings.ts';
+import type { Agent } from '../../src/native/agent.ts';
 import { makeReport } from '../../src/run/report.ts';
-import { runPlan } from '../../src/run/run-plan.ts';
+import { endAgents, runPlan } from '../../src/run/run-plan.ts';
 import type { Answer } from './fake-agents.ts';
 import { connected, exited, linkEnded, PLAN } from './sample.ts';
 import { type ScriptedHosts, scriptedHosts } from './scripted-hosts.ts';
@@ -184,4 +185,36 @@ async function run(
 
 function opsOf({ sent }: ScriptedHosts): string[] {
   return sent.map((line) => line.split(' ')[1] ?? '');
+}
+
+describe('endAgents', () => {
+  const abort = { op: 'abort', reason: 'stage 1 failed' } as const;
+
+  it('asks every agent to end, and waits for the last messages', async () => {
+    const sent: AgentRequest[] = [];
+    const agents = [recordingAgent(sent), recordingAgent(sent)];
+    let end = () => {};
+    const allEnded = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const ending = endAgents(agents, abort, allEnded);
+    expect(sent).to.deep.equal([abort, abort]);
+    end();
+    expect(await ending).to.equal(true);
+  });
+
+  it('gives up after its limit', async () => {
+    expect(await endAgents([recordingAgent([])], abort, new Promise(() => {}), 20)).to.equal(false);
+  });
+});
+
+function recordingAgent(sent: AgentRequest[]): Agent {
+  return {
+    label: 'h1',
+    hello: {} as AgentHello,
+    startMs: 0,
+    send: (request) => sent.push(request),
+    async *events() {},
+    close: async () => {},
+  };
 }

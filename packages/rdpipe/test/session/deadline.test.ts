@@ -10,6 +10,13 @@ describe('a deadline', () => {
     expect(performance.now() - startedMs).to.be.within(95, 5000);
   });
 
+  it('expires with the reason that it was given', async () => {
+    const reason = new Error('too late');
+    const { expired } = startDeadline(1, reason);
+    await once(expired, 'abort');
+    expect(expired.reason).to.equal(reason);
+  });
+
   it('does not expire once it is stopped', async () => {
     const deadline = startDeadline(20);
     deadline.stop();
