@@ -1,3 +1,4 @@
+/** `rdpipe bench`: measures RDMA, TCP and ssh between two hosts, in rounds of all methods. */
 import type { Benchmark, MethodName, MethodResult, MissingMethod, Sample } from '../model/benchmark.ts';
 import { RdpipeError, UsageError } from '../model/errors.ts';
 import type { Emit, RunEvent, Watcher } from '../model/events.ts';

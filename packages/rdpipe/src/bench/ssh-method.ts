@@ -1,7 +1,7 @@
-/**
- * The same stream through ssh, as a user without rdpipe would send it: from host to host where the first may log in on the
- * second without a question, else through this machine. It is the command of an ordinary run, which ends whatever it starts.
- * Pure.
+/** The benchmark method of ssh: the same stream, sent as a user without rdpipe would send it. Pure.
+ *
+ * From host to host where the first may log in on the second without a question, else through this machine. It is the command
+ * of an ordinary run, which ends every process that it starts.
  */
 import type { Sample } from '../model/benchmark.ts';
 import { RdpipeError } from '../model/errors.ts';

@@ -1,3 +1,4 @@
+/** Examines two neighbouring hosts: their networks, then data moved for a second each way. */
 import type { Watcher } from '../model/events.ts';
 import type { Finding, Measurement, PairExamination } from '../model/examination.ts';
 import type { HostRef } from '../model/pipeline.ts';

@@ -1,3 +1,4 @@
+/** `rdpipe doctor`: examines every host and every two neighbours. */
 import type { Watcher } from '../model/events.ts';
 import type { Examination, Found, PairExamination } from '../model/examination.ts';
 import type { HostRef } from '../model/pipeline.ts';

@@ -1,4 +1,4 @@
-/** What is known of a host before anything is judged. Pure data. */
+/** The facts of a host that the checks judge. Pure data. */
 import type { SessionErrorCode } from '../model/errors.ts';
 import type { SessionId } from '../model/plan.ts';
 import type { AgentHello } from '../model/protocol.ts';

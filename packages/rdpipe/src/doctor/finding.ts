@@ -1,3 +1,4 @@
+/** Constructors of findings: ok, warn, fail, and what a missing RDMA device counts as. */
 import type { Finding } from '../model/examination.ts';
 import type { Wanted } from './facts.ts';
 

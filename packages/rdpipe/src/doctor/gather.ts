@@ -1,3 +1,4 @@
+/** Gathers the facts of a host, by an agent and by a script. */
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { forHost, type Settings } from '../model/settings.ts';

@@ -1,4 +1,4 @@
-/** Everything that is checked of one host, in the order in which it is shown. */
+/** All checks of one host, in the order in which they are shown. */
 import type { Finding, HostExamination } from '../model/examination.ts';
 import type { HostFacts, Wanted } from './facts.ts';
 import { checkPipes, checkSharedSubnets } from './kernel-checks.ts';

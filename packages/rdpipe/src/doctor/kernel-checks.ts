@@ -1,4 +1,4 @@
-/** Settings of a host's kernel that pipes and networks depend on. Pure. */
+/** Checks of kernel settings that pipes and networks depend on. Pure. */
 import { BlockList, isIPv4 } from 'node:net';
 import { formatBytes } from '../model/bytes.ts';
 import type { Finding } from '../model/examination.ts';

@@ -1,4 +1,4 @@
-/** What joins two hosts, before anything is sent. Pure. */
+/** Checks of the network between two hosts, before any data is sent. Pure. */
 import type { Finding } from '../model/examination.ts';
 import type { HostAddress, RdmaPort, Transport } from '../model/protocol.ts';
 import { type AddressPair, commonSubnets, onOneMachine, type Place } from '../plan/addresses.ts';

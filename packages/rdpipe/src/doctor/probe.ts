@@ -1,4 +1,4 @@
-/** A second of data from one host to another, as an ordinary pipeline. Pure. */
+/** The probe: a second of data from one host to another, as an ordinary pipeline. Pure. */
 import { cipherWords } from '../model/cipher.ts';
 import type { Finding, Measurement } from '../model/examination.ts';
 import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';

@@ -1,4 +1,4 @@
-/** Whether a host can do RDMA. Pure. */
+/** Checks of a host's RDMA devices, libraries and memory limit. Pure. */
 import { formatBytes } from '../model/bytes.ts';
 import type { Finding } from '../model/examination.ts';
 import type { AgentHello, RdmaPort } from '../model/protocol.ts';

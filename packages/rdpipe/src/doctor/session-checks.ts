@@ -1,4 +1,4 @@
-/** Whether rdpipe gets to a host and runs its programs there. Pure. */
+/** Checks of ssh, sudo, agent and disk of a host. Pure. */
 import { formatBytes } from '../model/bytes.ts';
 import type { SessionErrorCode } from '../model/errors.ts';
 import type { Finding } from '../model/examination.ts';

@@ -1,4 +1,4 @@
-/** Whom an examination is about. Pure. */
+/** The hosts and pairs that an examination covers. Pure. */
 import type { HostRef } from '../model/pipeline.ts';
 import type { Wanted } from './facts.ts';
 

@@ -1,4 +1,4 @@
-/** Asks a host for what its agent's hello does not tell: the script and the decoder of its answer. POSIX, for any sh. */
+/** The script for facts that the agent's hello lacks, and the decoder of its answer. For any POSIX sh. */
 
 import { SessionError } from '../model/errors.ts';
 import { printable, shorten } from '../model/text.ts';

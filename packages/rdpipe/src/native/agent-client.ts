@@ -1,3 +1,4 @@
+/** The client of a running agent: requests, events, lease, end. */
 import { SessionError } from '../model/errors.ts';
 import type { AgentEvent, AgentHello, AgentRequest } from '../model/protocol.ts';
 import { printable } from '../model/text.ts';

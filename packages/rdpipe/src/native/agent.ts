@@ -1,4 +1,4 @@
-/** A running agent as `run` sees it. */
+/** The interface of a running agent, as `run` uses it. */
 import type { AgentEvent, AgentHello, AgentRequest } from '../model/protocol.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** The script that finds an agent on a host and becomes it. POSIX, for any sh. */
+/** The script that finds an agent on a host and becomes it. For any POSIX sh. */
 import type { Bundle, Bundles } from './bundle.ts';
 import {
   DIGEST_CHECK,

@@ -1,4 +1,4 @@
-/** The programs of one platform as they are copied to a host, and the name of the directory that they make there. */
+/** The programs of one platform as they are copied to a host, and their digest. */
 import { createHash, webcrypto } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -1,3 +1,5 @@
+/** The caller's limits of cores and descriptors, which the agent on this machine restores for commands. */
+
 let limits: string | undefined;
 
 /**

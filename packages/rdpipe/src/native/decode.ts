@@ -1,4 +1,4 @@
-/** The agent's messages, checked: a host is not trusted to keep to the protocol. */
+/** The one decoder of agents' messages: a host is not trusted to keep to the protocol. */
 
 import { isIPv4, SocketAddress } from 'node:net';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-/** What is run on a host to take the agent in. POSIX, for any sh; `say` is remote-script's. */
+/** The scripts that take the agent in on a host. For any POSIX sh; `say` is defined by remote-script. */
 import type { Bundle, BundleFile } from './bundle.ts';
 import { DIGEST_CHECK, dynamicSet, plainSet, quoteForSh, type RunningSet, TRUST_CHECK } from './install-dirs.ts';
 

@@ -1,3 +1,4 @@
+/** Waits for an agent's first line and decodes its hello. */
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { type AgentHello, PROTOCOL_VERSION } from '../model/protocol.ts';

@@ -1,4 +1,4 @@
-/** Where an agent is kept on a host, and when it is trusted, as shell text that the scripts there share. POSIX, for any sh. */
+/** The agent's directories on a host, and the shell functions that decide whether to trust them. */
 import type { Bundle } from './bundle.ts';
 
 /** Directories of ours on a host, in the order in which they are tried, for what begins with TRUST. Each word is empty where its variable is. */

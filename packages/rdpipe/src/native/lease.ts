@@ -1,3 +1,4 @@
+/** The lease between rdpipe and an agent: pings, and the longest silence. */
 import type { AgentRequest } from '../model/protocol.ts';
 
 /** Life signs in both directions: we send one four times a lease, and expect to hear something within each. */

@@ -1,3 +1,4 @@
+/** A channel read by lines, with its nonce and its standard error: an agent or a script behind it. */
 import { randomBytes } from 'node:crypto';
 import { SessionError, type SessionErrorCode } from '../model/errors.ts';
 import { printable, shorten } from '../model/text.ts';

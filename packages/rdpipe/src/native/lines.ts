@@ -1,3 +1,4 @@
+/** Splits a stream into lines of bounded length. */
 import type { Readable } from 'node:stream';
 
 export class LineTooLongError extends Error {}

@@ -1,4 +1,4 @@
-/** Where the native programs are: where RDPIPE_NATIVE_DIR says, beside the bundle, or where `make` puts them. */
+/** Where this installation and its native programs are. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { arch } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,3 +1,4 @@
+/** Runs a script on a host and reads its answer. */
 import type { HostSession } from '../session/host-session.ts';
 import { closedError, createLineChannel, type LineChannel } from './line-channel.ts';
 

@@ -1,4 +1,4 @@
-/** Starts an agent on a host, or here. */
+/** Starts an agent on a host, or on this machine. */
 import { existsSync } from 'node:fs';
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';

@@ -1,4 +1,4 @@
-/** Where the ends of a hop may be found: what the user named, what ssh used, what the hosts say of themselves. */
+/** The addresses of a hop's ends: from --data, from ssh, from the hosts' own lists. */
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import type { HostRef } from '../model/pipeline.ts';
 import type { HostAddress } from '../model/protocol.ts';

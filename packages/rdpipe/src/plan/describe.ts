@@ -1,4 +1,4 @@
-/** The plan in words, for --dry-run. Keys are not part of a plan, so none can show. */
+/** The plan as text, for --dry-run. Keys are not part of a plan, so none can show. */
 import type {
   Candidate,
   HopLink,

@@ -1,4 +1,4 @@
-/** What planning knows about the world: gathered by `run`, pure data. */
+/** The input of planning: pipeline, settings and what agents reported of their hosts. Pure data. */
 import type { Pipeline } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import type { AgentHello } from '../model/protocol.ts';

@@ -1,4 +1,4 @@
-/** A segment of the plan as one agent hears of it. */
+/** A segment of the plan as the request to one agent describes it. */
 import type { HopLink, PlannedLink, PlannedStage, Segment, SessionId } from '../model/plan.ts';
 import type { AgentLink, AgentStage } from '../model/protocol.ts';
 

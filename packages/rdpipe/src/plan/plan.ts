@@ -1,4 +1,4 @@
-/** Pipeline, settings and facts become a plan. Pure: the same input gives the same plan. */
+/** Makes the plan from pipeline, settings and facts. Pure: the same input gives the same plan. */
 import { HopError } from '../model/errors.ts';
 import type { Stage } from '../model/pipeline.ts';
 import type { Plan, PlannedLink, PlannedSession, PlannedStage, Segment, SessionId } from '../model/plan.ts';

@@ -1,4 +1,4 @@
-/** Hops over RDMA: which ports of two hosts may reach each other, and what is missing where none can. */
+/** The RDMA candidates of a hop, and what is missing where there are none. */
 import { formatBytes } from '../model/bytes.ts';
 import type { Candidate } from '../model/plan.ts';
 import type { HostAddress, RdmaPort } from '../model/protocol.ts';

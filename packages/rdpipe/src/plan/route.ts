@@ -1,4 +1,4 @@
-/** How the two ends of a hop find each other: transport, addresses, who dials, whether the stream is encrypted, and why. */
+/** The route of a hop: transport, candidates, who dials, encryption, and the reason for each. */
 import type { Candidate, HopLink } from '../model/plan.ts';
 import { onOneMachine, placeOf } from './addresses.ts';
 import type { PlanInput, SessionFacts } from './facts.ts';

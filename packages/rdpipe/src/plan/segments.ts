@@ -1,4 +1,4 @@
-/** Which stages run at the same time, and what stands at both ends of each. */
+/** Splits a pipeline into segments: stages that run at the same time. */
 import type { Pipeline, Stage } from '../model/pipeline.ts';
 import type { PlanInput } from './facts.ts';
 

@@ -1,4 +1,4 @@
-/** Hops over TCP: who may dial whom, where. */
+/** The TCP candidates of a hop: which end dials which address. */
 import type { Candidate } from '../model/plan.ts';
 import { type AddressPair, commonSubnets, entryOf, firstOfEach, onOneMachine, type Place } from './addresses.ts';
 import { LOCAL } from './facts.ts';

@@ -1,3 +1,4 @@
+/** The reducer: the state of a run after one event of an agent. Pure. */
 import { NO_COUNTERS } from '../model/counters.ts';
 import type { Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd } from '../model/protocol.ts';

@@ -1,3 +1,4 @@
+/** The parts of a failed run that are complete at their receiver. Pure. */
 import { shorten } from '../model/text.ts';
 import { stageOutcome } from './outcomes.ts';
 import type { LinkState, RunState } from './state.ts';

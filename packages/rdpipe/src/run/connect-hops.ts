@@ -1,3 +1,4 @@
+/** Connects the hops of a segment: listens, then dials one candidate after another. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Candidate, DialAddress, HopLink, SessionId } from '../model/plan.ts';

@@ -1,3 +1,4 @@
+/** The event bus: passes each event of an agent to the code that waits for it. */
 import type { SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
 

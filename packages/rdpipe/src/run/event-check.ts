@@ -1,3 +1,4 @@
+/** Checks that an agent's events concern its own part of the plan, in order. Pure. */
 import { protectionOf } from '../model/cipher.ts';
 import type { Plan, PlannedLink, SessionId } from '../model/plan.ts';
 import type { AgentEvent, LinkEncrypt } from '../model/protocol.ts';

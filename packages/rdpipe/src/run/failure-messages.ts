@@ -1,3 +1,4 @@
+/** The line for people about a failure: what failed, where, and the next step. Pure. */
 import { constants } from 'node:os';
 import { formatBytes } from '../model/bytes.ts';
 import { shorten } from '../model/text.ts';

@@ -1,3 +1,4 @@
+/** The first cause: ranks the failures of a run and gives its exit status. Pure. */
 import type { Cause } from '../model/errors.ts';
 import { HopError, SessionError, SignalError, TimeoutError } from '../model/errors.ts';
 import type { NativeCode } from '../model/protocol.ts';

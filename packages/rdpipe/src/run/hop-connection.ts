@@ -1,4 +1,4 @@
-/** A hop that is being connected: the candidates that were tried, why some were refused, and both ends. */
+/** A hop being connected: the candidates that were tried, why some were refused, and both ends. */
 import type { Candidate, DialAddress, HopLink } from '../model/plan.ts';
 import type { HopEnd, NativeCode } from '../model/protocol.ts';
 import type { Connected } from './state.ts';

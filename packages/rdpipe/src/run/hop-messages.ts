@@ -1,3 +1,4 @@
+/** The messages about connecting a hop: why it failed, or which candidate succeeded. Pure. */
 import { HopError } from '../model/errors.ts';
 import type { DialAddress, HopLink, SessionId } from '../model/plan.ts';
 import { candidateWords } from '../plan/describe.ts';

@@ -1,3 +1,4 @@
+/** Finds stages and links of a successful segment whose outcome no host reported. Pure. */
 import { SessionError } from '../model/errors.ts';
 import type { PlannedLink, Segment } from '../model/plan.ts';
 import type { HopEnd } from '../model/protocol.ts';

@@ -1,3 +1,4 @@
+/** Opens a session to every host of a pipeline and starts an agent there. */
 import type { Emit } from '../model/events.ts';
 import type { HostRef, Pipeline } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';

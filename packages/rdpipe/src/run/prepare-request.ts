@@ -1,3 +1,4 @@
+/** The `prepare` request to one host: its part of a segment, with keys. */
 import { randomBytes } from 'node:crypto';
 import type { PlannedLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentRequest } from '../model/protocol.ts';

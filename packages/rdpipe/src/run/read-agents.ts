@@ -1,3 +1,4 @@
+/** Reads the events of every agent until all have ended. */
 import { RdpipeError, SessionError } from '../model/errors.ts';
 import type { SessionId } from '../model/plan.ts';
 import type { Agent } from '../native/agent.ts';

@@ -1,3 +1,4 @@
+/** The record of a run: checks, shows and keeps every event, and reports the first fatal failure. */
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Plan, Segment, SessionId } from '../model/plan.ts';

@@ -1,3 +1,4 @@
+/** Makes the report from the final state of a run. Pure. */
 import { hopWaits, longestWait } from '../model/counters.ts';
 import type { Plan } from '../model/plan.ts';
 import type { HopReport, ProgramUsage, Report, StageReport } from '../model/report.ts';

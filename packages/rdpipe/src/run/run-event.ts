@@ -1,3 +1,4 @@
+/** Translates an agent's event into one for the user interface. Pure. */
 import type { Counters } from '../model/counters.ts';
 import type { RunEvent } from '../model/events.ts';
 import type { AgentEvent } from '../model/protocol.ts';

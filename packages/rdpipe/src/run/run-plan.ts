@@ -1,3 +1,4 @@
+/** Runs a plan from its first segment to the end of every agent. */
 import { RdpipeError, SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Plan, SessionId } from '../model/plan.ts';

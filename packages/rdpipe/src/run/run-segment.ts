@@ -1,3 +1,4 @@
+/** Runs one segment: prepare, connect, go, until every host has ended it. */
 import type { Emit } from '../model/events.ts';
 import type { HopLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';

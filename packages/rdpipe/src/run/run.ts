@@ -1,3 +1,4 @@
+/** Runs a pipeline: opens the hosts, plans, runs, reports. */
 import { randomUUID } from 'node:crypto';
 import { TimeoutError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';

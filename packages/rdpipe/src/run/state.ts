@@ -1,4 +1,4 @@
-/** What is known of a run so far. Pure data: collect.ts builds it, first-cause.ts and report.ts read it. */
+/** The state of a run: stages, links and failures so far. Pure data. */
 import { type Counters, NO_COUNTERS } from '../model/counters.ts';
 import type { RdpipeError } from '../model/errors.ts';
 import type { HopLink, LocalLink, Plan, PlannedStage, SessionId } from '../model/plan.ts';

@@ -1,4 +1,4 @@
-/** Ordinary runs in sessions that are open, by which `rdpipe doctor` and `rdpipe bench` learn of hosts. */
+/** Ordinary runs in open sessions, by which `rdpipe doctor` and `rdpipe bench` measure. */
 import { RdpipeError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Pipeline } from '../model/pipeline.ts';

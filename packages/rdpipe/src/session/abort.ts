@@ -1,3 +1,4 @@
+/** Helpers for abort signals and time limits of promises. */
 import { setMaxListeners } from 'node:events';
 
 /** A signal that aborts with the first of these, and that any number may listen to. */

@@ -1,3 +1,4 @@
+/** A channel to a child process. */
 import type { Channel } from './host-session.ts';
 import { killProgram, startProgram } from './start-program.ts';
 

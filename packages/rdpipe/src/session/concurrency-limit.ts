@@ -1,4 +1,4 @@
-/** Runs a job when a place is free; jobs wait in order and give up their place in the queue when the signal aborts. */
+/** Limits how many jobs run at a time; the others wait in order, each until its signal aborts. */
 export type ConcurrencyLimit = <T>(signal: AbortSignal, job: () => Promise<T>) => Promise<T>;
 
 export function createConcurrencyLimit(places: number): ConcurrencyLimit {

@@ -1,4 +1,4 @@
-/** A time limit that can stand still while a person is asked something. */
+/** A deadline that can be paused, as while the user is asked a question. */
 export interface Deadline {
   /** Aborts when the time is up. */
   readonly expired: AbortSignal;

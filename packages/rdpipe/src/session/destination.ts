@@ -1,4 +1,4 @@
-/** Whom ssh is asked for, before it resolved anything. */
+/** A destination of ssh, before it is resolved, and ssh's arguments for it. */
 import type { HostRef } from '../model/pipeline.ts';
 
 export interface Destination {

@@ -1,4 +1,4 @@
-/** Servers that are short of places for logins drop connections before the login: those are made again. */
+/** Retries of connections that a busy server drops before the login. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { SessionSettings } from './settings.ts';

@@ -1,4 +1,4 @@
-/** Turns what ssh printed into one line and a code. */
+/** The errors of connections: turns ssh's log into one line and a code. */
 import { SessionError, type SessionErrorCode } from '../model/errors.ts';
 import { printable, shorten } from '../model/text.ts';
 import { checkCommand, type Destination } from './destination.ts';

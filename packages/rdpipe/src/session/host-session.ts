@@ -1,4 +1,4 @@
-/** The control connection to one host, whatever carries it. Payload never goes through it. */
+/** The interface of a session: the control connection to one host. Payload never goes through it. */
 import type { Readable, Writable } from 'node:stream';
 
 /** One exec channel: a plain `sh` on the host that reads its script from `stdin`. No pty: three separate, binary-safe streams. */

@@ -1,3 +1,4 @@
+/** The session of this machine: no connection at all. */
 import { startChild } from './child-channel.ts';
 import type { Channel, HostSession } from './host-session.ts';
 

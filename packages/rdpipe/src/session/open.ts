@@ -1,4 +1,4 @@
-/** Opens the session of every host of a pipeline. */
+/** Opens the sessions to all hosts of a pipeline. */
 import { setImmediate } from 'node:timers/promises';
 import { SessionError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';

@@ -1,3 +1,4 @@
+/** The run's private directory for sockets and logs, removed even if rdpipe is killed. */
 import { type FSWatcher, mkdtempSync, rmdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { type ChildChannel, startChild } from './child-channel.ts';

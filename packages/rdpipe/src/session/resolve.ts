@@ -1,3 +1,4 @@
+/** Resolves a host by ssh's configuration, jump hosts included. */
 import { type Destination, jumpDestination } from './destination.ts';
 import { sessionError } from './errors.ts';
 

@@ -1,3 +1,4 @@
+/** The pool of sessions: one session a host, its jump hosts first. */
 import type { HostSession } from './host-session.ts';
 import type { Route } from './resolve.ts';
 

@@ -1,4 +1,4 @@
-/** What the user chose about the control connections, and what they need from the rest of the program. */
+/** The settings of sessions: the user's choices and what the program provides. */
 import type { Emit } from '../model/events.ts';
 import type { SshProgram } from './openssh/program.ts';
 

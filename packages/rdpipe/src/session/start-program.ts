@@ -1,3 +1,4 @@
+/** Starts a program in a session of its own, and kills its group. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 
 /**

@@ -1,3 +1,4 @@
+/** Keeps the last bytes of a stream as text. */
 import type { Readable } from 'node:stream';
 
 /** Reads a stream to its end and keeps its last bytes as text, so that it never blocks its writer. */

@@ -1,4 +1,4 @@
-/** What `rdpipe bench` prints. Pure. */
+/** The table that `rdpipe bench` prints, and its figures. Pure. */
 import type { Benchmark, MethodResult, Sample } from '../model/benchmark.ts';
 import { formatRate } from '../model/rate.ts';
 import { type Spread, spreadOf } from '../model/statistics.ts';

@@ -1,4 +1,4 @@
-/** Shows a run to the user. One renderer a run; it hears every event, in order. */
+/** The interface of a renderer, which shows a run to the user. */
 import type { RunEvent, RunEventKind } from '../model/events.ts';
 
 export interface Renderer {

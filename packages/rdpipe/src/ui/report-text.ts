@@ -1,4 +1,4 @@
-/** What of a report is said in the same words wherever it is shown. */
+/** The text of a report's parts, the same wherever they are shown. Pure. */
 import { formatBytes } from '../model/bytes.ts';
 import { cipherWords } from '../model/cipher.ts';
 import type { HopReport, StageReport } from '../model/report.ts';

@@ -1,4 +1,4 @@
-/** What every ssh of ours is told before the user's own words: the first value that ssh sees of an option wins. */
+/** The arguments of every ssh that rdpipe starts. */
 import { destinationArguments } from '../destination.ts';
 import type { Route } from '../resolve.ts';
 import type { SessionSettings } from '../settings.ts';

@@ -1,3 +1,4 @@
+/** The configuration of a destination as `ssh -G` prints it. */
 import { printable } from '../../model/text.ts';
 import { type Destination, destinationArguments } from '../destination.ts';
 import { sessionError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** Connects to a host by ssh, or uses a connection that is open already: the user's own, or one of an earlier run. */
+/** Connects a master, or uses one that is open: the user's own, or one of an earlier run. */
 import { existsSync } from 'node:fs';
 import { settlesWithin, whenAborted } from '../abort.ts';
 import { type ChildChannel, startChild } from '../child-channel.ts';

@@ -1,3 +1,4 @@
+/** Reads the log of an ssh: key exchange done, socket taken, messages. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /** What makes an ssh log that its key exchange is done: the one line where it can be asked for (OpenSSH 8.5), else much more. */

@@ -1,4 +1,4 @@
-/** Connections that the end of a run leaves alone: the user's own, and those that --persist keeps. */
+/** Masters that outlive the run: the user's own, and those of --persist. */
 import { existsSync, rmSync } from 'node:fs';
 import type { OpeningTimes } from '../host-session.ts';
 import type { PrivateDir } from '../private-dir.ts';

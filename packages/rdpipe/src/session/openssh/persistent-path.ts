@@ -1,4 +1,4 @@
-/** Where the sockets of connections are that outlive a run (--persist). */
+/** The socket paths of connections that outlive the run (--persist). */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';

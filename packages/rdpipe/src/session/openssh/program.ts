@@ -1,3 +1,4 @@
+/** Finds the ssh program and runs it for short answers. */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { killProgram, startProgram } from '../start-program.ts';

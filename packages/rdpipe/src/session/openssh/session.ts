@@ -1,4 +1,4 @@
-/** Sessions by the system's ssh: channels are clients of one master connection. */
+/** A session by the system's ssh: its channels are clients of one master. */
 import { settlesWithin } from '../abort.ts';
 import { startChild } from '../child-channel.ts';
 import { checkCommand } from '../destination.ts';

@@ -1,4 +1,4 @@
-/** What the askpass program and the running rdpipe say to each other: one line of JSON each way. */
+/** The messages between the askpass program and rdpipe: one line of JSON each way. */
 
 export interface AskpassQuestion {
   /** Which connection asks: a secret of that connection's ssh. */

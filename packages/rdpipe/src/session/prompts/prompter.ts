@@ -1,4 +1,4 @@
-/** Puts the questions of ssh (passwords, codes, host keys) to the user, one at a time. */
+/** Asks the user for passwords, codes and host keys, one question at a time. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';

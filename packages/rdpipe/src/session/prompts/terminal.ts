@@ -1,3 +1,4 @@
+/** Reads an answer, such as a password without echo, on the controlling terminal. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { ReadStream } from 'node:tty';

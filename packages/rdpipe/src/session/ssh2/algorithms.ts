@@ -1,4 +1,4 @@
-/** The algorithms that ssh2 may use: those of the configuration's lists that it has, in their order, and never another. */
+/** The algorithms that ssh2 may use: those of the configuration that it has, in their order. */
 import type { Algorithms, ServerHostKeyAlgorithm } from 'ssh2';
 import { sessionError } from '../errors.ts';
 import type { Route } from '../resolve.ts';

@@ -1,4 +1,4 @@
-/** What is configured for a destination on a machine without ssh: -o, and the `Host` blocks of the configuration file. */
+/** Reads ssh's configuration without ssh: -o and the `Host` blocks of the file. */
 import { readFile } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Values of ssh's configuration that ssh2 knows nothing of. */
+/** Reads values of ssh's configuration: flags, numbers, paths with tokens, the environment. */
 import { homedir, userInfo } from 'node:os';
 import type { Route } from '../resolve.ts';
 

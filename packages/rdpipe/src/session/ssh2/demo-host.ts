@@ -1,4 +1,4 @@
-/** A throwaway host: an SSH server in this process that runs real commands. For `rdpipe demo` only. */
+/** A throwaway SSH server in this process that runs real commands, for `rdpipe demo`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

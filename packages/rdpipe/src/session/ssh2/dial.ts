@@ -1,4 +1,4 @@
-/** Ways from here to a host's ssh port. */
+/** Dials a host's ssh port: directly, or by a ProxyCommand. */
 import { connect } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { SessionError } from '../../model/errors.ts';

@@ -1,4 +1,4 @@
-/** Compares the key that a host shows to ssh2 with known_hosts. Nothing is ever taken on trust, nor added. */
+/** Checks a host's key against known_hosts and revoked keys; adds nothing. */
 import { readFile } from 'node:fs/promises';
 import { SessionError } from '../../model/errors.ts';
 import type { Route } from '../resolve.ts';

@@ -1,4 +1,4 @@
-/** ssh's lists of patterns: `*` and `?` stand for characters, `!` takes a host out again. */
+/** Matches ssh's patterns: `*` and `?` are wildcards, `!` excludes. */
 export function matchesPatterns(host: string, patterns: readonly string[]): boolean {
   const matching = patterns.filter((pattern) => expressionOf(pattern.replace(/^!/, '')).test(host));
   return matching.length > 0 && !matching.some((pattern) => pattern.startsWith('!'));

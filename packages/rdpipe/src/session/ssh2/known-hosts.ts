@@ -1,4 +1,4 @@
-/** The keys that hosts are known by: known_hosts as sshd(8) describes it. Pure: text in, verdict out. */
+/** Reads known_hosts as sshd(8) describes it. Pure: text in, verdict out. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { matchesPatterns } from './host-pattern.ts';
 

@@ -1,4 +1,4 @@
-/** How ssh2 logs in: keys of the agent, key files, questions to the user. */
+/** Logs in by ssh2: agent keys, key files, keyboard-interactive, password. */
 import { readFile } from 'node:fs/promises';
 import ssh2, { type AnyAuthMethod, type AuthHandlerMiddleware, type ParsedKey, type Prompt } from 'ssh2';
 import { sessionError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** Refuses a connection by ssh2 whose configuration asks for what ssh2 cannot do. */
+/** Refuses a connection whose configuration asks for something that ssh2 cannot do. */
 import { printable, shorten } from '../../model/text.ts';
 import { destinationOf } from '../destination.ts';
 import { sessionError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** RevokedHostKeys: a list of public keys, or a key revocation list as ssh-keygen -k writes it (PROTOCOL.krl of OpenSSH). */
+/** Reads RevokedHostKeys: a list of public keys, or a key revocation list (OpenSSH's PROTOCOL.krl). */
 import { createHash } from 'node:crypto';
 
 /**

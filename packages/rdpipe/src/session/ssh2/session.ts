@@ -1,4 +1,4 @@
-/** Sessions without a system's ssh: the ssh2 package in this process. */
+/** A session by the ssh2 library, without the system's ssh. */
 import { type Duplex, PassThrough, type Readable } from 'node:stream';
 import type { Client, ClientChannel } from 'ssh2';
 import type { SessionError } from '../../model/errors.ts';

@@ -1,4 +1,4 @@
-/** Which keys the configuration lets log in, and how they may sign. */
+/** Decides which keys may log in, and how they may sign. */
 import ssh2, {
   type IdentityCallback,
   type OpenSSHAgent,

@@ -1,4 +1,4 @@
-/** The page about what was measured between two hosts. Pure. */
+/** The page about a benchmark. Pure. */
 import type { Benchmark } from '../../model/benchmark.ts';
 import { VERSION } from '../../model/version.ts';
 import { cpuHeads, figuresOf, methodCells } from '../bench-table.ts';

@@ -1,4 +1,4 @@
-/** What stands along the axes of a plot: every tick with its unit. Pure. */
+/** The ticks of a plot's axes, each with its unit. Pure. */
 import { formatWholeSeconds } from '../format.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** Colours of plots, for a light and a dark page. */
+/** The colours of plots, for a light and a dark page. */
 
 interface Shade {
   readonly light: string;

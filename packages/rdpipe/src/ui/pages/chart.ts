@@ -1,6 +1,7 @@
-/**
- * Plots as SVG text: data in, a picture out, the same bytes for the same data. Readable on light and dark pages, as a file
- * of its own or within a page; nothing in it is loaded or runs. Loads the plotting library: import it where a page is written.
+/** Draws plots as SVG text, by echarts.
+ *
+ * The same data give the same bytes. A plot is readable on light and dark pages, as a file of its own or within a page; it loads
+ * and runs nothing. This module loads the plotting library: import it only where a page is written.
  */
 import { createHash } from 'node:crypto';
 import { BarChart, CustomChart, type CustomSeriesOption, LineChart } from 'echarts/charts';

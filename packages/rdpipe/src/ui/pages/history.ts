@@ -1,4 +1,4 @@
-/** What happened when, for the page about a run: gathered while it runs, in bounded memory however long that is. */
+/** The history of a run for its page, in bounded memory. */
 import { NO_WAITS, type Waits, waitsSince } from '../../model/counters.ts';
 import type { RunEvent } from '../../model/events.ts';
 import type { Plan } from '../../model/plan.ts';

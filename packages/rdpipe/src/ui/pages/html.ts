@@ -1,4 +1,4 @@
-/** Pages of HTML. Whatever is put into one is text, made harmless, unless it came from here as markup. */
+/** Builds pages of HTML; everything is escaped unless it is markup made here. */
 import { printable } from '../../model/text.ts';
 
 export class Html {

@@ -1,4 +1,4 @@
-/** The page about a run, whether it succeeded, failed or was interrupted. Pure. */
+/** The page about a run that succeeded, failed or was interrupted. Pure. */
 import { formatBytes } from '../../model/bytes.ts';
 import type { Cause } from '../../model/errors.ts';
 import { formatRate } from '../../model/rate.ts';

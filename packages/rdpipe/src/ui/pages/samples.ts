@@ -1,4 +1,4 @@
-/** A course over time in bounded memory: the longer it gets, the coarser it is kept. */
+/** Samples over time in bounded memory: the longer the run, the coarser. */
 
 export interface Samples<Sample> {
   add(sample: Sample): void;

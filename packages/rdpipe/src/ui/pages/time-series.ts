@@ -1,4 +1,4 @@
-/** A hop's history as lines over time: what it carried, and what it waited for, on average from sample to sample. Pure. */
+/** A hop's history as lines over time: rate, and shares of waiting. Pure. */
 
 import { hopWaits, type Waits, waitsSince } from '../../model/counters.ts';
 import type { Line, Point } from './chart.ts';

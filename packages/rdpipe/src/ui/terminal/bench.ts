@@ -1,4 +1,4 @@
-/** Shows a benchmark: what is done on a terminal, then a table on standard output; or JSON. */
+/** Shows a benchmark: progress on the terminal, then a table on standard output; or JSON. */
 import type { Benchmark } from '../../model/benchmark.ts';
 import { jsonText } from '../../model/text.ts';
 import { benchLines } from '../bench-table.ts';

@@ -1,4 +1,4 @@
-/** Chooses how a run is shown. */
+/** Chooses the renderer and the display of a run. */
 import type { Settings } from '../../model/settings.ts';
 import type { Renderer } from '../renderer.ts';
 import { createColors } from './colors.ts';

@@ -1,4 +1,4 @@
-/** What stands below the text on standard error: nothing, a line now and then, or rows that are redrawn. */
+/** The display: text on standard error, and progress below it. */
 
 export interface Display {
   /** Text that stays, whole lines unless a stage's raw output is not. */

@@ -1,4 +1,4 @@
-/** What `rdpipe doctor` found, as text: a block a host and a pair. */
+/** The text of an examination: a block a host and a pair. */
 import type { Examination, Finding, HostExamination, PairExamination } from '../../model/examination.ts';
 import { printable } from '../../model/text.ts';
 import type { Colors } from './colors.ts';

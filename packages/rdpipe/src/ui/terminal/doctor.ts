@@ -1,4 +1,4 @@
-/** Shows an examination: findings on standard output as they come, what is done meanwhile on a terminal; or JSON at the end. */
+/** Shows an examination: findings on standard output as they come; or JSON at the end. */
 import type { Examination, Found } from '../../model/examination.ts';
 import { jsonText } from '../../model/text.ts';
 import { createColors } from './colors.ts';

@@ -1,4 +1,4 @@
-/** A failure in words: one line, and for usage the place. */
+/** The text of a failure: one line, and for a usage error the place in the command line. */
 import { RdpipeError, statusOf, UsageError } from '../../model/errors.ts';
 import type { Report } from '../../model/report.ts';
 import { shortageOf } from '../../model/shortage.ts';

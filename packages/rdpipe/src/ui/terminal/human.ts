@@ -1,4 +1,4 @@
-/** A run for people: text and progress on standard error. */
+/** The renderer for people: text and progress on standard error. */
 import { formatBytes } from '../../model/bytes.ts';
 import type { Report } from '../../model/report.ts';
 import type { Settings } from '../../model/settings.ts';

@@ -1,4 +1,4 @@
-/** A run for programs: one JSON object a line on standard error, no other text; the last one is the report. */
+/** The renderer for programs: one JSON object a line, the last one is the report. */
 import { StringDecoder } from 'node:string_decoder';
 import type { RunEvent } from '../../model/events.ts';
 import type { Report } from '../../model/report.ts';

@@ -1,6 +1,6 @@
-/**
- * Progress on a terminal: a spinner while connecting, then rows that are redrawn. Load this module only when
- * process.stdout is out of reach: the library looks at it.
+/** The live display: a spinner while connecting, then rows that are redrawn.
+ *
+ * Load this module only after `protectPayload`: its library opens process.stdout.
  */
 import ora, { type Ora } from 'ora';
 import { shorten } from '../../model/text.ts';

@@ -1,4 +1,4 @@
-/** Progress as text: a row a hop. */
+/** The progress of hops as text: a row a hop. */
 import { formatBytes } from '../../model/bytes.ts';
 import { formatRate } from '../../model/rate.ts';
 import { shorten } from '../../model/text.ts';

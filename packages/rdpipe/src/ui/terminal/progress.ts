@@ -1,4 +1,4 @@
-/** What moves through every hop, from the events of a run: bytes, rate, what it waits for, how long it will take. */
+/** The progress of each hop, from the events of a run: bytes, rate, bottleneck, time left. */
 import { hopWaits, longestWait, NO_WAITS, type Waits, type WaitsFor, waitsSince } from '../../model/counters.ts';
 import type { RunEvent } from '../../model/events.ts';
 import type { Plan, PlannedLink } from '../../model/plan.ts';

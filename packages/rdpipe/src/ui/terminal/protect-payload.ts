@@ -1,7 +1,8 @@
-/**
- * Keeps node away from descriptors 0 and 1, which carry the user's data. Opening process.stdin or process.stdout sets
- * O_NONBLOCK on a pipe for everybody who shares it, and `import process from 'node:process'`, which many libraries
- * do, opens both. So this comes first, and whatever imports such a library is imported after it, by `import()`.
+/** Keeps node away from descriptors 0 and 1, which carry the user's data.
+ *
+ * Opening process.stdin or process.stdout sets O_NONBLOCK on a pipe for every process that shares it, and
+ * `import process from 'node:process'`, as many libraries have it, opens both. Therefore this module runs first, and a module
+ * that imports such a library is imported after it, by `import()`.
  */
 import { closeSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';

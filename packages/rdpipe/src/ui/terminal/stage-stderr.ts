@@ -1,4 +1,4 @@
-/** What stages say on their standard error: each line under its host's name, as text, as it is, or not at all. */
+/** Shows the standard error of stages, each line with its host's name. */
 import { StringDecoder } from 'node:string_decoder';
 import type { Plan } from '../../model/plan.ts';
 import type { Settings } from '../../model/settings.ts';

@@ -1,4 +1,4 @@
-/** For what runs on several hosts and prints its findings: one line of what is done meanwhile, on a terminal. */
+/** The status line of `rdpipe doctor` and `rdpipe bench`. */
 import { formatBytes } from '../../model/bytes.ts';
 import type { Watcher } from '../../model/events.ts';
 import type { Settings } from '../../model/settings.ts';

@@ -1,4 +1,4 @@
-/** What -v prints at the end: the rate first, then every hop and stage, and what was slowest. */
+/** The summary of -v: rate, hops, stages and the slowest part. Pure. */
 import { formatBytes } from '../../model/bytes.ts';
 import { formatRate } from '../../model/rate.ts';
 import type { HopReport, Report, StageReport } from '../../model/report.ts';

@@ -1,4 +1,4 @@
-/** Standard error as a place to write. Only a terminal is touched through node's stream: any other description is shared. */
+/** Standard error as an output: writes, terminal size, foreground. */
 import { readFileSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
