@@ -5,14 +5,12 @@ import { parseTwoHosts } from '../parse/hosts.ts';
 import { type BenchView, createBenchView, createJsonBenchView } from '../ui/terminal/bench.ts';
 import type { HostCommand, HostInvocation } from './host-command.ts';
 
-const ROUNDS = 5;
-
 /**
  * The exit status: 125 when a way that should work does not. The page is asked for by the flag: the config file's is that of
  * runs.
  */
 export function benchCommand({ options }: HostInvocation): HostCommand<readonly [HostRef, HostRef], BenchView> {
-  const { rounds = ROUNDS, report } = options;
+  const { reportFile } = options;
   return {
     parse: parseTwoHosts,
     jsonView: createJsonBenchView,
@@ -20,10 +18,10 @@ export function benchCommand({ options }: HostInvocation): HostCommand<readonly 
     async look({ hosts: [from, to], settings, installation }, view, signal) {
       const began = new Date();
       const { bench } = await import('../bench/bench.ts');
-      const input = { from, to, settings, installation, rounds, bytes: settings.sizeBytes };
+      const input = { from, to, settings, installation, rounds: settings.rounds, bytes: settings.sizeBytes };
       const benchmark = await bench(input, view, signal);
       view.finished(benchmark);
-      return Math.max(benchmark.status, await writeReport(report, benchmark, began, view));
+      return Math.max(benchmark.status, await writeReport(reportFile, benchmark, began, view));
     },
   };
 }

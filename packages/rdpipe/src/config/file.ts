@@ -4,37 +4,19 @@ import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
 import { UsageError } from '../model/errors.ts';
+import { configKey, type OptionRow } from '../model/option-row.ts';
+import { OPTION_ROWS, type OptionName } from '../model/options.ts';
+import type { SectionValues } from '../model/settings.ts';
 import { printable } from '../model/text.ts';
-import {
-  ENCRYPT_MODES,
-  hostKeyOf,
-  NUMA_MODES,
-  PROGRESS_MODES,
-  SSH_MODES,
-  STDERR_MODES,
-  STDIN_MODES,
-  TRANSPORT_MODES,
-} from '../parse/options.ts';
-import {
-  readAddress,
-  readBuffer,
-  readChoice,
-  readCompress,
-  readJobs,
-  readLimit,
-  readPersist,
-  readPlain,
-  readPorts,
-  readSeconds,
-  readStallTimeout,
-} from '../parse/values.ts';
+import { hostKeyOf } from '../parse/host-ref.ts';
+import { readValue } from '../parse/values.ts';
 import { readTrustedFile } from './trusted-file.ts';
 
-/** The values of `[defaults]`, named as the long options, and of `[host.NAME]`. */
+/** The values of `[defaults]` and of `[host.NAME]`, by name of the setting. */
 export interface ConfigFile {
-  readonly defaults: v.InferOutput<typeof DEFAULTS>;
+  readonly defaults: SectionValues;
   /** By host as in settings: `h1`, `ann@h1`, `2001:db8::1`. */
-  readonly hosts: ReadonlyMap<string, v.InferOutput<typeof HOST>>;
+  readonly hosts: ReadonlyMap<string, SectionValues>;
 }
 
 /**
@@ -49,10 +31,10 @@ export async function readConfigFile(named: string | undefined, environment: Nod
 
 /** @throws UsageError naming `path` and the key. */
 export function parseConfig(text: string, path: string): ConfigFile {
-  const result = v.safeParse(FILE, parseToml(text, path));
+  const result = v.safeParse(fileSchema(), parseToml(text, path));
   if (!result.success) throw new UsageError(`${path}: ${inWords(result.issues[0])}`);
   const { defaults = {}, host = {} } = result.output;
-  if (defaults.quiet === true && (defaults.verbose ?? 0) > 0)
+  if (defaults.quiet === true && (defaults.verbosity ?? 0) > 0)
     throw new UsageError(`${path}: [defaults] quiet and verbose exclude each other`);
   const hosts = new Map(Object.entries(host).map(([name, values]) => [hostNamed(name, path), values]));
   return { defaults, hosts };
@@ -101,7 +83,7 @@ function inWords(issue: v.BaseIssue<unknown>): string {
 }
 
 function unknownKey(key: string, section: string): string {
-  const { defaults, host } = CONFIG_KEYS;
+  const [defaults, host] = [configKeys('defaults'), configKeys('host')];
   if (section === '') {
     if (defaults.includes(key)) return `${key} stands outside of a section: put it under [defaults]`;
     return `unknown section or key ${key} (the sections are [defaults] and [host.NAME])`;
@@ -111,20 +93,40 @@ function unknownKey(key: string, section: string): string {
   return `unknown key ${key} in [${section}] (${isOfHosts ? `${key} is one of [host.NAME]` : keys})`;
 }
 
-/** A string (or number) that one of the option readers understands; its message is the reader's. */
-function readBy<Value>(read: (text: string) => Value) {
+/** Keys of the file are those of the table, and nothing else. */
+function fileSchema() {
+  return v.strictObject({
+    defaults: v.optional(sectionSchema('defaults')),
+    host: v.optional(v.record(v.string(), sectionSchema('host'), 'is not a table of hosts')),
+  });
+}
+
+type Section = 'defaults' | 'host';
+
+function sectionSchema(section: Section) {
+  const rows = rowsOf(section);
+  const entries = Object.fromEntries(rows.map(([, row]) => [configKey(row), v.optional(valueSchema(row))]));
   return v.pipe(
-    v.union([v.string(), v.number()], 'is neither text nor a number'),
-    v.rawTransform<string | number, Value>(({ dataset, addIssue, NEVER }) => {
-      try {
-        return read(String(dataset.value));
-      } catch (error) {
-        if (!(error instanceof UsageError)) throw error;
-        addIssue({ message: error.message });
-        return NEVER;
-      }
+    v.strictObject(entries, 'is not a table'),
+    v.transform((values): SectionValues => {
+      const named = rows.map(([name, row]) => [name, values[configKey(row)]] as const);
+      return Object.fromEntries(named.filter(([, value]) => value !== undefined));
     }),
   );
+}
+
+function rowsOf(section: Section): readonly (readonly [OptionName, OptionRow])[] {
+  return OPTION_ROWS.filter(([, { config }]) => config === section || config === 'both');
+}
+
+/** What may stand in a section. */
+export function configKeys(section: Section): readonly string[] {
+  return rowsOf(section).map(([, row]) => configKey(row));
+}
+
+function valueSchema(row: OptionRow): v.GenericSchema<unknown> {
+  if (row.kind === 'switch') return BOOLEAN;
+  return row.kind === 'count' ? COUNT : readBy(row);
 }
 
 const BOOLEAN = v.boolean('is neither true nor false');
@@ -135,55 +137,18 @@ const COUNT = v.pipe(
   v.transform((value) => Number(value)),
 );
 
-const DEFAULTS = v.strictObject(
-  {
-    verbose: v.optional(COUNT),
-    quiet: v.optional(BOOLEAN),
-    port: v.optional(readBy(readPorts)),
-    hostname: v.optional(readBy(readAddress)),
-    transport: v.optional(readBy((text) => readChoice(TRANSPORT_MODES, text))),
-    encrypt: v.optional(readBy((text) => readChoice(ENCRYPT_MODES, text))),
-    compress: v.optional(readBy(readCompress)),
-    jobs: v.optional(readBy(readJobs)),
-    limit: v.optional(readBy(readLimit)),
-    numa: v.optional(readBy((text) => readChoice(NUMA_MODES, text))),
-    buffer: v.optional(readBy(readBuffer)),
-    poll: v.optional(BOOLEAN),
-    lenient: v.optional(BOOLEAN),
-    shell: v.optional(readBy((text) => readPlain('shell', text))),
-    stdin: v.optional(readBy((text) => readChoice(STDIN_MODES, text))),
-    stderr: v.optional(readBy((text) => readChoice(STDERR_MODES, text))),
-    progress: v.optional(readBy((text) => readChoice(PROGRESS_MODES, text))),
-    report: v.optional(readBy((text) => readPlain('file name', text))),
-    'connect-timeout': v.optional(readBy(readSeconds)),
-    'stall-timeout': v.optional(readBy(readStallTimeout)),
-    lease: v.optional(readBy(readSeconds)),
-    timeout: v.optional(readBy(readSeconds)),
-    ssh: v.optional(readBy((text) => readChoice(SSH_MODES, text))),
-    'ssh-program': v.optional(readBy((text) => readPlain('path', text))),
-    persist: v.optional(readBy(readPersist)),
-    agent: v.optional(readBy((text) => readPlain('path', text))),
-  },
-  'is not a table',
-);
-
-const HOST = v.strictObject(
-  {
-    data: v.optional(readBy(readAddress)),
-    sudo: v.optional(BOOLEAN),
-    shell: v.optional(readBy((text) => readPlain('shell', text))),
-    agent: v.optional(readBy((text) => readPlain('path', text))),
-  },
-  'is not a table',
-);
-
-const FILE = v.strictObject({
-  defaults: v.optional(DEFAULTS),
-  host: v.optional(v.record(v.string(), HOST, 'is not a table of hosts')),
-});
-
-/** What may stand in `[defaults]`, and in `[host.NAME]`. */
-export const CONFIG_KEYS: Readonly<Record<'defaults' | 'host', readonly string[]>> = {
-  defaults: Object.keys(DEFAULTS.entries),
-  host: Object.keys(HOST.entries),
-};
+/** A string (or number) as the flag reads it; the message is the reader's. */
+function readBy(row: OptionRow) {
+  return v.pipe(
+    v.union([v.string(), v.number()], 'is neither text nor a number'),
+    v.rawTransform<string | number, unknown>(({ dataset, addIssue, NEVER }) => {
+      try {
+        return readValue(row, String(dataset.value));
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        addIssue({ message: error.message });
+        return NEVER;
+      }
+    }),
+  );
+}

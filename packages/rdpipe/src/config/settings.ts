@@ -2,8 +2,18 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { UsageError } from '../model/errors.ts';
-import type { DataAddress, NamedHost, PerHost, Settings } from '../model/settings.ts';
-import type { HostValue, Options } from '../parse/options.ts';
+import { flagName, type OptionRow } from '../model/option-row.ts';
+import { OPTION_ROWS, type OptionName } from '../model/options.ts';
+import type {
+  DataAddress,
+  HostValue,
+  NamedHost,
+  Options,
+  PlainSettings,
+  SectionValues,
+  Settings,
+} from '../model/settings.ts';
+import { readValue } from '../parse/values.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
 import { findProgram } from './program.ts';
 import { checkWritable } from './writable.ts';
@@ -16,113 +26,81 @@ export type { Settings } from '../model/settings.ts';
  * @throws UsageError
  */
 export async function loadSettings(options: Options, environment: NodeJS.ProcessEnv): Promise<Settings> {
-  const settings = makeSettings(options, await readConfigFile(options.config, environment));
+  const settings = makeSettings(options, await readConfigFile(options.configFile, environment));
   if (settings.reportFile !== undefined) checkWritable(settings.reportFile);
   const { sshProgram: named } = settings;
   const sshProgram = named && (await findProgram('ssh program', named));
   return { ...settings, sshProgram, data: await withNumericAddresses(settings.data) };
 }
 
-const STALL_TIMEOUT_MS = 60_000;
 /** The lease outlives a stall by this much, so that a stalled hop is reported by its own ends first. */
 const LEASE_MARGIN_MS = 30_000;
 
 /** @throws UsageError when two settings contradict each other. */
 export function makeSettings(options: Options, file: ConfigFile): Settings {
-  const { defaults } = file;
-  const stallTimeoutMs = options.stallTimeout ?? defaults['stall-timeout'] ?? STALL_TIMEOUT_MS;
-  const leaseMs = options.lease ?? defaults.lease ?? stallTimeoutMs + LEASE_MARGIN_MS;
-  if (leaseMs <= stallTimeoutMs) throw new UsageError('--lease must be longer than --stall-timeout');
-  const ssh = options.ssh ?? defaults.ssh ?? 'auto';
-  if (ssh === 'ssh2' && (options.persist ?? 0) > 0) {
+  const plain = plainSettings(options, file);
+  const leaseMs = plain.leaseMs ?? plain.stallTimeoutMs + LEASE_MARGIN_MS;
+  if (leaseMs <= plain.stallTimeoutMs) throw new UsageError('--lease must be longer than --stall-timeout');
+  if (plain.ssh === 'ssh2' && (options.persistS ?? 0) > 0) {
     throw new UsageError("--persist needs the system's ssh: --ssh ssh2 keeps no connections");
   }
   return {
+    ...plain,
     ...loudness(options, file),
-    json: options.json ?? false,
-    dryRun: options.dryRun ?? false,
-    ports: options.port ?? defaults.port ?? [0, 0],
+    ports: plain.ports ?? [0, 0],
     data: dataAddresses(options, file),
-    transport: options.transport ?? defaults.transport ?? 'auto',
-    encrypt: options.encrypt ?? defaults.encrypt ?? 'auto',
-    compressLevel: options.compress ?? defaults.compress ?? 0,
-    jobs: options.jobs ?? defaults.jobs ?? 0,
-    limitBytesPerS: options.limit ?? defaults.limit ?? 0,
-    numa: options.numa ?? defaults.numa ?? 'auto',
-    bufferBytes: options.buffer ?? defaults.buffer ?? 8 * 1024 * 1024,
-    poll: options.poll ?? defaults.poll ?? false,
     ok: allowedStatuses(options),
-    lenient: options.lenient ?? defaults.lenient ?? false,
-    shell: shells(options, file),
-    sudo: sudoHosts(options, file),
-    agent: agents(options, file),
-    stderr: options.stderr ?? defaults.stderr ?? 'auto',
-    progress: options.progress ?? defaults.progress ?? 'auto',
-    reportFile: options.report ?? defaults.report,
-    sizeBytes: options.size,
-    stdin: options.stdin ?? defaults.stdin ?? 'auto',
-    connectTimeoutMs: options.connectTimeout ?? defaults['connect-timeout'] ?? 10_000,
-    stallTimeoutMs,
     leaseMs,
-    timeoutMs: options.timeout ?? defaults.timeout,
-    ssh,
-    sshProgram: options.sshProgram ?? defaults['ssh-program'],
-    persistS: options.persist ?? defaults.persist ?? 0,
-    sshConfigFile: options.F,
-    sshOptions: options.o ?? [],
     namedHosts: namedHosts(options),
   };
 }
 
-/** A flag wins over both keys of the config file: the two exclude each other. */
-function loudness(options: Options, { defaults }: ConfigFile): Pick<Settings, 'verbosity' | 'quiet'> {
-  const isSaid = options.verbose !== undefined || options.quiet === true;
-  const { verbose = 0, quiet = false } = isSaid ? options : defaults;
-  return { verbosity: verbosityOf(verbose), quiet };
+/** Every row of the table: the flag, else the config file, else the default. */
+function plainSettings(options: Options, file: ConfigFile): PlainSettings {
+  const rows = OPTION_ROWS.filter(([, { setting }]) => setting !== false);
+  return Object.fromEntries(rows.map(([name, row]) => [name, plainSetting(name, row, options, file)])) as PlainSettings;
 }
 
-function verbosityOf(count: number): Settings['verbosity'] {
-  if (count === 0) return 0;
-  return count === 1 ? 1 : 2;
+function plainSetting(name: OptionName, row: OptionRow, options: Options, { defaults, hosts }: ConfigFile): unknown {
+  const inFile = defaults[name] ?? defaultOf(row);
+  if (row.config !== 'host' && row.config !== 'both') return options[name] ?? inFile;
+  const flags = (options[name] ?? []) as readonly HostValue<unknown>[];
+  const all = flags.findLast(({ host }) => host === undefined)?.value;
+  // A flag for all hosts wins over the config file's word for one: flags win.
+  const sections = all === undefined ? fromSections(hosts, name) : [];
+  return { all: all ?? inFile, hosts: new Map([...sections, ...byHost(flags)]) };
+}
+
+function defaultOf(row: OptionRow): unknown {
+  if (row.kind === 'switch') return false;
+  if (row.kind === 'count') return 0;
+  if (row.default !== undefined) return readValue(row, row.default);
+  return row.repeats === true ? [] : undefined;
+}
+
+/** A flag wins over both keys of the config file: the two exclude each other. */
+function loudness(options: Options, { defaults }: ConfigFile): Pick<Settings, 'verbosity' | 'quiet'> {
+  const isSaid = options.verbosity !== undefined || options.quiet === true;
+  const { verbosity = 0, quiet = false } = isSaid ? options : defaults;
+  return { verbosity, quiet };
 }
 
 function dataAddresses(options: Options, { defaults, hosts }: ConfigFile): Settings['data'] {
-  const inFile = fromFile(hosts, ({ data }) => data).map(
-    ([host, address]) => [host, { address, why: 'config file' }] as const,
-  );
-  const inFlags = (options.data ?? []).map(
-    ({ host = '', value }) => [host, { address: value, why: '--data' }] as const,
-  );
+  const from = (values: readonly (readonly [string, string])[], why: string) =>
+    values.map(([host, address]) => [host, { address, why }] as const);
   const own = ownAddress(options.hostname, '--hostname') ?? ownAddress(defaults.hostname, 'config file');
   return {
     all: undefined,
-    hosts: new Map<string, DataAddress>([...inFile, ...inFlags, ...(own === undefined ? [] : [own])]),
+    hosts: new Map<string, DataAddress>([
+      ...from(fromSections(hosts, 'data'), 'config file'),
+      ...from(byHost(options.data ?? []), '--data'),
+      ...(own === undefined ? [] : [own]),
+    ]),
   };
 }
 
 function ownAddress(address: string | undefined, why: string): readonly [string, DataAddress] | undefined {
   return address === undefined ? undefined : ['', { address, why }];
-}
-
-function shells(options: Options, { defaults, hosts }: ConfigFile): PerHost<string> {
-  const flags = options.shell ?? [];
-  const all = flags.findLast(({ host }) => host === undefined)?.value;
-  const inFile = fromFile(hosts, ({ shell }) => shell);
-  // A flag for all hosts wins over the config file's word for one: flags win.
-  return {
-    all: all ?? defaults.shell ?? 'sh',
-    hosts: new Map([...(all === undefined ? inFile : []), ...byHost(flags)]),
-  };
-}
-
-function sudoHosts(options: Options, { hosts }: ConfigFile): PerHost<boolean> {
-  const inFlags = (options.sudo ?? []).map((host) => [host, true] as const);
-  return { all: false, hosts: new Map([...fromFile(hosts, ({ sudo }) => sudo), ...inFlags]) };
-}
-
-function agents(options: Options, { defaults, hosts }: ConfigFile): PerHost<string | undefined> {
-  if (options.agent !== undefined) return { all: options.agent, hosts: new Map() };
-  return { all: defaults.agent, hosts: new Map(fromFile(hosts, ({ agent }) => agent)) };
 }
 
 function allowedStatuses(options: Options): Settings['ok'] {
@@ -136,25 +114,24 @@ function allowedStatuses(options: Options): Settings['ok'] {
 }
 
 function namedHosts(options: Options): readonly NamedHost[] {
-  const named = (flag: string, values: readonly HostValue[] | undefined) =>
-    byHost(values ?? []).map(([host]) => ({ flag, host }));
-  const sudo = (options.sudo ?? []).map((host) => ({ flag: '--sudo', host }));
-  return [...named('--data', options.data), ...named('--shell', options.shell), ...sudo];
+  return OPTION_ROWS.flatMap(([name, row]) => {
+    if (row.flagHost === undefined) return [];
+    const flags = (options[name] ?? []) as readonly HostValue<unknown>[];
+    return byHost(flags).map(([host]) => ({ flag: flagName(row), host }));
+  });
 }
 
-type HostSection = ConfigFile['hosts'] extends ReadonlyMap<string, infer Section> ? Section : never;
-
-function fromFile<Value>(
+function fromSections<Name extends OptionName>(
   hosts: ConfigFile['hosts'],
-  pick: (section: HostSection) => Value | undefined,
-): readonly (readonly [string, Value])[] {
-  return [...hosts].flatMap(([host, section]) => {
-    const value = pick(section);
+  name: Name,
+): readonly (readonly [string, NonNullable<SectionValues[Name]>])[] {
+  return [...hosts].flatMap(([host, values]) => {
+    const value = values[name];
     return value === undefined ? [] : [[host, value] as const];
   });
 }
 
-function byHost(values: readonly HostValue[]): readonly (readonly [string, string])[] {
+function byHost<Value>(values: readonly HostValue<Value>[]): readonly (readonly [string, Value])[] {
   return values.flatMap(({ host, value }) => (host === undefined ? [] : [[host, value] as const]));
 }
 

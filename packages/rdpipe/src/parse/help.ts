@@ -1,7 +1,8 @@
-/** The texts of --help, from the tables of options. At most 80 columns. */
+/** The texts of --help, from the table of options. At most 80 columns. */
 import { UsageError } from '../model/errors.ts';
+import { type OptionRow, valueText } from '../model/option-row.ts';
+import { optionsOf, type Topic } from '../model/options.ts';
 import { forMessage } from './binary.ts';
-import { BENCH_OPTION_TABLE, DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow } from './options.ts';
 
 const WIDTH = 80;
 const INDENT = 27;
@@ -21,14 +22,14 @@ export function helpText(words: readonly string[]): string {
 }
 
 const TOPICS: ReadonlyMap<string, () => string> = new Map([
-  ['', () => withOptions(HEAD, OPTION_TABLE, TAIL)],
-  ['doctor', () => withOptions(DOCTOR_HEAD, DOCTOR_OPTION_TABLE, DOCTOR_TAIL)],
-  ['bench', () => withOptions(BENCH_HEAD, BENCH_OPTION_TABLE, BENCH_TAIL)],
+  ['', () => withOptions(HEAD, 'run', TAIL)],
+  ['doctor', () => withOptions(DOCTOR_HEAD, 'doctor', DOCTOR_TAIL)],
+  ['bench', () => withOptions(BENCH_HEAD, 'bench', BENCH_TAIL)],
   ['demo', () => DEMO],
 ]);
 
-function withOptions(head: string, table: readonly OptionRow[], tail: string): string {
-  return [head, 'Options:', ...table.flatMap(optionLines), '', tail].join('\n');
+function withOptions(head: string, topic: Topic, tail: string): string {
+  return [head, 'Options:', ...optionsOf(topic).flatMap(([, row]) => optionLines(row)), '', tail].join('\n');
 }
 
 const HEAD = `Usage: rdpipe [options] STAGE...
@@ -90,14 +91,23 @@ Exit status: 0 success; that of the first pipeline that failed; 2 usage.
 
 function optionLines(row: OptionRow): readonly string[] {
   const flags = `  ${flagsOf(row)}`;
-  const lines = wrap(row.help, WIDTH - INDENT).map((line) => ' '.repeat(INDENT) + line);
+  const lines = wrap(helpOf(row), WIDTH - INDENT).map((line) => ' '.repeat(INDENT) + line);
   const fits = flags.length < INDENT - 1;
   return fits ? [flags + (lines[0] ?? '').slice(flags.length), ...lines.slice(1)] : [flags, ...lines];
 }
 
-function flagsOf({ short, long, value }: OptionRow): string {
+function flagsOf(row: OptionRow): string {
+  const { short, long } = row;
   const names = [short ?? '   ', long].filter((name) => name !== undefined).join(short === undefined ? ' ' : ', ');
+  const value = valueText(row);
   return value === undefined ? names : `${names} ${value}`;
+}
+
+/** With bounds and default: `a hop's window (64KiB to 1GiB; default: 8MiB)`. */
+function helpOf({ help, least, most, default: value, unset = value }: OptionRow): string {
+  const bounds = most === undefined ? `at least ${least}` : `${least} to ${most}`;
+  const notes = [...(least === undefined ? [] : [bounds]), ...(unset === undefined ? [] : [`default: ${unset}`])];
+  return notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
 }
 
 function wrap(text: string, width: number): readonly string[] {

@@ -39,6 +39,12 @@ export function hostKey(host: HostRef): string {
   return host.user === undefined ? host.name : `${host.user}@${host.name}`;
 }
 
+/** The same from a host as written, which may not be this machine's empty one. */
+export function hostKeyOf(text: string): string {
+  if (text === '') throw new UsageError('the host is empty');
+  return hostKey(parseHostRef(text));
+}
+
 function checkCharacters(host: string): void {
   if (host.startsWith('-')) throw new UsageError(`host ${printable(host)} begins with '-'`);
   if (/[\s\p{Z}]/u.test(host)) throw new UsageError(`host '${printable(host)}' contains white space`);

@@ -1,8 +1,58 @@
-/** Reads the values of options and of the config file. Each throws a UsageError that says what would be right, without naming the option. */
+/** Reads the values of options, for flags and config file alike. */
 import { UsageError } from '../model/errors.ts';
+import type { OptionKind, OptionRow, OptionValues, StatusRule } from '../model/option-row.ts';
+
+/**
+ * A value of an option; of a switch it is not asked for.
+ * @throws UsageError that says what would be right, without the option's name.
+ */
+export function readValue(row: OptionRow, text: string): OptionValues[OptionKind] {
+  if (row.kind === 'switch' || row.kind === 'count') throw new Error(`${row.long} takes no value`);
+  return READERS[row.kind](text, row);
+}
+
+type ValueKind = Exclude<OptionKind, 'switch' | 'count'>;
+
+const READERS: { readonly [Kind in ValueKind]: (text: string, row: OptionRow) => OptionValues[Kind] } = {
+  choice: (text, { choices = [] }) => readChoice(choices, text),
+  number: readNumber,
+  size: readBoundedSize,
+  rate: readRate,
+  seconds: readBoundedSeconds,
+  wholeSeconds: readWholeSeconds,
+  compression: readCompression,
+  ports: readPorts,
+  address: readAddress,
+  file: (text) => readPlain('file name', text),
+  program: (text) => readPlain('path', text),
+  remotePath: (text) => readPlain('path', text),
+  shell: (text) => readPlain('shell', text),
+  sshOption: (text) => readPlain('ssh option', text),
+  statuses: readStatusRule,
+};
+
+function readNumber(text: string, { of, least, most }: OptionRow): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= Number(least) && number <= Number(most)) return number;
+  throw new UsageError(`'${text}' is not a number of ${of} (${least} to ${most})`);
+}
+
+function readBoundedSize(text: string, { least, most }: OptionRow): number {
+  const bytes = readSize(text);
+  if ((least !== undefined && bytes < readSize(least)) || (most !== undefined && bytes > readSize(most)))
+    throw new UsageError(`'${text}' is out of range (${least} to ${most})`);
+  return bytes;
+}
+
+function readBoundedSeconds(text: string, { least }: OptionRow): number {
+  const milliseconds = readSeconds(text);
+  if (least !== undefined && milliseconds < readSeconds(least))
+    throw new UsageError(`'${text}' is too short (${least} seconds at least)`);
+  return milliseconds;
+}
 
 /** Bytes: `4096`, `8M`, `1.5G`, `8MB` (powers of 1000), `8Mi`, `8MiB` (powers of 1024). */
-export function readSize(text: string): number {
+function readSize(text: string): number {
   const bytes = readUnits(SIZE, text);
   if (bytes === undefined) throw new UsageError(`'${text}' is not a size (write 8M, 8MiB or a number of bytes)`);
   if (!Number.isSafeInteger(bytes)) throw new UsageError(`'${text}' is too large a size`);
@@ -22,24 +72,12 @@ function readUnits(units: RegExp, text: string): number | undefined {
   return Math.round((Number(number) * (i === 'i' ? 1024 : 1000) ** power) / (bit === undefined ? 1 : 8));
 }
 
-/** The smallest window that holds a frame or two, and the largest that a hop may lock in memory. */
-const BUFFER_MIN_BYTES = 64 * 1024;
-const BUFFER_MAX_BYTES = 1024 * 1024 * 1024;
-
-export function readBuffer(text: string): number {
-  const bytes = readSize(text);
-  if (bytes < BUFFER_MIN_BYTES || bytes > BUFFER_MAX_BYTES) {
-    throw new UsageError(`'${text}' is not a usable buffer (64KiB to 1GiB)`);
-  }
-  return bytes;
-}
-
 /** Levels of zstd that need no more memory than others do at either end, and the one that is as fast as networks want it. */
 const LEVEL_MAX = 19;
 const LEVEL_DEFAULT = 1;
 
 /** A level of zstd: `zstd`, `zstd:3`; 0 for `none`. */
-export function readCompress(text: string): number {
+function readCompression(text: string): number {
   if (text === 'none') return 0;
   const [, digits] = /^zstd(?::([1-9]\d?))?$/.exec(text) ?? [];
   const level = Number(digits ?? LEVEL_DEFAULT);
@@ -49,33 +87,15 @@ export function readCompress(text: string): number {
   return level;
 }
 
-const JOBS_MAX = 64;
-
-/** How many threads; 0 leaves it to each host. */
-export function readJobs(text: string): number {
-  const jobs = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(jobs <= JOBS_MAX)) throw new UsageError(`'${text}' is not a number of threads (0 to ${JOBS_MAX})`);
-  return jobs;
-}
-
-const ROUNDS_MAX = 1000;
-
-export function readRounds(text: string): number {
-  const rounds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (rounds < 1 || rounds > ROUNDS_MAX)
-    throw new UsageError(`'${text}' is not a number of rounds (1 to ${ROUNDS_MAX})`);
-  return rounds;
-}
-
 /** What the programs take as a rate. */
-const LIMIT_MAX_BYTES_PER_S = 1024 ** 5;
+const RATE_MAX_BYTES_PER_S = 1024 ** 5;
 
 /** Bytes a second: what a size may be, with `/s` or without, and bits: `200MB/s`, `10Mbit`; 0 for `none`. */
-export function readLimit(text: string): number {
+function readRate(text: string): number {
   if (text === 'none') return 0;
   const bytes = readUnits(RATE, text);
   if (bytes === undefined) throw new UsageError(`'${text}' is not a rate (write 200M, 200MiB/s, 1Gbit/s, or none)`);
-  if (bytes < 1 || bytes > LIMIT_MAX_BYTES_PER_S) {
+  if (bytes < 1 || bytes > RATE_MAX_BYTES_PER_S) {
     throw new UsageError(`'${text}' is not a usable rate (1 B/s to 1 PiB/s, or none)`);
   }
   return bytes;
@@ -85,7 +105,7 @@ export function readLimit(text: string): number {
 const SECONDS_MAX = 2_000_000;
 
 /** Seconds as milliseconds: `10`, `0.5`. */
-export function readSeconds(text: string): number {
+function readSeconds(text: string): number {
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (!(seconds >= 0.001 && seconds <= SECONDS_MAX)) {
     throw new UsageError(`'${text}' is not a number of seconds (more than 0, at most ${SECONDS_MAX})`);
@@ -93,8 +113,8 @@ export function readSeconds(text: string): number {
   return Math.round(seconds * 1000);
 }
 
-/** Whole seconds, as ssh takes them; 0 for none. */
-export function readPersist(text: string): number {
+/** As ssh takes them; 0 for none. */
+function readWholeSeconds(text: string): number {
   const seconds = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
   if (!(seconds <= SECONDS_MAX)) {
     throw new UsageError(`'${text}' is not a whole number of seconds (0 for none, at most ${SECONDS_MAX})`);
@@ -102,17 +122,8 @@ export function readPersist(text: string): number {
   return seconds;
 }
 
-/** rdsend and rdrecv take no less: a PING could not be answered in time. */
-const STALL_TIMEOUT_MIN_MS = 2000;
-
-export function readStallTimeout(text: string): number {
-  const milliseconds = readSeconds(text);
-  if (milliseconds < STALL_TIMEOUT_MIN_MS) throw new UsageError(`'${text}' is too short (2 seconds at least)`);
-  return milliseconds;
-}
-
 /** `7000` or `7000-7010`. */
-export function readPorts(text: string): readonly [number, number] {
+function readPorts(text: string): readonly [number, number] {
   const [, low, high] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
   const first = Number(low);
   const last = Number(high ?? low);
@@ -123,8 +134,16 @@ export function readPorts(text: string): readonly [number, number] {
   return [first, last];
 }
 
-/** Comma-separated exit statuses. */
-export function readStatuses(text: string): readonly number[] {
+/** `[STAGE=]STATUS[,...]`. */
+function readStatusRule(text: string): StatusRule {
+  const equals = text.indexOf('=');
+  if (equals < 0) return { stage: undefined, statuses: readStatuses(text) };
+  const stage = text.slice(0, equals);
+  if (!/^[1-9]\d{0,5}$/.test(stage)) throw new UsageError(`'${stage}' is not the number of a stage`);
+  return { stage: Number(stage), statuses: readStatuses(text.slice(equals + 1)) };
+}
+
+function readStatuses(text: string): readonly number[] {
   return text.split(',').map((word) => {
     if (!/^\d{1,3}$/.test(word) || Number(word) > 255) {
       throw new UsageError(`'${word}' is not an exit status (0 to 255; several: 1,2)`);
@@ -133,21 +152,20 @@ export function readStatuses(text: string): readonly number[] {
   });
 }
 
-export function readChoice<const Choice extends string>(choices: readonly Choice[], text: string): Choice {
-  const choice = choices.find((candidate) => candidate === text);
-  if (choice === undefined) throw new UsageError(`'${text}' is none of ${choices.join(', ')}`);
-  return choice;
+function readChoice(choices: readonly string[], text: string): string {
+  if (!choices.includes(text)) throw new UsageError(`'${text}' is none of ${choices.join(', ')}`);
+  return text;
 }
 
 /** A word that a person reads and a program takes: not empty, no control characters. */
-export function readPlain(what: string, text: string): string {
+function readPlain(what: string, text: string): string {
   if (text === '') throw new UsageError(`the ${what} is empty`);
   if (/\p{Cc}/u.test(text)) throw new UsageError(`the ${what} contains a control character`);
   return text;
 }
 
 /** An address or host name. */
-export function readAddress(text: string): string {
+function readAddress(text: string): string {
   const address = readPlain('address', text).replace(/^\[(.*)\]$/, '$1');
   if (!/^[A-Za-z0-9_.:%-]+$/.test(address) || address.startsWith('-')) {
     throw new UsageError(`'${text}' is not an address or host name`);

@@ -5,7 +5,10 @@ import type { HostRef } from '../../src/model/pipeline.ts';
 import { hopReport, report, stageReport } from '../ui/helpers.ts';
 
 const host = (name: string): HostRef => ({ name, user: undefined, label: name });
-const settings = makeSettings({ compress: 3, limit: 5, lenient: true }, { defaults: {}, hosts: new Map() });
+const settings = makeSettings(
+  { compressLevel: 3, limitBytesPerS: 5, lenient: true },
+  { defaults: {}, hosts: new Map() },
+);
 
 describe('the methods of rdpipe', () => {
   it('are those that --transport leaves', () => {

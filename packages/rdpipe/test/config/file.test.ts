@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CONFIG_KEYS, parseConfig, readConfigFile } from '../../src/config/file.ts';
+import { configKeys, parseConfig, readConfigFile } from '../../src/config/file.ts';
 import { UsageError } from '../../src/model/errors.ts';
-import { OPTION_TABLE } from '../../src/parse/options.ts';
+import { optionsOf } from '../../src/model/options.ts';
 import { usageErrorOf } from '../parse/helpers.ts';
 
 describe('config file', () => {
@@ -47,22 +47,22 @@ describe('config file', () => {
     `;
     const { defaults, hosts } = parseConfig(text, 'x');
     expect(defaults).to.deep.equal({
-      port: [7000, 7010],
-      buffer: 16 * 1024 ** 2,
-      'stall-timeout': 20_000,
-      lease: 90_500,
+      ports: [7000, 7010],
+      bufferBytes: 16 * 1024 ** 2,
+      stallTimeoutMs: 20_000,
+      leaseMs: 90_500,
       encrypt: 'always',
       transport: 'rdma',
       poll: true,
-      compress: 1,
+      compressLevel: 1,
       jobs: 3,
-      'ssh-program': '/opt/ssh',
-      persist: 60,
-      limit: 1e6,
+      sshProgram: '/opt/ssh',
+      persistS: 60,
+      limitBytesPerS: 1e6,
       numa: 'off',
-      report: 'run.html',
+      reportFile: 'run.html',
       lenient: true,
-      verbose: 2,
+      verbosity: 2,
       stdin: 'none',
     });
     expect([...hosts]).to.deep.equal([
@@ -78,7 +78,7 @@ describe('config file', () => {
   const WRONG: readonly (readonly [string, string])[] = [
     [
       '[defaults]\nbufer = "8M"',
-      `c.toml: unknown key bufer in [defaults] (its keys: ${CONFIG_KEYS.defaults.join(', ')})`,
+      `c.toml: unknown key bufer in [defaults] (its keys: ${configKeys('defaults').join(', ')})`,
     ],
     ['buffer = "8M"', 'c.toml: buffer stands outside of a section: put it under [defaults]'],
     ['[defaults]\nsudo = true', 'c.toml: unknown key sudo in [defaults] (sudo is one of [host.NAME])'],
@@ -86,7 +86,7 @@ describe('config file', () => {
     ['[default]', 'c.toml: unknown section or key default (the sections are [defaults] and [host.NAME])'],
     ['[defaults]\nverbose = 3', 'c.toml: [defaults] verbose: is none of true, false, 1, 2'],
     ['[defaults]\nverbose = true\nquiet = true', 'c.toml: [defaults] quiet and verbose exclude each other'],
-    ['[host.h1]\ndate = "x"', 'c.toml: unknown key date in [host.h1] (its keys: data, sudo, shell, agent)'],
+    ['[host.h1]\ndate = "x"', 'c.toml: unknown key date in [host.h1] (its keys: data, shell, sudo, agent)'],
     [
       '[defaults]\nport = "x"',
       "c.toml: [defaults] port: 'x' is not a port or a range of ports (1 to 65535, 7000-7010)",
@@ -122,8 +122,8 @@ describe('config file', () => {
   };
 
   it('knows every long option that is not of one call alone, and nothing else', () => {
-    const options = OPTION_TABLE.flatMap(({ long }) => (long === undefined ? [] : [long.replace(/^--/, '')]));
-    const keys = [...CONFIG_KEYS.defaults, ...CONFIG_KEYS.host];
+    const options = optionsOf('run').flatMap(([, { long }]) => (long === undefined ? [] : [long.replace(/^--/, '')]));
+    const keys = [...configKeys('defaults'), ...configKeys('host')];
     expect(keys.filter((key) => !options.includes(key))).to.deep.equal([]);
     expect(options.filter((option) => !keys.includes(option))).to.have.members(Object.keys(NO_KEYS));
   });
@@ -183,7 +183,7 @@ describe('any config file', () => {
     fc.assert(
       fc.property(seconds, fc.boolean(), fc.integer({ min: 1, max: 65535 }), (lease, lenient, port) => {
         const { defaults } = parseConfig(tomlOf({ defaults: { lease, lenient, port } }), 'the-file');
-        expect(defaults).to.deep.equal({ lease: lease * 1000, lenient, port: [port, port] });
+        expect(defaults).to.deep.equal({ leaseMs: lease * 1000, lenient, ports: [port, port] });
       }),
     );
   });

@@ -44,6 +44,7 @@ describe('settings', () => {
       progress: 'auto',
       reportFile: undefined,
       sizeBytes: undefined,
+      rounds: 5,
       stdin: 'auto',
       connectTimeoutMs: 10_000,
       stallTimeoutMs: 60_000,
@@ -187,7 +188,7 @@ describe('settings', () => {
     it('refuses a report that cannot be written, and makes none', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'rdpipe-report-'));
       const load = (report: string) =>
-        loadSettings({ report: join(folder, report) }, environment).catch((thrown: unknown) => thrown);
+        loadSettings({ reportFile: join(folder, report) }, environment).catch((thrown: unknown) => thrown);
       try {
         await writeFile(join(folder, 'old.html'), 'old');
         expect(await load('new.html')).to.have.property('reportFile', join(folder, 'new.html'));

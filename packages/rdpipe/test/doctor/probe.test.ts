@@ -21,7 +21,10 @@ const HOP = { bytesPerSecond: 1_121_000_000, rttUs: 85, local: '10.0.0.1:50000',
 
 describe('a probe', () => {
   it('leaves the stream as it is, whatever the configuration says of streams', () => {
-    const settings = makeSettings({ compress: 3, limit: 5, lenient: true }, { defaults: {}, hosts: new Map() });
+    const settings = makeSettings(
+      { compressLevel: 3, limitBytesPerS: 5, lenient: true },
+      { defaults: {}, hosts: new Map() },
+    );
     expect(probeSettings(settings, 'tcp')).to.include({
       transport: 'tcp',
       compressLevel: 0,

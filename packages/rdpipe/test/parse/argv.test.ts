@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { UsageError } from '../../src/model/errors.ts';
+import { optionsOf, type Topic } from '../../src/model/options.ts';
+import type { Options } from '../../src/model/settings.ts';
 import { VERSION } from '../../src/model/version.ts';
-import { type Options, parseArgv } from '../../src/parse/argv.ts';
-import { BENCH_OPTION_TABLE, DOCTOR_OPTION_TABLE, OPTION_TABLE, type OptionRow } from '../../src/parse/options.ts';
+import { parseArgv } from '../../src/parse/argv.ts';
 import { binary, usageErrorOf } from './helpers.ts';
 
 describe('argv', () => {
@@ -11,7 +12,7 @@ describe('argv', () => {
     const words = ['-v', '-p', '7000-7010', 'h1:a', '-v', '--', '--json'];
     expect(parseArgv(words)).to.deep.equal({
       kind: 'run',
-      options: { verbose: 1, port: [7000, 7010] },
+      options: { verbosity: 1, ports: [7000, 7010] },
       optionWords: ['-v', '-p', '7000-7010'],
       stageWords: ['h1:a', '-v', '--', '--json'],
     });
@@ -32,11 +33,11 @@ describe('argv', () => {
   });
 
   const OPTIONS: readonly (readonly [readonly string[], Options])[] = [
-    [['-vv'], { verbose: 2 }],
-    [['--verbose', '-v', '--verbose'], { verbose: 3 }],
+    [['-vv'], { verbosity: 2 }],
+    [['--verbose', '-v', '--verbose'], { verbosity: 2 }],
     [['-n', '--lenient', '--json', '-q'], { dryRun: true, lenient: true, json: true, quiet: true }],
-    [['-p7000', '-H', '10.0.0.9'], { port: [7000, 7000], hostname: '10.0.0.9' }],
-    [['--port=7000', '--hostname=gw'], { port: [7000, 7000], hostname: 'gw' }],
+    [['-p7000', '-H', '10.0.0.9'], { ports: [7000, 7000], hostname: '10.0.0.9' }],
+    [['--port=7000', '--hostname=gw'], { ports: [7000, 7000], hostname: 'gw' }],
     [
       ['--data', 'h1=10.0.0.1', '--data', 'ann@[::1]=fe80::2'],
       {
@@ -47,9 +48,12 @@ describe('argv', () => {
       },
     ],
     [['--transport', 'rdma', '--encrypt', 'never', '--poll'], { transport: 'rdma', encrypt: 'never', poll: true }],
-    [['--compress', 'zstd:19', '--jobs', '4'], { compress: 19, jobs: 4 }],
-    [['--limit=1.5G', '--numa', 'off', '--report', 'r.html'], { limit: 1.5e9, numa: 'off', report: 'r.html' }],
-    [['--buffer', '16MiB', '--size', '1.5G'], { buffer: 16 * 1024 ** 2, size: 1.5e9 }],
+    [['--compress', 'zstd:19', '--jobs', '4'], { compressLevel: 19, jobs: 4 }],
+    [
+      ['--limit=1.5G', '--numa', 'off', '--report', 'r.html'],
+      { limitBytesPerS: 1.5e9, numa: 'off', reportFile: 'r.html' },
+    ],
+    [['--buffer', '16MiB', '--size', '1.5G'], { bufferBytes: 16 * 1024 ** 2, sizeBytes: 1.5e9 }],
     [
       ['--ok', '1,2', '--ok', '3=4'],
       {
@@ -69,20 +73,31 @@ describe('argv', () => {
         ],
       },
     ],
-    [['--sudo', 'h1', '--sudo', 'ann@h2'], { sudo: ['h1', 'ann@h2'] }],
+    [
+      ['--sudo', 'h1', '--sudo', 'ann@h2'],
+      {
+        sudo: [
+          { host: 'h1', value: true },
+          { host: 'ann@h2', value: true },
+        ],
+      },
+    ],
     [
       ['--stdin', 'none', '--stderr', 'raw', '--progress', 'plain'],
       { stdin: 'none', stderr: 'raw', progress: 'plain' },
     ],
     [
       ['--connect-timeout', '1', '--stall-timeout', '2', '--lease', '3.5', '--timeout', '4'],
-      { connectTimeout: 1000, stallTimeout: 2000, lease: 3500, timeout: 4000 },
+      { connectTimeoutMs: 1000, stallTimeoutMs: 2000, leaseMs: 3500, timeoutMs: 4000 },
     ],
     [
       ['--ssh', 'ssh2', '-F', '/etc/x', '-o', 'Port=2222', '-oUser=ann'],
-      { ssh: 'ssh2', F: '/etc/x', o: ['Port=2222', 'User=ann'] },
+      { ssh: 'ssh2', sshConfigFile: '/etc/x', sshOptions: ['Port=2222', 'User=ann'] },
     ],
-    [['--agent', '/opt/rdstage', '--config', binary('/tmp/ü.toml')], { agent: '/opt/rdstage', config: '/tmp/ü.toml' }],
+    [
+      ['--agent', '/opt/rdstage', '--config', binary('/tmp/ü.toml')],
+      { agent: [{ host: undefined, value: '/opt/rdstage' }], configFile: '/tmp/ü.toml' },
+    ],
   ];
   for (const [words, options] of OPTIONS) {
     it(`reads ${words.join(' ')}`, () => {
@@ -143,26 +158,26 @@ describe('argv', () => {
     });
   }
 
-  const HELPS: readonly (readonly [readonly string[], readonly OptionRow[]])[] = [
-    [['--help', 'h1:a'], OPTION_TABLE],
-    [['doctor', '--help'], DOCTOR_OPTION_TABLE],
-    [['-h', 'doctor', 'h1'], DOCTOR_OPTION_TABLE],
-    [['bench', '-h'], BENCH_OPTION_TABLE],
-    [['help'], OPTION_TABLE],
-    [['help', 'doctor'], DOCTOR_OPTION_TABLE],
-    [['help', 'bench'], BENCH_OPTION_TABLE],
-    [['demo', '--help'], []],
-    [['-h', 'demo'], []],
-    [['help', 'demo'], []],
+  const HELPS: readonly (readonly [readonly string[], Topic | undefined])[] = [
+    [['--help', 'h1:a'], 'run'],
+    [['doctor', '--help'], 'doctor'],
+    [['-h', 'doctor', 'h1'], 'doctor'],
+    [['bench', '-h'], 'bench'],
+    [['help'], 'run'],
+    [['help', 'doctor'], 'doctor'],
+    [['help', 'bench'], 'bench'],
+    [['demo', '--help'], undefined],
+    [['-h', 'demo'], undefined],
+    [['help', 'demo'], undefined],
   ];
-  for (const [words, table] of HELPS) {
+  for (const [words, topic] of HELPS) {
     it(`gives help for ${words.join(' ')} within 80 columns that shows every option`, () => {
       const invocation = parseArgv(words);
       if (invocation.kind !== 'help') throw new Error(`not help: ${invocation.kind}`);
       const lines = invocation.text.split('\n');
       expect(lines.filter((line) => line.length > 80)).to.deep.equal([]);
       expect(lines.at(-1)).to.equal('');
-      for (const { short = '', long = '', help } of table) {
+      for (const [, { short = '', long = '', help }] of topic === undefined ? [] : optionsOf(topic)) {
         expect(invocation.text).to.contain(short).and.to.contain(long);
         expect(invocation.text.replace(/\s+/g, ' ')).to.contain(help);
       }
@@ -171,9 +186,13 @@ describe('argv', () => {
 
   const DOCTORS: readonly (readonly [readonly string[], Options, readonly string[]])[] = [
     [['doctor', 'h1'], {}, ['h1']],
-    [['-F', 'x', 'doctor', '--json', 'h1', '-q', 'h2'], { F: 'x', json: true, quiet: true }, ['h1', 'h2']],
+    [['-F', 'x', 'doctor', '--json', 'h1', '-q', 'h2'], { sshConfigFile: 'x', json: true, quiet: true }, ['h1', 'h2']],
     [['doctor', '--', '-h1'], {}, ['-h1']],
-    [['doctor', '--transport', 'tcp', '--sudo', 'h1', ':'], { transport: 'tcp', sudo: ['h1'] }, [':']],
+    [
+      ['doctor', '--transport', 'tcp', '--sudo', 'h1', ':'],
+      { transport: 'tcp', sudo: [{ host: 'h1', value: true }] },
+      [':'],
+    ],
   ];
   for (const [words, options, hostWords] of DOCTORS) {
     it(`reads ${words.join(' ')}`, () =>
@@ -182,7 +201,7 @@ describe('argv', () => {
 
   it('reads what is measured between two hosts', () => {
     const words = ['bench', '--size', '1GiB', 'h1', '--rounds', '3', ':'];
-    const options = { size: 1024 ** 3, rounds: 3 };
+    const options = { sizeBytes: 1024 ** 3, rounds: 3 };
     expect(parseArgv(words)).to.deep.equal({ kind: 'bench', options, hostWords: ['h1', ':'] });
     for (const rounds of ['0', '1001', '-1', '2.5', 'x'])
       expect(usageErrorOf(() => parseArgv(['bench', '--rounds', rounds])).message).to.match(

@@ -5,41 +5,30 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { UsageError } from '../../src/model/errors.ts';
+import { takesValue } from '../../src/model/option-row.ts';
+import { OPTION_ROWS, OPTIONS, type OptionName } from '../../src/model/options.ts';
 import { printable } from '../../src/model/text.ts';
 import { parseArgv } from '../../src/parse/argv.ts';
 import { bytesOf } from '../../src/parse/binary.ts';
 import { hostKey, parseHostRef } from '../../src/parse/host-ref.ts';
 import { parseHosts } from '../../src/parse/hosts.ts';
 import { readOpening } from '../../src/parse/opening.ts';
-import { OPTION_TABLE } from '../../src/parse/options.ts';
 import { picture } from '../../src/parse/picture.ts';
 import { lastWords } from '../../src/parse/raw-argv.ts';
 import { endOfWord } from '../../src/parse/shell-word.ts';
 import { parseStages } from '../../src/parse/stage.ts';
-import * as values from '../../src/parse/values.ts';
+import { readValue } from '../../src/parse/values.ts';
 import { binary, PLAIN_SETTINGS } from './helpers.ts';
 
 /** A word of a command line: any bytes but the one that ends it. */
 const anyWord = fc
   .array(fc.integer({ min: 1, max: 255 }), { maxLength: 24 })
   .map((bytes) => Buffer.from(bytes).toString('latin1'));
-const OPTIONS = OPTION_TABLE.flatMap(({ short, long }) => [short, long]).filter((name) => name !== undefined);
+const FLAGS = OPTION_ROWS.flatMap(([, { short, long }]) => [short, long]).filter((name) => name !== undefined);
 const likelyWord = fc.oneof(
   anyWord,
-  fc.constantFrom(
-    ...OPTIONS,
-    'doctor',
-    'demo',
-    '--',
-    ':',
-    'h1:cat',
-    'h1:< x',
-    '2001:db8::1',
-    '[::1]:a',
-    '-vv',
-    '--ok=1',
-  ),
-  fc.tuple(fc.constantFrom(...OPTIONS), anyWord).map(([option, value]) => `${option}=${value}`),
+  fc.constantFrom(...FLAGS, 'doctor', 'demo', '--', ':', 'h1:cat', 'h1:< x', '2001:db8::1', '[::1]:a', '-vv', '--ok=1'),
+  fc.tuple(fc.constantFrom(...FLAGS), anyWord).map(([option, value]) => `${option}=${value}`),
   fc.tuple(fc.string({ unit: fc.constantFrom(...'h1@[]:%-.$\\ü') }), anyWord).map(([a, b]) => `${binary(a)}:${b}`),
 );
 
@@ -96,11 +85,8 @@ describe('whatever the user writes', () => {
   });
 
   it('is a value or a usage error', () => {
-    const readers: readonly ((text: string) => unknown)[] = [
-      ...[values.readSize, values.readBuffer, values.readSeconds, values.readStallTimeout, values.readPorts],
-      ...[values.readCompress, values.readJobs, values.readLimit],
-      ...[values.readStatuses, values.readAddress, (text: string) => values.readPlain('x', text)],
-    ];
+    const rows = OPTION_ROWS.filter(([, row]) => row.kind !== 'switch' && takesValue(row));
+    const read = (name: OptionName, word: string) => unlessUsage(() => readValue(OPTIONS[name], word));
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom(...'0123456789.,-+eEKMGiB ') }),
@@ -108,14 +94,14 @@ describe('whatever the user writes', () => {
     );
     fc.assert(
       fc.property(text, (word) => {
-        for (const read of readers) unlessUsage(() => read(word));
-        const address = unlessUsage(() => values.readAddress(word));
+        for (const [name] of rows) read(name, word);
+        const address = read('hostname', word);
         if (address !== undefined) expect(address).to.match(/^[A-Za-z0-9_.:%][A-Za-z0-9_.:%-]*$/);
-        expect(unlessUsage(() => values.readCompress(word)) ?? 0).to.be.within(0, 19);
-        expect(unlessUsage(() => values.readJobs(word)) ?? 0).to.be.within(0, 64);
-        expect(unlessUsage(() => values.readLimit(word)) ?? 0).to.be.within(0, 2 ** 50);
-        const bytes = unlessUsage(() => values.readSize(word));
-        if (bytes !== undefined) expect(Number.isSafeInteger(bytes) && bytes >= 0).to.equal(true);
+        expect(read('compressLevel', word) ?? 0).to.be.within(0, 19);
+        expect(read('jobs', word) ?? 0).to.be.within(0, 64);
+        expect(read('limitBytesPerS', word) ?? 0).to.be.within(0, 2 ** 50);
+        const bytes = read('sizeBytes', word);
+        if (bytes !== undefined) expect(Number.isSafeInteger(bytes) && Number(bytes) >= 0).to.equal(true);
       }),
       { numRuns: 500 },
     );
@@ -126,9 +112,9 @@ describe('whatever the user writes', () => {
     fc.assert(
       fc.property(port, port, fc.array(fc.nat(255), { minLength: 1 }), fc.nat(2 ** 40), (a, b, statuses, bytes) => {
         const [low, high] = [Math.min(a, b), Math.max(a, b)];
-        expect(values.readPorts(`${low}-${high}`)).to.deep.equal([low, high]);
-        expect(values.readStatuses(statuses.join(','))).to.deep.equal(statuses);
-        expect(values.readSize(`${bytes}`)).to.equal(bytes);
+        expect(readValue(OPTIONS.ports, `${low}-${high}`)).to.deep.equal([low, high]);
+        expect(readValue(OPTIONS.ok, statuses.join(','))).to.deep.equal({ stage: undefined, statuses });
+        expect(readValue(OPTIONS.sizeBytes, `${bytes}`)).to.equal(bytes);
       }),
     );
   });

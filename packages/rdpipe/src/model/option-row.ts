@@ -1,0 +1,98 @@
+/** The shape of an option: its flag, the values it takes, its key of the config file, its help. */
+
+/** What each kind of value is once it was read (parse/values.ts). Completion offers words by kind. */
+export interface OptionValues {
+  /** Takes no value. As a key of the config file it has a flag `--no-…` that takes it back. */
+  readonly switch: boolean;
+  /** A switch whose repetitions count, up to two. */
+  readonly count: 0 | 1 | 2;
+  /** One of the row's `choices`. */
+  readonly choice: string;
+  /** A whole number within the row's bounds. */
+  readonly number: number;
+  /** Bytes. */
+  readonly size: number;
+  /** Bytes a second; 0 for `none`. */
+  readonly rate: number;
+  /** Milliseconds, of seconds with or without decimals. */
+  readonly seconds: number;
+  /** Seconds, 0 for none. */
+  readonly wholeSeconds: number;
+  /** A level of zstd; 0 for `none`. */
+  readonly compression: number;
+  /** The first and the last one. */
+  readonly ports: readonly [number, number];
+  readonly address: string;
+  readonly file: string;
+  /** A program on this machine. */
+  readonly program: string;
+  /** A path on the hosts. */
+  readonly remotePath: string;
+  readonly shell: string;
+  readonly sshOption: string;
+  readonly statuses: StatusRule;
+}
+
+export type OptionKind = keyof OptionValues;
+
+/** Exit statuses that are success; `stage` undefined: of every stage. */
+export interface StatusRule {
+  readonly stage: number | undefined;
+  readonly statuses: readonly number[];
+}
+
+export interface OptionRow {
+  readonly short?: `-${string}`;
+  readonly long?: `--${string}`;
+  readonly kind: OptionKind;
+  readonly choices?: readonly string[];
+  /** Bounds as the user would type them, of a number, a size or seconds. */
+  readonly least?: string;
+  readonly most?: string;
+  /** What a number counts. */
+  readonly of?: string;
+  /** What the user fills in, in capitals, as help and manual show it. Absent: the choices, or nothing. */
+  readonly value?: string;
+  /** What it does; help adds bounds and default. */
+  readonly help: string;
+  /** The value without the option, as the user would type it. */
+  readonly default?: string;
+  /** What happens without the option, where that is no value. */
+  readonly unset?: string;
+  /** It may be given more than once, and every value counts. */
+  readonly repeats?: true;
+  /** A value of the flag is for one host, `HOST=VALUE` (a switch: `HOST`), or for all where `HOST=` is optional. */
+  readonly flagHost?: 'required' | 'optional';
+  /** The advice for a flag whose host is missing. */
+  readonly withoutHost?: string;
+  /** The sections of the config file where it is a key: `[defaults]`, `[host.NAME]`. */
+  readonly config?: 'defaults' | 'host' | 'both';
+  /** It decides nothing of a run by itself. */
+  readonly setting?: false;
+  /** Of what `rdpipe HOST:COMMAND` takes; false: only subcommands take it. */
+  readonly run?: false;
+  /** Subcommands that take it, and what has another meaning there. */
+  readonly doctor?: OtherMeaning;
+  readonly bench?: OtherMeaning;
+}
+
+type OtherMeaning = Pick<OptionRow, 'unset'> & { readonly help?: string };
+
+export function takesValue({ kind, flagHost }: OptionRow): boolean {
+  return (kind !== 'switch' && kind !== 'count') || flagHost !== undefined;
+}
+
+/** As help and manual show it: `FILE`, `auto|rdma|tcp`; of a switch undefined. */
+export function valueText({ value, choices }: OptionRow): string | undefined {
+  return value ?? choices?.join('|');
+}
+
+/** For messages: `--port`, `-F`. */
+export function flagName({ long, short }: OptionRow): string {
+  return long ?? short ?? '';
+}
+
+/** Its key of the config file, which a row with `config` has. */
+export function configKey({ long }: OptionRow): string {
+  return long?.slice(2) ?? '';
+}

@@ -1,0 +1,39 @@
+/** Reads the value of a flag: the host it is for, and what it adds to earlier ones. */
+import { UsageError } from '../model/errors.ts';
+import { flagName, type OptionRow, takesValue, valueText } from '../model/option-row.ts';
+import type { HostValue } from '../model/settings.ts';
+import { decode, forMessage } from './binary.ts';
+import { hostKey, hostKeyOf, parseHostRef } from './host-ref.ts';
+import { readValue } from './values.ts';
+
+/**
+ * The option's value so far, with what this flag adds; `text` is a binary string, and nothing for a switch.
+ * @throws UsageError that names the option.
+ */
+export function readFlag(row: OptionRow, text: string, before: unknown): unknown {
+  if (!takesValue(row)) return row.kind === 'count' ? Math.min(2, Number(before ?? 0) + 1) : true;
+  const decoded = decode(text);
+  if (decoded === undefined) throw new UsageError(`${flagName(row)}: '${forMessage(text)}' is not valid UTF-8`);
+  try {
+    const isPerHost = row.config === 'host' || row.config === 'both';
+    const value = isPerHost ? readHostValue(row, decoded) : readValue(row, decoded);
+    return isPerHost || row.repeats === true ? [...((before as readonly unknown[] | undefined) ?? []), value] : value;
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(`${flagName(row)}: ${error.message}`) : error;
+  }
+}
+
+/** `HOST=VALUE`, of a switch `HOST`; an empty host is this machine where the host may be left out. */
+function readHostValue(row: OptionRow, text: string): HostValue<unknown> {
+  const { kind, flagHost, withoutHost } = row;
+  if (flagHost === undefined) return { host: undefined, value: readValue(row, text) };
+  if (kind === 'switch') return { host: hostKeyOf(text), value: true };
+  const equals = text.indexOf('=');
+  const host = text.slice(0, Math.max(equals, 0));
+  const value = text.slice(equals + 1);
+  if (flagHost === 'optional')
+    return { host: equals < 0 ? undefined : hostKey(parseHostRef(host)), value: readValue(row, value) };
+  if (equals < 0) throw new UsageError(`'${text}' is not ${valueText(row)}`);
+  if (host === '') throw new UsageError(`'${text}' names no host (${withoutHost})`);
+  return { host: hostKeyOf(host), value: readValue(row, value) };
+}
