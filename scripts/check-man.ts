@@ -1,27 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the options of every program's --help with those of its manual page, both ways.
+// Compares the options of every program with those of its manual page; --fix writes what rdpipe's table of options has.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { flagName, type OptionRow, valueText } from '../packages/rdpipe/src/model/option-row.ts';
+import { optionsOf, type Topic } from '../packages/rdpipe/src/model/options.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const PAGES = new Map([
-  ['rdpipe', 'packages/rdpipe/man/rdpipe.1'],
-  ['rdpipe doctor', 'packages/rdpipe/man/rdpipe-doctor.1'],
-  ['rdpipe bench', 'packages/rdpipe/man/rdpipe-bench.1'],
+const TABLE_PAGES: readonly (readonly [Topic, string])[] = [
+  ['run', 'packages/rdpipe/man/rdpipe.1'],
+  ['doctor', 'packages/rdpipe/man/rdpipe-doctor.1'],
+  ['bench', 'packages/rdpipe/man/rdpipe-bench.1'],
+];
+const NATIVE_PAGES: readonly (readonly [string, string])[] = [
   ['rdsend', 'packages/rdsend-native/man/rdsend.1'],
   ['rdrecv', 'packages/rdrecv-native/man/rdrecv.1'],
   ['rdstage', 'packages/rdstage-native/man/rdstage.1'],
-]);
+];
 
-const differences = [...PAGES].flatMap(([program, page]) => compare(program, page));
+const differences = [
+  ...TABLE_PAGES.flatMap(([topic, page]) => compareTable(topic, page)),
+  ...NATIVE_PAGES.flatMap(([program, page]) => compareHelp(program, page)),
+];
 for (const line of differences) console.error(line);
 process.exitCode = differences.length > 0 ? 1 : 0;
 
-function compare(program: string, page: string): string[] {
-  const [name = '', ...words] = program.split(' ');
-  const helped = optionsOf(execFileSync(join(ROOT, 'bin', name), [...words, '--help'], { encoding: 'utf8' }));
-  const documented = optionsOf(tagsOf(readFileSync(join(ROOT, page), 'utf8')));
+/** The section OPTIONS has an item for each row, in the table's order: its tag is made from the row, its text is the page's own. */
+function compareTable(topic: Topic, page: string): string[] {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const [, head = '', section = '', tail = ''] = /^(.*\n\.SH OPTIONS\n)(.*?)(\n\.SH .*)$/s.exec(text) ?? [];
+  const items = new Map(section.split(/^\.TP\n/m).flatMap(itemOf));
+  const entries = optionsOf(topic).map(([, row]) => ({ row, text: items.get(flagName(row)) ?? sentence(row) }));
+  const made = entries.map((entry) => `.TP\n${tagOf(entry.row)}\n${entry.text}`).join('\n');
+  if (process.argv.includes('--fix')) writeFileSync(join(ROOT, page), head + made + tail);
+  else if (made !== section) {
+    const [line] = made.split('\n').filter((one, index) => section.split('\n')[index] !== one);
+    return [`${page}: its OPTIONS differ from model/options.ts, first at: ${line} (npm run fix)`];
+  }
+  return entries.flatMap((entry) => defaultProblem(topic, entry.row, entry.text, page));
+}
+
+/** By the option's name: the text below its tag. */
+function itemOf(item: string): readonly (readonly [string, string])[] {
+  const [tag = '', ...lines] = item.trimEnd().split('\n');
+  const flags = [...plain(tag).matchAll(/(?:^|, )(--?[A-Za-z-]+)/g)].map(([, flag]) => flag);
+  const name = flags.at(-1);
+  return name === undefined ? [] : [[name, lines.join('\n')]];
+}
+
+/** `\fB\-p\fP, \fB\-\-port\fP \fIPORT\fP[\fB\-\fP\fIPORT\fP]`. */
+function tagOf(row: OptionRow): string {
+  const flags = [row.short, row.long].filter((flag) => flag !== undefined).map(bold);
+  const value = valueText(row)?.replace(/[A-Z]+|\.\.\.|[^[\]|A-Z.]+/g, (part) => {
+    if (part === '...') return part;
+    return /[A-Z]/.test(part) ? `\\fI${part}\\fP` : bold(part);
+  });
+  return [flags.join(', '), value].filter((part) => part !== undefined).join(' ');
+}
+
+function bold(text: string): string {
+  return `\\fB${text.replaceAll('-', '\\-')}\\fP`;
+}
+
+/** For an option that the page lacks. */
+function sentence({ help, default: value }: OptionRow): string {
+  const begun = `${help.charAt(0).toUpperCase()}${help.slice(1)}.`.replaceAll('-', '\\-');
+  return value === undefined ? begun : `${begun} Default ${value}.`;
+}
+
+/** The text names the row's default, on the pages of subcommands where it names one at all. */
+function defaultProblem(topic: Topic, row: OptionRow, text: string, page: string): readonly string[] {
+  const isNamed = /\bdefault/i.test(text);
+  if (row.default === undefined || (!isNamed && topic !== 'run')) return [];
+  const words = plain(text).split(/[^\w]+/);
+  return isNamed && words.includes(row.default)
+    ? []
+    : [`${page}: ${flagName(row)} is without its default ${row.default}`];
+}
+
+function compareHelp(program: string, page: string): string[] {
+  const helped = optionsIn(execFileSync(join(ROOT, 'bin', program), ['--help'], { encoding: 'utf8' }));
+  const documented = optionsIn(tagsOf(readFileSync(join(ROOT, page), 'utf8')));
   if (helped.size === 0) return [`${program} --help names no option`];
   return [
     ...missing(helped, documented).map((option) => `${page}: ${option} of --help is missing`),
@@ -30,22 +89,23 @@ function compare(program: string, page: string): string[] {
 }
 
 /** `-v` and `--verbose` wherever they stand as words of their own. */
-function optionsOf(text: string): Set<string> {
+function optionsIn(text: string): Set<string> {
   return new Set([...text.matchAll(/(?<![\w-])(-[a-zA-Z]|--[a-z][a-z-]*)(?![\w])/g)].map((match) => match[0]));
 }
 
-/** The tags of a page's .TP and .It items, without roff's marks: where a page lists its options. */
+/** The tags of a page's .TP and .TQ items: where a page lists its options. */
 function tagsOf(page: string): string {
   const lines = page.split('\n');
   const tags = lines.filter((_, index) => lines[index - 1] === '.TP' || lines[index - 1] === '.TQ');
-  return tags
-    .map((tag) =>
-      tag
-        .replace(/^\.[A-Z]+ /, '')
-        .replaceAll('\\-', '-')
-        .replace(/\\f[BIRP]/g, ''),
-    )
-    .join('\n');
+  return tags.map(plain).join('\n');
+}
+
+/** Without roff's marks. */
+function plain(text: string): string {
+  return text
+    .replace(/^\.[A-Z]+ /gm, '')
+    .replaceAll('\\-', '-')
+    .replace(/\\f[BIRP]/g, '');
 }
 
 function missing(wanted: ReadonlySet<string>, found: ReadonlySet<string>): string[] {
