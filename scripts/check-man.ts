@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { flagName, type OptionRow, valueText } from '../packages/rdpipe/src/model/option-row.ts';
+import { flagName, flagTexts, type OptionRow, valueText } from '../packages/rdpipe/src/model/option-row.ts';
 import { optionsOf, type Topic } from '../packages/rdpipe/src/model/options.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -43,23 +43,28 @@ function compareTable(topic: Topic, page: string): string[] {
 /** By the option's name: the text below its tag. */
 function itemOf(item: string): readonly (readonly [string, string])[] {
   const [tag = '', ...lines] = item.trimEnd().split('\n');
-  const flags = [...plain(tag).matchAll(/(?:^|, )(--?[A-Za-z-]+)/g)].map(([, flag]) => flag);
+  const flags = [
+    ...plain(tag)
+      .replace('[no-]', '')
+      .matchAll(/(?:^|, )(--?[A-Za-z-]+)/g),
+  ].map(([, flag]) => flag);
   const name = flags.at(-1);
   return name === undefined ? [] : [[name, lines.join('\n')]];
 }
 
 /** `\fB\-p\fP, \fB\-\-port\fP \fIPORT\fP[\fB\-\fP\fIPORT\fP]`. */
 function tagOf(row: OptionRow): string {
-  const flags = [row.short, row.long].filter((flag) => flag !== undefined).map(bold);
-  const value = valueText(row)?.replace(/[A-Z]+|\.\.\.|[^[\]|A-Z.]+/g, (part) => {
-    if (part === '...') return part;
-    return /[A-Z]/.test(part) ? `\\fI${part}\\fP` : bold(part);
-  });
-  return [flags.join(', '), value].filter((part) => part !== undefined).join(' ');
+  const flags = flagTexts(row).map(marked);
+  const value = valueText(row);
+  return [flags.join(', '), ...(value === undefined ? [] : [marked(value)])].join(' ');
 }
 
-function bold(text: string): string {
-  return `\\fB${text.replaceAll('-', '\\-')}\\fP`;
+/** Bold is what the user types, italic what stands for it. */
+function marked(text: string): string {
+  return text.replace(/^-[a-zA-Z]$|[A-Z]+|\.\.\.|[^[\]|A-Z.]+/g, (part) => {
+    if (part === '...') return part;
+    return /^[A-Z]/.test(part) ? `\\fI${part}\\fP` : `\\fB${part.replaceAll('-', '\\-')}\\fP`;
+  });
 }
 
 /** For an option that the page lacks. */

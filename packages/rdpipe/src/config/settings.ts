@@ -78,11 +78,11 @@ function defaultOf(row: OptionRow): unknown {
   return row.repeats === true ? [] : undefined;
 }
 
-/** A flag wins over both keys of the config file: the two exclude each other. */
+/** The two exclude each other: the flag of one also wins over the other one's key of the config file. */
 function loudness(options: Options, { defaults }: ConfigFile): Pick<Settings, 'verbosity' | 'quiet'> {
-  const isSaid = options.verbosity !== undefined || options.quiet === true;
-  const { verbosity = 0, quiet = false } = isSaid ? options : defaults;
-  return { verbosity, quiet };
+  const verbosity = options.verbosity ?? (options.quiet === true ? undefined : defaults.verbosity);
+  const quiet = options.quiet ?? (options.verbosity === undefined ? defaults.quiet : undefined);
+  return { verbosity: verbosity ?? 0, quiet: quiet ?? false };
 }
 
 function dataAddresses(options: Options, { defaults, hosts }: ConfigFile): Settings['data'] {

@@ -2,7 +2,7 @@
 
 /** What each kind of value is once it was read (parse/values.ts). Completion offers words by kind. */
 export interface OptionValues {
-  /** Takes no value. As a key of the config file it has a flag `--no-…` that takes it back. */
+  /** Takes no value. */
   readonly switch: boolean;
   /** A switch whose repetitions count, up to two. */
   readonly count: 0 | 1 | 2;
@@ -85,6 +85,17 @@ export function takesValue({ kind, flagHost }: OptionRow): boolean {
 /** As help and manual show it: `FILE`, `auto|rdma|tcp`; of a switch undefined. */
 export function valueText({ value, choices }: OptionRow): string | undefined {
   return value ?? choices?.join('|');
+}
+
+/** A switch that the config file may set has a flag `--no-…` that takes it back. */
+export function isNegatable({ kind, config, flagHost }: OptionRow): boolean {
+  return kind === 'switch' && config !== undefined && flagHost === undefined;
+}
+
+/** The flags as help and manual show them: `-q`, `--[no-]quiet`. */
+export function flagTexts(row: OptionRow): readonly string[] {
+  const long = isNegatable(row) ? row.long?.replace('--', '--[no-]') : row.long;
+  return [row.short, long].filter((flag) => flag !== undefined);
 }
 
 /** For messages: `--port`, `-F`. */

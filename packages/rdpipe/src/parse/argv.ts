@@ -1,7 +1,7 @@
 /** The command line: options up to the first stage, then stages. Nothing is printed here. */
 import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
-import { type OptionRow, takesValue } from '../model/option-row.ts';
+import { isNegatable, type OptionRow, takesValue } from '../model/option-row.ts';
 import { type OptionName, optionsOf, type Topic } from '../model/options.ts';
 import type { Options } from '../model/settings.ts';
 import { VERSION } from '../model/version.ts';
@@ -60,7 +60,10 @@ interface Parsed {
 function parseOptions(words: readonly string[], topic: Topic): Parsed {
   const given = new Map<OptionName, unknown>();
   const command = makeCommand(topic);
-  for (const [name, row] of optionsOf(topic)) command.addOption(makeOption(row, name, given));
+  for (const [name, row] of optionsOf(topic)) {
+    command.addOption(makeOption(row, name, given));
+    if (isNegatable(row)) command.addOption(makeNegation(row, name, given));
+  }
   try {
     command.parse(words, { from: 'user' });
   } catch (error) {
@@ -93,6 +96,12 @@ function makeOption(row: OptionRow, name: OptionName, given: Map<OptionName, unk
   const names = [row.short, row.long].filter((flag) => flag !== undefined).join(', ');
   return new Option(takesValue(row) ? `${names} <value>` : names).argParser((text: string) => {
     given.set(name, readFlag(row, text, given.get(name)));
+  });
+}
+
+function makeNegation({ long }: OptionRow, name: OptionName, given: Map<OptionName, unknown>): Option {
+  return new Option(`${long}`.replace('--', '--no-')).argParser(() => {
+    given.set(name, false);
   });
 }
 

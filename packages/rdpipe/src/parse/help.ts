@@ -1,6 +1,6 @@
 /** The texts of --help, from the table of options. At most 80 columns. */
 import { UsageError } from '../model/errors.ts';
-import { type OptionRow, valueText } from '../model/option-row.ts';
+import { flagTexts, type OptionRow, valueText } from '../model/option-row.ts';
 import { optionsOf, type Topic } from '../model/options.ts';
 import { forMessage } from './binary.ts';
 
@@ -97,8 +97,7 @@ function optionLines(row: OptionRow): readonly string[] {
 }
 
 function flagsOf(row: OptionRow): string {
-  const { short, long } = row;
-  const names = [short ?? '   ', long].filter((name) => name !== undefined).join(short === undefined ? ' ' : ', ');
+  const names = `${row.short === undefined ? '    ' : ''}${flagTexts(row).join(', ')}`;
   const value = valueText(row);
   return value === undefined ? names : `${names} ${value}`;
 }

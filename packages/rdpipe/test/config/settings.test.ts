@@ -156,11 +156,19 @@ describe('settings', () => {
     expect(loud('-q', 'verbose = 2')).to.deep.equal([0, true]);
     expect(loud('', 'quiet = true')).to.deep.equal([0, true]);
     expect(loud('-vv', 'quiet = true')).to.deep.equal([2, false]);
+    expect(loud('--no-quiet', 'quiet = true')).to.deep.equal([0, false]);
+    expect(loud('--no-quiet', 'verbose = 2')).to.deep.equal([2, false]);
   });
 
   it('takes standard input from the config file, unless a flag says another', () => {
     expect(settingsFrom('', '[defaults]\nstdin = "none"').stdin).to.equal('none');
     expect(settingsFrom('--stdin auto', '[defaults]\nstdin = "none"').stdin).to.equal('auto');
+  });
+
+  it('takes back switches of the config file', () => {
+    const file = '[defaults]\npoll = true\nlenient = true';
+    expect(settingsFrom('--no-poll', file)).to.include({ poll: false, lenient: true });
+    expect(settingsFrom('--no-lenient', file)).to.include({ poll: true, lenient: false });
   });
 
   it('counts -v up to two', () => {

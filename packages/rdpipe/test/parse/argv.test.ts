@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { UsageError } from '../../src/model/errors.ts';
+import { flagTexts } from '../../src/model/option-row.ts';
 import { optionsOf, type Topic } from '../../src/model/options.ts';
 import type { Options } from '../../src/model/settings.ts';
 import { VERSION } from '../../src/model/version.ts';
@@ -48,6 +49,11 @@ describe('argv', () => {
       },
     ],
     [['--transport', 'rdma', '--encrypt', 'never', '--poll'], { transport: 'rdma', encrypt: 'never', poll: true }],
+    [
+      ['--no-poll', '--lenient', '--no-lenient', '--quiet', '--no-quiet'],
+      { poll: false, lenient: false, quiet: false },
+    ],
+    [['--no-poll', '--poll'], { poll: true }],
     [['--compress', 'zstd:19', '--jobs', '4'], { compressLevel: 19, jobs: 4 }],
     [
       ['--limit=1.5G', '--numa', 'off', '--report', 'r.html'],
@@ -133,6 +139,7 @@ describe('argv', () => {
     [['--limit', 'fast', 'h1:a'], "--limit: 'fast' is not a rate (write 200M, 200MiB/s, 1Gbit/s, or none)"],
     [['--numa', '0', 'h1:a'], "--numa: '0' is none of auto, off"],
     [['--report', '', 'h1:a'], '--report: the file name is empty'],
+    [['--no-json', 'h1:a'], "unknown option '--no-json' (Did you mean --json?) (rdpipe --help shows the options)"],
     [['-p'], "option '-p, --port <value>' argument missing (rdpipe --help shows the options)"],
     [['-p', '0', 'h1:a'], "--port: '0' is not a port or a range of ports (1 to 65535, 7000-7010)"],
     [['--transport', 'udp', 'h1:a'], "--transport: 'udp' is none of auto, rdma, tcp"],
@@ -177,9 +184,9 @@ describe('argv', () => {
       const lines = invocation.text.split('\n');
       expect(lines.filter((line) => line.length > 80)).to.deep.equal([]);
       expect(lines.at(-1)).to.equal('');
-      for (const [, { short = '', long = '', help }] of topic === undefined ? [] : optionsOf(topic)) {
-        expect(invocation.text).to.contain(short).and.to.contain(long);
-        expect(invocation.text.replace(/\s+/g, ' ')).to.contain(help);
+      for (const [, row] of topic === undefined ? [] : optionsOf(topic)) {
+        for (const flag of flagTexts(row)) expect(invocation.text).to.contain(flag);
+        expect(invocation.text.replace(/\s+/g, ' ')).to.contain(row.help);
       }
     });
   }
