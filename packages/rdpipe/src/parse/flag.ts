@@ -3,7 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import { flagName, type OptionRow, takesValue, valueText } from '../model/option-row.ts';
 import type { HostValue } from '../model/settings.ts';
 import { decode, forMessage } from './binary.ts';
-import { hostKey, hostKeyOf, parseHostRef } from './host-ref.ts';
+import { hostKeyOf } from './host-ref.ts';
 import { readValue } from './values.ts';
 
 /**
@@ -31,8 +31,8 @@ function readHostValue(row: OptionRow, text: string): HostValue<unknown> {
   const equals = text.indexOf('=');
   const host = text.slice(0, Math.max(equals, 0));
   const value = text.slice(equals + 1);
-  if (flagHost === 'optional')
-    return { host: equals < 0 ? undefined : hostKey(parseHostRef(host)), value: readValue(row, value) };
+  if (flagHost === 'optional' && equals <= 0)
+    return { host: equals < 0 ? undefined : host, value: readValue(row, value) };
   if (equals < 0) throw new UsageError(`'${text}' is not ${valueText(row)}`);
   if (host === '') throw new UsageError(`'${text}' names no host (${withoutHost})`);
   return { host: hostKeyOf(host), value: readValue(row, value) };

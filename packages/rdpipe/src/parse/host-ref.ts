@@ -21,6 +21,10 @@ export function parseHostRef(text: string): HostRef {
   if (text === '') return THIS_MACHINE;
   const decoded = decode(text);
   if (decoded === undefined) throw new UsageError(`host ${forMessage(text)} is not valid UTF-8`);
+  return readHostRef(decoded);
+}
+
+function readHostRef(decoded: string): HostRef {
   checkCharacters(decoded);
   const at = decoded.lastIndexOf('@');
   const user = at < 0 ? undefined : decoded.slice(0, at);
@@ -39,10 +43,10 @@ export function hostKey(host: HostRef): string {
   return host.user === undefined ? host.name : `${host.user}@${host.name}`;
 }
 
-/** The same from a host as written, which may not be this machine's empty one. */
+/** The same from decoded text, which may not be this machine's empty one. */
 export function hostKeyOf(text: string): string {
   if (text === '') throw new UsageError('the host is empty');
-  return hostKey(parseHostRef(text));
+  return hostKey(readHostRef(text));
 }
 
 function checkCharacters(host: string): void {

@@ -71,6 +71,11 @@ describe('config file', () => {
     ]);
   });
 
+  it('reads a host beyond ASCII', () => {
+    const { hosts } = parseConfig('[host."rechner-ü"]\nsudo = true', 'x');
+    expect([...hosts.keys()]).to.deep.equal(['rechner-ü']);
+  });
+
   it('reads nothing from nothing', () => {
     expect(parseConfig('', 'x')).to.deep.equal({ defaults: {}, hosts: new Map() });
   });

@@ -88,6 +88,8 @@ describe('argv', () => {
         ],
       },
     ],
+    [['--sudo', binary('rechner-ü')], { sudo: [{ host: 'rechner-ü', value: true }] }],
+    [['--shell', binary('ü=zsh')], { shell: [{ host: 'ü', value: 'zsh' }] }],
     [
       ['--stdin', 'none', '--stderr', 'raw', '--progress', 'plain'],
       { stdin: 'none', stderr: 'raw', progress: 'plain' },
