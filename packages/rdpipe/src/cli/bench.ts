@@ -3,23 +3,28 @@ import type { Benchmark } from '../model/benchmark.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import { parseTwoHosts } from '../parse/hosts.ts';
 import { type BenchView, createBenchView, createJsonBenchView } from '../ui/terminal/bench.ts';
-import type { HostCommand, HostInvocation } from './host-command.ts';
+import type { Terminal } from '../ui/terminal/terminal.ts';
+import { type HostCommand, type HostInvocation, runHostCommand } from './host-command.ts';
+import type { Io } from './io.ts';
 
 /**
  * The exit status: 125 when a way that should work does not. The page is asked for by the flag: the config file's is that of
  * runs.
  */
-export function benchCommand({ options }: HostInvocation): HostCommand<readonly [HostRef, HostRef], BenchView> {
-  const { reportFile } = options;
+export function bench(invocation: HostInvocation, io: Io, terminal: Terminal): Promise<number> {
+  return runHostCommand(benchCommand(invocation.options.reportFile), invocation, io, terminal);
+}
+
+function benchCommand(reportFile: string | undefined): HostCommand<readonly [HostRef, HostRef], BenchView> {
   return {
     parse: parseTwoHosts,
     jsonView: createJsonBenchView,
     view: createBenchView,
     async look({ hosts: [from, to], settings, installation }, view, signal) {
       const began = new Date();
-      const { bench } = await import('../bench/bench.ts');
+      const { bench: measure } = await import('../bench/bench.ts');
       const input = { from, to, settings, installation, rounds: settings.rounds, bytes: settings.sizeBytes };
-      const benchmark = await bench(input, view, signal);
+      const benchmark = await measure(input, view, signal);
       view.finished(benchmark);
       return Math.max(benchmark.status, await writeReport(reportFile, benchmark, began, view));
     },

@@ -2,10 +2,16 @@
 import type { HostRef } from '../model/pipeline.ts';
 import { parseHosts } from '../parse/hosts.ts';
 import { createDoctorView, createJsonDoctorView, type DoctorView } from '../ui/terminal/doctor.ts';
-import type { HostCommand } from './host-command.ts';
+import type { Terminal } from '../ui/terminal/terminal.ts';
+import { type HostCommand, type HostInvocation, runHostCommand } from './host-command.ts';
+import type { Io } from './io.ts';
 
 /** The exit status: 0 when all is well, 1 when a check failed. */
-export const DOCTOR: HostCommand<readonly HostRef[], DoctorView> = {
+export function doctor(invocation: HostInvocation, io: Io, terminal: Terminal): Promise<number> {
+  return runHostCommand(DOCTOR, invocation, io, terminal);
+}
+
+const DOCTOR: HostCommand<readonly HostRef[], DoctorView> = {
   parse: parseHosts,
   jsonView: (_, output) => createJsonDoctorView(output),
   view: createDoctorView,

@@ -6,7 +6,7 @@ import type { Invocation } from '../parse/argv.ts';
 import type { Installation } from '../run/open-hosts.ts';
 import type { Output, StatusView } from '../ui/terminal/status.ts';
 import { type Terminal, writeAll } from '../ui/terminal/terminal.ts';
-import type { Io } from './rdpipe.ts';
+import type { Io } from './io.ts';
 import { untilUserSignal } from './user-signals.ts';
 
 export type HostInvocation = Extract<Invocation, { hostWords: readonly string[] }>;

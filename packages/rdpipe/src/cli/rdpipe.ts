@@ -13,16 +13,10 @@ import { createRenderer, type OutputPlace } from '../ui/terminal/create-renderer
 import { failureText } from '../ui/terminal/failure.ts';
 import { createJsonRenderer } from '../ui/terminal/json.ts';
 import { openTerminal, type Terminal, writeAll } from '../ui/terminal/terminal.ts';
+import type { Io } from './io.ts';
 import type { TypedWords } from './report-page.ts';
 import { untilUserSignal } from './user-signals.ts';
 import { isFile, userStreams } from './user-streams.ts';
-
-/** What `main` has of the outside world. Descriptors 0 and 1 are payload: nobody reads or writes them here. */
-export interface Io {
-  readonly environment: NodeJS.ProcessEnv;
-  /** Signals that were ignored when the process began: SigIgn of /proc. */
-  readonly ignoredSignals: string | undefined;
-}
 
 /** Runs the command line `words`, binary strings, and returns the exit status. Never throws. */
 export async function main(words: readonly string[], io: Io): Promise<number> {
@@ -46,15 +40,12 @@ async function invoke(invocation: Invocation, io: Io, terminal: Terminal): Promi
       return demo(invocation.words, io.environment);
     }
     case 'doctor': {
-      const [{ DOCTOR }, { runHostCommand }] = await Promise.all([import('./doctor.ts'), import('./host-command.ts')]);
-      return runHostCommand(DOCTOR, invocation, io, terminal);
+      const { doctor } = await import('./doctor.ts');
+      return doctor(invocation, io, terminal);
     }
     case 'bench': {
-      const [{ benchCommand }, { runHostCommand }] = await Promise.all([
-        import('./bench.ts'),
-        import('./host-command.ts'),
-      ]);
-      return runHostCommand(benchCommand(invocation), invocation, io, terminal);
+      const { bench } = await import('./bench.ts');
+      return bench(invocation, io, terminal);
     }
     case 'run':
       return runInvocation(invocation, io, terminal);
