@@ -11,7 +11,7 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs';
-import { atPlace, type Place } from '../config/place.ts';
+import { type PathEnd, walkPath } from '../config/path-walk.ts';
 
 type Pages = typeof import('../ui/pages/index.ts');
 
@@ -23,9 +23,9 @@ type Pages = typeof import('../ui/pages/index.ts');
 export async function writePage(file: string, draw: (pages: Pages) => string): Promise<string | undefined> {
   try {
     const text = draw(await import('../ui/pages/index.ts'));
-    atPlace(file, (place) => {
-      if (place.found?.isFile() ?? true) replace(place, text);
-      else writeInPlace(place, text);
+    walkPath(file, (end) => {
+      if (end.found?.isFile() ?? true) replace(end, text);
+      else writeInPlace(end, text);
     });
     return undefined;
   } catch (error) {
@@ -34,7 +34,7 @@ export async function writePage(file: string, draw: (pages: Pages) => string): P
 }
 
 /** A device or a named pipe; a file in its place would be of no use. */
-function writeInPlace({ path }: Place, text: string): void {
+function writeInPlace({ path }: PathEnd, text: string): void {
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_NOCTTY);
   try {
     writeFileSync(descriptor, text);
@@ -44,7 +44,7 @@ function writeInPlace({ path }: Place, text: string): void {
 }
 
 /** At once: no signal of the user's comes between and leaves half of it behind. */
-function replace({ path, found }: Place, text: string): void {
+function replace({ path, found }: PathEnd, text: string): void {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   const descriptor = openSync(temporary, 'wx', 0o600);
   try {

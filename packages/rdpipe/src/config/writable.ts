@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { UsageError } from '../model/errors.ts';
-import { atPlace } from './place.ts';
+import { walkPath } from './path-walk.ts';
 
 /**
  * Sees that a file can be written later, and leaves nothing behind.
@@ -8,7 +8,7 @@ import { atPlace } from './place.ts';
  */
 export function checkWritable(path: string): void {
   try {
-    atPlace(path, ({ path: way, directory, found }) => {
+    walkPath(path, ({ path: way, directory, found }) => {
       if (found?.isDirectory() === true) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
       if (found !== undefined) accessSync(way, constants.W_OK);
       // A file is replaced by a whole one.

@@ -5,7 +5,7 @@ import { isNegatable, type OptionRow, takesValue } from '../model/option-row.ts'
 import { type OptionName, optionsOf, type Topic } from '../model/options.ts';
 import type { Options } from '../model/settings.ts';
 import { VERSION } from '../model/version.ts';
-import { forMessage } from './binary.ts';
+import { forMessage } from './binary-string.ts';
 import { readFlag } from './flag.ts';
 import { adviceFor } from './habits.ts';
 import { helpText } from './help.ts';

@@ -2,7 +2,7 @@
 import { UsageError } from '../model/errors.ts';
 import { flagName, type OptionRow, takesValue, valueText } from '../model/option-row.ts';
 import type { HostValue } from '../model/settings.ts';
-import { decode, forMessage } from './binary.ts';
+import { decode, forMessage } from './binary-string.ts';
 import { hostKeyOf } from './host-ref.ts';
 import { readValue } from './values.ts';
 

@@ -2,7 +2,7 @@
 import { UsageError } from '../model/errors.ts';
 import { flagTexts, type OptionRow, valueText } from '../model/option-row.ts';
 import { optionsOf, type Topic } from '../model/options.ts';
-import { forMessage } from './binary.ts';
+import { forMessage } from './binary-string.ts';
 
 const WIDTH = 80;
 const INDENT = 27;

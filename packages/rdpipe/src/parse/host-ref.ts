@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { UsageError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import { printable } from '../model/text.ts';
-import { decode, forMessage } from './binary.ts';
+import { decode, forMessage } from './binary-string.ts';
 
 export const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
 

@@ -2,7 +2,7 @@
 import { UsageError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { NamedHost } from '../model/settings.ts';
-import { forMessage } from './binary.ts';
+import { forMessage } from './binary-string.ts';
 import { endOfHost, hostKey, parseHostRef } from './host-ref.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** Words as a shell user would type them, for pictures of a command line. */
-import { forMessage } from './binary.ts';
+import { forMessage } from './binary-string.ts';
 import { endOfHost } from './host-ref.ts';
 
 /** A word on one line: bare where a shell takes it so, in quotes otherwise; only the command of a stage is quoted. */

@@ -3,11 +3,11 @@ import { UsageError } from '../model/errors.ts';
 import type { CommandStage, HostRef, Pipeline, Stage } from '../model/pipeline.ts';
 import { forHost, type Settings } from '../model/settings.ts';
 import { shorten } from '../model/text.ts';
-import { bytesOf, forMessage } from './binary.ts';
+import { bytesOf, forMessage } from './binary-string.ts';
+import { caretLines } from './caret.ts';
 import { endOfHost, hostKey, parseHostRef } from './host-ref.ts';
-import { type Opening, readOpening } from './opening.ts';
-import { picture } from './picture.ts';
 import { quoteWord } from './quote.ts';
+import { type CommandClass, classifyCommand } from './redirections.ts';
 
 export interface StageOptions {
   /** The words before the first stage, for pictures of the command line. */
@@ -49,7 +49,7 @@ function usageError(
   index: number,
   { optionWords }: StageOptions,
 ): UsageError {
-  return new UsageError(message, picture([...optionWords, ...words], optionWords.length + index, hint));
+  return new UsageError(message, caretLines([...optionWords, ...words], optionWords.length + index, hint));
 }
 
 /** What is wrong with one word, before it is known where in the command line it stands. */
@@ -111,17 +111,17 @@ function readHost(text: string, number: number): HostRef {
 
 function makeStage(number: number, host: HostRef, command: string, settings: StageOptions['settings']): Stage {
   const base = { number, host, text: shown(trimBlanks(command)) };
-  const opening = readOpening(command);
-  if (opening.kind === 'loss') throw lossOfData(opening, base, command);
-  if (opening.kind === 'command')
+  const form = classifyCommand(command);
+  if (form.kind === 'loss') throw lossOfData(form, base, command);
+  if (form.kind === 'command')
     return { ...base, kind: 'command', command: bytesOf(command), ...howToRun(number, host, settings) };
-  const { operator, word } = opening.file;
+  const { operator, word } = form.file;
   if (operator === '<') return { ...base, kind: 'source', word: bytesOf(word) };
   return { ...base, kind: 'sink', word: bytesOf(word), append: operator === '>>' };
 }
 
 type Named = Pick<Stage, 'number' | 'host' | 'text'>;
-type Loss = Extract<Opening, { kind: 'loss' }>;
+type Loss = Extract<CommandClass, { kind: 'loss' }>;
 
 function lossOfData(loss: Loss, stage: Named, command: string): StageProblem {
   const what = `${nameOf(stage)} begins with ${loss.operator} and would lose data`;

@@ -9,12 +9,12 @@ import { takesValue } from '../../src/model/option-row.ts';
 import { OPTION_ROWS, OPTIONS, type OptionName } from '../../src/model/options.ts';
 import { printable } from '../../src/model/text.ts';
 import { parseArgv } from '../../src/parse/argv.ts';
-import { bytesOf } from '../../src/parse/binary.ts';
+import { bytesOf } from '../../src/parse/binary-string.ts';
+import { caretLines } from '../../src/parse/caret.ts';
 import { hostKey, parseHostRef } from '../../src/parse/host-ref.ts';
 import { parseHosts } from '../../src/parse/hosts.ts';
-import { readOpening } from '../../src/parse/opening.ts';
-import { picture } from '../../src/parse/picture.ts';
 import { lastWords } from '../../src/parse/raw-argv.ts';
+import { classifyCommand } from '../../src/parse/redirections.ts';
 import { endOfWord } from '../../src/parse/shell-word.ts';
 import { parseStages } from '../../src/parse/stage.ts';
 import { readValue } from '../../src/parse/values.ts';
@@ -131,7 +131,7 @@ describe('whatever the user writes', () => {
   it('is drawn on two lines that no terminal obeys', () => {
     fc.assert(
       fc.property(fc.array(likelyWord, { minLength: 1, maxLength: 4 }), fc.nat(3), (words, index) => {
-        const lines = picture(words, index % words.length, 'hint').split('\n');
+        const lines = caretLines(words, index % words.length, 'hint').split('\n');
         expect(lines).to.have.length(2);
         for (const line of lines) expect(printable(line)).to.equal(line);
       }),
@@ -149,9 +149,9 @@ describe('whatever the user writes', () => {
   it('is a file only where it is one operator and one word', () => {
     fc.assert(
       fc.property(redirected, (command) => {
-        const opening = readOpening(command);
-        if (opening.kind !== 'file') return;
-        const { operator, word } = opening.file;
+        const form = classifyCommand(command);
+        if (form.kind !== 'file') return;
+        const { operator, word } = form.file;
         const [, before, behind] = command.split(/^([ \t\n]*[<>]+[ \t]*)/);
         expect(before?.trim()).to.equal(operator);
         expect(behind?.slice(0, word.length)).to.equal(word);
@@ -171,7 +171,7 @@ describe('whatever the user writes', () => {
       fc.property(operator, file, more, ends, anyWord, (begin, name, others, end, tail) => {
         // A newline may be the last of a command that is one operator and one word; a comment begins a word.
         const command = `${begin}${name}${others.join('')} ${end} x${tail}`;
-        expect(readOpening(command).kind).to.equal('loss');
+        expect(classifyCommand(command).kind).to.equal('loss');
       }),
       { numRuns: 1000 },
     );
@@ -186,7 +186,7 @@ describe('whatever the user writes', () => {
       fc.assert(
         fc.property(before, behind, (redirections, rest) => {
           const command = redirections.join(' ') + rest;
-          if (readOpening(command).kind !== 'command') return;
+          if (classifyCommand(command).kind !== 'command') return;
           for (const name of ['f', 'g']) writeFileSync(join(folder, name), 'data');
           const { stdout, status } = spawnSync('sh', ['-c', command], { cwd: folder, input: 'data', encoding: 'utf8' });
           expect({ stdout, status }, command).to.deep.equal({ stdout: 'data', status: 0 });

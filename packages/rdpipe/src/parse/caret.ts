@@ -6,7 +6,7 @@ import { quoteWord } from './quote.ts';
 const WORD_LIMIT = 60;
 
 /** Two lines: the command line as the user would type it, and carets under word `index` followed by the hint. */
-export function picture(words: readonly string[], index: number, hint: string): string {
+export function caretLines(words: readonly string[], index: number, hint: string): string {
   const shown = words.map((word) => shorten(quoteWord(word), WORD_LIMIT));
   const before = ['  rdpipe', ...shown.slice(0, index)].join(' ');
   const carets = '^'.repeat(Math.max(1, width(shown[index] ?? '')));

@@ -6,7 +6,7 @@ export interface FileOperation {
   readonly word: string;
 }
 
-export type Opening =
+export type CommandClass =
   | { readonly kind: 'command' }
   /** Exactly one operator and one word. */
   | { readonly kind: 'file'; readonly file: FileOperation }
@@ -28,7 +28,7 @@ export type Opening =
  * data (`< in | gzip`, `> out && sync`), and so does a file whose name is two words (`> two words`). A text in the command
  * itself (`<< EOF`) is never meant for a file.
  */
-export function readOpening(command: string): Opening {
+export function classifyCommand(command: string): CommandClass {
   const { redirections, end } = leadingRedirections(command);
   const [first] = redirections;
   if (first === undefined || isHereDocument(first)) return { kind: 'command' };

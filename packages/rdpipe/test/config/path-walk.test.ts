@@ -15,12 +15,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { needsRoot } from '../../../../test/support/needs.ts';
-import { atPlace } from '../../src/config/place.ts';
+import { walkPath } from '../../src/config/path-walk.ts';
 
 describe('the place of a path', () => {
   let folder: string;
   const file = (name: string) => join(folder, name);
-  const write = (path: string) => atPlace(file(path), (place) => writeFileSync(place.path, 'new'));
+  const write = (path: string) => walkPath(file(path), (end) => writeFileSync(end.path, 'new'));
   const descriptors = () => readdirSync('/proc/self/fd').length;
 
   beforeEach(() => {
@@ -70,10 +70,10 @@ describe('the place of a path', () => {
 
   it('stays in its directory when another takes its name', () => {
     mkdirSync(file('elsewhere'));
-    atPlace(file('a/f'), (place) => {
+    walkPath(file('a/f'), (end) => {
       renameSync(file('a'), file('moved'));
       symlinkSync('elsewhere', file('a'));
-      writeFileSync(place.path, 'new');
+      writeFileSync(end.path, 'new');
     });
     expect([existsSync(file('moved/f')), existsSync(file('elsewhere/f'))]).to.deep.equal([true, false]);
   });

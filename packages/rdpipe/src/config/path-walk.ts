@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 
 /** A name in a directory that is held open, so that all that follows happens in that directory. */
-export interface Place {
+export interface PathEnd {
   /** By way of the open directory: no other one can be put on the way. No symbolic link, unless it is the kernel's own. */
   readonly path: string;
   /** The same for the directory. */
@@ -32,7 +32,7 @@ const OVERFLOW_UID = 65534;
  * Follows symbolic links, the last one even if nothing is there.
  * @throws what node's functions do; and where a link or the end of the path is another user's, in a directory for all.
  */
-export function atPlace<T>(path: string, use: (place: Place) => T): T {
+export function walkPath<T>(path: string, use: (end: PathEnd) => T): T {
   let directory = openSync(path.startsWith('/') ? '/' : '.', O_PATH | constants.O_DIRECTORY);
   const enter = (next: string, flags = 0) => {
     const entered = openSync(next, O_PATH | constants.O_DIRECTORY | flags);
