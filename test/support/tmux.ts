@@ -81,8 +81,13 @@ export class Tmux {
 
   /** Types a line, Enter included. */
   async type(text: string): Promise<void> {
-    await tmux(this.#socket, 'send-keys', '-l', '--', text);
+    await this.typeKeys(text);
     await this.press('Enter');
+  }
+
+  /** Types characters, without Enter. A semicolon at the end would end tmux's own command. */
+  async typeKeys(text: string): Promise<void> {
+    await tmux(this.#socket, 'send-keys', '-l', '--', text.replace(/;$/, '\\;'));
   }
 
   /** A key by its name for tmux, such as `C-c`. */
@@ -97,6 +102,11 @@ export class Tmux {
   /** What stands on the screen, line by line, without blank rows at its end. */
   async screen(): Promise<string> {
     return (await tmux(this.#socket, 'capture-pane', '-p')).trimEnd();
+  }
+
+  /** The same with the escape sequences of colors. */
+  async coloredScreen(): Promise<string> {
+    return (await tmux(this.#socket, 'capture-pane', '-p', '-e')).trimEnd();
   }
 
   /** The text of the screen and of what was scrolled off it. */
