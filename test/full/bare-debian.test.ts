@@ -9,6 +9,7 @@ import { needsRoot, needsTool } from '../support/needs.ts';
 import { ROOT } from '../support/root.ts';
 
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const UNATTENDED = readFileSync(join(ROOT, 'docs/unattended.md'), 'utf8');
 const LONGEST_MS = 600_000;
 /** Of which the first, the names of packages, takes more than a row of the screen. */
 const MOST_LINES_OF_SETUP = 8;
@@ -53,8 +54,8 @@ describe('README in a bare Debian', function () {
     expect(screen).to.equal('');
   });
 
-  it('starts from cron as its example says, where node is not in PATH', async () => {
-    const [, command = ''] = /^15 2 \* \* \* +(.*)$/m.exec(README) ?? [];
+  it('starts from cron as the example says, where node is not in PATH', async () => {
+    const [, command = ''] = /^15 2 \* \* \* +(.*)$/m.exec(UNATTENDED) ?? [];
     const cron = 'env -i HOME=/home/bob LOGNAME=bob SHELL=/bin/sh PATH=/usr/bin:/bin sh -c';
     const { status, screen } = await system.type('bob', `${cron} "$(cat <<'END'\n${command}\nEND\n)"`);
     expect(screen).to.match(/^rdpipe: cannot reach (?:root@)?h[12]: .*\n$/);

@@ -89,7 +89,7 @@ describe('make install', () => {
       }
     });
 
-    it("finds node where it was at the build, and starts as README's example says", () => {
+    it('finds node where it was at the build, and starts from cron as the example says', () => {
       const run = byCron(`${programOfCronExample()} -q ':echo hi' ':tr a-z A-Z'`);
       expect({ status: run.status, text: run.stdout, stderr: run.stderr }).to.deep.equal({
         status: 0,
@@ -116,9 +116,10 @@ describe('make install', () => {
       return spawnSync('/bin/sh', ['-c', line], { encoding: 'utf8', env: { PATH: bare, HOME: staging } });
     }
 
-    /** README's is installed below /usr/local. */
+    /** That of docs/unattended.md is installed below /usr/local. */
     function programOfCronExample(): string {
-      const [, program = ''] = /^15 2 \* \* \* +(\S+) -q /m.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+      const page = readFileSync(join(ROOT, 'docs/unattended.md'), 'utf8');
+      const [, program = ''] = /^15 2 \* \* \* +(\S+) -q /m.exec(page) ?? [];
       expect(program).to.equal('/usr/local/bin/rdpipe');
       return program.replace('/usr/local', prefix);
     }
