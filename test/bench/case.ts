@@ -51,8 +51,15 @@ export interface Goal {
   readonly base?: Case;
   readonly bound: 'at least' | 'at most';
   readonly value: number;
-  /** One step further. */
-  readonly aim?: number;
+  /** Where the goal is out of reach. */
+  readonly limit?: Limit;
+}
+
+/** The best that was measured without what the goal's case must do; docs/notes has the measurement. */
+export interface Limit {
+  readonly value: number;
+  /** The program or the resource that set it. */
+  readonly by: string;
 }
 
 export const MIB = 1024 * 1024;

@@ -34,7 +34,7 @@ export function markdownOf({ title, cases, columns }: Table, results: Results): 
 export function goalsOf(results: Results): string {
   const rows = [...results.keys()].flatMap((one) => (one.goals ?? []).map((goal) => goalRow(one, goal, results)));
   if (rows.length === 0) return '';
-  return `### Goals\n\n${rowsOf(['', 'goal (aim)', 'measured', ''], rows)}`;
+  return `### Goals\n\n${rowsOf(['', 'goal', 'bound', 'measured', ''], rows)}`;
 }
 
 function cell(one: Case, { figure, digits, base, brief }: Column, results: Results): string {
@@ -45,19 +45,20 @@ function cell(one: Case, { figure, digits, base, brief }: Column, results: Resul
 }
 
 function goalRow(one: Case, goal: Goal, results: Results): string[] {
-  const { figure, base, bound, value, aim } = goal;
+  const { figure, base, bound, value, limit } = goal;
   const numbers = measured(one, figure, base, results);
   const of = base === undefined ? unitOf(figure) : `× ${base.name}`;
-  const words = `${bound} ${value} ${of}${aim === undefined ? '' : ` (${aim})`}`;
-  return [one.name, words, inWords(numbers, RATIO_DIGITS), verdict(goal, numbers)];
+  const reachable = limit === undefined ? '' : `${limit.value}: ${limit.by}`;
+  return [one.name, `${bound} ${value} ${of}`, reachable, inWords(numbers, RATIO_DIGITS), verdict(goal, numbers)];
 }
 
-function verdict({ bound, value, aim }: Goal, numbers: readonly number[]): string {
+/** A goal that is out of reach is judged by its limit. */
+function verdict({ bound, value, limit }: Goal, numbers: readonly number[]): string {
   if (numbers.length === 0) return 'not measured';
   const { median } = spreadOf(numbers);
-  const within = (limit: number) => (bound === 'at least' ? median >= limit : median <= limit);
-  if (!within(value)) return '**missed**';
-  return aim !== undefined && within(aim) ? 'reached, the aim too' : 'reached';
+  const within = (most: number) => (bound === 'at least' ? median >= most : median <= most);
+  if (within(value)) return 'reached';
+  return limit !== undefined && within(limit.value) ? 'bound reached' : '**missed**';
 }
 
 function unitOf(figure: Figure): string {

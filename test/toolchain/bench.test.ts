@@ -120,7 +120,9 @@ describe('the benchmark', () => {
   it('prints medians, ratios of runs of the same round, and what became of the goals', () => {
     const peer = caseOf('peer');
     const goals: readonly Goal[] = [
-      { figure: 'mb_per_s', base: peer, bound: 'at least', value: 0.5, aim: 0.9 },
+      { figure: 'mb_per_s', base: peer, bound: 'at least', value: 0.5 },
+      { figure: 'mb_per_s', base: peer, bound: 'at least', value: 0.9, limit: { value: 0.7, by: 'a disk' } },
+      { figure: 'mb_per_s', bound: 'at most', value: 16, limit: { value: 17, by: 'a disk' } },
       { figure: 'mb_per_s', bound: 'at most', value: 17 },
     ];
     const ours = { ...caseOf('ours'), goals };
@@ -136,9 +138,11 @@ describe('the benchmark', () => {
       ['ours', '18.0 (8.0–40.0)', '0.80 (0.40–0.90)'],
     ]);
     expect(rowsOf(goalsOf(results))).to.deep.equal([
-      ['', 'goal (aim)', 'measured', ''],
-      ['ours', 'at least 0.5 × peer (0.9)', '0.80 (0.40–0.90)', 'reached'],
-      ['ours', 'at most 17 MB/s', '18.00 (8.00–40.00)', '**missed**'],
+      ['', 'goal', 'bound', 'measured', ''],
+      ['ours', 'at least 0.5 × peer', '', '0.80 (0.40–0.90)', 'reached'],
+      ['ours', 'at least 0.9 × peer', '0.7: a disk', '0.80 (0.40–0.90)', 'bound reached'],
+      ['ours', 'at most 16 MB/s', '17: a disk', '18.00 (8.00–40.00)', '**missed**'],
+      ['ours', 'at most 17 MB/s', '', '18.00 (8.00–40.00)', '**missed**'],
     ]);
   });
 

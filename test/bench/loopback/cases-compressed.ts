@@ -33,7 +33,7 @@ export function compressedCases({ mib, builds }: Setup): CompressedCases {
     both,
     unpack: alone('zstd -d', 'zstd -q -d -c "$TEXT.zst" > /dev/null'),
     oneJob: text('rdsend TEXT, one job', '--encrypt never --jobs 1', zstd),
-    twoJobs: text('rdsend TEXT, two jobs', '--encrypt never --jobs 2', both),
+    twoJobs: text('rdsend TEXT, two jobs', '--encrypt never --jobs 2'),
     encrypted: text('rdsend TEXT, encrypted', '--encrypt always'),
     random: ours({
       name: 'rdsend FILE, compression on',
