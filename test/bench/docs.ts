@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts results into docs/benchmarks.md, between two marks, and their plots beside it. The rest of the page is written by hand.
+// Puts results into docs/benchmarks.md, between two marks, and their plots beside it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../support/root.ts';
@@ -28,5 +28,5 @@ export function withResults(page: string, ground: Summary['ground'], results: st
 }
 
 function about({ date, commit, processor, cores, memoryGib, system, kernel }: Machine, command: string): string {
-  return `${date}, commit ${commit}, \`${command}\`. ${cores} cores of ${processor}, ${memoryGib} GiB, ${system}, kernel ${kernel}.\n`;
+  return `${date}, commit ${commit}, \`${command}\`.\n${cores} cores of ${processor}, ${memoryGib} GiB, ${system}, kernel ${kernel}.\n`;
 }

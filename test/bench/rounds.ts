@@ -12,7 +12,7 @@ export type Results = ReadonlyMap<Case, readonly Figures[]>;
 export interface Ground {
   /** Rejected where a command failed, or moved other bytes than it should. */
   runOnce(one: Case): Promise<Figures>;
-  /** Of a ground that can break by itself: makes it anew, so that the run may be tried again. */
+  /** Of a ground that can break by itself: makes a new one, so that the run may be tried again. */
   readonly renew?: () => Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Plan {
 
 export interface Outcome {
   readonly results: Results;
-  /** What failed and was run again, on a ground made anew. */
+  /** The failures of runs that were repeated on a new ground. */
   readonly repeated: readonly string[];
   /** What ended the rounds early. */
   readonly failure?: Error;
@@ -58,7 +58,7 @@ async function fill(
     for (const [one, runs] of shuffled([...results], next)) {
       const figures = await runOf(one, ground, async (failure) => {
         if (ground.renew === undefined || repeated.length - before === RENEWALS) throw failure;
-        say(`round ${round} of ${rounds}: ${failure.message}; all is made anew, and it runs again`);
+        say(`round ${round} of ${rounds}: ${failure.message}; it runs again on a new ground`);
         repeated.push(failure.message);
         await ground.renew();
       });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What came out of the rounds on one ground: as Markdown, and as an object for machines.
+// The results of the rounds on one ground: as Markdown, and as an object for machines.
 import type { Case, Goal } from './case.ts';
 import { type Figure, type Figures, spreadOf } from './figures.ts';
 import type { Outcome, Results } from './rounds.ts';
@@ -57,9 +57,11 @@ function aboutRounds({ rounds, load, seed, outcome: { failure, repeated, results
   const noise =
     shares.length === 0
       ? ''
-      : `; others took ${percent(median)} (median) to ${percent(most)} of the processors during a run`;
+      : `;\nothers took ${percent(median)} (median) to ${percent(most)} of the processors during a run`;
   const again =
-    repeated.length === 0 ? '' : `; ${repeated.length} of the runs failed and were repeated in hosts started anew`;
+    repeated.length === 0
+      ? ''
+      : `;\n${repeated.length} of the runs failed and were repeated in hosts that were started again`;
   return `${rounds} ${rounds === 1 ? 'round' : 'rounds'}${ended}; load average ${load.toFixed(2)} before them, with nothing of this in it${noise}${again}; seed ${seed}.\n`;
 }
 

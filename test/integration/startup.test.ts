@@ -8,7 +8,7 @@ import { reportOf } from '../support/report.ts';
 import { failed, succeeded } from '../support/shell.ts';
 
 const MIB = 1024 * 1024;
-/** As docs/benchmarks.md has them. */
+/** As docs/notes/start-up.md has them. */
 const RDPIPE_MAX_KIB = 120 * 1024;
 const NATIVE_MAX_KIB = 24 * 1024;
 /** What --buffer is by itself. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmark makes of the programs' words and of its runs.
+// The benchmark's readings of programs' output, and the tables of its runs.
 import { expect } from 'chai';
 import type { Case, Goal } from '../bench/case.ts';
 import { withResults } from '../bench/docs.ts';
@@ -72,7 +72,7 @@ describe('the benchmark', () => {
       expect(() => wordsOf(words), words.join(' ')).to.throw('usage: npm run bench');
   });
 
-  it('runs again what fails on a ground that can be made anew, and tells it; three times a round', async () => {
+  it('repeats what fails on a ground that can be replaced, and reports it; three times a round', async () => {
     const rounds = (ground: Ground) => runRounds({ ground, cases: [caseOf('ours')], rounds: 2, seed: 1 }, () => {});
     const broken = (failures: number): Ground & { renewals: number } => {
       const ground = {

@@ -23,7 +23,7 @@ import {
 
 /** A hop's window, if nothing else is asked for. */
 const BUFFER_MIB = 8;
-/** A program that only reads 1 MiB and sends it, one thread an end: its best, and that by the peers' own ratio to nc. */
+/** A program that only reads 1 MiB and sends it, one thread an end: its best of three series (docs/notes/throughput.md). */
 const COPIER = 'a bare copier';
 
 export interface PipeCases {
@@ -44,8 +44,8 @@ export function pipeCases({ mib, builds }: Setup): PipeCases {
   const [nc, tunedMbuffer, ssh128, ssh256] = [moved(NC), moved(TUNED_MBUFFER), moved(SSH_128), moved(SSH_256)];
   const plainGoals: Goal[] = [
     { figure: 'mb_per_s', base: nc, bound: 'at least', value: 1.7, limit: { value: 1.48, by: COPIER } },
-    { figure: 'mb_per_s', base: tunedMbuffer, bound: 'at least', value: 1.3, limit: { value: 0.96, by: COPIER } },
-    { figure: 'mb_per_s', base: ssh128, bound: 'at least', value: 3, limit: { value: 2.31, by: COPIER } },
+    { figure: 'mb_per_s', base: tunedMbuffer, bound: 'at least', value: 1.3 },
+    { figure: 'mb_per_s', base: ssh128, bound: 'at least', value: 3 },
     { figure: 'cpu_s_per_gib', bound: 'at most', value: 1.05, limit: { value: 1.16, by: COPIER } },
     { figure: 'max_rss_mib', bound: 'at most', value: 24 + BUFFER_MIB },
   ];
