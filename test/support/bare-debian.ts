@@ -113,9 +113,10 @@ export class BareDebian {
   }
 }
 
-/** A carriage return, or the sequence for the first column, begins a line again. */
+/** A carriage return, or the sequence for the first column, begins a line again. Node would take a letter after ESC 8. */
 function screenOf(text: string): string {
-  const plain = stripVTControlCharacters(text.replaceAll('\u001b[1G', '\r').replaceAll('\r\n', '\n'));
+  const simple = text.replaceAll('\u001b[1G', '\r').replaceAll('\r\n', '\n');
+  const plain = stripVTControlCharacters(simple.replaceAll('\u001b7', '').replaceAll('\u001b8', ''));
   return plain.replaceAll(/^.*\r/gm, '');
 }
 
