@@ -88,5 +88,5 @@ function expectOnlyHere(lab: Lab): void {
 }
 
 function silent(host: string): RegExp {
-  return new RegExp(`lost ${host}: nothing was heard from it|data from h\\d to h\\d: .*${host}`);
+  return new RegExp(`lost ${host}: it sent nothing for|data from h\\d to h\\d: .*${host}`);
 }

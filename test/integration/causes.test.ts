@@ -60,7 +60,7 @@ const ROWS: readonly Row[] = [
     '--data h1=192.0.2.1 --data h2=192.0.2.1 --connect-timeout 4 h1:true h2:cat',
     125,
     'rdpipe',
-    /^cannot connect h1 to h2: 192\.0\.2\.1:\d+.*\(--data HOST=ADDR names another address.*rdpipe doctor h1 h2 looks closer\)$/,
+    /^cannot connect h1 to h2: 192\.0\.2\.1:\d+.*\(--data HOST=ADDR names another address.*rdpipe doctor h1 h2 examines both\)$/,
   ],
   [
     'a file that cannot be read',

@@ -23,7 +23,7 @@ export const FLOODS: readonly Flood[] = [
   flood('single bytes of its stage', { event: 'stderr', stage: 2, data: '6a' }),
   flood('words that nobody acknowledges', { event: 'stderr', stage: 2, data: '6a'.repeat(16_384) }, undefined, 'deaf'),
   flood('failures', { event: 'failed', stage: 2, code: 'internal', message: 'x'.repeat(8000) }, /x{1000}/),
-  flood('processes', { event: 'left_behind', pid: 7, command: 'x'.repeat(8000) }, /without end/),
+  flood('processes', { event: 'left_behind', pid: 7, command: 'x'.repeat(8000) }, /too many left_behind events/),
   {
     name: 'a line byte by byte',
     behaviour: async (agent) => {

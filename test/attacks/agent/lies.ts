@@ -14,22 +14,22 @@ export interface Lie {
 const GREETINGS: readonly Lie[] = [
   lie('says nothing', /its login shell did not start it within/, (agent) => agent.gone()),
   lie('hangs up at once', /cannot start the agent/, async () => {}),
-  lie('prints without end', /prints without end/, (agent) => flood(agent, Buffer.from('welcome\n'.repeat(4096)))),
-  lie('prints a line without end', /prints without end/, (agent) => flood(agent, Buffer.alloc(65_536, 'x'))),
+  lie('prints without end', /prints endlessly/, (agent) => flood(agent, Buffer.from('welcome\n'.repeat(4096)))),
+  lie('prints a line without end', /prints endlessly/, (agent) => flood(agent, Buffer.alloc(65_536, 'x'))),
   lie('knows another nonce', /no answer|cannot start/, async (agent) => {
     await agent.write(`rdstage/1 ${'0'.repeat(32)} {}\n`);
     await agent.gone();
   }),
-  hello('is no JSON', '{"v":1', /introduce/),
-  hello('is not UTF-8', Buffer.from('"\xff"', 'latin1'), /introduce/),
-  hello('is nested without end', '['.repeat(500_000), /introduce/),
-  hello('is a list', '[1]', /introduce/),
+  hello('is no JSON', '{"v":1', /valid hello/),
+  hello('is not UTF-8', Buffer.from('"\xff"', 'latin1'), /valid hello/),
+  hello('is nested without end', '['.repeat(500_000), /valid hello/),
+  hello('is a list', '[1]', /valid hello/),
   changed('is of another version', { v: 2 }, /another version/),
-  changed('is of a version beyond numbers', { v: 1e308 }, /introduce/),
-  changed('has 300 addresses', { addresses: Array(300).fill(address('10.0.0.1', 8)) }, /introduce/),
-  changed('has an address that is a command', { addresses: [address('$(reboot)', 8)] }, /introduce/),
-  changed('has an address with a zone', { addresses: [address('2001:db8::1%-oX', 8)] }, /introduce/),
-  changed('has a subnet beyond its family', { addresses: [address('10.0.0.1', 64)] }, /introduce/),
+  changed('is of a version beyond numbers', { v: 1e308 }, /valid hello/),
+  changed('has 300 addresses', { addresses: Array(300).fill(address('10.0.0.1', 8)) }, /valid hello/),
+  changed('has an address that is a command', { addresses: [address('$(reboot)', 8)] }, /valid hello/),
+  changed('has an address with a zone', { addresses: [address('2001:db8::1%-oX', 8)] }, /valid hello/),
+  changed('has a subnet beyond its family', { addresses: [address('10.0.0.1', 64)] }, /valid hello/),
 ];
 
 function hello(what: string, text: string | Buffer, why: RegExp): Lie {
@@ -148,7 +148,7 @@ function counters(bytes: number): object {
 
 function atEachMoment(what: string, line: string | Buffer): Lie[] {
   return MOMENTS.map((moment) =>
-    lie(`says ${what} before ${moment}`, /nonsense|without end/, (agent) =>
+    lie(`says ${what} before ${moment}`, /invalid message|endless/, (agent) =>
       agent.stand(async (event) => {
         if (event.event === moment) await agent.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
         return JSON.stringify(event);
@@ -159,7 +159,7 @@ function atEachMoment(what: string, line: string | Buffer): Lie[] {
 
 /** The true message, twice. */
 const TWICE = MOMENTS.map((moment) =>
-  lie(`says ${moment} twice`, /nonsense: .* twice/, (agent) =>
+  lie(`says ${moment} twice`, /invalid message: .* twice/, (agent) =>
     agent.stand((event) => {
       const line = JSON.stringify(event);
       return event.event === moment ? `${line}\n${line}` : line;
@@ -169,7 +169,7 @@ const TWICE = MOMENTS.map((moment) =>
 
 /** It keeps back what would have to be said before the end. */
 const UNSAID = (['exited', 'link_ended'] as const).map((kept) =>
-  lie(`does not say ${kept}`, /does not say how/, (agent) => agent.stand(without(kept))),
+  lie(`does not say ${kept}`, /did not report how/, (agent) => agent.stand(without(kept))),
 );
 
 const OUT_OF_ORDER = [
@@ -181,7 +181,7 @@ const OUT_OF_ORDER = [
   lie('connects in clear', /without encryption/, (agent) =>
     agent.stand((event) => JSON.stringify(event.event === 'connected' ? { ...event, cipher: 'none' } : event)),
   ),
-  lie('counts other bytes than its neighbour', /do not agree/, (agent) =>
+  lie('counts other bytes than its neighbour', /different byte counts/, (agent) =>
     agent.stand((event) => JSON.stringify(event.event === 'link_ended' ? { ...event, bytes: 1 } : event)),
   ),
 ];
@@ -200,7 +200,7 @@ const HANG_UPS = (
 
 /** From some moment on nothing is heard of it, though its connection stands: the lease ends that. */
 const SILENCES = (['prepared', 'started', 'segment_ended'] as const).map((moment) => {
-  return lie(`falls silent before ${moment}`, /nothing was heard|lost/, (agent) => {
+  return lie(`falls silent before ${moment}`, /it sent nothing|lost/, (agent) => {
     let isSilent = false;
     return agent.stand((event) => {
       isSilent ||= event.event === moment;

@@ -57,7 +57,7 @@ function endOf(host: HostRef, gathered: readonly HostFacts[]): End | undefined {
 function unreached({ from, to }: Pair, ends: readonly (End | undefined)[]): Finding {
   const missing = [from, to].filter((_, index) => ends[index] === undefined).map(({ label }) => label);
   const hosts = missing.join(' and ');
-  return fail('network', `not looked at: there is no agent on ${hosts}`, `mend what is wrong with ${hosts} first`);
+  return fail('network', `not checked: there is no agent on ${hosts}`, `fix ${hosts} first`);
 }
 
 /** Both ends, as a plan for the pipeline that measures sees them. */

@@ -50,7 +50,7 @@ async function examineSubjects(
   context: GatherContext,
   watcher: DoctorWatcher,
 ): Promise<Examination> {
-  watcher.doing('looking at the hosts');
+  watcher.doing('examining the hosts');
   const gathered = await Promise.all(attempts.map((attempt) => gatherFacts(attempt, context)));
   const hosts = subjects.hosts.map(({ host, wanted }) => examineHost(factsOf(host, gathered), wanted));
   for (const host of hosts) watcher.found({ kind: 'host', host });
@@ -66,6 +66,6 @@ async function examineSubjects(
 
 function factsOf({ label }: HostRef, gathered: readonly HostFacts[]): HostFacts {
   const facts = gathered.find((host) => host.label === label);
-  if (facts === undefined) throw new Error(`${label} was not looked at`);
+  if (facts === undefined) throw new Error(`${label} was not examined`);
   return facts;
 }

@@ -39,7 +39,11 @@ export function checkSharedSubnets({ hello, system }: HostFacts): readonly Findi
     const shared = `${names.join(' and ')} share ${subnet}`;
     const traps = [...new Set(names.flatMap((name) => trapsOf(name, facts)))];
     if (traps.length === 0) return ok('interfaces', `${shared}; ARP and rp_filter are set for it`);
-    return warn('interfaces', `${shared}, and ${traps.join(', ')}: answers go astray`, SHARED_SUBNET_FIX);
+    return warn(
+      'interfaces',
+      `${shared}, and ${traps.join(', ')}: replies may use the wrong interface`,
+      SHARED_SUBNET_FIX,
+    );
   });
 }
 

@@ -97,7 +97,7 @@ function checkMemlock({ memlock, user }: AgentHello, { bufferBytes }: Wanted): F
   const found = `${formatBytes(memlock)} may be locked (ulimit -l)`;
   if (memlock >= enough) return ok('memlock', found);
   const fix =
-    `put '${user} - memlock unlimited' into /etc/security/limits.d/rdma.conf, then log in anew: limits are set at the ` +
+    `put '${user} - memlock unlimited' into /etc/security/limits.d/rdma.conf, then log in again: limits are set at the ` +
     `login (sshd with UsePAM yes), and a shared ssh connection keeps the old one`;
   if (memlock < LEAST_BYTES) return fail('memlock', `${found}: too little for RDMA`, fix);
   return warn('memlock', `${found}: less than ${formatBytes(enough)}, so buffers are smaller`, fix);

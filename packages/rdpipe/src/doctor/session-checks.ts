@@ -9,7 +9,7 @@ export function checkSsh({ label, ssh }: HostFacts): readonly Finding[] {
   if (isTrouble(ssh)) return [fail('ssh', ssh.message, sshFix(ssh.code, label))];
   if (ssh.client === 'local') return [];
   const client = ssh.client === 'openssh' ? "the system's ssh" : 'the built-in client, ssh2';
-  if (ssh.took === undefined) return [ok('ssh', `${client}, over a connection that stood already`)];
+  if (ssh.took === undefined) return [ok('ssh', `${client}, over a connection that was already open`)];
   return [ok('ssh', `${client}, connected in ${seconds(ssh.took.connectMs)}, login in ${seconds(ssh.took.loginMs)}`)];
 }
 
@@ -54,9 +54,9 @@ function agentFix(code: SessionErrorCode | undefined, label: string): string {
     case 'slow_shell':
       return `see what its rc files wait for (~/.bashrc): time ssh ${label} true; --connect-timeout waits longer`;
     case 'no_shell':
-      return 'let the account run commands: command= in its authorized_keys, ForceCommand or its shell keeps it from that';
+      return 'let the account run commands: command= in its authorized_keys, ForceCommand or its shell may forbid it';
     default:
-      return 'make room or allow programs in ~/.cache, or install rdstage, rdsend and rdrecv and say --agent PATH';
+      return 'make room or allow programs in ~/.cache, or install rdstage, rdsend and rdrecv and give --agent PATH';
   }
 }
 
@@ -68,7 +68,7 @@ function withoutDigest(folder: string): string {
 /** Without these facts nothing is said of disk, pipes and interfaces. */
 export function checkSystem({ system }: HostFacts): readonly Finding[] {
   if (!isTrouble(system)) return [];
-  return [fail('system', system.message, 'see what becomes of a script there: echo uptime | ssh HOST sh')];
+  return [fail('system', system.message, 'check that a script runs there: echo uptime | ssh HOST sh')];
 }
 
 /** Room for the next version of the programs. */
@@ -85,7 +85,7 @@ export function checkDisk({ hello, system }: HostFacts): readonly Finding[] {
 
 function noexec({ folder, mountPoint }: CacheFacts, agentFolder: string | null): Finding {
   const found = `programs may not run from ${folder} (${mountPoint} is mounted noexec)`;
-  const fix = `mount -o remount,exec ${mountPoint}, or install the programs elsewhere and say --agent PATH`;
+  const fix = `mount -o remount,exec ${mountPoint}, or install the programs elsewhere and give --agent PATH`;
   if (agentFolder === null) return fail('disk', found, fix);
   return warn(
     'disk',

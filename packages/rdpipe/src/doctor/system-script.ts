@@ -25,7 +25,7 @@ export async function askSystem(
   questions: SystemQuestions,
   { timeoutMs, signal }: AskOptions,
 ): Promise<SystemFacts> {
-  const what = `cannot look around on ${session.label}`;
+  const what = `cannot examine ${session.label}`;
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const answer = await runScript(
@@ -36,8 +36,7 @@ export async function askSystem(
       what,
     );
     const facts = decodeSystem(answer.text);
-    if (facts === undefined)
-      throw new SessionError('agent_protocol', session.label, `${what}: its answer makes no sense`);
+    if (facts === undefined) throw new SessionError('agent_protocol', session.label, `${what}: its answer is invalid`);
     return facts;
   } catch (error) {
     signal.throwIfAborted();

@@ -89,19 +89,23 @@ async function nextLine({ lines, session }: LineChannel): Promise<Buffer | undef
   } catch (error) {
     // A channel that broke is reported as one that ended.
     if (!(error instanceof LineTooLongError)) return undefined;
-    throw new SessionError('agent_protocol', session.label, `the agent of ${session.label} sends a line without end`);
+    throw new SessionError('agent_protocol', session.label, `the agent of ${session.label} sends an endless line`);
   }
 }
 
 function protocolError({ session }: LineChannel, line: Buffer): SessionError {
   const shown = printable(line.toString('utf8', 0, 80));
-  return new SessionError('agent_protocol', session.label, `the agent of ${session.label} sends nonsense: ${shown}`);
+  return new SessionError(
+    'agent_protocol',
+    session.label,
+    `the agent of ${session.label} sent an invalid message: ${shown}`,
+  );
 }
 
 function stalledError(label: string): SessionError {
-  return new SessionError('agent_protocol', label, `the agent of ${label} reads nothing of what it is told`);
+  return new SessionError('agent_protocol', label, `the agent of ${label} does not read its requests`);
 }
 
 function silentError(label: string, leaseMs: number): SessionError {
-  return new SessionError('session_lost', label, `lost ${label}: nothing was heard from it for ${leaseMs / 1000} s`);
+  return new SessionError('session_lost', label, `lost ${label}: it sent nothing for ${leaseMs / 1000} s`);
 }

@@ -12,7 +12,7 @@ ${TRUST_CHECK}
 ${DIGEST_CHECK}
 folder=
 base=${dir}
-fail() { [ "$folder" ] && rm -rf -- "$folder"; say failed "\${base:-a place that is not set}: $*"; exit; }
+fail() { [ "$folder" ] && rm -rf -- "$folder"; say failed "\${base:-a directory whose variable is not set}: $*"; exit; }
 [ "$base" ] || fail 'no such variable'
 [ -d "$base" ] || reason=$({ mkdir -p -- "\${base%/*}" && mkdir -m 700 -- "$base"; } 2>&1) || [ -d "$base" ] || fail "$reason"
 is_safe "$base" || fail "$reason"
@@ -74,8 +74,8 @@ chmod 700 "$file"
 digest "$file"
 case $sum in
   ${sha256}*) ;;
-  '') [ "$(wc -c <"$file")" -eq ${bytes} ] || fail 'the copy is not whole' ;;
-  *) fail 'the copy is not whole' ;;
+  '') [ "$(wc -c <"$file")" -eq ${bytes} ] || fail 'the copy is damaged' ;;
+  *) fail 'the copy is damaged' ;;
 esac`;
 }
 

@@ -76,19 +76,11 @@ function parseFirstLine(line: Buffer, label: string): Handshake {
   }
   const hello = decodeHello(line);
   if (hello === undefined) {
-    throw new SessionError(
-      'agent_protocol',
-      label,
-      `the agent of ${label} does not introduce itself as one of rdpipe's`,
-    );
+    throw new SessionError('agent_protocol', label, `the agent of ${label} did not send a valid hello`);
   }
   if (hello.v !== PROTOCOL_VERSION) {
     const versions = `protocol ${hello.v}, this rdpipe ${PROTOCOL_VERSION}`;
-    throw new SessionError(
-      'agent_protocol',
-      label,
-      `the agent of ${label} is of another version: it speaks ${versions}`,
-    );
+    throw new SessionError('agent_protocol', label, `the agent of ${label} is of another version: it has ${versions}`);
   }
   return { kind: 'hello', hello };
 }
@@ -98,5 +90,5 @@ function notStarted(label: string): string {
 }
 
 function noisyError(label: string): SessionError {
-  return new SessionError('no_agent', label, `${notStarted(label)}: its login shell prints without end`);
+  return new SessionError('no_agent', label, `${notStarted(label)}: its login shell prints endlessly`);
 }

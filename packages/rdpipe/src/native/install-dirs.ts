@@ -20,7 +20,7 @@ export const TRUST_CHECK = `me=
 { while read -r word me rest; do [ "$word" = Uid: ] && break; done </proc/self/status; } 2>/dev/null
 [ "$me" ] || me=$(id -u)
 is_safe() {
-  reason='not a directory of ours that nobody else may enter'
+  reason='not a directory of this user with mode 0700'
   for dir do case $dir in /*) [ -d "$dir" ] || return 1 ;; *) return 1 ;; esac; done
   above=$(cd -P -- "$1" 2>/dev/null && pwd -P) || return 1
   for dir do shift; set -- "$@" "/$dir"; done
@@ -39,7 +39,7 @@ is_safe() {
 $list
 END
 }
-open_above() { reason='others may put another directory in its place'; }`;
+open_above() { reason='other users may replace it'; }`;
 
 /**
  * Defines `is_right FILE SHA256`: a program, no link, and its contents too where a program computes digests. And what it

@@ -9,7 +9,7 @@ export function installationRoot(): string {
   let directory = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(directory, 'bin/rdpipe'))) {
     const parent = dirname(directory);
-    if (parent === directory) throw new Error('bin/rdpipe is missing: this copy of rdpipe is not whole');
+    if (parent === directory) throw new Error('bin/rdpipe is missing: this copy of rdpipe is incomplete');
     directory = parent;
   }
   return directory;

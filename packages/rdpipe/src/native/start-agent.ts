@@ -128,7 +128,7 @@ async function runBootstrap(session: HostSession, bundles: Bundles, options: Age
 }
 
 function damagedMessage(label: string): string {
-  return `the agent's programs on ${label} are not as they were copied there: they were not run, and are copied anew`;
+  return `the agent's programs on ${label} are not as they were copied there: they were not run and are copied again`;
 }
 
 type Missing = Extract<Handshake, { kind: 'missing' }>;
@@ -147,7 +147,7 @@ function bundleFor(label: string, bundles: Bundles, { os, cpu }: Missing): Bundl
 
 function missingError(label: string, { agentPath }: AgentOptions, { os, cpu }: Missing): SessionError {
   if (agentPath !== undefined) return missingProgramError(label, agentPath);
-  const reason = `its copy is not found again (${printable(`${os} on ${cpu}`)})`;
+  const reason = `the copied agent is missing (${printable(`${os} on ${cpu}`)})`;
   return new SessionError('no_agent', label, `cannot start the agent on ${label}: ${reason}`);
 }
 
@@ -155,6 +155,6 @@ function missingProgramError(label: string, path: string): SessionError {
   return new SessionError(
     'no_agent',
     label,
-    `cannot start the agent on ${label}: no program ${printable(path)} is there`,
+    `cannot start the agent on ${label}: there is no program ${printable(path)}`,
   );
 }

@@ -20,8 +20,10 @@ function completedPart(state: RunState, { link, from, to }: LinkState): readonly
   const stage = link.sink === 'stage' ? state.stages.get(link.number + 1) : undefined;
   if (stage === undefined || stageOutcome(state, stage) !== 'succeeded') return [];
   const { number, kind, text } = stage.planned.stage;
-  const what = kind === 'sink' ? 'file is complete' : 'command ended well';
-  return [`${to}: ${what} (stage ${number}: ${shorten(text, TEXT_MAX)}), only the word of it did not reach ${from}`];
+  const what = kind === 'sink' ? 'file is complete' : 'command succeeded';
+  return [
+    `${to}: ${what} (stage ${number}: ${shorten(text, TEXT_MAX)}), but the final acknowledgement did not reach ${from}`,
+  ];
 }
 
 const TEXT_MAX = 60;

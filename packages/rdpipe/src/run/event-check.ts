@@ -36,8 +36,8 @@ function createHostCheck({ subjects, encrypts }: Part): HostCheck {
     const name = event.event;
     const subject = subjectOf(event);
     const fact = subject === undefined ? name : `${name} of ${subject}`;
-    if (subject !== undefined && !subjects.has(subject)) return `${fact}, which is not its own`;
-    if (isTooMany(name, counts)) return `${name} without end`;
+    if (subject !== undefined && !subjects.has(subject)) return `${fact}, which is not in its part of the plan`;
+    if (isTooMany(name, counts)) return `too many ${name} events`;
     if (!ONCE.has(name)) return undefined;
     if (seen.has(fact)) return `${fact} twice`;
     const before = requiredBefore(name, subject, subjects);

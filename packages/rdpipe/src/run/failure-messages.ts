@@ -109,7 +109,7 @@ function lostPeer({ from, to, ends }: LinkState, { end, code }: Of<'link'>): str
   if (code === 'peer_lost') return `${here} lost ${there}: `;
   if (code !== 'peer_stalled') return '';
   const areBothDeaf = Object.values(ends).every(({ ended }) => ended?.code === 'peer_stalled');
-  return areBothDeaf ? `${here} and ${there} went silent for each other: ` : `${there} went silent: `;
+  return areBothDeaf ? `${here} and ${there} received nothing from each other: ` : `${there} went silent: `;
 }
 
 function linkPlace(state: RunState, link: LinkState, { code, end }: Of<'link'>): string {

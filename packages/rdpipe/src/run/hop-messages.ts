@@ -13,7 +13,7 @@ export function notConnected(hop: HopLink, attempts: readonly Attempt[], label: 
   const code = attempts.some((attempt) => attempt.refusal?.code === 'key_refused') ? 'key_refused' : 'cannot_connect';
   const advice = [
     '--data HOST=ADDR names another address, --port ports that a firewall lets through',
-    `rdpipe doctor ${[hop.from, hop.to].map((session) => (session === LOCAL ? ':' : label(session))).join(' ')} looks closer`,
+    `rdpipe doctor ${[hop.from, hop.to].map((session) => (session === LOCAL ? ':' : label(session))).join(' ')} examines both`,
   ].join('; ');
   return new HopError(code, `cannot connect ${label(hop.from)} to ${label(hop.to)}: ${refused.join('; ')} (${advice})`);
 }

@@ -20,8 +20,8 @@ export function missingOutcome(state: RunState, { stages, links }: Segment): Ses
 function stageWithoutOutcome(state: RunState, number: number): SessionError | undefined {
   const stage = state.stages.get(number);
   if (stage === undefined) return undefined;
-  if (stage.exit === undefined) return untrusted(stage.host, `does not say how stage ${number} ended`);
-  return stage.exit.stopped ? untrusted(stage.host, `stopped stage ${number} and does not say why`) : undefined;
+  if (stage.exit === undefined) return untrusted(stage.host, `did not report how stage ${number} ended`);
+  return stage.exit.stopped ? untrusted(stage.host, `stopped stage ${number} without reporting a reason`) : undefined;
 }
 
 function linkWithoutOutcome(state: RunState, { number }: PlannedLink): SessionError | undefined {
@@ -32,11 +32,9 @@ function linkWithoutOutcome(state: RunState, { number }: PlannedLink): SessionEr
     ['send', from],
     ['recv', to],
   ] as const) {
-    if (ends[end].ended === undefined) return untrusted(host, `does not say how ${nameOfEnd(link, end)} ended`);
+    if (ends[end].ended === undefined) return untrusted(host, `did not report how ${nameOfEnd(link, end)} ended`);
   }
-  return countsDiffer(link)
-    ? untrusted(to, `and ${from} do not agree on how much went from one to the other`)
-    : undefined;
+  return countsDiffer(link) ? untrusted(to, `and ${from} reported different byte counts`) : undefined;
 }
 
 /** Both called every byte delivered. */
@@ -51,5 +49,5 @@ function nameOfEnd({ from, to }: LinkState, end: HopEnd): string {
 }
 
 function untrusted(host: string, reason: string): SessionError {
-  return new SessionError('agent_protocol', host, `cannot trust the agent of ${host}: ${host} ${reason}`);
+  return new SessionError('agent_protocol', host, `cannot trust the agent of ${host}: it ${reason}`);
 }

@@ -50,7 +50,7 @@ export function createRecord(plan: Plan, lenient: boolean, emit: Emit, onFatal: 
 }
 
 function protocolError(label: string, complaint: string): SessionError {
-  return new SessionError('agent_protocol', label, `the agent of ${label} sends nonsense: ${complaint}`);
+  return new SessionError('agent_protocol', label, `the agent of ${label} sent an invalid message: ${complaint}`);
 }
 
 /** Agents count 4 times a second; one that counts without end is not followed. */

@@ -115,7 +115,7 @@ function timing(plan: Plan, settings: Settings): { readonly timeoutMs: number; r
 
 function notEnded({ sessions }: Plan): Failure {
   const hosts = sessions.map(({ label }) => label).join(', ');
-  const message = `not everything has ended on ${hosts}, though the pipeline is done`;
+  const message = `some processes of the run did not end on ${hosts}, although the pipeline is done`;
   return { kind: 'error', error: new SessionError('agent_protocol', hosts, message) };
 }
 

@@ -9,7 +9,7 @@ export function connectError(destination: Destination, log: string): SessionErro
     ({ match }) => match !== null,
   );
   if (found?.match) return sessionError(destination, found.pattern.code, found.pattern.reason(found.match));
-  return sessionError(destination, 'unreachable', lastLine(log) ?? 'ssh ended without a word');
+  return sessionError(destination, 'unreachable', lastLine(log) ?? 'ssh ended without a message');
 }
 
 /** Why a connection that had stood is gone. */
@@ -90,7 +90,7 @@ const CONNECT_PATTERNS: readonly Pattern[] = [
     expression: /remote host identification has changed/i,
     code: 'host_key',
     reason: () =>
-      'its host key is not the one in known_hosts: somebody may be listening in, or the host was set up anew',
+      'its host key is not the one in known_hosts: someone may intercept the connection, or the host was reinstalled',
   },
   {
     expression: /host key verification failed|no \S+ host key is known/i,
@@ -115,7 +115,8 @@ const CONNECT_PATTERNS: readonly Pattern[] = [
   {
     expression: /open failed: ([^\n]*?)(?:: ([^:\n]*))?$/im,
     code: 'unreachable',
-    reason: ([, kind = '', reason = '']) => `its jump host says: ${printable((reason || kind).trim()).toLowerCase()}`,
+    reason: ([, kind = '', reason = '']) =>
+      `its jump host reports: ${printable((reason || kind).trim()).toLowerCase()}`,
   },
   {
     expression: /stdio forwarding (request )?failed/i,

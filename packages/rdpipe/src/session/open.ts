@@ -139,7 +139,7 @@ async function beginOpening(settings: SessionSettings, terminal: Terminal | unde
 /** The system's ssh where there is one and nothing else is asked for; undefined: ssh2. */
 function chooseSsh({ client, ssh }: SessionSettings): SshProgram | undefined {
   if (client === 'openssh' && ssh === undefined) {
-    throw new SessionError('unreachable', 'this machine', 'there is no ssh on this machine (--ssh ssh2 does without)');
+    throw new SessionError('unreachable', 'this machine', 'there is no ssh on this machine (--ssh ssh2 needs none)');
   }
   return client === 'ssh2' ? undefined : ssh;
 }

@@ -62,7 +62,7 @@ function jumpOf(destination: Destination, proxyJump: string | undefined, depth: 
   const jumps = proxyJump?.split(',') ?? [];
   const last = jumps.at(-1);
   if (last === undefined) return undefined;
-  if (depth >= MOST_JUMPS) throw sessionError(destination, 'unreachable', 'its ProxyJump leads in a circle');
+  if (depth >= MOST_JUMPS) throw sessionError(destination, 'unreachable', 'its ProxyJump forms a loop');
   return jumpDestination(last, jumps.slice(0, -1), destination.configFile);
 }
 

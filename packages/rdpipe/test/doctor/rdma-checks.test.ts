@@ -86,7 +86,7 @@ const ROWS: readonly Row[] = [
     /8\.0 MiB.*less than 10\.0 MiB/,
     /'ann - memlock unlimited' into \/etc\/security\/limits\.d\/rdma\.conf/,
   ],
-  ['a low limit', {}, { memlock: 65536 }, AUTO, 'memlock', 'fail', /64\.0 KiB.*too little/, /limits\.d.*log in anew/],
+  ['a low limit', {}, { memlock: 65536 }, AUTO, 'memlock', 'fail', /64\.0 KiB.*too little/, /limits\.d.*log in again/],
 ];
 
 describe('checks of RDMA', () => {

@@ -16,7 +16,7 @@ const shared = hostFacts({ ssh: { client: 'openssh', took: undefined } });
 
 const ROWS: readonly Row[] = [
   ['a login', checkSsh, hostFacts(), 'ok', /^the system's ssh, connected in 0\.1 s, login in 0\.3 s$/],
-  ['a shared connection', checkSsh, shared, 'ok', /^the system's ssh, over a connection that stood already$/],
+  ['a shared connection', checkSsh, shared, 'ok', /^the system's ssh, over a connection that was already open$/],
   ['a login by ssh2', checkSsh, byLibrary, 'ok', /ssh2, connected in 0\.0 s, login in 1\.0 s/],
   ['an unknown host', checkSsh, unreached('unknown_host'), 'fail', /^cannot reach h1: why$/, /DNS/],
   ['a refused key', checkSsh, unreached('authentication'), 'fail', /why/, /ssh-copy-id h1/],

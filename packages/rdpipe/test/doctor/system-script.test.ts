@@ -72,13 +72,11 @@ describe('the questions to a host', () => {
     }));
 
   it('say that an answer makes no sense', async () =>
-    expect(await refusal('od() { :; }', OPTIONS)).to.equal(
-      'cannot look around on this machine: its answer makes no sense',
-    ));
+    expect(await refusal('od() { :; }', OPTIONS)).to.equal('cannot examine this machine: its answer is invalid'));
 
   it('say that there is no answer', async () =>
     expect(await refusal('exec sleep 60', { ...OPTIONS, timeoutMs: 100 })).to.equal(
-      'cannot look around on this machine: no answer within 0.1 s',
+      'cannot examine this machine: no answer within 0.1 s',
     ));
 });
 

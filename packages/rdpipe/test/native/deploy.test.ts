@@ -210,7 +210,7 @@ describe('an agent that is not on its host yet', () => {
       prepare(join(folder, '.cache'));
       await start(session);
       expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
-      const message = `h1: ${homePlace()}: others may put another directory in its place`;
+      const message = `h1: ${homePlace()}: other users may replace it`;
       expect(told).to.deep.include({ kind: 'log', message });
     });
   }
@@ -229,7 +229,7 @@ describe('an agent that is not on its host yet', () => {
       expect(readFileSync(program).equals(before)).to.equal(true);
       expect(existsSync(join(folder, 'trap'))).to.equal(false);
       const message =
-        "the agent's programs on h1 are not as they were copied there: they were not run, and are copied anew";
+        "the agent's programs on h1 are not as they were copied there: they were not run and are copied again";
       expect(told).to.deep.include({ kind: 'warning', message });
       expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
     });
@@ -295,7 +295,7 @@ describe('an agent that is not on its host yet', () => {
     expect(error)
       .to.have.property('message')
       .that.matches(
-        /^cannot copy the agent to h1: \S+\/\.cache\/rdpipe: .*Read-only file system; \S+\/run\/rdpipe: .*Read-only.*; \/var\/tmp\/rdpipe-\d+: .*(Read-only|not a directory of ours).* \(--agent PATH /,
+        /^cannot copy the agent to h1: \S+\/\.cache\/rdpipe: .*Read-only file system; \S+\/run\/rdpipe: .*Read-only.*; \/var\/tmp\/rdpipe-\d+: .*(Read-only|not a directory of this user).* \(--agent PATH /,
       );
   });
 
@@ -321,7 +321,7 @@ describe('an agent that is not on its host yet', () => {
     await start(session, { agentPath: "~/it's mine" });
     expect(copies()).to.equal(0);
     const error = await start(session, { agentPath: '/nowhere/rdstage' }).catch((failure: unknown) => failure);
-    expect(error).to.have.property('message', 'cannot start the agent on h1: no program /nowhere/rdstage is there');
+    expect(error).to.have.property('message', 'cannot start the agent on h1: there is no program /nowhere/rdstage');
   });
 
   function fakeProgram(name: string, script: string): void {

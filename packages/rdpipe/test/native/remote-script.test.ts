@@ -68,7 +68,7 @@ describe('a script on a host', () => {
   it('takes no file in that was damaged on its way', async () => {
     expect(await copy(Buffer.from('evil'), Buffer.from('good'))).to.deep.equal({
       ok: false,
-      text: `${dirname(folder)}: the copy is not whole`,
+      text: `${dirname(folder)}: the copy is damaged`,
     });
     expect(existsSync(folder)).to.equal(false);
   });

@@ -83,25 +83,25 @@ describe('an agent', () => {
       expect(error.message).to.equal('cannot start the agent on this machine: no answer within 0.2 s');
     });
 
-    it('fails when its login shell prints without end', async () => {
+    it('fails when its login shell prints endlessly', async () => {
       const error = await startFailure('exec yes');
-      expect(error.message).to.equal('cannot start the agent on this machine: its login shell prints without end');
+      expect(error.message).to.equal('cannot start the agent on this machine: its login shell prints endlessly');
     });
 
     it('fails when its first line is without end', async () => {
       const error = await startFailure("exec tr '\\0' y </dev/zero");
-      expect(error.message).to.equal('cannot start the agent on this machine: its login shell prints without end');
+      expect(error.message).to.equal('cannot start the agent on this machine: its login shell prints endlessly');
     });
 
     it('fails when its program is not there', async () => {
       const error = await startFailure('', { agentPath: '/nowhere/rdstage' });
-      expect(error.message).to.equal('cannot start the agent on this machine: no program /nowhere/rdstage is there');
+      expect(error.message).to.equal('cannot start the agent on this machine: there is no program /nowhere/rdstage');
     });
 
     it('is refused when it is of another version', async () => {
       const error = await startFailure('hello', {}, { ...HELLO, v: 2 });
       expect(error.code).to.equal('agent_protocol');
-      expect(error.message).to.match(/is of another version: it speaks protocol 2, this rdpipe 1$/);
+      expect(error.message).to.match(/is of another version: it has protocol 2, this rdpipe 1$/);
     });
 
     it('is refused when it does not introduce itself', async () => {
@@ -160,16 +160,16 @@ describe('an agent', () => {
       agent.send(PREPARE);
       const error = await eventsFailure(agent);
       expect(error.code).to.equal('session_lost');
-      expect(error.message).to.equal('lost this machine: nothing was heard from it for 0.3 s');
+      expect(error.message).to.equal('lost this machine: it sent nothing for 0.3 s');
     });
 
-    it('is given up when it reads nothing of what it is told', async () => {
+    it('is given up when it does not read its requests', async () => {
       const agent = await start('hello; exec tail -f /dev/null');
       const failure = eventsFailure(agent);
       for (let told = 0; told < 5 * 1024 * 1024; told += 50) agent.send({ op: 'stderr_ack', stage: 1, bytes: 2 ** 52 });
       expect(await failure).to.include({
         code: 'agent_protocol',
-        message: 'the agent of this machine reads nothing of what it is told',
+        message: 'the agent of this machine does not read its requests',
       });
     });
 

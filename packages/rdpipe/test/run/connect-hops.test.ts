@@ -174,7 +174,7 @@ describe('connectHops', () => {
       'cannot connect h1 to h2: 10.0.0.2:42000: connection refused (address of ssh); ' +
         '10.0.0.1:41000: connection refused (receiver dials) ' +
         '(--data HOST=ADDR names another address, --port ports that a firewall lets through; ' +
-        'rdpipe doctor h1 h2 looks closer)',
+        'rdpipe doctor h1 h2 examines both)',
     );
   });
 

@@ -49,12 +49,12 @@ describe('what a host may say', () => {
     ['a stage that is not there', { event: 'stderr', stage: 99, data: '' }],
     ['a segment that is not there', { event: 'prepared', segment: 2 }],
   ] as const) {
-    it(`is not ${what}`, () => expect(complaint([event])).to.match(/, which is not its own$/));
+    it(`is not ${what}`, () => expect(complaint([event])).to.match(/, which is not in its part of the plan$/));
   }
 
   it('is nothing of a segment without a part of it', () => {
     const plan = { ...PLAN, segments: [...PLAN.segments, { number: 2, stages: [], links: [] }] };
-    expect(complaint([{ event: 'prepared', segment: 2 }], plan)).to.match(/not its own$/);
+    expect(complaint([{ event: 'prepared', segment: 2 }], plan)).to.match(/not in its part of the plan$/);
   });
 
   for (const [what, ...said] of [
@@ -81,9 +81,9 @@ describe('what a host may say', () => {
   it('is not a failure without end', () => {
     const failed: AgentEvent = { event: 'failed', stage: 2, code: 'internal', message: 'x' };
     expect(complaint(Array(100).fill(failed))).to.equal(undefined);
-    expect(complaint(Array(101).fill(failed))).to.equal('failed without end');
+    expect(complaint(Array(101).fill(failed))).to.equal('too many failed events');
     const left: AgentEvent = { event: 'left_behind', pid: 1, command: 'x' };
-    expect(complaint(Array(101).fill(left))).to.equal('left_behind without end');
+    expect(complaint(Array(101).fill(left))).to.equal('too many left_behind events');
   });
 
   it('is not a connection in clear where the payload was to be sealed', () => {

@@ -234,7 +234,7 @@ describe('firstCause', () => {
           ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came from 10.0.0.2:40000 for 60 s')],
           ['s2', linkFailed(1, 'recv', 'peer_stalled', 'nothing came from 10.0.0.1:50000 for 60 s')],
         ],
-        'data from h1 to h2: h1 and h2 went silent for each other: nothing came from 10.0.0.2:40000 for 60 s',
+        'data from h1 to h2: h1 and h2 received nothing from each other: nothing came from 10.0.0.2:40000 for 60 s',
       ],
       [
         'the side that was lost',
@@ -266,7 +266,7 @@ describe('firstCause', () => {
 
   describe('what is complete though nobody could say so', () => {
     const written: Heard = ['s2', linkEnded(1, 'recv')];
-    const complete = 'h2: file is complete (stage 2: > out), only the word of it did not reach h1';
+    const complete = 'h2: file is complete (stage 2: > out), but the final acknowledgement did not reach h1';
     const senderGone = failure(new SessionError('session_lost', 'h1', 'lost the agent on h1: broken pipe'));
 
     for (const [what, loss] of [
@@ -289,13 +289,13 @@ describe('firstCause', () => {
     it('is a command that ended well', () => {
       const message = judge(PLAN, [written, ['s2', exited(2)], peerLost]).message;
       expect(message).to.contain(
-        '; h2: command ended well (stage 2: filter --x), only the word of it did not reach h1',
+        '; h2: command succeeded (stage 2: filter --x), but the final acknowledgement did not reach h1',
       );
     });
 
     it('is no command that was stopped', () => {
       const stopped: Heard = ['s2', exited(2, { signal: 9, stopped: true })];
-      expect(judge(PLAN, [written, peerLost, stopped]).message).not.to.contain('only the word');
+      expect(judge(PLAN, [written, peerLost, stopped]).message).not.to.contain('acknowledgement');
     });
 
     it('is not said where its sender knows', () => {

@@ -42,7 +42,8 @@ describe('listenToAgents', () => {
     expect(failure?.kind === 'error' && failure.error).to.include({
       code: 'agent_protocol',
       host: 'h1',
-      message: 'the agent of h1 sends nonsense: link_ended of link 1 (recv), which is not its own',
+      message:
+        'the agent of h1 sent an invalid message: link_ended of link 1 (recv), which is not in its part of the plan',
     });
     expect(run.state.links.get(1)?.ends.recv.ended).to.equal(undefined);
     expect(run.heard).to.include('s2 ended');

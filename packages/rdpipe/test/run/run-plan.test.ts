@@ -73,21 +73,21 @@ describe('runPlan', () => {
   });
 
   for (const [what, answer, words] of [
-    ['how a stage ended', ends, /^cannot trust the agent of h2: h2 does not say how stage 2 ended$/],
+    ['how a stage ended', ends, /^cannot trust the agent of h2: it did not report how stage 2 ended$/],
     [
       'how its end of a hop ended',
       (): AgentEvent[] => [...runs(2), linkEnded(1, 'recv'), { event: 'segment_ended', segment: 1 }],
-      /^cannot trust the agent of h2: h2 does not say how its data to h3 ended/,
+      /^cannot trust the agent of h2: it did not report how its data to h3 ended/,
     ],
     [
       'why it stopped a stage',
       (): AgentEvent[] => [...runs(2, { stopped: true }), ...ends(2)],
-      /^cannot trust the agent of h2: h2 stopped stage 2 and does not say why$/,
+      /^cannot trust the agent of h2: it stopped stage 2 without reporting a reason$/,
     ],
     [
       'what the other end says',
       (): AgentEvent[] => [...runs(2), linkEnded(1, 'recv', { bytes: 1 }), linkEnded(2, 'send'), ...ends(2).slice(-1)],
-      /^cannot trust the agent of h2: h2 and h1 do not agree on how much went from one to the other$/,
+      /^cannot trust the agent of h2: it and h1 reported different byte counts$/,
     ],
   ] as const) {
     it(`does not believe a host that calls its part ended and does not say ${what}`, async () => {

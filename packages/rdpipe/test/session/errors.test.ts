@@ -19,7 +19,7 @@ const CASES = [
   [
     '@@@@@@@\r\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n@@@@@@@\r\nHost key verification failed.\r\n',
     'host_key',
-    'its host key is not the one in known_hosts: somebody may be listening in, or the host was set up anew',
+    'its host key is not the one in known_hosts: someone may intercept the connection, or the host was reinstalled',
   ],
   ['ann@h2: Permission denied (publickey,password).\r\n', 'authentication', 'permission denied (publickey,password)'],
   [
@@ -35,15 +35,15 @@ const CASES = [
   [
     'channel 2: open failed: connect failed: Connection refused\r\nStdio forwarding request failed\r\nkex_exchange_identification: Connection closed by remote host\r\n',
     'unreachable',
-    'its jump host says: connection refused',
+    'its jump host reports: connection refused',
   ],
   [
     'channel 2: open failed: administratively prohibited: open failed\r\n',
     'unreachable',
-    'its jump host says: open failed',
+    'its jump host reports: open failed',
   ],
   ['something \x1b[2Jnew\r\n', 'unreachable', 'something ␛[2Jnew'],
-  ['', 'unreachable', 'ssh ended without a word'],
+  ['', 'unreachable', 'ssh ended without a message'],
 ] as const;
 
 describe('what ssh prints', () => {

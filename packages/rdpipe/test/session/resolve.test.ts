@@ -62,6 +62,6 @@ describe('the route to a host', () => {
     );
     expect(outcome)
       .to.have.property('message')
-      .that.matches(/^cannot reach h[12]: its ProxyJump leads in a circle/);
+      .that.matches(/^cannot reach h[12]: its ProxyJump forms a loop/);
   });
 });

@@ -15,7 +15,7 @@ export async function usersMaster(route: Route, { dir, settings, ssh }: MasterCo
   if (controlPath === undefined) return undefined;
   const check = await runSsh(ssh, controlArguments(controlPath, 'check'), settings.signal);
   if (check.code !== 0) return undefined;
-  settings.emit({ kind: 'log', message: `${route.destination.label}: uses the ssh connection that stands already` });
+  settings.emit({ kind: 'log', message: `${route.destination.label}: uses an ssh connection that is already open` });
   return persistentMaster(controlPath, dir);
 }
 

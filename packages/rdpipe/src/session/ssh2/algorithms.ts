@@ -83,7 +83,7 @@ function listed(route: Route, keyword: string, repertoire: Repertoire): string[]
   const value = route.config.get(keyword.toLowerCase())?.[0];
   const list = value === undefined ? [...repertoire.usual] : readList(value, repertoire);
   if (list.length > 0) return list;
-  const reason = `${keyword} lists nothing that ssh2 has, which is ${repertoire.usual.join(', ')}`;
+  const reason = `${keyword} lists nothing that ssh2 supports, which is ${repertoire.usual.join(', ')}`;
   throw sessionError(route.destination, 'unreachable', reason);
 }
 

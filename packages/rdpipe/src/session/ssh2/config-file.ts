@@ -60,7 +60,7 @@ function fileSettings(text: string, destination: Destination): Setting[] {
       throw sessionError(
         destination,
         'unreachable',
-        `only ssh itself understands '${setting.keyword}' in its configuration`,
+        `only ssh itself supports '${setting.keyword}' in its configuration`,
       );
     }
     if (setting.keyword !== 'host') return applies ? [setting] : [];

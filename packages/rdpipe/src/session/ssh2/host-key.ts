@@ -80,7 +80,8 @@ function preferredAlgorithms(knownHosts: string, name: string): string[] {
 function hostKeyError(route: Route, verdict: Exclude<Verdict, 'known'>, name: string, key: Buffer): SessionError {
   const words = {
     unknown: `its host key ${fingerprint(key)} is not known: if it is the right one, add to ~/.ssh/known_hosts: ${knownHostsLine(name, key)}`,
-    changed: 'its host key is not the one in known_hosts: somebody may be listening in, or the host was set up anew',
+    changed:
+      'its host key is not the one in known_hosts: someone may intercept the connection, or the host was reinstalled',
     revoked: `its host key ${fingerprint(key)} is revoked in known_hosts`,
   }[verdict];
   return refuse(route, words);

@@ -22,7 +22,7 @@ export async function refuseUnsupported(route: Route, settings: SessionSettings)
   const unfit = asking.find((keyword) => !isSame(config.get(keyword), usual.get(keyword)));
   if (unfit === undefined) return;
   const value = shorten(printable(config.get(unfit)?.join(' ') ?? ''), LONGEST_VALUE);
-  const next = settings.ssh === undefined ? 'take it out, or install ssh' : '--ssh openssh does';
+  const next = settings.ssh === undefined ? 'remove it, or install ssh' : '--ssh openssh does';
   throw sessionError(
     route.destination,
     'unreachable',

@@ -24,7 +24,7 @@ function keyIn(line: string): Buffer {
   const [type = '', text = ''] = line.trim().split(/\s+/);
   const key = Buffer.from(text, 'base64');
   if (key.length < 4 || new Fields(key).text().toString('latin1') !== type)
-    throw new Error('it has a line that is no key');
+    throw new Error('it has a line that is not a key');
   return key;
 }
 
@@ -69,7 +69,7 @@ class Fields {
   }
 
   skip(count: number): Buffer {
-    if (count > this.#bytes.length - this.#at) throw new Error('it is cut off');
+    if (count > this.#bytes.length - this.#at) throw new Error('it is truncated');
     this.#at += count;
     return this.#bytes.subarray(this.#at - count, this.#at);
   }

@@ -119,7 +119,7 @@ function readSide(stream: ClientChannel): Readable {
 function forwardOut(client: Client, target: Route): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     client.forwardOut('127.0.0.1', 0, target.hostname, target.port, (error, channel) => {
-      if (error) reject(sessionError(target.destination, 'unreachable', `its jump host says: ${error.message}`));
+      if (error) reject(sessionError(target.destination, 'unreachable', `its jump host reports: ${error.message}`));
       else resolve(channel);
     });
   });

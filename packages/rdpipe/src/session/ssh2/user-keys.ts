@@ -69,7 +69,7 @@ export class ChosenKeys extends ssh2.BaseAgent<ParsedKey> {
   }
 }
 
-const NOT_LISTED = 'the server takes no signature of those that PubkeyAcceptedAlgorithms lists';
+const NOT_LISTED = 'the server accepts no signature algorithm that PubkeyAcceptedAlgorithms lists';
 
 /** `hash` is ssh2's word for how an RSA key signs; other keys have one way. */
 function isListed(route: Route, hash: string | undefined): boolean {

@@ -60,11 +60,11 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
     hop_connected: ({ link, transport, cipher, way }) => log(`hop ${link} connected: ${transport}, ${cipher}, ${way}`),
     hop_broken(event) {
       progress.broke(event);
-      log(`${event.host}: hop ${event.link} broke, connecting anew: ${event.message}`);
+      log(`${event.host}: hop ${event.link} broke, reconnecting: ${event.message}`);
     },
     hop_resumed(event) {
       progress.resumed(event);
-      log(`${event.host}: hop ${event.link} is connected anew, going on after ${formatBytes(event.bytes)}`);
+      log(`${event.host}: hop ${event.link} reconnected, resuming after ${formatBytes(event.bytes)}`);
     },
     size: progress.sizeKnown,
     counters: progress.counted,

@@ -87,7 +87,7 @@ describe('a configuration for ssh2', () => {
   it('is refused without ssh by the same table, unless IgnoreUnknown names the keyword', async () => {
     expect(await refusalBy(undefined, ['ForwardAgent=yes', 'LogLevel=DEBUG'])).to.equal('');
     expect(await refusalBy(undefined, ['KnownHostsCommand=/bin/keys'])).to.match(
-      /ssh2 cannot honour KnownHostsCommand \/bin\/keys of its configuration: take it out, or install ssh/,
+      /ssh2 cannot honour KnownHostsCommand \/bin\/keys of its configuration: remove it, or install ssh/,
     );
     expect(await refusalBy(undefined, ['FutureKeyword=1'])).to.match(/ssh2 cannot honour futurekeyword 1 /);
     expect(await refusalBy(undefined, ['FutureKeyword=1', 'IgnoreUnknown=Other,Future*'])).to.equal('');
