@@ -64,7 +64,7 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^echarts\//, /^rdpipe\/ui\/(\w+\/)?chart$/],
   [/^commander$/, /^rdpipe\/parse\/argv$/],
   [/^smol-toml$/, /^rdpipe\/config\/file$/],
-  [/^valibot$/, /^rdpipe\/(config\/file|native\/decode)$/],
+  [/^valibot$/, /^rdpipe\/(config\/file|model\/protocol|native\/decode)$/],
   [/^openssl\//, /^rdcore-native\/(\w+\/)?(handshake|seal)$|^rdstage-native\/(\w+\/)?program_sums$/],
   [/^xxhash\.h$/, /^rdcore-native\/(\w+\/)?digest(_avx2)?$/],
   [/^zstd\.h$/, /^rdcore-native\/(\w+\/)?block$/],

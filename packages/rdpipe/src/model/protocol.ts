@@ -1,55 +1,193 @@
 /** Messages between rdpipe and the agent: docs/protocol.md, section 2. Bytes are hexadecimal, times milliseconds. */
+import * as v from 'valibot';
+import { CIPHERS } from './cipher.ts';
+import { printable, shorten } from './text.ts';
 
 export const PROTOCOL_VERSION = 1;
 
-export interface AgentHello {
-  readonly v: number;
-  readonly version: string;
-  readonly os: string;
-  readonly cpu: string;
-  readonly boot_id: string;
-  readonly net_ns: number;
-  readonly uid: number;
-  readonly user: string;
-  readonly hostname: string;
-  readonly pid: number;
-  readonly ssh_connection: string | null;
-  readonly aes: boolean;
-  /** Bytes; null: no limit. */
-  readonly memlock: number | null;
-  /** Why rdsend and rdrecv cannot do RDMA there though a port is active. */
-  readonly rdma_lacks: string | null;
-  readonly addresses: readonly HostAddress[];
-  readonly rdma: readonly RdmaPort[];
-}
+const ADDRESSES_MAX = 256;
+const PORTS_MAX = 64;
+const KINDS_OF_GIDS_MAX = 16;
 
-export interface HostAddress {
-  readonly address: string;
-  readonly prefix: number;
-  readonly interface: string;
-  readonly up: boolean;
-  readonly speed_mbps: number | null;
-  readonly kind: 'physical' | 'virtual' | 'bridge' | 'loopback';
-  readonly mtu: number;
-}
+/** The longest command line or path of a file fits, with a message around it. */
+const TEXT_MAX_CHARACTERS = 8192;
+const NAME_MAX_CHARACTERS = 255;
+const SIGNAL_MAX = 64;
 
-export interface RdmaPort {
-  readonly device: string;
-  readonly port: number;
-  readonly state: 'active' | 'down' | 'init' | 'armed';
-  readonly rate_mbps: number;
-  readonly link_layer: 'ethernet' | 'infiniband';
-  readonly mtu: number | null;
+/** Text of a host, for people: made harmless here, for every place that shows it. */
+const textOf = (limit: number) =>
+  v.pipe(
+    v.string(),
+    v.transform((text) => printable(shorten(text, limit))),
+  );
+const Text = textOf(TEXT_MAX_CHARACTERS);
+const Name = textOf(NAME_MAX_CHARACTERS);
+const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const End = v.picklist(['send', 'recv']);
+const HopTransport = v.picklist(['tcp', 'rdma']);
+const Hex = v.pipe(v.string(), v.regex(/^(?:[0-9a-f]{2})*$/i));
+/** Names of docs/protocol.md, section 4.1. */
+const Code = v.picklist([
+  'ok',
+  'usage',
+  'cannot_connect',
+  'key_refused',
+  'peer_lost',
+  'peer_stalled',
+  'source_unreadable',
+  'sink_unwritable',
+  'data_damaged',
+  'aborted',
+  'closed',
+  'internal',
+]);
+
+const Address = v.object({
+  /** Numeric: native/decode checks that. */
+  address: v.string(),
+  prefix: v.pipe(Count, v.maxValue(128)),
+  interface: Name,
+  up: v.boolean(),
+  speed_mbps: v.nullable(Count),
+  kind: v.picklist(['physical', 'virtual', 'bridge', 'loopback']),
+  mtu: Count,
+});
+
+const Port = v.object({
+  device: Name,
+  port: Count,
+  state: v.picklist(['active', 'down', 'init', 'armed']),
+  rate_mbps: Count,
+  link_layer: v.picklist(['ethernet', 'infiniband']),
+  mtu: v.nullable(Count),
   /** Whose addresses lead to the port. */
-  readonly interface: string | null;
-  readonly numa: number | null;
+  interface: v.nullable(Name),
+  numa: v.nullable(Count),
   /** Kinds of its usable GIDs, as the kernel names them: `RoCE v2`. */
-  readonly gids: readonly string[];
-}
+  gids: v.pipe(v.array(Name), v.maxLength(KINDS_OF_GIDS_MAX)),
+});
 
-export type Transport = 'tcp' | 'rdma';
+export const HelloSchema = v.object({
+  v: Count,
+  version: Name,
+  os: Name,
+  cpu: Name,
+  boot_id: Name,
+  net_ns: Count,
+  uid: Count,
+  user: Name,
+  hostname: Name,
+  pid: Count,
+  ssh_connection: v.nullable(Name),
+  aes: v.boolean(),
+  /** Bytes; null: no limit. */
+  memlock: v.nullable(Count),
+  /** Why rdsend and rdrecv cannot do RDMA there though a port is active. */
+  rdma_lacks: v.nullable(Text),
+  addresses: v.pipe(v.array(Address), v.maxLength(ADDRESSES_MAX)),
+  rdma: v.pipe(v.array(Port), v.maxLength(PORTS_MAX)),
+});
 
-export type HopEnd = 'send' | 'recv';
+export const EventSchema = v.variant('event', [
+  v.object({ event: v.literal('prepared'), segment: Count }),
+  v.object({
+    event: v.literal('listening'),
+    link: Count,
+    end: End,
+    transport: HopTransport,
+    port: v.pipe(Count, v.minValue(1), v.maxValue(65535)),
+  }),
+  v.object({
+    event: v.literal('listen_failed'),
+    link: Count,
+    end: End,
+    transport: HopTransport,
+    code: Code,
+    message: Text,
+  }),
+  v.object({ event: v.literal('dial_failed'), link: Count, end: End, code: Code, message: Text }),
+  v.object({
+    event: v.literal('connected'),
+    link: Count,
+    end: End,
+    transport: HopTransport,
+    cipher: v.picklist(CIPHERS),
+    local: Name,
+    peer: Name,
+    device: v.nullable(Name),
+    /** The node that the end went to, on a machine of several. */
+    numa: v.nullable(Count),
+    /** What the user should know. */
+    note: v.nullable(Text),
+  }),
+  /** The connection broke, and the end reconnects. */
+  v.object({ event: v.literal('broken'), link: Count, end: End, message: Text }),
+  /** `bytes`: the position in the stream from which it goes on. */
+  v.object({ event: v.literal('resumed'), link: Count, end: End, epoch: Count, bytes: Count }),
+  v.object({ event: v.literal('size'), link: Count, bytes: Count }),
+  v.object({ event: v.literal('started'), stage: Count, pid: Count }),
+  v.object({
+    event: v.literal('counters'),
+    link: Count,
+    end: End,
+    bytes: Count,
+    /** Of DATA frames, over all connections. */
+    wire_bytes: Count,
+    input_ms: Count,
+    /** Held back by the limit; of a sender. */
+    limit_ms: Count,
+    /** For the threads that compress and encrypt, or undo it. */
+    worker_ms: Count,
+    wire_ms: Count,
+    output_ms: Count,
+    /** Shortest round trip of a PING; 0: none yet. */
+    rtt_us: Count,
+  }),
+  /** The first byte for the user's terminal waits for `show`, not for long. */
+  v.object({ event: v.literal('output'), link: Count, end: v.literal('recv') }),
+  v.object({ event: v.literal('stderr'), stage: Count, data: Hex }),
+  v.object({
+    event: v.literal('exited'),
+    stage: Count,
+    code: v.nullable(v.pipe(Count, v.maxValue(255))),
+    signal: v.nullable(v.pipe(Count, v.minValue(1), v.maxValue(SIGNAL_MAX))),
+    stopped: v.boolean(),
+    consumer_closed: v.boolean(),
+    user_ms: Count,
+    system_ms: Count,
+    max_rss_kib: Count,
+  }),
+  v.object({
+    event: v.literal('link_ended'),
+    link: Count,
+    end: End,
+    result: v.picklist(['delivered', 'closed', 'aborted', 'failed']),
+    status: v.pipe(Count, v.maxValue(255)),
+    code: Code,
+    message: Text,
+    bytes: Count,
+    wire_bytes: Count,
+    /** Of the native program. */
+    user_ms: Count,
+    system_ms: Count,
+    max_rss_kib: Count,
+  }),
+  v.object({ event: v.literal('failed'), stage: v.nullable(Count), code: Code, message: Text }),
+  v.object({ event: v.literal('left_behind'), pid: Count, command: Name }),
+  v.object({ event: v.literal('segment_ended'), segment: Count }),
+  v.object({ event: v.literal('ended') }),
+  v.object({ event: v.literal('alive') }),
+]);
+
+export type AgentHello = DeepReadonly<v.InferOutput<typeof HelloSchema>>;
+export type HostAddress = AgentHello['addresses'][number];
+export type RdmaPort = AgentHello['rdma'][number];
+export type AgentEvent = DeepReadonly<v.InferOutput<typeof EventSchema>>;
+export type Transport = v.InferOutput<typeof HopTransport>;
+export type HopEnd = v.InferOutput<typeof End>;
+export type NativeCode = v.InferOutput<typeof Code>;
+
+type DeepReadonly<Value> = Value extends object ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> } : Value;
 
 export type AgentStage =
   | {
@@ -144,120 +282,3 @@ export type AgentRequest =
   | { readonly op: 'stderr_ack'; readonly stage: number; readonly bytes: number }
   | { readonly op: 'suspend' | 'resume' | 'finish' | 'ping' }
   | { readonly op: 'abort'; readonly reason: string };
-
-/** Names of docs/protocol.md, section 4.1. */
-export type NativeCode =
-  | 'ok'
-  | 'usage'
-  | 'cannot_connect'
-  | 'key_refused'
-  | 'peer_lost'
-  | 'peer_stalled'
-  | 'source_unreadable'
-  | 'sink_unwritable'
-  | 'data_damaged'
-  | 'aborted'
-  | 'closed'
-  | 'internal';
-
-export type AgentEvent =
-  | { readonly event: 'prepared'; readonly segment: number }
-  | {
-      readonly event: 'listening';
-      readonly link: number;
-      readonly end: HopEnd;
-      readonly transport: Transport;
-      readonly port: number;
-    }
-  | {
-      readonly event: 'listen_failed';
-      readonly link: number;
-      readonly end: HopEnd;
-      readonly transport: Transport;
-      readonly code: NativeCode;
-      readonly message: string;
-    }
-  | {
-      readonly event: 'dial_failed';
-      readonly link: number;
-      readonly end: HopEnd;
-      readonly code: NativeCode;
-      readonly message: string;
-    }
-  | {
-      readonly event: 'connected';
-      readonly link: number;
-      readonly end: HopEnd;
-      readonly transport: string;
-      readonly cipher: string;
-      readonly local: string;
-      readonly peer: string;
-      readonly device: string | null;
-      /** The node that the end went to, on a machine of several. */
-      readonly numa: number | null;
-      /** What the user should know. */
-      readonly note: string | null;
-    }
-  /** The connection broke and is being made anew. */
-  | { readonly event: 'broken'; readonly link: number; readonly end: HopEnd; readonly message: string }
-  | {
-      readonly event: 'resumed';
-      readonly link: number;
-      readonly end: HopEnd;
-      readonly epoch: number;
-      /** Position in the stream from which it goes on. */
-      readonly bytes: number;
-    }
-  | { readonly event: 'size'; readonly link: number; readonly bytes: number }
-  | { readonly event: 'started'; readonly stage: number; readonly pid: number }
-  | {
-      readonly event: 'counters';
-      readonly link: number;
-      readonly end: HopEnd;
-      readonly bytes: number;
-      /** Of DATA frames, over all connections. */
-      readonly wire_bytes: number;
-      readonly input_ms: number;
-      /** Held back by the limit; of a sender. */
-      readonly limit_ms: number;
-      /** For the threads that compress and encrypt, or undo it. */
-      readonly worker_ms: number;
-      readonly wire_ms: number;
-      readonly output_ms: number;
-      /** Shortest round trip of a PING; 0: none yet. */
-      readonly rtt_us: number;
-    }
-  /** The first byte for the user's terminal waits for `show`, not for long. */
-  | { readonly event: 'output'; readonly link: number; readonly end: 'recv' }
-  | { readonly event: 'stderr'; readonly stage: number; readonly data: string }
-  | {
-      readonly event: 'exited';
-      readonly stage: number;
-      readonly code: number | null;
-      readonly signal: number | null;
-      readonly stopped: boolean;
-      readonly consumer_closed: boolean;
-      readonly user_ms: number;
-      readonly system_ms: number;
-      readonly max_rss_kib: number;
-    }
-  | {
-      readonly event: 'link_ended';
-      readonly link: number;
-      readonly end: HopEnd;
-      readonly result: 'delivered' | 'closed' | 'aborted' | 'failed';
-      readonly status: number;
-      readonly code: NativeCode;
-      readonly message: string;
-      readonly bytes: number;
-      readonly wire_bytes: number;
-      /** Of the native program. */
-      readonly user_ms: number;
-      readonly system_ms: number;
-      readonly max_rss_kib: number;
-    }
-  | { readonly event: 'failed'; readonly stage: number | null; readonly code: NativeCode; readonly message: string }
-  | { readonly event: 'left_behind'; readonly pid: number; readonly command: string }
-  | { readonly event: 'segment_ended'; readonly segment: number }
-  | { readonly event: 'ended' }
-  | { readonly event: 'alive' };

@@ -87,7 +87,7 @@ describe('what a host may say', () => {
   });
 
   it('is not a connection in clear where the payload was to be sealed', () => {
-    const clear = { cipher: 'none' };
+    const clear = { cipher: 'none' } as const;
     expect(complaint([connected(1, 'recv', clear)])).to.equal('connected of link 1 (recv) without encryption');
     expect(complaint([connected(1, 'recv', { ...clear, transport: 'rdma' })])).to.match(/without authentication$/);
     expect(complaint([connected(1, 'recv', { ...clear, transport: 'rdma' })], encrypted('always'))).to.match(/without/);
@@ -96,7 +96,7 @@ describe('what a host may say', () => {
   });
 
   it('is not a connection with a MAC alone where the payload was to be sealed', () => {
-    for (const cipher of ['poly1305', 'aes-256-gmac']) {
+    for (const cipher of ['poly1305', 'aes-256-gmac'] as const) {
       const overTcp = [connected(1, 'recv', { cipher })];
       const overRdma = [connected(1, 'recv', { cipher, transport: 'rdma' })];
       expect(complaint(overTcp)).to.equal('connected of link 1 (recv) without encryption');

@@ -205,7 +205,7 @@ describe('makeReport', () => {
     }
 
     it('tells how it was connected: devices, round trip, what its ends warned of', () => {
-      const rdma = { transport: 'rdma', cipher: 'none', local: '10.1.0.1:1', peer: '10.1.0.2:2' };
+      const rdma = { transport: 'rdma', cipher: 'none', local: '10.1.0.1:1', peer: '10.1.0.2:2' } as const;
       const [hop] = reportOf(PLAN, [
         ['s1', connected(1, 'send', { ...rdma, device: 'mlx5_0', numa: 1 })],
         ['s2', connected(1, 'recv', { ...rdma, local: '10.1.0.2:2', device: 'rxe0', note: 'the buffer is 4.0 MiB' })],

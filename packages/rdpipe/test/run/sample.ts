@@ -138,8 +138,8 @@ export function linkFailed(link: number, end: HopEnd, code: NativeCode, message:
 
 export function connected(link: number, end: HopEnd, how: Partial<EventOf<'connected'>> = {}): AgentEvent {
   const [local, peer] = ['10.0.0.1:50000', '10.0.0.2:40000'];
-  const made = { transport: 'tcp', cipher: 'aes-256-gcm', local, peer, device: null, numa: null, note: null };
-  return { event: 'connected', link, end, ...made, ...how };
+  const made = { transport: 'tcp', cipher: 'aes-256-gcm', device: null, numa: null, note: null } as const;
+  return { event: 'connected', link, end, local, peer, ...made, ...how };
 }
 
 export function counters(link: number, end: HopEnd, how: Partial<EventOf<'counters'>> = {}): AgentEvent {
