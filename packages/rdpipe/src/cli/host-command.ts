@@ -1,7 +1,8 @@
 /** What `rdpipe doctor` and `rdpipe bench` do alike: they look at hosts, and print what they find. */
 import { isatty } from 'node:tty';
-import { loadSettings, type Settings } from '../config/settings.ts';
+import { loadSettings } from '../config/load.ts';
 import { statusOf } from '../model/errors.ts';
+import type { Settings } from '../model/settings.ts';
 import type { Invocation } from '../parse/argv.ts';
 import type { Installation } from '../run/open-hosts.ts';
 import type { Output, StatusView } from '../ui/terminal/status.ts';

@@ -1,7 +1,7 @@
 /** The program. Descriptors 0 and 1 are made safe before anything is loaded that might touch them. */
 import { setMaxListeners } from 'node:events';
 import { keepCallersLimits } from '../native/caller-limits.ts';
-import { readRawArgv } from '../parse/raw-argv.ts';
+import { readRawArgv } from '../parse/binary-string.ts';
 import { failureText } from '../ui/terminal/failure.ts';
 import { leaveTerminalModes, protectPayload } from '../ui/terminal/protect-payload.ts';
 import { writeAll } from '../ui/terminal/terminal.ts';

@@ -1,9 +1,10 @@
 import { isatty } from 'node:tty';
-import { loadSettings, type Settings } from '../config/settings.ts';
+import { loadSettings } from '../config/load.ts';
 import { statusOf } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { Report } from '../model/report.ts';
+import type { Settings } from '../model/settings.ts';
 import { type Invocation, parseArgv } from '../parse/argv.ts';
 import { parseStages } from '../parse/stage.ts';
 import { describePlan } from '../plan/describe.ts';

@@ -1,6 +1,4 @@
 /** Decides every setting: flags over config file over defaults. */
-import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
 import { UsageError } from '../model/errors.ts';
 import { flagName, type OptionRow } from '../model/option-row.ts';
 import { OPTION_ROWS, type OptionName } from '../model/options.ts';
@@ -14,24 +12,7 @@ import type {
   Settings,
 } from '../model/settings.ts';
 import { readValue } from '../parse/values.ts';
-import { type ConfigFile, readConfigFile } from './file.ts';
-import { findProgram } from './program.ts';
-import { checkWritable } from './writable.ts';
-
-export type { Settings } from '../model/settings.ts';
-
-/**
- * Settings from the flags and the config file they name (or the default one): host names of data addresses looked up,
- * the report's file found writable, the ssh program executable.
- * @throws UsageError
- */
-export async function loadSettings(options: Options, environment: NodeJS.ProcessEnv): Promise<Settings> {
-  const settings = makeSettings(options, await readConfigFile(options.configFile, environment));
-  if (settings.reportFile !== undefined) checkWritable(settings.reportFile);
-  const { sshProgram: named } = settings;
-  const sshProgram = named && (await findProgram('ssh program', named));
-  return { ...settings, sshProgram, data: await withNumericAddresses(settings.data) };
-}
+import type { ConfigFile } from './file.ts';
 
 /** The lease outlives a stall by this much, so that a stalled hop is reported by its own ends first. */
 const LEASE_MARGIN_MS = 30_000;
@@ -133,22 +114,4 @@ function fromSections<Name extends OptionName>(
 
 function byHost<Value>(values: readonly HostValue<Value>[]): readonly (readonly [string, Value])[] {
   return values.flatMap(({ host, value }) => (host === undefined ? [] : [[host, value] as const]));
-}
-
-/** The programs dial numeric addresses only; names are looked up once, here. */
-async function withNumericAddresses(data: Settings['data']): Promise<Settings['data']> {
-  const entries = [...data.hosts].map(async ([host, value]) => [host, await numeric(host, value)] as const);
-  return { all: undefined, hosts: new Map(await Promise.all(entries)) };
-}
-
-async function numeric(host: string, value: DataAddress | undefined): Promise<DataAddress | undefined> {
-  if (value === undefined || isIP(value.address) !== 0) return value;
-  try {
-    const { address } = await lookup(value.address);
-    return { ...value, address, why: `${value.why} ${value.address}` };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const place = host === '' ? 'this machine' : host;
-    throw new UsageError(`${value.why}: cannot look up ${value.address}, the data address of ${place} (${code})`);
-  }
 }

@@ -7,7 +7,6 @@ import type { Options } from '../model/settings.ts';
 import { VERSION } from '../model/version.ts';
 import { forMessage } from './binary-string.ts';
 import { readFlag } from './flag.ts';
-import { adviceFor } from './habits.ts';
 import { helpText } from './help.ts';
 
 export type Invocation =
@@ -68,13 +67,13 @@ function parseOptions(words: readonly string[], topic: Topic): Parsed {
     command.parse(words, { from: 'user' });
   } catch (error) {
     throw error instanceof CommanderError
-      ? new UsageError(inWords(error.message.replace(/^error: /, ''), topic))
+      ? new UsageError(withAdvice(error.message.replace(/^error: /, ''), topic))
       : error;
   }
   const [first = ''] = command.args;
   // To commander a number that is negative is a word.
   if (/^-\d/.test(first) && words[words.length - command.args.length - 1] !== '--')
-    throw new UsageError(inWords(`unknown option '${first}'`, topic));
+    throw new UsageError(withAdvice(`unknown option '${first}'`, topic));
   return { options: Object.fromEntries(given) as Options, rest: command.args };
 }
 
@@ -105,14 +104,29 @@ function makeNegation({ long }: OptionRow, name: OptionName, given: Map<OptionNa
   });
 }
 
-function inWords(said: string, topic: Topic): string {
+/** A message of commander's on one line, with the next step. */
+function withAdvice(said: string, topic: Topic): string {
   const message = said.replace(/\n/g, ' ');
-  const [, option = ''] = /^unknown option '(-[^-].*)'/.exec(message) ?? [];
+  const [, option = ''] = /^unknown option '(-[^-]).*'/.exec(message) ?? [];
   const program = topic === 'run' ? 'rdpipe' : `rdpipe ${topic}`;
-  const advice = adviceFor(option);
+  const advice = SSH_OPTIONS.get(option);
   const steps = [...(advice === undefined ? [] : [advice]), `${program} --help shows the options`];
   return `${forMessage(message)} (${steps.join('; ')})`;
 }
+
+/** Options of ssh and scp that rdpipe lacks, and what does the same here. ssh takes values in the same word: `-lann`. */
+const SSH_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['-l', 'write user@host:command'],
+  ['-i', 'write -o IdentityFile=FILE'],
+  ['-J', 'write -o ProxyJump=HOST'],
+  ['-4', 'write -o AddressFamily=inet'],
+  ['-6', 'write -o AddressFamily=inet6'],
+  ['-A', 'write -o ForwardAgent=yes'],
+  ['-P', "ssh's port is -o Port=PORT"],
+  ['-C', 'write --compress zstd'],
+  ['-r', "write h1:'tar c FOLDER' h2:'tar x'"],
+  ['-t', 'commands of a pipeline have no terminal'],
+]);
 
 function checkTogether(options: Options): void {
   if (options.quiet === true && options.verbosity !== undefined)

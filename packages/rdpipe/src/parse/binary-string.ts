@@ -1,5 +1,21 @@
-/** Words of the command line are binary strings: one character a byte, so that no byte is lost. */
+/** The words of the command line as binary strings: one character a byte, since node's argv loses what is not UTF-8. */
+import { readFileSync } from 'node:fs';
 import { printableBytes } from '../model/text.ts';
+
+/** The words after the script's name, as binary strings. */
+export function readRawArgv(): readonly string[] {
+  return lastWords(readFileSync('/proc/self/cmdline'), process.argv.length - 2);
+}
+
+/**
+ * The last `count` words of a `/proc/PID/cmdline`. Node's own options stand before them, so only the end is ours.
+ * @throws RangeError when there are fewer words than that.
+ */
+export function lastWords(cmdline: Uint8Array, count: number): readonly string[] {
+  const words = Buffer.from(cmdline).toString('latin1').split('\0').slice(0, -1);
+  if (words.length < count) throw new RangeError(`/proc/self/cmdline holds ${words.length} words, not ${count}`);
+  return words.slice(words.length - count);
+}
 
 /** The exact bytes of a binary string. */
 export function bytesOf(word: string): Uint8Array {

@@ -1,4 +1,4 @@
 import { writeSync } from 'node:fs';
-import { readRawArgv } from '../../src/parse/raw-argv.ts';
+import { readRawArgv } from '../../src/parse/binary-string.ts';
 
 writeSync(1, JSON.stringify(readRawArgv()));

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { lastWords } from '../../src/parse/raw-argv.ts';
+import { lastWords } from '../../src/parse/binary-string.ts';
 
-describe('raw-argv', () => {
+describe('binary-string', () => {
   it('takes the last words, empty ones too', () => {
     const cmdline = Buffer.from('node\0--flag\0script\0a\0\0b\0');
     expect(lastWords(cmdline, 3)).to.deep.equal(['a', '', 'b']);

@@ -1,0 +1,54 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { loadSettings } from '../../src/config/load.ts';
+import { UsageError } from '../../src/model/errors.ts';
+import { forHost } from '../../src/model/settings.ts';
+import { parseHostRef as host } from '../../src/parse/host-ref.ts';
+
+describe('loadSettings', () => {
+  const environment = { XDG_CONFIG_HOME: '/nonexistent' };
+  const data = (value: string) => ({ data: [{ host: 'h1', value }] });
+
+  it('looks names of data addresses up', async () => {
+    const settings = await loadSettings(data('localhost'), environment);
+    const found = forHost(settings.data, host('h1'));
+    expect(found?.address).to.be.oneOf(['127.0.0.1', '::1']);
+    expect(found?.why).to.equal('--data localhost');
+  });
+
+  it('refuses a report that cannot be written, and makes none', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'rdpipe-report-'));
+    const load = (report: string) =>
+      loadSettings({ reportFile: join(folder, report) }, environment).catch((thrown: unknown) => thrown);
+    try {
+      await writeFile(join(folder, 'old.html'), 'old');
+      expect(await load('new.html')).to.have.property('reportFile', join(folder, 'new.html'));
+      expect(await load('old.html')).to.have.property('reportFile', join(folder, 'old.html'));
+      expect(await load('none/new.html')).to.have.property(
+        'message',
+        `cannot write the report to ${folder}/none/new.html: ENOENT`,
+      );
+      expect(await load('old.html/new.html')).to.be.instanceOf(UsageError);
+      expect(await load('.')).to.be.instanceOf(UsageError);
+      expect(await readdir(folder)).to.deep.equal(['old.html']);
+      expect(await readFile(join(folder, 'old.html'), 'utf8')).to.equal('old');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('leaves addresses alone', async () => {
+    const settings = await loadSettings(data('fe80::1%eth0'), environment);
+    expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: 'fe80::1%eth0', why: '--data' });
+  });
+
+  it('names a name that nobody knows', async () => {
+    const error = await loadSettings(data('no-such-host.invalid'), environment).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(UsageError);
+    expect((error as UsageError).message).to.match(
+      /^--data: cannot look up no-such-host\.invalid, the data address of h1 \(E[A-Z_]+\)$/,
+    );
+  });
+});
