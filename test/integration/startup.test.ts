@@ -77,7 +77,7 @@ describe('the start of a run', () => {
   for (const [path, why] of [
     ['/nowhere/ssh', /^rdpipe: the ssh program \/nowhere\/ssh cannot be run: ENOENT$/m],
     ['/etc/passwd', /^rdpipe: the ssh program \/etc\/passwd is not executable$/m],
-    ['/', /^rdpipe: the ssh program \/ is no program$/m],
+    ['/', /^rdpipe: the ssh program \/ is not a file$/m],
   ] as const) {
     it(`refuses --ssh-program ${path}`, async () =>
       failed(await lab.sh(`rdpipe --ssh-program ${path} h1:true`), 2, why));
