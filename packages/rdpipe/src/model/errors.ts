@@ -76,3 +76,23 @@ export class SignalError extends RdpipeError {
 export function statusOf(error: unknown): number {
   return error instanceof RdpipeError ? error.status : 125;
 }
+
+/** The failure where this machine ran out of something; undefined where the error is a defect of ours. */
+export function shortageOf(error: unknown): RdpipeError | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  const reason = SHORTAGES[String(error.code)];
+  if (reason === undefined) return undefined;
+  const message = `this machine: ${reason}: ${error.message}`;
+  return new RdpipeError('shortage', 125, 'rdpipe', message, { cause: error });
+}
+
+/** By the system's code. */
+const SHORTAGES: Readonly<Record<string, string>> = {
+  EMFILE: 'too many open files (ulimit -n raises the limit)',
+  ENFILE: 'too many open files on the whole machine (fs.file-max is the limit)',
+  EAGAIN: 'too many processes (ulimit -u is the limit)',
+  ENOMEM: 'out of memory',
+  ENOSPC: 'no space left on device',
+  EDQUOT: 'disk quota exceeded',
+  EROFS: 'read-only file system',
+};

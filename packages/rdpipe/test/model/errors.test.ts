@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mkdtempSync } from 'node:fs';
 import { expect } from 'chai';
-import { shortageOf } from '../../src/model/shortage.ts';
+import { shortageOf } from '../../src/model/errors.ts';
 
 describe('a shortage', () => {
   it('is told from a defect, with what is to be done', () => {

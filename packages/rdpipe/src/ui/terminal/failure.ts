@@ -1,7 +1,6 @@
 /** The text of a failure: one line, and for a usage error the place in the command line. */
-import { RdpipeError, statusOf, UsageError } from '../../model/errors.ts';
+import { RdpipeError, shortageOf, statusOf, UsageError } from '../../model/errors.ts';
 import type { Report } from '../../model/report.ts';
-import { shortageOf } from '../../model/shortage.ts';
 import { printable } from '../../model/text.ts';
 import { NO_COLORS } from './colors.ts';
 
