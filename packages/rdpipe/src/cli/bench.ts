@@ -1,4 +1,4 @@
-/** `rdpipe bench`: what lies between two hosts, by every way. */
+/** `rdpipe bench`: measures every path between two hosts. */
 import type { Benchmark } from '../model/benchmark.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import { parseTwoHosts } from '../parse/hosts.ts';

@@ -1,4 +1,4 @@
-/** `rdpipe doctor`: what keeps hosts from being joined, and how to mend it. */
+/** `rdpipe doctor`: examines hosts and the network between them. */
 import type { HostRef } from '../model/pipeline.ts';
 import { parseHosts } from '../parse/hosts.ts';
 import { createDoctorView, createJsonDoctorView, type DoctorView } from '../ui/terminal/doctor.ts';

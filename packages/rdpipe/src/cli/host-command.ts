@@ -1,4 +1,4 @@
-/** What `rdpipe doctor` and `rdpipe bench` do alike: they look at hosts, and print what they find. */
+/** The frame of `rdpipe doctor` and `rdpipe bench`: settings, hosts, view, signals, exit status. */
 import { isatty } from 'node:tty';
 import { loadSettings } from '../config/load.ts';
 import { statusOf } from '../model/errors.ts';

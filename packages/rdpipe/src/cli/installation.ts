@@ -1,3 +1,4 @@
+/** Finds the programs of this installation that sessions start on this machine. */
 import { join } from 'node:path';
 import { SessionError } from '../model/errors.ts';
 import { installationRoot, locateLocalAgent } from '../native/locate.ts';

@@ -1,4 +1,4 @@
-/** The process as main sees it: its environment, and the signals that it was started to ignore. */
+/** The process as `main` gets it: its environment, and the signals it was started to ignore. */
 
 /** Standard input and output are not here: they carry payload. */
 export interface Io {

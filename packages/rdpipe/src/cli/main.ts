@@ -1,4 +1,4 @@
-/** The program. Descriptors 0 and 1 are made safe before anything is loaded that might touch them. */
+/** The entry point: protects descriptors 0 and 1 before anything else is loaded, then calls `main`. */
 import { setMaxListeners } from 'node:events';
 import { keepCallersLimits } from '../native/caller-limits.ts';
 import { readRawArgv } from '../parse/binary-string.ts';

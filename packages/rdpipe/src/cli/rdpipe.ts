@@ -1,3 +1,4 @@
+/** `main`: parses the command line, runs the pipeline or subcommand, returns the exit status. */
 import { isatty } from 'node:tty';
 import { loadSettings } from '../config/load.ts';
 import { statusOf } from '../model/errors.ts';

@@ -1,4 +1,4 @@
-/** The page that --report asks for: what it tells is gathered during the run, and it is written when that is over. */
+/** Runs a pipeline, and writes the page of --report when it is over. */
 import type { Emit } from '../model/events.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Report } from '../model/report.ts';

@@ -1,3 +1,4 @@
+/** Aborts a run on the user's first signal, and ends the process on the second. */
 import { constants } from 'node:os';
 import { SignalError } from '../model/errors.ts';
 

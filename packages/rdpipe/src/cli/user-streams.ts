@@ -1,3 +1,4 @@
+/** Decides what to do with the user's standard input and output. */
 import { fstatSync, type Stats } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Settings } from '../model/settings.ts';

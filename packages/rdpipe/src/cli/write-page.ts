@@ -1,3 +1,4 @@
+/** Writes a page of HTML to a file, whole or not at all. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,

@@ -1,4 +1,4 @@
-/** The config file: TOML, checked in full. What is not known is a mistake, not ignored. */
+/** Reads the config file (TOML), and refuses whatever the option table does not list. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';

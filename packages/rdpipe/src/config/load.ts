@@ -1,4 +1,4 @@
-/** Reads the settings: those of flags and config file, with host names looked up and files found usable. */
+/** Loads the settings: reads the config file, looks host names up, checks the files that are named. */
 import { lookup } from 'node:dns/promises';
 import { accessSync, constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Where a path leads, found as the native programs find the place of a sink: docs/adr/0014-sinks-and-links.md. */
+/** Walks a path link by link and holds its directory open, as a sink does (docs/adr/0014). */
 import {
   closeSync,
   constants,

@@ -1,3 +1,4 @@
+/** Reads a file that only its owner (the user or root) can have written. */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,4 +1,4 @@
-/** What `rdpipe bench` measures. `--json` prints a Benchmark. */
+/** The result of `rdpipe bench`: every path between two hosts with its samples; `--json` prints it. */
 
 /** `tcp`: plain. `ssh`: one connection of ssh, as a user without rdpipe would. */
 export type MethodName = 'rdma' | 'tcp' | 'tcp encrypted' | 'ssh';

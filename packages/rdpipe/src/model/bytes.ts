@@ -1,3 +1,5 @@
+/** Sizes for people, in binary units. */
+
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
 /** A size for people: `17 B`, `41.2 GiB`. One decimal, binary units. */

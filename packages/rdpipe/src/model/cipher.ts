@@ -1,4 +1,4 @@
-/** What an agent may say that a hop's data is protected by (docs/protocol.md, `connected`). */
+/** The names of ciphers that an agent reports, and how each protects a hop. */
 export const CIPHERS = ['none', 'aes-256-gmac', 'poly1305', 'aes-256-gcm', 'chacha20-poly1305'] as const;
 
 const MACS: readonly string[] = ['aes-256-gmac', 'poly1305'];

@@ -1,4 +1,4 @@
-/** What the ends of a hop count, and what a hop waited for as a whole. */
+/** Counters of the ends of a hop, and what a hop waited for as a whole. */
 
 /** Milliseconds waited, by what for. */
 export interface Waits {

@@ -1,4 +1,4 @@
-/** Every failure rdpipe itself can end with. A code for machines, an exit status, one line for people. */
+/** Every failure of rdpipe: a code for machines, an exit status, one line for people. */
 
 export type Cause = 'usage' | 'signal' | 'timeout' | 'rdpipe' | 'stage';
 

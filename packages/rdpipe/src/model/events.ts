@@ -1,4 +1,4 @@
-/** What a run tells whoever shows it. `run` and `ui` meet only here; a renderer is a mapped type over the kinds. */
+/** The events of a run, which `run` emits and `ui` shows; the two meet only here. */
 import type { Counters } from './counters.ts';
 import type { Plan } from './plan.ts';
 import type { HopEnd } from './protocol.ts';

@@ -1,4 +1,4 @@
-/** What `rdpipe doctor` finds. `--json` prints an Examination. */
+/** The result of `rdpipe doctor`: findings about hosts and pairs; `--json` prints it. */
 import type { Transport } from './protocol.ts';
 
 export type Verdict = 'ok' | 'warn' | 'fail';

@@ -1,4 +1,4 @@
-/** The shape of an option: its flag, the values it takes, its key of the config file, its help. */
+/** The shape of a row of the option table: flag, kind of value, config key, default, help. */
 
 /** What each kind of value is once it was read (parse/values.ts). Completion offers words by kind. */
 export interface OptionValues {

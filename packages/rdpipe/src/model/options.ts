@@ -1,4 +1,4 @@
-/** The one table of options: flags, keys of the config file, defaults, help, manual and completion come from its rows. */
+/** The option table: flags, config keys, defaults, help, manual and completion come from its rows. */
 import type { OptionRow } from './option-row.ts';
 
 /** By name of the setting, in the order in which help and manual show them. */

@@ -1,4 +1,4 @@
-/** What the user wrote: stages in order. */
+/** The pipeline as the user wrote it: stages in order. */
 
 /** A host as written in a stage; `undefined` user means what ssh resolves. */
 export interface HostRef {

@@ -1,4 +1,4 @@
-/** The pipeline plus everything that was decided about it. Pure data; `--dry-run` prints it. Keys are not part of it. */
+/** The plan: the pipeline and every decision about it, with reasons, without keys; `-n` prints it. */
 import type { Stage } from './pipeline.ts';
 import type { DialAddress, LinkEncrypt, LinkSink, LinkSource, Transport } from './protocol.ts';
 

@@ -1,3 +1,5 @@
+/** Rates for people, in decimal units. */
+
 const RATE_UNITS = ['kB/s', 'MB/s', 'GB/s', 'TB/s'] as const;
 
 /** A rate in decimal units with four digits, but for whole bytes: `2.872 GB/s`, `17 B/s`. */

@@ -1,4 +1,4 @@
-/** What happened. The last `--json` object is this one; the summary prints it. */
+/** The report of a run, for the summary, the page and the last `--json` object. */
 import type { Waits, WaitsFor } from './counters.ts';
 import type { Cause } from './errors.ts';
 

@@ -1,4 +1,4 @@
-/** Everything the user decided, flags over config file over defaults. Built by config/settings.ts. */
+/** The settings of a run: flags over config file over defaults, with types from the option table. */
 import type { OptionRow, OptionValues } from './option-row.ts';
 import type { OPTIONS, OptionName } from './options.ts';
 import type { HostRef } from './pipeline.ts';

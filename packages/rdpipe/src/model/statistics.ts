@@ -1,4 +1,5 @@
-/** Of values that were measured several times. */
+/** The median and the range of values that were measured several times. */
+
 export interface Spread {
   readonly median: number;
   readonly low: number;

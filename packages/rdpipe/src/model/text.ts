@@ -1,4 +1,4 @@
-/** Foreign bytes as text that is safe to show on a terminal. */
+/** Text of others made safe for a terminal: control characters are replaced, long text is cut. */
 
 /** Decodes UTF-8; what is not UTF-8 becomes U+FFFD. Control characters are shown as pictures. */
 export function printableBytes(bytes: Uint8Array): string {

@@ -1,2 +1,2 @@
-/** The version of the whole product; package.json says the same. */
+/** The version of the whole product, the same as in package.json. */
 export const VERSION = '0.1.0';

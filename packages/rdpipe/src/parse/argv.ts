@@ -1,4 +1,4 @@
-/** The command line: options up to the first stage, then stages. Nothing is printed here. */
+/** Reads the command line: options up to the first stage, then stages. */
 import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../model/errors.ts';
 import { isNegatable, type OptionRow, takesValue } from '../model/option-row.ts';

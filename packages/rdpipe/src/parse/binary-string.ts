@@ -1,4 +1,4 @@
-/** The words of the command line as binary strings: one character a byte, since node's argv loses what is not UTF-8. */
+/** The command line's words as binary strings: one character a byte, so that no byte is lost. */
 import { readFileSync } from 'node:fs';
 import { printableBytes } from '../model/text.ts';
 

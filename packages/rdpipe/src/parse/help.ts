@@ -1,4 +1,4 @@
-/** The texts of --help, from the table of options. At most 80 columns. */
+/** The texts of --help, at most 80 columns wide, made from the option table. */
 import { UsageError } from '../model/errors.ts';
 import { flagTexts, type OptionRow, valueText } from '../model/option-row.ts';
 import { optionsOf, type Topic } from '../model/options.ts';

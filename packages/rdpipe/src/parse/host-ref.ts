@@ -1,4 +1,4 @@
-/** The host of a stage: `[user@]host`, IPv6 addresses in brackets. */
+/** Reads the host of a stage: `[user@]host`, IPv6 addresses in brackets. */
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';

@@ -1,4 +1,4 @@
-/** The hosts that `rdpipe doctor` and `rdpipe bench` are given. */
+/** Reads the hosts of `rdpipe doctor` and `rdpipe bench`. */
 import { UsageError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { NamedHost } from '../model/settings.ts';

@@ -1,4 +1,4 @@
-/** Words as a shell user would type them, for pictures of a command line. */
+/** Quotes words as a shell user would type them, for messages and reports. */
 import { forMessage } from './binary-string.ts';
 import { endOfHost } from './host-ref.ts';
 

@@ -1,4 +1,4 @@
-/** What a command is that begins with a redirection: a file to read or to write, a command, or a loss of data. */
+/** Tells whether a command that begins with redirections is a file, a command, or loses data. */
 import { endOfTarget, endOfWord } from './shell-word.ts';
 
 export interface FileOperation {

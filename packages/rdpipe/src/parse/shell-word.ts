@@ -1,4 +1,4 @@
-/** Finds where one word of a POSIX shell ends: quotes, escapes and expansions, without expanding anything. */
+/** Finds the end of a word of a POSIX shell without expanding anything. */
 
 /**
  * The index after the word that begins at `start`, or undefined where no complete word begins:

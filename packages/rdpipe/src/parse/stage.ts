@@ -1,4 +1,4 @@
-/** The stages of a pipeline from the words of the command line. */
+/** Reads the stages of a pipeline from the words of the command line. */
 import { UsageError } from '../model/errors.ts';
 import type { CommandStage, HostRef, Pipeline, Stage } from '../model/pipeline.ts';
 import { forHost, type Settings } from '../model/settings.ts';
