@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes of another user, as sudo starts them: the agent, which is not root here, asks them to end before it kills, and
 // what it may not signal it names, and never lets see an end of file.
-import { execFileSync } from 'node:child_process';
+
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { AGENT, pipeline } from '../support/agent-driver.ts';
 import { useAgents } from '../support/agent-test.ts';
 import { eventually } from '../support/eventually.ts';
@@ -43,7 +44,7 @@ describe('a process of another user', () => {
     // The checkout may lie where another user may not go.
     copyFileSync(AGENT, join(tools, 'rdstage'));
     writeFileSync(join(tools, 'become.c'), BECOME);
-    execFileSync('gcc', ['-o', join(tools, 'become'), join(tools, 'become.c')]);
+    execaSync('gcc', ['-o', join(tools, 'become'), join(tools, 'become.c')]);
     chmodSync(join(tools, 'become'), 0o4755);
   });
 

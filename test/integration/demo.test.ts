@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `rdpipe demo` needs no host, shows the real thing, and leaves nothing.
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { MARK_VARIABLE, processesWith } from '../support/processes.ts';
-
-type Demo = ChildProcessByStdio<null, Readable, Readable>;
+import { type Started, startProgram } from '../support/start-program.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../bin/rdpipe');
 
@@ -59,16 +54,15 @@ describe('rdpipe demo', function () {
     it(`ends everything on ${signal}`, async () => {
       const demo = start();
       await eventually(() => expect(commands()).to.contain('head -c 2G'), 30_000);
-      demo.kill(signal);
-      await once(demo, 'close');
-      expect(demo.exitCode).to.equal(status);
+      demo.child.kill(signal);
+      expect((await demo.ended).status).to.equal(status);
     });
   }
 
-  async function shows(demo: Demo): Promise<void> {
-    const [stdout, stderr] = await Promise.all([text(demo.stdout), text(demo.stderr), once(demo, 'close')]);
-    expect(demo.exitCode, stderr).to.equal(0);
-    expect(stdout).to.equal('IH\n');
+  async function shows(demo: Started): Promise<void> {
+    const { status, stdout, stderr } = await demo.ended;
+    expect(status, stderr).to.equal(0);
+    expect(stdout.toString()).to.equal('IH\n');
     expect(stderr).to.contain("$ echo hi | rdpipe h1:'tr a-z A-Z' h2:rev\n");
     expect(stderr).to.contain('h2: 2147483648\n');
     expect(stderr).to.match(/^Bandwidth \d/m);
@@ -80,8 +74,8 @@ describe('rdpipe demo', function () {
       .join('\n');
   }
 
-  function start(environment: NodeJS.ProcessEnv = {}): Demo {
-    const env = { ...process.env, [MARK_VARIABLE]: mark, TMPDIR: folder, ...environment };
-    return spawn(PROGRAM, ['demo'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  function start(environment: NodeJS.ProcessEnv = {}): Started {
+    const env = { [MARK_VARIABLE]: mark, TMPDIR: folder, ...environment };
+    return startProgram([PROGRAM, 'demo'], { env, stdin: 'ignore' });
   }
 });

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts that ssh reaches through a pipe, so that it names no address of theirs, and that have two networks in common: one of
 // them joins the hosts, the other only has one number at both ends.
-import { execFileSync } from 'node:child_process';
+
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import type { Report } from '../../packages/rdpipe/src/model/report.ts';
 import { useLab } from '../support/lab.ts';
 import { makeNamespace, ownNamespaces, removeNamespace } from '../support/namespaces.ts';
@@ -66,5 +67,5 @@ describe('hosts on networks that ssh does not use', () => {
 });
 
 function ip(...words: readonly string[]): void {
-  execFileSync('ip', words);
+  execaSync('ip', words);
 }

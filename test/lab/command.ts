@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `npm run lab -- ...`: the virtual hosts by hand.
-import { spawnSync } from 'node:child_process';
+
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
+import { execaSync } from 'execa';
 import { inside, processesInside } from '../support/namespaces.ts';
 import { ROOT } from '../support/root.ts';
 import { DEFAULT_OPTIONS, labsThatAreUp, startLab, stopLab } from './hosts.ts';
@@ -66,7 +67,7 @@ async function up(rest: readonly string[]): Promise<number> {
 function enter(words: readonly string[]): number {
   if (!labsThatAreUp().includes(NAME)) throw new Error('it is down; `npm run lab -- up` starts it');
   const [program = '', ...rest] = [...inside(place.namespace), ...words];
-  return spawnSync(program, rest, { stdio: 'inherit' }).status ?? 1;
+  return execaSync(program, rest, { stdio: 'inherit', reject: false }).exitCode ?? 1;
 }
 
 function status(): number {

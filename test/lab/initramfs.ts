@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a host starts from: busybox, the modules that it needs to reach this machine's /, the guest's scripts, its keys.
-import {
-  appendFileSync,
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+
+import { appendFileSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { lines, output } from '../support/shell-out.ts';
+import { execaSync } from 'execa';
 import type { Kernel } from './kernel.ts';
 
 const FOLDERS = ['bin', 'proc', 'sys', 'dev', 'new', 'rw', 'lower', 'modules', 'guest'];
@@ -36,13 +28,13 @@ export function makeInitramfs(kernel: Kernel, folder: string): string {
   const file = join(folder, 'initramfs.cpio');
   const root = mkdtempSync(join(folder, 'initramfs-'));
   for (const name of FOLDERS) mkdirSync(join(root, name));
-  copyFileSync(lines('sh', ['-c', 'command -v busybox'])[0] ?? '', join(root, 'bin/busybox'));
+  copyFileSync(execaSync('sh', ['-c', 'command -v busybox']).stdout, join(root, 'bin/busybox'));
   for (const applet of APPLETS) symlinkSync('busybox', join(root, 'bin', applet));
   addModules(kernel, join(root, 'modules'));
   cpSync(join(import.meta.dirname, 'guest/init'), join(root, 'init'));
   cpSync(join(import.meta.dirname, 'guest/start'), join(root, 'guest/start'));
   for (const name of ['host_key', 'authorized_keys']) copyFileSync(join(folder, name), join(root, 'guest', name));
-  writeFileSync(file, output('sh', ['-c', `cd '${root}' && find . | cpio --quiet -o -H newc`]));
+  execaSync('sh', ['-c', 'find . | cpio --quiet -o -H newc'], { cwd: root, stdout: { file } });
   rmSync(root, { recursive: true });
   return file;
 }
@@ -50,12 +42,12 @@ export function makeInitramfs(kernel: Kernel, folder: string): string {
 /** Unpacked, and listed in the order in which they are loaded. */
 function addModules(kernel: Kernel, folder: string): void {
   const words = ['-d', kernel.tree, '-S', kernel.release, '--show-depends', '-a', ...MODULES, ...MODULES_FOR_TESTS];
-  const files = lines('modprobe', words)
-    .filter((line) => line.startsWith('insmod '))
+  const files = execaSync('modprobe', words, { lines: true })
+    .stdout.filter((line) => line.startsWith('insmod '))
     .map((line) => line.split(' ')[1] ?? '');
   for (const file of new Set(files)) {
     const name = basename(file).replace(/\.xz$/, '');
-    if (file.endsWith('.xz')) writeFileSync(join(folder, name), output('xz', ['-dc', file]));
+    if (file.endsWith('.xz')) execaSync('xz', ['-dc', file], { stdout: { file: join(folder, name) } });
     else copyFileSync(file, join(folder, name));
     appendFileSync(join(folder, 'list'), `${name}\n`);
   }

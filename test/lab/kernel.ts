@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel of the hosts: Debian's, unpacked in the cache and never installed. (The cloud kernel has neither 9p nor rxe.)
+
 import {
   existsSync,
   mkdirSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { lines, output } from '../support/shell-out.ts';
+import { execaSync } from 'execa';
 import { CACHE } from './place.ts';
 import { vmlinuxOf } from './vmlinux.ts';
 
@@ -48,7 +49,7 @@ function fetchKernel(say: (line: string) => void): void {
   mkdirSync(CACHE, { recursive: true });
   const scratch = mkdtempSync(join(CACHE, 'kernel-'));
   try {
-    output('env', ['-C', scratch, 'apt-get', '-qq', 'download', image]);
+    execaSync('apt-get', ['-qq', 'download', image], { cwd: scratch });
     unpack(scratch, image.replace(/^linux-image-/, ''));
     if (!kernelIsHere()) renameSync(scratch, FOLDER);
   } finally {
@@ -59,7 +60,7 @@ function fetchKernel(say: (line: string) => void): void {
 function newestImage(): string {
   const known = imageKnownToApt();
   if (known !== undefined) return known;
-  output('apt-get', ['-qq', 'update']);
+  execaSync('apt-get', ['-qq', 'update']);
   const image = imageKnownToApt();
   if (image === undefined) throw new Error(`apt knows no ${META_PACKAGE}: the lab's hosts run Debian's kernel`);
   return image;
@@ -67,8 +68,8 @@ function newestImage(): string {
 
 function imageKnownToApt(): string | undefined {
   const words = ['depends', '--important', META_PACKAGE];
-  return lines('apt-cache', words)
-    .find((line) => line.includes('Depends: linux-image-'))
+  return execaSync('apt-cache', words, { lines: true })
+    .stdout.find((line) => line.includes('Depends: linux-image-'))
     ?.replace(/^.*: /, '');
 }
 
@@ -76,10 +77,10 @@ function unpack(folder: string, release: string): void {
   const archive = readdirSync(folder).find((name) => name.endsWith('.deb'));
   if (archive === undefined) throw new Error(`apt-get download left no package in ${folder}`);
   const tree = join(folder, 'tree');
-  output('dpkg-deb', ['-x', join(folder, archive), tree]);
+  execaSync('dpkg-deb', ['-x', join(folder, archive), tree]);
   rmSync(join(folder, archive));
   if (!existsSync(join(tree, 'lib'))) symlinkSync('usr/lib', join(tree, 'lib'));
-  output('depmod', ['-b', tree, release]);
+  execaSync('depmod', ['-b', tree, release]);
   writeFileSync(join(folder, 'vmlinux'), vmlinuxOf(readFileSync(join(tree, 'boot', `vmlinuz-${release}`))));
   writeFileSync(join(folder, 'release'), release);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One virtual host: a qemu without acceleration, so that it is the same on every machine.
-import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import { inside } from '../support/namespaces.ts';
 import { isRunning } from '../support/processes.ts';
 import { ROOT } from '../support/root.ts';
+import { startProgram } from '../support/start-program.ts';
 import { tapOf } from './network.ts';
 import type { Place } from './place.ts';
 
@@ -37,14 +38,12 @@ const KERNEL_WORDS = 'console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off 
 /** Starts host h`number`; its pid. */
 export function startMachine(place: Place, number: number, options: MachineOptions, files: BootFiles): number {
   rmSync(consoleOf(place, number), { force: true });
-  const errors = openSync(errorsOf(place, number), 'w');
   const bound = options.lasting ? [] : ['setpriv', '--pdeathsig', 'KILL'];
-  const [program = '', ...words] = [...bound, ...inside(place.namespace), ...qemu(place, number, options, files)];
-  const child = spawn(program, words, { detached: true, stdio: ['ignore', errors, errors] });
-  closeSync(errors);
+  const logged = ['sh', '-c', 'errors=$1; shift; exec "$@" >"$errors" 2>&1', 'sh', errorsOf(place, number)];
+  const command = [...bound, ...inside(place.namespace), ...logged, ...qemu(place, number, options, files)];
+  const { child, pid } = startProgram(command, { detached: true, stdio: 'ignore' });
   child.unref();
-  if (child.pid === undefined) throw new Error(`${program} could not be started`);
-  return child.pid;
+  return pid;
 }
 
 /** Returns once the host takes ssh connections. */

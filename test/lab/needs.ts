@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a lab needs of the machine.
+
 import { existsSync } from 'node:fs';
 import { arch } from 'node:process';
+import { execaSync } from 'execa';
 import { onPath } from '../support/needs.ts';
-import { succeeds } from '../support/shell-out.ts';
 import { kernelIsHere } from './kernel.ts';
 
 /** Tools and their Debian packages. */
@@ -36,10 +37,9 @@ export function whatIsMissing(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root may make the network namespace of the lab';
   const packages = missingPackages();
   if (packages.length > 0) return `the lab needs packages: sudo apt-get install ${packages.join(' ')}`;
-  if (succeeds('sh', ['-c', 'ldd "$(command -v busybox)"']))
-    return 'busybox is not static: the lab needs busybox-static';
+  if (succeeds('sh', '-c', 'ldd "$(command -v busybox)"')) return 'busybox is not static: the lab needs busybox-static';
   if (!existsSync('/dev/net/tun')) return 'no /dev/net/tun on this machine';
-  if (!succeeds('unshare', ['--net', 'true'])) return 'network namespaces may not be made here';
+  if (!succeeds('unshare', '--net', 'true')) return 'network namespaces may not be made here';
   return undefined;
 }
 
@@ -47,4 +47,8 @@ function missingPackages(): string[] {
   const tools = [...TOOLS, ...(kernelIsHere() ? [] : KERNEL_TOOLS)].filter(([tool]) => !onPath(tool));
   const files = [...FILES].filter(([file]) => !existsSync(file));
   return [...new Set([...tools, ...files].map(([, name]) => name))];
+}
+
+function succeeds(program: string, ...words: readonly string[]): boolean {
+  return !execaSync(program, words, { reject: false }).failed;
 }

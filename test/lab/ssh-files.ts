@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of a lab, and the ssh configuration that names its hosts: h1 …; h1v6 … by their IPv6 addresses; ann1 … as the user
 // ann, whose memory is limited as a user's is.
+
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { output } from '../support/shell-out.ts';
+import { execaSync } from 'execa';
 import { address6Of, addressOf } from './network.ts';
 import type { Place } from './place.ts';
 
@@ -19,7 +20,7 @@ export function lastingSsh({ folder }: Place): readonly string[] {
 
 export function makeSshFiles(folder: string, hosts: number): void {
   for (const name of ['key', 'host_key'])
-    output('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rdpipe-lab', '-f', join(folder, name)]);
+    execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rdpipe-lab', '-f', join(folder, name)]);
   copyFileSync(join(folder, 'key.pub'), join(folder, 'authorized_keys'));
   const numbers = Array.from({ length: hosts }, (_, index) => index + 1);
   const addresses = numbers.flatMap((number) => [addressOf(number), address6Of(number)]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a test of RDMA stands on: a workplace inside the network of virtual hosts h1, h2 and h3. They are started once for all
 // files of a mocha, before the first describe() that uses them; each test leaves them as it found them.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+
 import { expect } from 'chai';
+import { execa } from 'execa';
 import { eventually } from '../support/eventually.ts';
 import { inside } from '../support/namespaces.ts';
 import { needs } from '../support/needs.ts';
@@ -133,7 +133,7 @@ export class VirtualLab extends Workplace {
   async #ssh(words: readonly string[], withinMs = ANSWER_MS): Promise<{ readonly stdout: string }> {
     const { place } = this.#running;
     const [program = '', ...rest] = [...inside(place.namespace), ...lastingSsh(place), ...words];
-    return promisify(execFile)(program, rest, { timeout: withinMs });
+    return execa(program, rest, { timeout: withinMs, stripFinalNewline: false });
   }
 
   get #running(): RunningLab {

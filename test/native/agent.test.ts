@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdsend and rdrecv as rdstage drives them (docs/protocol.md, section 3).
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { AgentSocket, type Message } from '../support/agent-socket.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Ended, KEY, type Program, useBench } from '../support/programs.ts';
+import { type Ended, KEY, type Program, type Stdio, useBench } from '../support/programs.ts';
+import { startProgram } from '../support/start-program.ts';
 
 const OPEN = {
   key: KEY,
@@ -41,7 +41,7 @@ describe('rdsend and rdrecv under an agent', () => {
       const { user_ms, system_ms, max_rss_kib, ...finished } = await agent.heard('finished');
       expect(finished).to.deep.equal(DELIVERED);
       expect([user_ms, system_ms]).to.satisfy((times: unknown[]) => times.every((time) => Number(time) >= 0));
-      expect(max_rss_kib).to.be.within(500, 100_000);
+      expect(max_rss_kib).to.be.within(500, 250_000); // begins with this process's own, which it was forked from
       expect(agent.events.at(-2)).to.include({ event: 'counters', bytes: 5 });
     }
     expect((await receiver.program.ended).stdout.toString()).to.equal('hello');
@@ -145,13 +145,12 @@ describe('rdsend and rdrecv under an agent', () => {
 
   it('a lost agent: the consumer is killed before its input ends', async () => {
     const receiver = command('rdrecv', ['ignore', 'pipe', 'pipe', 'pipe']);
-    const consumer = spawn('sh', ['-c', 'cat > seen; touch committed'], {
+    const consumer = startProgram(['sh', '-c', 'cat > seen; touch committed'], {
       cwd: bench.folder,
       detached: true,
-      stdio: [receiver.program.child.stdout, 'ignore', 'ignore'],
+      stdio: [receiver.program.child.stdout ?? expect.fail(), 'ignore', 'ignore'],
     });
     receiver.program.child.stdout?.destroy(); // ours; the consumer's is its own
-    const gone = once(consumer, 'close');
     const sender = await joined(receiver);
     receiver.agent.tell('consumer', { pid: consumer.pid });
     sender.program.child.stdin?.write('half');
@@ -160,7 +159,7 @@ describe('rdsend and rdrecv under an agent', () => {
     );
     receiver.agent.hangUp();
     expect((await receiver.program.ended).status).to.equal(9);
-    expect((await gone)[1]).to.equal('SIGKILL');
+    expect((await consumer.ended).signal).to.equal('SIGKILL');
     expect(existsSync(bench.path('committed'))).to.equal(false);
     expect((await sender.program.ended).status).to.equal(9);
   });
@@ -289,10 +288,7 @@ describe('rdsend and rdrecv under an agent', () => {
     expect((await program.ended).status).to.equal(9);
   });
 
-  function command(
-    name: 'rdsend' | 'rdrecv',
-    stdio: ('ignore' | 'pipe')[] = ['pipe', 'pipe', 'pipe', 'pipe'],
-  ): Commanded {
+  function command(name: 'rdsend' | 'rdrecv', stdio: Stdio = ['pipe', 'pipe', 'pipe', 'pipe']): Commanded {
     const program = bench[name](['--agent-fd', '3'], stdio);
     return { program, agent: new AgentSocket(program) };
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files as sources and sinks.
 
-import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   lstatSync,
@@ -13,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
 import { needsRoot, needsSightOfPrograms, needsTool } from '../support/needs.ts';
 import { digestOf, KEY, useBench } from '../support/programs.ts';
@@ -31,7 +31,7 @@ describe('rdsend and rdrecv read and write files', () => {
   const text = 'line\n'.repeat(100_000);
 
   beforeEach(() => {
-    execFileSync('rm', ['-rf', bench.path('d')]);
+    execaSync('rm', ['-rf', bench.path('d')]);
     mkdirSync(bench.path('d'));
     writeFileSync(bench.path('in'), text);
   });
@@ -44,8 +44,8 @@ describe('rdsend and rdrecv read and write files', () => {
   it('a replaced file keeps mode and owner', async function () {
     needsRoot(this);
     writeFileSync(target, 'old');
-    execFileSync('chown', ['1234:4321', target]);
-    execFileSync('chmod', ['4640', target]);
+    execaSync('chown', ['1234:4321', target]);
+    execaSync('chmod', ['4640', target]);
     await delivered(target);
     const { mode, uid, gid } = statSync(target);
     expect({ mode: mode & 0o7777, uid, gid }).to.deep.equal({ mode: 0o4640, uid: 1234, gid: 4321 });
@@ -62,7 +62,7 @@ describe('rdsend and rdrecv read and write files', () => {
   });
 
   it('a fifo is written and read in place', async () => {
-    execFileSync('mkfifo', [bench.path('d/in'), target]);
+    execaSync('mkfifo', [bench.path('d/in'), target]);
     const reader = bench.bash('cat d/target');
     const writer = bench.bash('cat in > d/in');
     const { sent, received } = await bench.transfer('d/in', target);
@@ -73,7 +73,7 @@ describe('rdsend and rdrecv read and write files', () => {
   });
 
   it('an empty stream opens and ends a fifo, too', async () => {
-    execFileSync('mkfifo', [target]);
+    execaSync('mkfifo', [target]);
     const reader = bench.bash('cat d/target');
     const { sent, received } = await bench.transfer('/dev/null', target);
     expect([sent.status, received.status]).to.deep.equal([0, 0]);

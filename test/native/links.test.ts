@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sinks in a directory for all, as /tmp is, whatever fs.protected_symlinks and its like are set to.
-import { execFileSync } from 'node:child_process';
+
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { needsRoot } from '../support/needs.ts';
 import { KEY, useBench } from '../support/programs.ts';
 
@@ -11,7 +12,7 @@ const ANN = 1234;
 describe('a sink in a directory for all', () => {
   const bench = useBench();
   const make = (script: string) =>
-    void execFileSync('sh', ['-ec', `rm -rf all own; mkdir all own; chmod 1777 all; ${script}`], { cwd: bench.folder });
+    void execaSync('sh', ['-ec', `rm -rf all own; mkdir all own; chmod 1777 all; ${script}`], { cwd: bench.folder });
 
   for (const [what, script, sink, name] of [
     ['a link', 'ln -s ../own/f all/link', 'all/link', 'link'],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sink leaves beside the bytes, compared with what a shell's `>` leaves: owner, mode, ACL, extended attributes.
-import { execFileSync, spawnSync } from 'node:child_process';
+
 import {
   chmodSync,
   mkdirSync,
@@ -13,10 +13,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
 import { useFaultyFs, useTmpfs } from '../support/faulty-fs.ts';
 import { needs, needsRoot, needsTool } from '../support/needs.ts';
 import { BIN, KEY, useBench } from '../support/programs.ts';
+import { runProgram } from '../support/run-program.ts';
 
 const ANN = 1234;
 const AS_ANN = ['setpriv', `--reuid=${ANN}`, `--regid=${ANN}`, '--clear-groups'];
@@ -54,7 +56,7 @@ describe('a sink leaves what a shell leaves', () => {
   });
 
   beforeEach(() => {
-    execFileSync('rm', ['-rf', bench.path('d'), bench.path('e')]);
+    execaSync('rm', ['-rf', bench.path('d'), bench.path('e')]);
     for (const folder of ['d', 'e']) mkdirSync(bench.path(folder));
     writeFileSync(bench.path('in'), 'new');
   });
@@ -135,7 +137,7 @@ describe('a sink leaves what a shell leaves', () => {
       it(`only its owner may open a file that is not whole${old === undefined ? '' : ', beside an old one'}${way}`, async function () {
         needsPrivateProc(this);
         const target = bench.path('d/f');
-        if (old !== undefined) execFileSync('sh', ['-c', 'echo old > $0; chmod 666 $0', target]);
+        if (old !== undefined) execaSync('sh', ['-c', 'echo old > $0; chmod 666 $0', target]);
         const [program = '', ...words] = [...through, join(BIN, 'rdrecv'), '0', KEY, target];
         const receiver = bench.start(program, words, ['ignore', 'pipe', 'pipe']);
         const port = await receiver.port();
@@ -159,19 +161,19 @@ describe('a sink leaves what a shell leaves', () => {
     shellsFolder = bench.path('e'),
   ): Promise<void> {
     const [ours, shells] = [`${ourFolder}/f`, `${shellsFolder}/f`];
-    for (const file of [ours, shells]) execFileSync('sh', ['-ec', `rm -f $1; echo old > $1; ${make}`, 'sh', file]);
+    for (const file of [ours, shells]) execaSync('sh', ['-ec', `rm -f $1; echo old > $1; ${make}`, 'sh', file]);
     const [program = '', ...words] = [...through, 'sh', '-c', 'printf new > "$1"', 'sh'];
-    execFileSync(program, [...words, shells]);
+    execaSync(program, [...words, shells]);
     const { sent, received } = await bench.transfer('in', ours, [], through);
     expect([sent.status, received.status, received.stderr.replace(/.*on port.*\n/, '')]).to.deep.equal([0, 0, '']);
     expect(metadata(ours)).to.equal(metadata(shells));
-    for (const file of [ours, shells]) execFileSync('chmod', ['u+r', file]);
+    for (const file of [ours, shells]) execaSync('chmod', ['u+r', file]);
     expect(readFileSync(ours, 'utf8')).to.equal('new');
   }
 
   async function expectRefused(make: string, what: string): Promise<void> {
     const target = bench.path('d/f');
-    execFileSync('sh', ['-ec', `echo old > $1; chmod 777 "\${1%/*}"; ${make}`, 'sh', target]);
+    execaSync('sh', ['-ec', `echo old > $1; chmod 777 "\${1%/*}"; ${make}`, 'sh', target]);
     const [program = '', ...words] = [...AS_ANN, join(BIN, 'rdrecv'), '0', KEY, target];
     const received = await bench.start(program, words, ['ignore', 'pipe', 'pipe']).ended;
     expect(received.status).to.equal(7);
@@ -200,7 +202,7 @@ describe('a sink leaves what a shell leaves', () => {
 /** All but the times and the name. Not every file system has attributes. */
 function metadata(file: string): string {
   const words = 'stat -c "%a %u %g" f; getfacl -n -c f; getfattr -d -m - -e hex f 2>&1 || true';
-  return execFileSync('sh', ['-ec', words], { cwd: dirname(file), encoding: 'utf8' });
+  return execaSync('sh', ['-ec', words], { cwd: dirname(file) }).stdout;
 }
 
 /**
@@ -216,5 +218,5 @@ function openFiles(pid: number, folder: string): Stats[] {
 }
 
 function succeeds([program = '', ...words]: readonly string[]): boolean {
-  return spawnSync(program, words).status === 0;
+  return runProgram(program, words).status === 0;
 }

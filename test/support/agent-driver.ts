@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drives a real rdstage over its pipes, as rdpipe does, one message at a time.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import type {
   AgentRequest,
   AgentStage,
 } from '../../packages/rdpipe/src/model/protocol.ts';
+import { type Started, startProgram } from './start-program.ts';
 
 /** RD_BIN names the folder of another build of the native programs. */
 export const AGENT = join(process.env.RD_BIN ?? join(import.meta.dirname, '../../build/release'), 'rdstage');
@@ -32,7 +32,7 @@ export interface DriverOptions {
   readonly user?: number;
   /** Beside --agent and --nonce; descriptors from 3 on are `extraStdio`. */
   readonly args?: readonly string[];
-  readonly extraStdio?: readonly ('pipe' | number)[];
+  readonly extraStdio?: readonly 'pipe'[];
   /** Acknowledge stderr at once; default true. */
   readonly acknowledge?: boolean;
 }
@@ -45,22 +45,22 @@ export class AgentDriver {
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   /** Everything of it closed: its output has ended. */
   readonly closed: Promise<unknown>;
-  readonly #child: ChildProcess;
+  readonly #child: Started['child'];
   readonly #stderrBytes = new Map<number, number>();
   #wake: (() => void)[] = [];
 
   /** Starts an agent and waits for its first line. */
   static async start(options: DriverOptions = {}): Promise<AgentDriver> {
-    const child = spawn(options.agent ?? AGENT, ['--agent', '--nonce', NONCE, ...(options.args ?? [])], {
+    const command = [options.agent ?? AGENT, '--agent', '--nonce', NONCE, ...(options.args ?? [])];
+    const { child, ended: closed } = startProgram(command, {
       env: options.env ?? process.env,
+      extendEnv: false,
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...(options.user === undefined ? {} : { uid: options.user, gid: options.user }),
       stdio: ['pipe', 'pipe', 'inherit', ...(options.extraStdio ?? [])],
     });
-    if (child.stdin === null || child.stdout === null) throw new Error('the agent has no pipes');
-    child.stdin.on('error', ignoreClosedAgent);
+    if (child.stdout === null) throw new Error('the agent has no output');
     const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
-    const closed = once(child, 'close');
     const lines = createInterface({ input: child.stdout });
     const ended = closed.then(() => Promise.reject(new Error('the agent ended without a word')));
     const [first] = (await Promise.race([once(lines, 'line'), ended])) as [string];
@@ -70,7 +70,7 @@ export class AgentDriver {
   }
 
   private constructor(
-    child: ChildProcess,
+    child: Started['child'],
     hello: AgentHello,
     lines: ReturnType<typeof createInterface>,
     ends: Pick<AgentDriver, 'exited' | 'closed'>,
@@ -112,7 +112,7 @@ export class AgentDriver {
 
   /** Its descriptor from 3 on that is a pipe, for reading. */
   extra(fd: number): Readable {
-    return this.#child.stdio[fd] as Readable;
+    return this.#child.stdio[fd] as unknown as Readable;
   }
 
   /** The first event of that name, also one that came before, for which `matches` holds. */
@@ -237,6 +237,3 @@ export function childrenOf(pid: number): number[] {
     return [];
   }
 }
-
-/** An agent that was killed takes no more. */
-function ignoreClosedAgent(): void {}

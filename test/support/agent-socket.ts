@@ -12,7 +12,7 @@ export class AgentSocket {
   readonly #events: Message[] = [];
 
   constructor(program: Program) {
-    this.#socket = program.child.stdio[3] as Socket;
+    this.#socket = program.child.stdio[3] as unknown as Socket;
     createInterface({ input: this.#socket })
       .on('line', (line) => this.#events.push(JSON.parse(line)))
       .on('error', () => {}); // the program's end shows by its status

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine as a new user has it: Debian 12 with git, sudo, node and npm, and nothing else, in a folder. Each command line has the
 // mounts that a system needs, and its processes, in namespaces of its own: both are gone when it ends.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+
 import {
   chmodSync,
   cpSync,
@@ -18,8 +17,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { execa, execaSync } from 'execa';
 import { ROOT } from './root.ts';
-import { lines, output } from './shell-out.ts';
 
 export interface Typed {
   readonly status: number | null;
@@ -28,6 +27,7 @@ export interface Typed {
 }
 
 const RELEASE = 'bookworm';
+const BYTES = { encoding: 'buffer', stripFinalNewline: false } as const;
 const MIRROR = 'http://deb.debian.org/debian';
 const PACKAGES = 'ca-certificates,git,sudo';
 /** The whole of a machine's certificates, under one name there. */
@@ -47,8 +47,8 @@ export class BareDebian {
     const system = new BareDebian();
     try {
       const words = ['--variant=minbase', `--include=${PACKAGES}`, RELEASE, system.#folder, mirror()];
-      const { status, text } = await ended(inNamespaces('exec debootstrap "$@"', 'debootstrap', ...words));
-      if (status !== 0) throw new Error(`debootstrap: ${text.slice(-1000)}`);
+      const { failed, all } = await inNamespaces('exec debootstrap "$@"', 'debootstrap', ...words);
+      if (failed) throw new Error(`debootstrap: ${all.slice(-1000)}`);
       system.#installNode();
       system.#copyNetworkSettings();
       return system;
@@ -61,20 +61,20 @@ export class BareDebian {
   /** Another machine, as this one is now. */
   copy(): BareDebian {
     const other = new BareDebian();
-    output('cp', ['--archive', '--reflink=auto', `${this.#folder}/.`, other.#folder]);
+    execaSync('cp', ['--archive', '--reflink=auto', `${this.#folder}/.`, other.#folder]);
     return other;
   }
 
   /** With a checkout in the folder `rdpipe` of the user's home: this one's files, and nothing that was built. */
   addUser(name: string, mayUseSudo: boolean): void {
-    if (name !== 'root') output('chroot', [this.#folder, 'useradd', '--create-home', '--shell', '/bin/bash', name]);
+    if (name !== 'root') execaSync('chroot', [this.#folder, 'useradd', '--create-home', '--shell', '/bin/bash', name]);
     if (mayUseSudo) writeFileSync(this.path('etc/sudoers.d', name), `${name} ALL=(ALL) NOPASSWD: ALL\n`);
     const checkout = this.path(homeOf(name), 'rdpipe');
     mkdirSync(checkout);
-    const files = output('git', ['-C', ROOT, 'ls-files', '-z', '--cached', '--others', '--exclude-standard']);
-    const archive = output('tar', ['-C', ROOT, '--null', '--files-from=-', '-c'], files);
-    output('tar', ['-C', checkout, '--no-same-owner', '-x'], archive);
-    output('chroot', [this.#folder, 'chown', '-R', `${name}:`, join('/', homeOf(name), 'rdpipe')]);
+    const files = execaSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
+    const archive = execaSync('tar', ['--null', '--files-from=-', '-c'], { ...BYTES, cwd: ROOT, input: files.stdout });
+    execaSync('tar', ['--no-same-owner', '-x'], { cwd: checkout, input: archive.stdout });
+    execaSync('chroot', [this.#folder, 'chown', '-R', `${name}:`, join('/', homeOf(name), 'rdpipe')]);
   }
 
   /** Runs lines of bash as they are typed after a login, at a terminal of 80 columns and 24 rows; the first that fails is the last. */
@@ -83,8 +83,8 @@ export class BareDebian {
     writeFileSync(this.path('tmp/typed'), ['stty cols 80 rows 24', ...environment, ...typed, ''].join('\n'));
     const terminal = 'exec script --quiet --return --flush --command "bash -e /tmp/typed" /dev/null';
     const inside = `${MOUNTS} && exec chroot "$0" su - "$1" -c "$2"`;
-    const { status, text } = await ended(inNamespaces(inside, this.#folder, user, terminal));
-    return { status, screen: screenOf(text) };
+    const { exitCode = null, all } = await inNamespaces(inside, this.#folder, user, terminal);
+    return { status: exitCode, screen: screenOf(all) };
   }
 
   path(...names: readonly string[]): string {
@@ -97,7 +97,7 @@ export class BareDebian {
 
   /** In /usr/local, as from nodejs.org: not in the PATH of cron. */
   #installNode(): void {
-    const npm = dirname(dirname(realpathSync(lines('sh', ['-c', 'command -v npm'])[0] ?? '')));
+    const npm = dirname(dirname(realpathSync(execaSync('sh', ['-c', 'command -v npm']).stdout)));
     const modules = this.path('usr/local/lib/node_modules');
     cpSync(process.execPath, this.path('usr/local/bin/node'));
     cpSync(npm, join(modules, 'npm'), { recursive: true });
@@ -122,21 +122,15 @@ function screenOf(text: string): string {
 
 /** Where this machine's own packages come from, if it is such a Debian. */
 function mirror(): string {
-  const own = lines('apt-get', ['indextargets', '--format', '$(CODENAME) $(REPO_URI)', 'Created-By: Packages']);
+  const words = ['indextargets', '--format', '$(CODENAME) $(REPO_URI)', 'Created-By: Packages'];
+  const own = execaSync('apt-get', words, { lines: true }).stdout;
   return own.find((line) => line.startsWith(`${RELEASE} `))?.split(' ')[1] ?? MIRROR;
 }
 
 /** A script of sh, with its $0, $1 … */
-function inNamespaces(script: string, ...words: readonly string[]): ChildProcess {
+function inNamespaces(script: string, ...words: readonly string[]) {
   const unshare = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', script, ...words];
-  return spawn('unshare', unshare, { stdio: ['pipe', 'pipe', 'pipe'] });
-}
-
-async function ended(child: ChildProcess): Promise<{ readonly status: number | null; readonly text: string }> {
-  const chunks: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const [status] = await once(child, 'close');
-  return { status, text: Buffer.concat(chunks).toString() };
+  return execa('unshare', unshare, { all: true, reject: false, stripFinalNewline: false });
 }
 
 function homeOf(user: string): string {

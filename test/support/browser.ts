@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A page as a real browser sees it: headless Chromium with a profile of its own, which finds no host but this machine.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -10,6 +9,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Context } from 'mocha';
 import { needsTool, onPath } from './needs.ts';
+import { signalProcess } from './processes.ts';
+import { startProgram } from './start-program.ts';
 
 export interface Look {
   /** The document after everything that it loads or runs. */
@@ -48,30 +49,12 @@ async function browse(profile: string, words: readonly string[]): Promise<{ stdo
   const closed = ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', '--disable-component-update'];
   const own = [`--user-data-dir=${profile}`, '--disable-dev-shm-usage', '--enable-logging=stderr', '--log-level=0'];
   const name = NAMES.find(onPath) ?? 'chromium';
-  const child = spawn(name, [...quiet, ...closed, ...own, ...words], { detached: true, timeout: LONGEST_MS });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  try {
-    const [status] = await once(child, 'close');
-    if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
-    return { stdout, stderr };
-  } finally {
-    endGroup(child.pid);
-  }
-}
-
-function endGroup(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
+  const command = [name, ...quiet, ...closed, ...own, ...words];
+  const { pid, ended } = startProgram(command, { stdin: 'ignore', detached: true, timeout: LONGEST_MS });
+  const { status, stdout, stderr } = await ended;
+  signalProcess(-pid, 'SIGKILL'); // what is left of its group
+  if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
+  return { stdout: stdout.toString(), stderr };
 }
 
 /** Somebody whom a page might reach: knows what was asked of them. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network of cables: hosts and the user's machine in network namespaces of their own, each with one cable to a switch for
 // control (ssh) and another to one for data. The switches are in a namespace too, where packets can be dropped.
+import { execaSync } from 'execa';
 import { configure, endProcessesInside, inside, makeNamespace, ownNamespaces, removeNamespace } from './namespaces.ts';
-import { output } from './shell-out.ts';
 
 export type Wire = 'control' | 'data';
 
@@ -164,5 +164,5 @@ function nft(namespace: string, words: string): void {
 
 function run(namespace: string, words: readonly string[]): string {
   const [program = '', ...rest] = [...inside(namespace), ...words];
-  return output(program, rest).toString();
+  return execaSync(program, rest).stdout;
 }

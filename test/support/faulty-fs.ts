@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // File systems on which things go wrong: a small one that is soon full, and one with the faults that faulty-fs.c describes.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { eventually } from './eventually.ts';
 import { needsFile, needsRoot, needsTool } from './needs.ts';
 import { ROOT } from './root.ts';
+import { type Started, startProgram } from './start-program.ts';
 
 const FAULTS = ['read', 'write', 'fsync', 'close', 'rename', 'slow'] as const;
 
@@ -16,8 +16,7 @@ export type Fault = (typeof FAULTS)[number];
 
 export class FaultyFs {
   readonly #base = mkdtempSync(join(tmpdir(), 'rdpipe-test-faulty-'));
-  #server: ChildProcess | undefined;
-  #ended: Promise<unknown> | undefined;
+  #server: Started | undefined;
 
   /** Where that fault is met. */
   folder(fault: Fault): string {
@@ -31,15 +30,13 @@ export class FaultyFs {
     for (const folder of [mountPoint, ...FAULTS.map((fault) => join(backing, fault))])
       mkdirSync(folder, { recursive: true });
     compile(program);
-    this.#server = spawn(program, [backing, mountPoint], { stdio: 'inherit' });
-    this.#ended = once(this.#server, 'exit');
+    this.#server = startProgram([program, backing, mountPoint], { stdio: 'inherit' });
     await eventually(() => expect(statSync(mountPoint).dev).not.to.equal(statSync(this.#base).dev));
   }
 
   async unmount(): Promise<void> {
-    const ended = this.#ended;
-    this.#server?.kill('SIGTERM');
-    await ended;
+    this.#server?.child.kill('SIGTERM');
+    await this.#server?.ended;
     rmSync(this.#base, { recursive: true });
   }
 }
@@ -64,9 +61,9 @@ export function useTmpfs(options: string): () => string {
     needsRoot(this);
     mounted += 1;
     mkdirSync(folder());
-    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'rdpipe-test', folder()]);
+    execaSync('mount', ['-t', 'tmpfs', '-o', options, 'rdpipe-test', folder()]);
   });
-  afterEach(() => void execFileSync('umount', ['-l', folder()]));
+  afterEach(() => void execaSync('umount', ['-l', folder()]));
   after(() => rmSync(base, { recursive: true }));
   return folder;
 }
@@ -81,20 +78,20 @@ export function useSmallDisk(): () => string {
     needsTool(this, 'mkfs.ext4');
     needsFile(this, '/dev/loop-control');
     mkdirSync(folder);
-    execFileSync('truncate', ['-s', '4M', image]);
-    execFileSync('mkfs.ext4', ['-q', '-F', image]);
-    execFileSync('mount', ['-o', 'loop', image, folder]);
+    execaSync('truncate', ['-s', '4M', image]);
+    execaSync('mkfs.ext4', ['-q', '-F', image]);
+    execaSync('mount', ['-o', 'loop', image, folder]);
     rmdirSync(join(folder, 'lost+found'));
   });
   after(() => {
-    if (existsSync(image)) execFileSync('umount', ['-l', folder]);
+    if (existsSync(image)) execaSync('umount', ['-l', folder]);
     rmSync(base, { recursive: true });
   });
   return () => folder;
 }
 
 function compile(program: string): void {
-  const library = execFileSync('pkg-config', ['--cflags', '--libs', 'fuse3'], { encoding: 'utf8' }).trim().split(/\s+/);
+  const library = execaSync('pkg-config', ['--cflags', '--libs', 'fuse3']).stdout.trim().split(/\s+/);
   const options = ['-std=c17', '-D_GNU_SOURCE', '-D_FILE_OFFSET_BITS=64', '-O1', '-Wall', '-Wextra', '-Werror'];
-  execFileSync('cc', [...options, join(ROOT, 'test/support/faulty-fs.c'), '-o', program, ...library]);
+  execaSync('cc', [...options, join(ROOT, 'test/support/faulty-fs.c'), '-o', program, ...library]);
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // An agent that says what a test wants: a program for --agent that leads, through a unix socket, into the test's own process.
 // There it may also stand before a real rdstage and change what that says.
-import { type ChildProcess, spawn } from 'node:child_process';
+
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { execa } from 'execa';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../packages/rdpipe/src/model/protocol.ts';
 import { AGENT } from './agent-driver.ts';
 
@@ -109,7 +111,7 @@ export class HostileAgent {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #lines: AsyncIterator<string>;
   readonly #interface: Interface;
-  #real: ChildProcess | undefined;
+  #real: { readonly stdin: Writable } | undefined;
 
   constructor(socket: Socket, environment: NodeJS.ProcessEnv) {
     this.#socket = socket.on('error', () => {});
@@ -185,15 +187,16 @@ export class HostileAgent {
    * undefined. Resolves when it has ended or `change` has hung up.
    */
   async stand(change: (event: AgentEvent) => string | undefined | Promise<string | undefined>): Promise<void> {
-    const real = spawn(AGENT, ['--agent', '--nonce', this.nonce], {
+    const real = execa(AGENT, ['--agent', '--nonce', this.nonce], {
       env: this.#environment,
-      stdio: ['pipe', 'pipe', 'inherit'],
+      extendEnv: false,
+      stderr: 'inherit',
+      reject: false,
     });
     this.#real = real;
-    real.stdin.on('error', () => {});
-    void this.#pass(real);
+    void this.#pass(real.stdin);
     let isFirst = true;
-    for await (const line of createInterface({ input: real.stdout })) {
+    for await (const line of real) {
       const said = isFirst ? line : await change(JSON.parse(line));
       isFirst = false;
       if (said !== undefined && !this.#socket.destroyed) await this.write(`${said}\n`);
@@ -202,16 +205,16 @@ export class HostileAgent {
 
   hangUp(): void {
     this.#socket.destroy();
-    this.#real?.stdin?.destroy();
+    this.#real?.stdin.destroy();
   }
 
-  async #pass(real: ChildProcess): Promise<void> {
+  async #pass(input: Writable): Promise<void> {
     for (;;) {
       const line = await this.line();
       if (line === undefined) break;
-      real.stdin?.write(`${line}\n`);
+      input.write(`${line}\n`);
     }
-    real.stdin?.end();
+    input.end();
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Network namespaces: networks that the tests make for themselves, apart from the machine's own.
-import { isRunning } from './processes.ts';
-import { lines, output, succeeds } from './shell-out.ts';
+import { execaSync } from 'execa';
+import { isRunning, signalProcess } from './processes.ts';
 
 /** In its name is the process that removes it at its end. */
 const OWNED = /^rdpipe-[a-z]+-pid-(\d+)(?:-|$)/;
@@ -19,7 +19,7 @@ export function ownNamespaces(kind: string): string {
 /** Also removes what processes that were killed have left, a process that had this one's number among them. */
 export function makeNamespace(name: string): void {
   for (const other of namespaces().filter((other) => isStale(other, name))) removeNamespace(other);
-  output('ip', ['netns', 'add', name]);
+  execaSync('ip', ['netns', 'add', name]);
   configure(name, ['link set lo up']);
 }
 
@@ -28,28 +28,28 @@ export function removeNamespace(name: string): void {
   if (!namespaces().includes(name)) return;
   try {
     endProcessesInside(name);
-    output('ip', ['netns', 'delete', name]);
+    execaSync('ip', ['netns', 'delete', name]);
   } catch (error) {
     if (namespaces().includes(name)) throw error;
   }
 }
 
 export function endProcessesInside(namespace: string): void {
-  for (const pid of processesInside(namespace)) succeeds('kill', ['-KILL', String(pid)]);
+  for (const pid of processesInside(namespace)) signalProcess(pid, 'SIGKILL');
 }
 
 /** Those that ip(8) knows, by name. */
 export function namespaces(): string[] {
-  return lines('ip', ['netns', 'list']).map((line) => line.replace(/ .*/, ''));
+  return execaSync('ip', ['netns', 'list'], { lines: true }).stdout.map((line) => line.replace(/ .*/, ''));
 }
 
 export function processesInside(namespace: string): number[] {
-  return lines('ip', ['netns', 'pids', namespace]).map(Number);
+  return execaSync('ip', ['netns', 'pids', namespace], { lines: true }).stdout.map(Number);
 }
 
 /** Words of ip(8), a command each. */
 export function configure(namespace: string, commands: readonly string[]): void {
-  output('ip', ['-n', namespace, '-batch', '-'], `${commands.join('\n')}\n`);
+  execaSync('ip', ['-n', namespace, '-batch', '-'], { input: `${commands.join('\n')}\n` });
 }
 
 function isStale(name: string, wanted: string): boolean {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a test needs of the machine. Missing it fails in CI and skips, with the reason, elsewhere.
-import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { execaSync } from 'execa';
 import type { Context } from 'mocha';
 
 export function needsTool(test: Context, ...tools: readonly string[]): void {
@@ -25,8 +25,8 @@ export function needsFile(test: Context, path: string): void {
 
 /** The kernel makes none in a chroot, and some systems allow none to users. */
 export function needsUserNamespaces(test: Context): void {
-  const { status } = spawnSync('unshare', ['--user', '--map-root-user', 'true']);
-  if (status !== 0) lack(test, 'no user namespace can be made here');
+  if (execaSync('unshare', ['--user', '--map-root-user', 'true'], { reject: false }).failed)
+    lack(test, 'no user namespace can be made here');
 }
 
 /** Whatever else: undefined is nothing, words say what. */

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdsend and rdrecv as they were built (RD_BIN: another build's folder), each process known to its test.
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { Options } from 'execa';
 import { eventually } from './eventually.ts';
+import { type Ended, type Started, startProgram } from './start-program.ts';
+
+export type { Ended };
 
 export const BIN = process.env.RD_BIN ?? join(import.meta.dirname, '../../build/release');
 export const KEY = 'ab'.repeat(32);
 
-export interface Ended {
-  readonly status: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: Buffer;
-  readonly stderr: string;
-}
+export type Stdio = NonNullable<Options['stdio']>;
 
-export interface Program {
-  readonly child: ChildProcess;
-  readonly pid: number;
-  readonly ended: Promise<Ended>;
-  /** What it has said on standard error so far. */
-  stderr(): string;
+export interface Program extends Started {
   /** The port that `rdrecv 0` chose. */
   port(): Promise<number>;
 }
@@ -32,17 +24,17 @@ export interface Program {
 /** A scratch folder and the processes of a suite's tests: what still runs after a test is killed. */
 export class Bench {
   readonly folder = mkdtempSync(join(tmpdir(), 'rdpipe-native-'));
-  readonly #running = new Set<ChildProcess>();
+  readonly #running = new Set<Started>();
 
   path(name: string): string {
     return join(this.folder, name);
   }
 
-  rdsend(words: readonly string[], stdio: StdioOptions = ['ignore', 'ignore', 'pipe']): Program {
+  rdsend(words: readonly string[], stdio: Stdio = ['ignore', 'ignore', 'pipe']): Program {
     return this.start(join(BIN, 'rdsend'), words, stdio);
   }
 
-  rdrecv(words: readonly string[], stdio: StdioOptions = ['ignore', 'pipe', 'pipe']): Program {
+  rdrecv(words: readonly string[], stdio: Stdio = ['ignore', 'pipe', 'pipe']): Program {
     return this.start(join(BIN, 'rdrecv'), words, stdio);
   }
 
@@ -66,22 +58,19 @@ export class Bench {
     return { sent, received };
   }
 
-  start(file: string, words: readonly string[], stdio: StdioOptions): Program {
-    const child = spawn(file, words, {
-      cwd: this.folder,
-      stdio,
-      env: { ...process.env, PATH: `${BIN}:${process.env.PATH}` },
-    });
-    this.#running.add(child);
-    child.once('close', () => this.#running.delete(child));
-    return describe(child);
+  start(file: string, words: readonly string[], stdio: Stdio): Program {
+    const env = { PATH: `${BIN}:${process.env.PATH}` };
+    const started = startProgram([file, ...words], { cwd: this.folder, stdio, env });
+    this.#running.add(started);
+    void started.ended.then(() => this.#running.delete(started));
+    return { ...started, port: () => eventually(() => portIn(started.stderr())) };
   }
 
   /** After each test. */
   async killRest(): Promise<void> {
     const rest = [...this.#running];
-    for (const child of rest) child.kill('SIGKILL');
-    await Promise.all(rest.map((child) => once(child, 'close')));
+    for (const { child } of rest) child.kill('SIGKILL');
+    await Promise.all(rest.map(({ ended }) => ended));
   }
 
   /** After all of them. */
@@ -103,32 +92,8 @@ export async function digestOf(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-function describe(child: ChildProcess): Program {
-  const stdout: Buffer[] = [];
-  const stderr: Buffer[] = [];
-  child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
-  child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
-  child.stdin?.on('error', ignoreClosedReader);
-  const said = () => Buffer.concat(stderr).toString();
-  return {
-    child,
-    pid: child.pid ?? 0,
-    ended: once(child, 'close').then(([status, signal]) => ({
-      status,
-      signal,
-      stdout: Buffer.concat(stdout),
-      stderr: said(),
-    })),
-    stderr: said,
-    port: () => eventually(() => portIn(said())),
-  };
-}
-
 function portIn(text: string): number {
   const port = /listening on port (\d+)/.exec(text)?.[1];
   if (port === undefined) throw new Error(`no port in: ${text}`);
   return Number(port);
 }
-
-/** Who writes to a program that has gone sees it by its status. */
-function ignoreClosedReader(): void {}

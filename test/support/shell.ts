@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines run by bash, as a user types them.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
+import { type Ended, startProgram } from './start-program.ts';
 
-export interface Result {
-  readonly status: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: Buffer;
+export interface Result extends Ended {
   /** stdout as UTF-8. */
   readonly text: string;
-  readonly stderr: string;
 }
 
 export interface ShellOptions {
@@ -37,22 +32,24 @@ export interface Running {
 }
 
 export function startShell(script: string, options: ShellOptions): Running {
-  const [program = '', ...words] = [...(options.through ?? []), 'bash', '-c', script];
-  const child = spawn(program, words, {
+  const started = startProgram([...(options.through ?? []), 'bash', '-c', script], {
     cwd: options.cwd,
     env: options.env,
+    extendEnv: false,
     detached: true,
-    stdio: [options.stdin === 'open' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    stdin: options.stdin === 'open' ? 'pipe' : 'ignore',
   });
-  const stdout = collect(child, 'stdout');
-  const stderr = collect(child, 'stderr');
-  child.stdin?.on('error', ignoreClosedReader);
-  const result = ended(child, stdout, stderr, options.longestMs);
+  const { child, pid } = started;
+  const timer = setTimeout(() => process.kill(-pid, 'SIGKILL'), options.longestMs);
+  const result = started.ended.then((ended) => {
+    clearTimeout(timer);
+    return { ...ended, text: ended.stdout.toString() };
+  });
   const expectPrinted = (text: string) => {
-    expect(Buffer.concat(stdout).toString().slice(0, text.length), Buffer.concat(stderr).toString()).to.equal(text);
+    expect(started.stdout().toString().slice(0, text.length), started.stderr()).to.equal(text);
   };
   return {
-    pid: pidOf(child),
+    pid,
     result,
     write: (text) => void child.stdin?.write(text),
     closeInput: () => void child.stdin?.end(),
@@ -75,30 +72,3 @@ export function failed(result: Result, status: number, why: RegExp): void {
   expect(result.stderr).to.match(/^rdpipe: /);
   expect({ status: result.status, signal: result.signal }).to.deep.equal({ status, signal: null });
 }
-
-function collect(child: ChildProcess, name: 'stdout' | 'stderr'): Buffer[] {
-  const chunks: Buffer[] = [];
-  child[name]?.on('data', (chunk: Buffer) => chunks.push(chunk));
-  return chunks;
-}
-
-async function ended(
-  child: ChildProcess,
-  stdout: readonly Buffer[],
-  stderr: readonly Buffer[],
-  longestMs: number,
-): Promise<Result> {
-  const timer = setTimeout(() => process.kill(-pidOf(child), 'SIGKILL'), longestMs);
-  const [status, signal] = await once(child, 'close');
-  clearTimeout(timer);
-  const output = Buffer.concat(stdout);
-  return { status, signal, stdout: output, text: output.toString(), stderr: Buffer.concat(stderr).toString() };
-}
-
-function pidOf(child: ChildProcess): number {
-  if (child.pid === undefined) throw new Error('bash could not be started');
-  return child.pid;
-}
-
-/** Who writes to a reader that has gone sees it by its output. */
-function ignoreClosedReader(): void {}

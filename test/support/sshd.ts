@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real OpenSSH servers, on addresses of 127/8 or in networks that a test made, each a host with a home of its own, and the ssh configuration that names them.
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
+import { type Started, startProgram } from './start-program.ts';
 
 export interface HostSpec {
   /** The alias in the ssh configuration. */
@@ -58,14 +58,14 @@ export async function startSshHosts(
   makeKey(join(folder, 'key'));
   copyFileSync(join(folder, 'key.pub'), join(folder, 'authorized_keys'));
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true });
-  const servers: ChildProcess[] = [];
+  const servers: Started[] = [];
   const hosts = new Map<string, SshHost>();
   for (const [index, spec] of specs.entries()) {
     const address = spec.network?.address ?? `127.0.0.${index + 2}`;
     const port = spec.network === undefined ? await freePort(address) : SSH_PORT;
     const server = await startServer(folder, spec, address, port, environment);
     servers.push(server);
-    hosts.set(spec.name, { name: spec.name, address, port, home: join(folder, spec.name), pid: server.pid ?? 0 });
+    hosts.set(spec.name, { name: spec.name, address, port, home: join(folder, spec.name), pid: server.pid });
   }
   return { configFile: writeClientConfig(folder, specs, hosts), hosts, close: () => endAll(servers) };
 }
@@ -76,7 +76,7 @@ async function startServer(
   address: string,
   port: number,
   environment: Readonly<Record<string, string>>,
-): Promise<ChildProcess> {
+): Promise<Started> {
   const home = join(folder, spec.name);
   mkdirSync(home);
   makeKey(join(folder, `${spec.name}.host`));
@@ -99,8 +99,7 @@ async function startServer(
   writeFileSync(configFile, `${[...lines, ...penaltyLines(configFile)].join('\n')}\n`);
   const logFile = join(folder, `${spec.name}.log`);
   const through = spec.network?.through ?? [];
-  const [program = '', ...words] = [...through, SSHD, '-D', '-E', logFile, '-f', configFile];
-  const server = spawn(program, words, { stdio: 'ignore' });
+  const server = startProgram([...through, SSHD, '-D', '-E', logFile, '-f', configFile], { stdio: 'ignore' });
   await eventually(() =>
     expect(readFileSync(logFile, 'utf8')).to.include(`Server listening on ${address} port ${port}`),
   );
@@ -110,10 +109,8 @@ async function startServer(
 /** OpenSSH 9.8 and later shut an address out after failed logins, which some tests make on purpose. */
 function penaltyLines(scratchFile: string): string[] {
   writeFileSync(scratchFile, 'PerSourcePenalties no\n');
-  const unknown = spawnSync(SSHD, ['-t', '-f', scratchFile], { encoding: 'utf8' }).stderr.includes(
-    'Bad configuration option',
-  );
-  return unknown ? [] : ['PerSourcePenalties no'];
+  const { stderr } = execaSync(SSHD, ['-t', '-f', scratchFile], { reject: false });
+  return stderr.includes('Bad configuration option') ? [] : ['PerSourcePenalties no'];
 }
 
 function writeClientConfig(folder: string, specs: readonly HostSpec[], hosts: ReadonlyMap<string, SshHost>): string {
@@ -143,18 +140,12 @@ function clientBlock(spec: HostSpec, host: SshHost | undefined): string[] {
 }
 
 function makeKey(path: string): void {
-  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rdpipe-test', '-f', path]);
+  execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rdpipe-test', '-f', path]);
   chmodSync(path, 0o600);
 }
 
 /** A server's sessions end by themselves when their clients do. */
-async function endAll(servers: readonly ChildProcess[]): Promise<void> {
-  await Promise.all(
-    servers.map(async (server) => {
-      if (server.exitCode !== null || server.signalCode !== null) return;
-      const ended = once(server, 'exit');
-      server.kill('SIGTERM');
-      await ended;
-    }),
-  );
+async function endAll(servers: readonly Started[]): Promise<void> {
+  for (const { child } of servers) child.kill('SIGTERM');
+  await Promise.all(servers.map(({ ended }) => ended));
 }

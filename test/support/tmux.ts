@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real terminal of a chosen size, with bash in it: tmux keeps the screen, a test types and reads what a person would see.
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { execa } from 'execa';
 import { eventually } from './eventually.ts';
 import { isRunning } from './processes.ts';
 
@@ -42,7 +40,7 @@ export class Tmux {
     const size = ['-x', `${columns}`, '-y', `${rows}`];
     const shell = `PS1='$ ' TERM=${term ?? '$TERM'} exec bash --norc --noprofile -i`;
     const options = ['-S', socket, '-f', '/dev/null', 'new-session', '-d', ...size, shell];
-    await once(spawn('tmux', options, { cwd, env, stdio: 'ignore' }), 'close');
+    await execa('tmux', options, { cwd, env, extendEnv: false, stdio: 'ignore' });
     return new Tmux(socket, Number(await tmux(socket, 'display-message', '-p', '#{pid}')));
   }
 
@@ -140,6 +138,5 @@ export class Tmux {
 }
 
 async function tmux(socket: string, ...words: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('tmux', ['-S', socket, ...words]);
-  return stdout;
+  return (await execa('tmux', ['-S', socket, ...words])).stdout;
 }

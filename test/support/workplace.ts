@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shell in which `rdpipe` is the built one and knows the hosts of an ssh configuration, a fresh working folder a test, and the
 // proof after each test that nothing of it still runs on this machine.
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { eventually } from './eventually.ts';
 import { MARK_VARIABLE, processesWith, signalProcess } from './processes.ts';
 import { ROOT } from './root.ts';
@@ -43,7 +43,7 @@ export class Workplace {
   /** An installed copy of its own: its prefix. */
   protected install(): string {
     const staged = ['install', `DESTDIR=${this.#base}/staged`, 'PREFIX=/opt/rd'];
-    execFileSync('make', ['-s', ...staged], { cwd: ROOT, stdio: 'pipe' });
+    execaSync('make', ['-s', ...staged], { cwd: ROOT });
     const prefix = join(this.#base, 'installed');
     renameSync(join(this.#base, 'staged/opt/rd'), prefix);
     return prefix;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ZFS pools on files, in user space. One zfs-fuse daemon a machine: one that runs already is used and left alone.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execaSync } from 'execa';
 import { eventually } from './eventually.ts';
+import { type Started, startProgram } from './start-program.ts';
 
 export interface ZfsPool {
   readonly name: string;
@@ -31,34 +31,24 @@ export async function startZfs(): Promise<Zfs> {
     to,
     close: async () => {
       for (const pool of [from, to]) await eventually(() => destroyPool(pool));
-      if (daemon !== undefined) await endDaemon(daemon);
+      daemon?.child.kill('SIGTERM');
+      await daemon?.ended;
       rmSync(scratch, { recursive: true });
     },
   };
 }
 
 function isRunning(): boolean {
-  try {
-    execFileSync('zpool', ['list'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
+  return !execaSync('zpool', ['list'], { stdio: 'ignore', reject: false }).failed;
 }
 
-async function startDaemon(): Promise<ChildProcess> {
+async function startDaemon(): Promise<Started> {
   for (const folder of ['/var/run/zfs', '/run/lock', '/etc/zfs']) mkdirSync(folder, { recursive: true });
-  const daemon = spawn('zfs-fuse', ['--no-daemon'], { stdio: 'ignore' });
+  const daemon = startProgram(['zfs-fuse', '--no-daemon'], { stdio: 'ignore' });
   await eventually(() => {
     if (!isRunning()) throw new Error('zfs-fuse does not answer');
   });
   return daemon;
-}
-
-async function endDaemon(daemon: ChildProcess): Promise<void> {
-  const ended = once(daemon, 'exit');
-  daemon.kill('SIGTERM');
-  await ended;
 }
 
 /** A name that no pool ever had here: zfs-fuse may remember busy ones. */
@@ -68,11 +58,11 @@ function createPool(scratch: string, role: string): ZfsPool {
   const folder = join(scratch, role);
   writeFileSync(disk, '');
   truncateSync(disk, POOL_BYTES);
-  execFileSync('zpool', ['create', '-o', 'cachefile=none', '-m', folder, name, disk], { stdio: 'ignore' });
+  execaSync('zpool', ['create', '-o', 'cachefile=none', '-m', folder, name, disk]);
   return { name, folder };
 }
 
 /** Refused while a send that was cut off still reads. */
 function destroyPool(pool: ZfsPool): void {
-  execFileSync('zpool', ['destroy', '-f', pool.name], { stdio: 'ignore' });
+  execaSync('zpool', ['destroy', '-f', pool.name]);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The screen of a terminal of a given size, typed at bash, with the built bundle or an installed copy of it.
-import { execFileSync } from 'node:child_process';
+
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';
@@ -108,7 +109,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     it('asks for a host key and for a passphrase, of which nothing is shown', () =>
       onTerminal(async (terminal) => {
         const key = join(lab.folder, 'locked');
-        execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret word', '-f', key]);
+        execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret word', '-f', key]);
         const known = `-o UserKnownHostsFile=${lab.folder}/known -o StrictHostKeyChecking=ask`;
         await lab.authorize(`${key}.pub`);
         await terminal.start(`echo hi | rdpipe ${known} -o IdentityFile=${key} h1:'tr a-z A-Z'`);

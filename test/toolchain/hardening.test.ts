@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is shipped is built so that a mistake in it ends the program: protections read from the files, not from the Makefile.
-import { execFileSync, spawnSync } from 'node:child_process';
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { needs, needsFile, needsTool } from '../support/needs.ts';
 import { ROOT } from '../support/root.ts';
+import { runProgram } from '../support/run-program.ts';
 
 const BUILD = join(ROOT, 'build');
 const PROGRAMS = ['rdsend', 'rdrecv', 'rdstage'];
@@ -51,7 +53,7 @@ describe('a built program', () => {
       .slice(1);
     expect(objects).to.have.length.above(50);
     expect(objects.filter((notes) => !BRANCHES.test(notes))).to.deep.equal([]);
-    const start = execFileSync('cc', ['-print-file-name=Scrt1.o'], { encoding: 'utf8' }).trim();
+    const start = execaSync('cc', ['-print-file-name=Scrt1.o']).stdout;
     if (BRANCHES.test(readelf('--notes', start)))
       expect(readelf('--notes', built(this, 'release/rdstage'))).to.match(BRANCHES);
   });
@@ -75,9 +77,8 @@ describe("the Makefile honours the user's flags", () => {
     expect(link).to.have.length.above(20);
     expect(compile.filter((line) => !line.includes('-DRD_OF_THE_USER'))).to.deep.equal([]);
     expect(link.filter((line) => !/-pie .*-Wl,--of-the-user/.test(line))).to.deep.equal([]);
-    const { status, stderr } = spawnSync('make', ['-s', 'headers', 'CPPFLAGS=-DRD_H -include none.h'], {
+    const { status, stderr } = runProgram('make', ['-s', 'headers', 'CPPFLAGS=-DRD_H -include none.h'], {
       cwd: ROOT,
-      encoding: 'utf8',
     });
     expect(status).to.equal(2);
     expect(stderr).to.contain('none.h: No such file');
@@ -108,9 +109,9 @@ function built(test: Mocha.Context, name: string): string {
 }
 
 function readelf(what: string, file: string): string {
-  return execFileSync('readelf', [what, '--wide', file], { encoding: 'utf8', maxBuffer: 1 << 28, stdio: 'pipe' });
+  return execaSync('readelf', [what, '--wide', file], { maxBuffer: 1 << 28 }).stdout;
 }
 
 function make(...words: string[]): string {
-  return execFileSync('make', ['-s', ...words], { cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 28 });
+  return execaSync('make', ['-s', ...words], { cwd: ROOT }).stdout;
 }

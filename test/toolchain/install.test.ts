@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An installed copy runs from where it was put, without the checkout, and goes without a trace.
-import { execFileSync, spawnSync } from 'node:child_process';
+
 import {
   existsSync,
   mkdirSync,
@@ -16,7 +16,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { ROOT } from '../support/root.ts';
+import { runProgram } from '../support/run-program.ts';
 
 describe('make install', () => {
   let staging: string;
@@ -37,8 +39,8 @@ describe('make install', () => {
   });
 
   it('gives a copy that runs a pipeline', () => {
-    const options = { input: 'hi\n', encoding: 'utf8', env: { PATH: process.env.PATH, HOME: staging } } as const;
-    const run = spawnSync(join(prefix, 'bin/rdpipe'), [':tr a-z A-Z', ':rev'], options);
+    const options = { input: 'hi\n', env: { PATH: process.env.PATH, HOME: staging }, extendEnv: false } as const;
+    const run = runProgram(join(prefix, 'bin/rdpipe'), [':tr a-z A-Z', ':rev'], options);
     expect({ status: run.status, text: run.stdout, stderr: run.stderr }).to.deep.equal({
       status: 0,
       text: 'IH\n',
@@ -49,7 +51,7 @@ describe('make install', () => {
   it('gives a copy that draws on a terminal with a size', () => {
     const line = `stty cols 80 rows 24; echo hi | ${join(prefix, 'bin/rdpipe')} -v ':tr a-z A-Z' :rev`;
     const env = { PATH: process.env.PATH, HOME: staging, TERM: 'xterm-256color' };
-    const run = spawnSync('script', ['-qec', line, '/dev/null'], { input: '', encoding: 'utf8', env });
+    const run = runProgram('script', ['-qec', line, '/dev/null'], { input: '', env, extendEnv: false });
     expect(run.status, run.stdout).to.equal(0);
     expect(run.stdout).to.contain('connecting to this machine').and.to.contain('IH\r\n');
   });
@@ -57,8 +59,8 @@ describe('make install', () => {
   it('reads what draws only when a page is written', () => {
     const pages = join(prefix, 'lib/rdpipe/build/rdpipe/pages.cjs');
     const page = join(staging, 'run.html');
-    const options = { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: staging } } as const;
-    const run = (...words: string[]) => spawnSync(join(prefix, 'bin/rdpipe'), words, options);
+    const options = { env: { PATH: process.env.PATH, HOME: staging }, extendEnv: false } as const;
+    const run = (...words: string[]) => runProgram(join(prefix, 'bin/rdpipe'), words, options);
     expect(run('--report', page, ':true').status).to.equal(0);
     expect(statSync(page).size).to.be.greaterThan(1000);
     renameSync(pages, `${pages}.away`);
@@ -71,7 +73,7 @@ describe('make install', () => {
 
   for (const program of ['rdsend', 'rdrecv', 'rdstage', 'rdpipe']) {
     it(`gives a ${program} that tells its version`, () => {
-      const run = spawnSync(join(prefix, 'bin', program), ['--version'], { encoding: 'utf8' });
+      const run = runProgram(join(prefix, 'bin', program), ['--version']);
       expect({ status: run.status, stderr: run.stderr }).to.deep.equal({ status: 0, stderr: '' });
       expect(run.stdout).to.match(/\d+\.\d+\.\d+/);
     });
@@ -113,7 +115,7 @@ describe('make install', () => {
     });
 
     function byCron(line: string) {
-      return spawnSync('/bin/sh', ['-c', line], { encoding: 'utf8', env: { PATH: bare, HOME: staging } });
+      return runProgram('/bin/sh', ['-c', line], { env: { PATH: bare, HOME: staging }, extendEnv: false });
     }
 
     /** That of docs/unattended.md is installed below /usr/local. */
@@ -166,7 +168,7 @@ describe('make uninstall', () => {
   });
 
   it('says that nothing is there', () => {
-    const { status, stderr } = spawnSync('make', ['uninstall', ...where], { cwd: ROOT, encoding: 'utf8' });
+    const { status, stderr } = runProgram('make', ['uninstall', ...where], { cwd: ROOT });
     expect(stderr).to.match(/^no rdpipe is installed below .*\/opt\/rd\n/);
     expect(status).to.equal(2);
   });
@@ -176,7 +178,7 @@ describe('make install without a build', () => {
   it('names the command that builds, and compiles nothing', () => {
     const target = join(tmpdir(), 'rdpipe-test-never');
     const words = ['install', 'OUT=build/never', `DESTDIR=${target}`];
-    const { status, stderr } = spawnSync('make', words, { cwd: ROOT, encoding: 'utf8' });
+    const { status, stderr } = runProgram('make', words, { cwd: ROOT });
     expect(stderr).to.contain("run 'npm run build' first\n");
     expect(status).to.equal(2);
     expect([join(ROOT, 'build/never'), target].filter(existsSync)).to.deep.equal([]);
@@ -187,7 +189,7 @@ describe('the package for npm', () => {
   const folder = join(ROOT, 'packages/rdpipe');
 
   it('is not made: it would be without its programs', () => {
-    const { status, stderr } = spawnSync('npm', ['pack', '--dry-run'], { cwd: folder, encoding: 'utf8' });
+    const { status, stderr } = runProgram('npm', ['pack', '--dry-run'], { cwd: folder });
     expect(stderr).to.contain('no package for npm is made: it would be without its programs');
     expect(status).to.equal(1);
   });
@@ -198,7 +200,7 @@ describe('the package for npm', () => {
 });
 
 function make(...words: string[]): void {
-  execFileSync('make', words, { cwd: ROOT, stdio: 'pipe' });
+  execaSync('make', words, { cwd: ROOT });
 }
 
 function everythingIn(folder: string): string[] {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the programs that are copied to a host need there.
-import { execFileSync } from 'node:child_process';
+
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { needsFile, needsTool } from '../support/needs.ts';
 
 const BUILD = join(import.meta.dirname, '../../build');
@@ -26,7 +27,7 @@ describe('a copied program', () => {
 
 /** The loader belongs to the C library. */
 function librariesOf(program: string): string[] {
-  const text = execFileSync('readelf', ['--dynamic', '--wide', program], { encoding: 'utf8', stdio: 'pipe' });
+  const text = execaSync('readelf', ['--dynamic', '--wide', program]).stdout;
   const names = [...text.matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(([, name = '']) => name);
   return names.filter((name) => !name.startsWith('ld-linux')).sort();
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The static build hides the linker's warnings of what libcrypto has and no program calls, and no others.
 
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { ROOT } from '../support/root.ts';
+import { runProgram } from '../support/run-program.ts';
 
 describe('the static build', () => {
   let out: string;
@@ -40,14 +41,14 @@ describe('the static build', () => {
   function linkWith(source: string): string {
     const [file, object] = [join(out, 'more.c'), join(out, 'more.o')];
     writeFileSync(file, source);
-    expect(spawnSync('cc', ['-c', '-o', object, file]).status).to.equal(0);
+    execaSync('cc', ['-c', '-o', object, file]);
     rmSync(join(out, 'rdsend'), { force: true });
     return link(`LDFLAGS=${object}`).stderr;
   }
 
   function link(...words: string[]) {
     const line = ['-s', 'STATIC=1', `OUT=${out}`, ...words, join(out, 'rdsend')];
-    const { status, stderr } = spawnSync('make', line, { cwd: ROOT, encoding: 'utf8' });
+    const { status, stderr } = runProgram('make', line, { cwd: ROOT });
     return { status, stderr };
   }
 });

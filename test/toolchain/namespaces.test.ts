@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A test run that is killed leaves its networks behind. The next one removes them, but not those of one that still runs.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { Cables } from '../support/cables.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeNamespace, namespaces, ownNamespaces, processesInside, removeNamespace } from '../support/namespaces.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
 import { isRunning } from '../support/processes.ts';
+import { runProgram } from '../support/run-program.ts';
+import { startProgram } from '../support/start-program.ts';
 
 const KINDS = ['cables', 'networks', 'bench', 'lab'] as const;
 
@@ -38,18 +40,18 @@ describe('network namespaces of the tests', () => {
     const name = add(`${ownNamespaces('networks')}-x`);
     ip('-n', name, 'link', 'add', 'old', 'type', 'bridge');
     makeNamespace(name);
-    expect(spawnSync('ip', ['-n', name, 'link', 'show', 'old']).status).to.equal(1);
+    expect(runProgram('ip', ['-n', name, 'link', 'show', 'old']).status).to.equal(1);
   });
 
   it('stay when their owner lives, and this process keeps its own', async () => {
-    const owner = spawn('sleep', ['60']);
-    await once(owner, 'spawn');
+    const owner = startProgram(['sleep', '60'], {});
     try {
       const others = add(`rdpipe-networks-pid-${owner.pid}-x`);
       const own = add(`${ownNamespaces('networks')}-x`);
       withCables(() => expect(namespaces()).to.include.members([others, own]));
     } finally {
-      await end(owner);
+      owner.child.kill();
+      await owner.ended;
     }
   });
 
@@ -76,7 +78,7 @@ function withCables(check: () => void): void {
 
 /** Pid of a process that runs inside. */
 async function startInside(namespace: string): Promise<number> {
-  spawn('ip', ['netns', 'exec', namespace, 'sleep', '60'], { stdio: 'ignore' }).unref();
+  startProgram(['ip', 'netns', 'exec', namespace, 'sleep', '60'], { stdio: 'ignore' }).child.unref();
   return eventually(() => {
     const [pid] = processesInside(namespace);
     if (pid === undefined) throw new Error(`nothing runs inside ${namespace} yet`);
@@ -85,16 +87,9 @@ async function startInside(namespace: string): Promise<number> {
 }
 
 function pidOfTheDead(): number {
-  const { pid } = spawnSync('true');
-  return pid;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  child.kill();
-  await once(child, 'exit');
+  return Number(execaSync('sh', ['-c', 'echo $$']).stdout);
 }
 
 function ip(...words: readonly string[]): void {
-  const { status, stderr } = spawnSync('ip', words, { encoding: 'utf8' });
-  expect(status, stderr).to.equal(0);
+  execaSync('ip', words);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regressions that show in the sources and in how they are built; and docs/testing.md names the test of every regression.
-import { execFileSync } from 'node:child_process';
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { ROOT } from '../support/root.ts';
 
 const FAILURES = 27;
@@ -18,7 +19,7 @@ describe('the native programs', () => {
   });
 
   it('need no special processor, and give every queue a size', () => {
-    const commands = execFileSync('make', ['-n', '-B', 'all'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
+    const commands = execaSync('make', ['-n', '-B', 'all'], { cwd: ROOT, lines: true }).stdout;
     const special = commands.filter((line) => /\s-m(?!d\b|md\b)/.test(line));
     expect(special.filter((line) => !line.includes('digest_avx2.c'))).to.deep.equal([]);
     expect(read('packages/rdcore-native/src/crypto/digest.c')).to.match(/__builtin_cpu_supports\("avx2"\)/);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sources build where the headers of RDMA are missing, and such programs refuse RDMA in words.
 
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { type Run, runProgram } from '../support/run-program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const OUT = 'build/plain';
@@ -63,13 +63,10 @@ describe('a build without RDMA', () => {
   });
 });
 
-function make(...args: string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync('make', ['-s', `OUT=${OUT}`, ...args], { cwd: ROOT, encoding: 'utf8' });
-  return { status, stdout, stderr };
+function make(...args: string[]): Run {
+  return runProgram('make', ['-s', `OUT=${OUT}`, ...args], { cwd: ROOT });
 }
 
-function run(program: string, ...args: string[]) {
-  const options = { encoding: 'utf8', input: '', timeout: 10_000 } as const;
-  const { status, stdout, stderr } = spawnSync(join(ROOT, OUT, program), args, options);
-  return { status, stdout, stderr };
+function run(program: string, ...args: string[]): Run {
+  return runProgram(join(ROOT, OUT, program), args, { input: '', timeout: 10_000 });
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of a command line that would make a marker where a shell that they are not meant for got hold of them.
-import { execFileSync } from 'node:child_process';
+
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import type { Lab } from '../../support/lab.ts';
 import { ROOT } from '../../support/root.ts';
 
@@ -89,7 +90,7 @@ function pathWithoutSsh(lab: Lab): string {
   const folder = join(lab.folder, 'bin');
   mkdirSync(folder);
   for (const tool of ['sh', 'node', 'dirname', 'readlink', 'false'])
-    symlinkSync(execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim(), join(folder, tool));
+    symlinkSync(execaSync('sh', ['-c', `command -v ${tool}`]).stdout, join(folder, tool));
   return folder;
 }
 

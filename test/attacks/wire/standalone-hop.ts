@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hop by hand with somebody on the way between its two ends: rdsend dials him for rdrecv.
-import { execFileSync } from 'node:child_process';
+
 import { join } from 'node:path';
+import { execaSync } from 'execa';
 import { type Bench, BIN, type Ended, KEY } from '../../support/programs.ts';
 import { type Meddler, Relay } from './relay.ts';
 
@@ -36,6 +37,6 @@ export async function endsOf(
 
 /** Why rdsend and rdrecv as they are here cannot do it; undefined: they can. */
 export function lacksEncryption(encrypt: Encryption): string | undefined {
-  const help = execFileSync(join(BIN, 'rdsend'), ['--help'], { encoding: 'utf8' });
+  const help = execaSync(join(BIN, 'rdsend'), ['--help']).stdout;
   return new RegExp(`\\b${encrypt}\\b`).test(help) ? undefined : `these programs have no --encrypt ${encrypt}`;
 }

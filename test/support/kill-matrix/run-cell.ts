@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one cell of the kill matrix: a pipeline is brought into the phase, the process is killed, the promises are checked.
-import { execFileSync } from 'node:child_process';
+
 import { constants, type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { execaSync } from 'execa';
 import { eventually } from '../eventually.ts';
 import type { Lab } from '../lab.ts';
 import { signalProcess } from '../processes.ts';
@@ -77,7 +78,7 @@ async function prepare(lab: Lab, cell: Cell): Promise<Place> {
 /** A write that finds it full fails with EAGAIN: one that waited for a reader who is gone could not be taken back. */
 async function openFifo(lab: Lab, name: string): Promise<FileHandle> {
   const path = join(lab.folder, name);
-  execFileSync('mkfifo', [path]);
+  execaSync('mkfifo', [path]);
   return open(path, constants.O_RDWR | constants.O_NONBLOCK);
 }
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Runs a program to its end, whatever its status, and returns what it wrote as it is. */
+import { execaSync, type SyncOptions } from 'execa';
+
+export interface Run {
+  /** Undefined when a signal ended it. */
+  readonly status: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export function runProgram(
+  program: string,
+  words: readonly string[] = [],
+  options: Pick<SyncOptions, 'cwd' | 'env' | 'extendEnv' | 'input' | 'stdin' | 'timeout'> = {},
+): Run {
+  const ended = execaSync(program, words, { ...options, reject: false, stripFinalNewline: false });
+  return { status: ended.exitCode, stdout: ended.stdout, stderr: ended.stderr };
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Starts a program that a test watches: what it writes is collected, and however it ends, that is a result. */
+import { execa, type Options, type ResultPromise } from 'execa';
+
+export interface Ended {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly child: ResultPromise<Options>;
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  /** What it has written so far. */
+  stdout(): Buffer;
+  stderr(): string;
+}
+
+export function startProgram([program = '', ...words]: readonly string[], options: Options): Started {
+  const watched: Options = { ...options, reject: false, buffer: false, forceKillAfterDelay: false };
+  const child = execa(program, words, watched);
+  if (child.pid === undefined) throw new Error(`cannot start ${program}`);
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+  const started = {
+    child,
+    pid: child.pid,
+    stdout: () => Buffer.concat(stdout),
+    stderr: () => Buffer.concat(stderr).toString(),
+  };
+  const ended = child.then(({ exitCode = null, signal = null }) => ({
+    status: exitCode,
+    signal,
+    stdout: started.stdout(),
+    stderr: started.stderr(),
+  }));
+  return { ...started, ended };
+}
