@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps what V8 compiled in a run of the program: build/rdpipe/program.cache. The run has two hosts, which are this machine behind a
 // stand-in for ssh, so that what runs do is in it.
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execaSync } from 'execa';
 
 /** What rdpipe asks of ssh: the configuration, a connection that lasts (its path is seen to appear), a shell. */
 const STAND_IN = `#!/bin/sh
@@ -29,13 +29,9 @@ export function keepCompiledCode(root) {
     const keep = ['--require', join(root, 'scripts/keep-compiled-code.cjs')];
     const words = [...keep, join(root, 'build/rdpipe/rdpipe.cjs'), '-v', 'one:cat', 'two:cat'];
     const env = { PATH: `${folder}:${process.env.PATH}`, HOME: join(folder, 'home') };
-    const { status, stderr } = spawnSync(process.execPath, words, {
-      input: 'hi\n',
-      env,
-      encoding: 'utf8',
-      timeout: 60_000,
-    });
-    if (status !== 0) console.error(`bundle: no compiled code was kept, so that rdpipe starts more slowly: ${stderr}`);
+    const options = { input: 'hi\n', env, extendEnv: false, timeout: 60_000, reject: false };
+    const { failed, stderr } = execaSync(process.execPath, words, options);
+    if (failed) console.error(`bundle: no compiled code was kept, so that rdpipe starts more slowly: ${stderr}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

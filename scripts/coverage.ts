@@ -3,9 +3,9 @@
 // themselves (test/native, test/agent). What only the lab runs, as everything over RDMA, counts as missed.
 // Builds with gcc --coverage in build/coverage, runs them, and prints lines and branches by file and by package, then
 // the functions that nothing called in the ten files that are covered least.
-import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { execaSync } from 'execa';
 
 const ROOT = join(import.meta.dirname, '..');
 const OUT = 'build/coverage';
@@ -46,7 +46,7 @@ process.exitCode = main();
 
 function main(): number {
   const make = ['-s', '-j2', `OUT=${OUT}`, ...FLAGS, 'all', 'test-programs', 'fuzz-programs'];
-  if (spawnSync('make', make, { cwd: ROOT, stdio: 'inherit' }).status !== 0) return 1;
+  if (execaSync('make', make, { cwd: ROOT, stdio: 'inherit', reject: false }).failed) return 1;
   for (const data of filesBelow(OUT, /\.gcda$/)) rmSync(join(ROOT, data));
   const failed = [...suites(), ...corpora(), PROGRAMS].filter((argv) => !runs(argv));
   for (const [program] of failed) console.error(`coverage: ${program} failed: what it reached may be missing`);
@@ -75,27 +75,18 @@ function filesBelow(folder: string, pattern: RegExp): string[] {
 }
 
 function runs([program = '', ...args]: readonly string[]): boolean {
-  const env = { ...process.env, RD_BIN: join(ROOT, OUT) };
-  const options = {
-    cwd: ROOT,
-    env,
-    timeout: program === PROGRAMS[0] ? PROGRAMS_MOST_MS : SUITE_MOST_MS,
-    encoding: 'utf8',
-  } as const;
-  const done = spawnSync(join(ROOT, program), args, options);
-  if (done.status !== 0) console.error(done.stderr);
-  return done.status === 0;
+  const env = { RD_BIN: join(ROOT, OUT) };
+  const timeout = program === PROGRAMS[0] ? PROGRAMS_MOST_MS : SUITE_MOST_MS;
+  const { failed, stderr } = execaSync(join(ROOT, program), args, { cwd: ROOT, env, timeout, reject: false });
+  if (failed) console.error(stderr);
+  return !failed;
 }
 
 /** An object without counts was never run: all of it counts as missed. */
 function coveredBy(notes: string): Covered[] {
-  const asked = spawnSync('gcov', ['--json-format', '--stdout', '--branch-probabilities', notes], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
-  if (asked.status !== 0) throw new Error(`gcov ${notes}: ${asked.stderr}`);
-  const said = JSON.parse(asked.stdout) as GcovOutput;
+  const words = ['--json-format', '--stdout', '--branch-probabilities', notes];
+  const { stdout } = execaSync('gcov', words, { cwd: ROOT, maxBuffer: 1 << 28 });
+  const said = JSON.parse(stdout) as GcovOutput;
   return said.files
     .filter(({ file }) => file.startsWith('packages/') && file.endsWith('.c'))
     .map(({ file, lines, functions }) => ({

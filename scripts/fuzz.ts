@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the fuzz targets with clang and runs them: `npm run fuzz [-- [TARGET...] OPTION...]`, see USAGE. What they find is
 // in build/fuzz/found, and the inputs that cover more than the kept corpora in build/fuzz/corpus.
-import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { parseArgs } from 'node:util';
+import { execa, execaSync } from 'execa';
 
 const ROOT = join(import.meta.dirname, '..');
 const BUILT = join(ROOT, 'build/fuzz');
@@ -122,10 +122,10 @@ function allTargets(): Target[] {
 }
 
 function clangCanFuzz(): boolean {
-  const asked = spawnSync('clang', ['-fsanitize=fuzzer,address', '-x', 'c', '-', '-o', '/dev/null'], {
-    input: 'int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size) { return data && size ? 0 : 0; }',
-  });
-  return asked.status === 0;
+  const input =
+    'int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size) { return data && size ? 0 : 0; }';
+  const words = ['-fsanitize=fuzzer,address', '-x', 'c', '-', '-o', '/dev/null'];
+  return !execaSync('clang', words, { input, reject: false }).failed;
 }
 
 async function atATime<T, R>(jobs: number, items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
@@ -147,13 +147,14 @@ async function fuzz(target: Target, amount: Amount): Promise<Result> {
   const dictionary = existsSync(target.dictionary) ? [`-dict=${target.dictionary}`] : [];
   const log = join(BUILT, `${target.name}.log`);
   const options = [...LIMITS, ...PLAIN, ...limitOf(target, amount), ...dictionary, maxLengthOf(target)];
-  const file = openSync(log, 'w');
-  const running = spawn(target.program, [...options, target.corpus, target.kept], {
+  const { failed } = await execa(target.program, [...options, target.corpus, target.kept], {
     cwd: ROOT,
-    env: { ...process.env, ASAN_OPTIONS: ASAN },
-    stdio: ['ignore', file, file],
+    env: { ASAN_OPTIONS: ASAN },
+    stdio: ['ignore', { file: log }, { file: log }],
+    buffer: false,
+    reject: false,
   });
-  const good = await new Promise<boolean>((resolve) => running.on('exit', (status) => resolve(status === 0)));
+  const good = !failed;
   const said = readFileSync(log, 'utf8');
   if (!good) console.log(`== ${target.name}\n${said.split('\n').slice(-60).join('\n')}`);
   const executions = lastNumber(said, /^stat::number_of_executed_units: (\d+)/gm);
@@ -219,7 +220,7 @@ function keep(target: Target): boolean {
 }
 
 function succeeds(program: string, ...args: readonly string[]): boolean {
-  return spawnSync(program, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
+  return !execaSync(program, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], reject: false }).failed;
 }
 
 function usage(): number {

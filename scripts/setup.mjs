@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]]`. Plain node: nothing is
-// installed yet. With everything in place it only builds. `--bench` also asks for the peers of the benchmark, `--test` for
+// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]]`. Plain node, without execa:
+// nothing is installed yet. With everything in place it only builds. `--bench` also asks for the peers of the benchmark, `--test` for
 // these and what the test suites use, `--full` for what only the full ones do.
 // It prints a line for each step. What the steps print is shown if they fail; of the build, the warnings always.
 import { spawn, spawnSync } from 'node:child_process';

@@ -2,7 +2,7 @@
 // Runs the parts of the test suite one after another: `node scripts/test.mjs [--full] [PART...]`.
 // Each part prints its time. At the end stands what failed, for logs of which only the end is kept; the last line is the sum,
 // `N passed, N failed[, N skipped]`.
-import { spawn } from 'node:child_process';
+import { spawn } from 'node:child_process'; // not execa: the first part installs it
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes of another user, as sudo starts them: the agent, which is not root here, asks them to end before it kills, and
 // what it may not signal it names, and never lets see an end of file.
-
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user's words reach no shell but the one they are meant for. All of them: test/full/agent-input.test.ts.
-
 import { useLab } from '../support/lab.ts';
 import { sample } from '../support/sample.ts';
 import { expectNoShell, INPUT_CASES } from './agent/input-cases.ts';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A peer that holds the key and breaks the rules, against rdsend and rdrecv in every way to meet, as they are built and with sanitizers.
-
 import { expect } from 'chai';
 import { execa } from 'execa';
 import { ROOT } from '../support/root.ts';

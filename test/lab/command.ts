@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `npm run lab -- ...`: the virtual hosts by hand.
-
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a host starts from: busybox, the modules that it needs to reach this machine's /, the guest's scripts, its keys.
-
 import { appendFileSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execaSync } from 'execa';

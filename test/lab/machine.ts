@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One virtual host: a qemu without acceleration, so that it is the same on every machine.
-
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peers that die, stall or guess, and consumers that leave.
-
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'chai';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sinks in a directory for all, as /tmp is, whatever fs.protected_symlinks and its like are set to.
-
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { execaSync } from 'execa';

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine as a new user has it: Debian 12 with git, sudo, node and npm, and nothing else, in a folder. Each command line has the
 // mounts that a system needs, and its processes, in namespaces of its own: both are gone when it ends.
-
 import {
   chmodSync,
   cpSync,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The screen of a terminal of a given size, typed at bash, with the built bundle or an installed copy of it.
-
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';

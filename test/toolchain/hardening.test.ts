@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is shipped is built so that a mistake in it ends the program: protections read from the files, not from the Makefile.
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

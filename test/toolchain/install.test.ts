@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // An installed copy runs from where it was put, without the checkout, and goes without a trace.
-
 import {
   existsSync,
   mkdirSync,

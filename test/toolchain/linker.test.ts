@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The static build hides the linker's warnings of what libcrypto has and no program calls, and no others.
-
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

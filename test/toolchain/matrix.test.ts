@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The counts that docs/testing.md gives for faults and attacks are true: there are no fewer tests than it says.
-
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sources build where the headers of RDMA are missing, and such programs refuse RDMA in words.
-
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

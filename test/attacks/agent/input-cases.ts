@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of a command line that would make a marker where a shell that they are not meant for got hold of them.
-
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
