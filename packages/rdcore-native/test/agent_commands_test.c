@@ -5,26 +5,34 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define RUN_63 "123456789-123456789-123456789-123456789-123456789-123456789-123"
 #define OPEN_WITHOUT_ENCRYPT "{\"op\":\"open\",\"key\":\"" KEY "\",\"run\":\"r\",\"hop\":1,"
 #define OPEN_BEGIN OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"always\","
 #define OPEN_TIMES "\"connect_timeout_ms\":1,\"stall_timeout_ms\":2000,"
 
 static struct rd_command command;
 
-static bool decode(const char *text) {
+// NULL, or why it is refused.
+static const char *refusal(const char *text) {
+  static struct rd_error error;
   json_error_t where;
-  struct rd_error error = {.code = RD_CODE_OK};
   json_t *message = json_loads(text, 0, &where);
   REQUIRE(message != NULL);
+  error = (struct rd_error){.code = RD_CODE_OK};
   bool good = rd_agent_command_decode(message, &command, &error);
-  CHECK(good == (error.code == RD_CODE_OK));
+  CHECK(error.code == (good ? RD_CODE_OK : RD_CODE_INTERNAL));
   json_decref(message);
-  return good;
+  return good ? NULL : error.message;
+}
+
+static bool decode(const char *text) {
+  return refusal(text) == NULL;
 }
 
 static void test_open(void) {
@@ -102,54 +110,89 @@ static void test_adopt(void) {
   close(fds[1]);
 }
 
-static void test_nonsense(void) {
-  static const char *const texts[] = {
-      "{}",
-      "{\"op\":1}",
-      "{\"op\":\"fly\"}",
-      "{\"op\":\"open\"}",
-      OPEN_WITHOUT_ENCRYPT OPEN_TIMES "\"buffer\":65536}",
-      OPEN_WITHOUT_ENCRYPT "\"encrypt\":true," OPEN_TIMES "\"buffer\":65536}",
-      OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"mac\"," OPEN_TIMES "\"buffer\":65536}",
-      OPEN_WITHOUT_ENCRYPT "\"encrypt\":\"auto\"," OPEN_TIMES "\"buffer\":65536}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65535}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":1e9}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"bind\":7}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"poll\":1}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":20}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":-1}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"compress\":\"zstd\"}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"jobs\":65}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"jobs\":-1}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"limit\":1125899906842625}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"limit\":-1}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"limit\":1.5}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"numa\":1}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"numa\":null}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"ports\":[5,4]}",
-      OPEN_BEGIN OPEN_TIMES "\"buffer\":65536,\"ports\":[0,65536]}",
-      OPEN_BEGIN "\"buffer\":65536,\"connect_timeout_ms\":1,\"stall_timeout_ms\":1999}",
-      OPEN_BEGIN "\"buffer\":65536,\"connect_timeout_ms\":0,\"stall_timeout_ms\":2000}",
-      "{\"op\":\"file\",\"path\":\"\"}",
-      "{\"op\":\"file\",\"path\":\"2\"}",
-      "{\"op\":\"file\",\"path\":7}",
-      "{\"op\":\"dial\",\"addresses\":[]}",
-      "{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":0}]}",
-      "{\"op\":\"dial\",\"addresses\":[{\"unix\":\"relative\"}]}",
-      "{\"op\":\"dial\",\"addresses\":[7]}",
-      "{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5,\"transport\":\"udp\"}]}",
-      "{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5,\"from\":7}]}",
-      "{\"op\":\"listen\",\"transport\":\"udp\"}",
-      "{\"op\":\"listen\",\"transport\":7}",
-      "{\"op\":\"listen\",\"bind\":7}",
-      "{\"op\":\"adopt\",\"fd\":2}",
-      "{\"op\":\"consumer\",\"pid\":1}",
-      "{\"op\":\"consumer\",\"pid\":-5}",
-      "{\"op\":\"commit\"}",
-      "{\"op\":\"commit\",\"status\":-1}",
+// The fields of a good `open`, and one more.
+static char *open_with(const char *name, json_t *value) {
+  json_t *message = json_loads(OPEN_BEGIN OPEN_TIMES "\"buffer\":65536}", 0, NULL);
+  if (value != NULL)
+    json_object_set_new(message, name, value);
+  else
+    json_object_del(message, name);
+  char *text = json_dumps(message, 0);
+  json_decref(message);
+  REQUIRE(text != NULL);
+  return text;
+}
+
+// `value`: JSON; NULL: the field is missing.
+static void check_open(const char *name, const char *value, bool is_good) {
+  char *text = open_with(name, value != NULL ? json_loads(value, JSON_DECODE_ANY, NULL) : NULL), expected[128];
+  const char *words = refusal(text);
+  snprintf(expected, sizeof expected, "the agent sent an invalid message: open: %s", name);
+  if (!CHECK(is_good ? words == NULL : words != NULL && strcmp(words, expected) == 0))
+    fprintf(stderr, "  %s: %s\n", text, words);
+  free(text);
+}
+
+static void test_each_field_of_open(void) {
+  static const struct {
+    const char *name, *good[5], *bad[8];
+  } fields[] = {
+      {"key", {"\"" KEY "\""}, {NULL, "5", "\"\"", "\"ab\"", "\"" KEY "00\"", "\"x0" KEY "\""}},
+      {"run", {"\"\"", "\"" RUN_63 "\""}, {NULL, "5", "null", "\"" RUN_63 "x\"", "\"a\\u0000b\""}},
+      {"hop", {"0", "2147483647"}, {NULL, "-1", "2147483648", "\"1\"", "1.5"}},
+      {"encrypt",
+       {"\"always\"", "\"auth\"", "\"never\"", "\"tcp\""},
+       {NULL, "true", "\"mac\"", "\"auto\"", "\"Auth\"", "\"\""}},
+      {"buffer", {"65536", "1073741824"}, {NULL, "65535", "1073741825", "1e9", "\"65536\"", "-65536"}},
+      {"connect_timeout_ms", {"1", "2147483647"}, {NULL, "0", "2147483648", "\"1\"", "1.5"}},
+      {"stall_timeout_ms", {"2000", "2147483647"}, {NULL, "1999", "2147483648", "null"}},
+      {"bind", {NULL, "null", "\"::1\""}, {"7", "false", "[]"}},
+      {"ports", {NULL, "[0,0]", "[65535,65535]"}, {"[5]", "5", "null", "[5,4]", "[-1,4]", "[0,65536]", "[5,\"9\"]"}},
+      {"compress", {NULL, "0", "19"}, {"20", "-1", "\"zstd\"", "null"}},
+      {"jobs", {NULL, "0", "64"}, {"65", "-1", "\"2\"", "null"}},
+      {"limit", {NULL, "0", "1125899906842624"}, {"1125899906842625", "-1", "1.5", "\"1M\""}},
+      {"poll", {NULL, "true", "false"}, {"1", "null"}},
+      {"numa", {NULL, "true", "false"}, {"1", "null"}},
   };
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    if (!CHECK(!decode(texts[i]))) fprintf(stderr, "  %s\n", texts[i]);
+  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    // NULL is a value only where it stands first.
+    for (size_t j = 0; j < 5 && (j == 0 || fields[i].good[j] != NULL); j++)
+      check_open(fields[i].name, fields[i].good[j], true);
+    for (size_t j = 0; j < 8 && (j == 0 || fields[i].bad[j] != NULL); j++)
+      check_open(fields[i].name, fields[i].bad[j], false);
+  }
+}
+
+static void test_invalid_messages(void) {
+  static const struct {
+    const char *text, *words;
+  } messages[] = {
+      {"{}", "the agent sent an unknown message"},
+      {"{\"op\":1}", "the agent sent an unknown message"},
+      {"{\"op\":\"fly\"}", "the agent sent an unknown message"},
+      {"{\"op\":\"open\"}", "open: key"},
+      {"{\"op\":\"file\",\"path\":\"\"}", "file: path"},
+      {"{\"op\":\"file\",\"path\":\"2\"}", "file: path"},
+      {"{\"op\":\"file\",\"path\":7}", "file: path"},
+      {"{\"op\":\"dial\",\"addresses\":[]}", "dial: addresses"},
+      {"{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":0}]}", "dial: addresses"},
+      {"{\"op\":\"dial\",\"addresses\":[{\"unix\":\"relative\"}]}", "dial: addresses"},
+      {"{\"op\":\"dial\",\"addresses\":[7]}", "dial: addresses"},
+      {"{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5,\"transport\":\"udp\"}]}", "dial: addresses"},
+      {"{\"op\":\"dial\",\"addresses\":[{\"host\":\"::1\",\"port\":5,\"from\":7}]}", "dial: addresses"},
+      {"{\"op\":\"listen\",\"transport\":\"udp\"}", "listen: transport"},
+      {"{\"op\":\"listen\",\"transport\":7}", "listen: transport"},
+      {"{\"op\":\"listen\",\"bind\":7}", "listen: bind"},
+      {"{\"op\":\"adopt\",\"fd\":2}", "adopt: fd"},
+      {"{\"op\":\"consumer\",\"pid\":1}", "consumer: pid"},
+      {"{\"op\":\"consumer\",\"pid\":-5}", "consumer: pid"},
+      {"{\"op\":\"commit\"}", "commit: status"},
+      {"{\"op\":\"commit\",\"status\":-1}", "commit: status"},
+  };
+  for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
+    const char *words = refusal(messages[i].text);
+    if (!CHECK(words != NULL && strstr(words, messages[i].words) != NULL)) fprintf(stderr, "  %s\n", messages[i].text);
+  }
 }
 
 static void test_too_many_addresses(void) {
@@ -170,7 +213,8 @@ int main(void) {
   test_others();
   test_transports();
   test_adopt();
-  test_nonsense();
+  test_each_field_of_open();
+  test_invalid_messages();
   test_too_many_addresses();
-  return test_end("agent_orders");
+  return test_end("agent_commands");
 }

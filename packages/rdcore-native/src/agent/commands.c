@@ -7,26 +7,30 @@
 #include <stdio.h>
 #include <string.h>
 
+// NULL when the message is good, else the name of the field that is missing or wrong.
+typedef const char *decode_function(json_t *message, struct rd_command *command);
+
 struct op {
   const char *name;
   enum rd_command_type type;
-  bool (*decode)(json_t *message, struct rd_command *command); // NULL: it has no fields
+  decode_function *decode; // NULL: it has no fields
 };
 
-static bool decode_open(json_t *message, struct rd_command *command);
-static bool decode_stream(const json_t *message, struct rd_settings *settings);
-static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]);
+static const char *decode_open(json_t *message, struct rd_command *command);
+static const char *decode_ports(const json_t *message, struct rd_settings *settings);
+static const char *decode_stream(const json_t *message, struct rd_settings *settings);
+static bool decode_key(json_t *value, unsigned char key[RD_KEY_BYTES]);
 static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt);
-static bool decode_file(json_t *message, struct rd_command *command);
-static bool decode_ready(json_t *message, struct rd_command *command);
-static bool decode_listen(json_t *message, struct rd_command *command);
-static bool decode_dial(json_t *message, struct rd_command *command);
+static const char *decode_file(json_t *message, struct rd_command *command);
+static const char *decode_ready(json_t *message, struct rd_command *command);
+static const char *decode_listen(json_t *message, struct rd_command *command);
+static const char *decode_dial(json_t *message, struct rd_command *command);
 static bool decode_address(const json_t *value, struct rd_address *address);
 static bool decode_transport(const json_t *value, bool *rdma);
-static bool decode_adopt(json_t *message, struct rd_command *command);
-static bool decode_reader(json_t *message, struct rd_command *command);
-static bool decode_commit(json_t *message, struct rd_command *command);
-static bool decode_abort(json_t *message, struct rd_command *command);
+static const char *decode_adopt(json_t *message, struct rd_command *command);
+static const char *decode_reader(json_t *message, struct rd_command *command);
+static const char *decode_commit(json_t *message, struct rd_command *command);
+static const char *decode_abort(json_t *message, struct rd_command *command);
 static bool get_text(const json_t *value, char *out, size_t out_bytes);
 static bool get_text_or_null(const json_t *value, char *out, size_t out_bytes);
 static bool get_number(const json_t *value, json_int_t least, json_int_t most, json_int_t *out);
@@ -46,60 +50,68 @@ bool rd_agent_command_decode(json_t *message, struct rd_command *command, struct
   for (size_t i = 0; name != NULL && i < sizeof ops / sizeof ops[0]; i++) {
     if (strcmp(ops[i].name, name) != 0) continue;
     *command = (struct rd_command){.type = ops[i].type, .fd = -1};
-    if (ops[i].decode == NULL || ops[i].decode(message, command)) return true;
-    rd_error_set(error, RD_CODE_INTERNAL, "the agent sent a malformed message: %s", name);
+    const char *wrong = ops[i].decode != NULL ? ops[i].decode(message, command) : NULL;
+    if (wrong == NULL) return true;
+    rd_error_set(error, RD_CODE_INTERNAL, "the agent sent an invalid message: %s: %s", name, wrong);
     return false;
   }
   rd_error_set(error, RD_CODE_INTERNAL, "the agent sent an unknown message");
   return false;
 }
 
-static bool decode_open(json_t *message, struct rd_command *command) {
+static const char *decode_open(json_t *message, struct rd_command *command) {
   struct rd_settings *settings = &command->settings;
-  const json_t *bind_host = json_object_get(message, "bind"), *ports = json_object_get(message, "ports");
-  const json_t *poll = json_object_get(message, "poll");
-  json_int_t hop, buffer, low = 0, high = 0;
-  bool good = decode_key(message, settings->key) &&
-              get_text(json_object_get(message, "run"), settings->run, sizeof settings->run) &&
-              get_number(json_object_get(message, "hop"), 0, INT_MAX, &hop) &&
-              decode_encrypt(json_object_get(message, "encrypt"), &settings->encrypt) &&
-              get_number(json_object_get(message, "buffer"), RD_BUFFER_LEAST_BYTES, RD_BUFFER_MOST_BYTES, &buffer);
-  json_int_t connect_ms, stall_ms;
-  good = good && get_number(json_object_get(message, "connect_timeout_ms"), 1, INT_MAX, &connect_ms) &&
-         get_number(json_object_get(message, "stall_timeout_ms"), RD_STALL_TIMEOUT_LEAST_MS, INT_MAX, &stall_ms);
-  good = good && get_text_or_null(bind_host, settings->bind_host, sizeof settings->bind_host);
-  if (good && ports != NULL)
-    good = get_number(json_array_get(ports, 0), 0, UINT16_MAX, &low) &&
-           get_number(json_array_get(ports, 1), low, UINT16_MAX, &high);
-  if (!good || (poll != NULL && !json_is_boolean(poll)) || !decode_stream(message, settings)) return false;
-  settings->poll = json_is_true(poll);
+  json_int_t hop, buffer, connect_ms, stall_ms;
+  // First: the key is wiped whatever else is wrong.
+  if (!decode_key(json_object_get(message, "key"), settings->key)) return "key";
+  if (!get_text(json_object_get(message, "run"), settings->run, sizeof settings->run)) return "run";
+  if (!get_number(json_object_get(message, "hop"), 0, INT_MAX, &hop)) return "hop";
+  if (!decode_encrypt(json_object_get(message, "encrypt"), &settings->encrypt)) return "encrypt";
+  if (!get_number(json_object_get(message, "buffer"), RD_BUFFER_LEAST_BYTES, RD_BUFFER_MOST_BYTES, &buffer))
+    return "buffer";
+  if (!get_number(json_object_get(message, "connect_timeout_ms"), 1, INT_MAX, &connect_ms)) return "connect_timeout_ms";
+  if (!get_number(json_object_get(message, "stall_timeout_ms"), RD_STALL_TIMEOUT_LEAST_MS, INT_MAX, &stall_ms))
+    return "stall_timeout_ms";
   settings->hop = (unsigned)hop;
   settings->buffer_bytes = (size_t)buffer;
   settings->connect_timeout_ms = connect_ms;
   settings->stall_timeout_ms = stall_ms;
-  settings->port_low = (uint16_t)low;
-  settings->port_high = (uint16_t)high;
-  return true;
+  const char *wrong = decode_ports(message, settings);
+  return wrong != NULL ? wrong : decode_stream(message, settings);
 }
 
-// What is done to the stream; what is not said is not done, but for the node, which is chosen.
-static bool decode_stream(const json_t *message, struct rd_settings *settings) {
-  const json_t *numa = json_object_get(message, "numa");
+// Where it listens; each may be absent.
+static const char *decode_ports(const json_t *message, struct rd_settings *settings) {
+  const json_t *ports = json_object_get(message, "ports");
+  json_int_t low = 0, high = 0;
+  if (!get_text_or_null(json_object_get(message, "bind"), settings->bind_host, sizeof settings->bind_host))
+    return "bind";
+  if (ports != NULL && (!get_number(json_array_get(ports, 0), 0, UINT16_MAX, &low) ||
+                        !get_number(json_array_get(ports, 1), low, UINT16_MAX, &high)))
+    return "ports";
+  settings->port_low = (uint16_t)low;
+  settings->port_high = (uint16_t)high;
+  return NULL;
+}
+
+// How the stream is carried. An absent field is false or 0; only `numa` is true then.
+static const char *decode_stream(const json_t *message, struct rd_settings *settings) {
+  const json_t *poll = json_object_get(message, "poll"), *numa = json_object_get(message, "numa");
   json_int_t level, jobs, limit;
-  if (!get_count(json_object_get(message, "compress"), RD_COMPRESS_LEVEL_MOST, &level) ||
-      !get_count(json_object_get(message, "jobs"), RD_JOBS_MOST, &jobs) ||
-      !get_count(json_object_get(message, "limit"), RD_LIMIT_MOST_BYTES_PER_S, &limit) ||
-      (numa != NULL && !json_is_boolean(numa)))
-    return false;
+  if (!get_count(json_object_get(message, "compress"), RD_COMPRESS_LEVEL_MOST, &level)) return "compress";
+  if (!get_count(json_object_get(message, "jobs"), RD_JOBS_MOST, &jobs)) return "jobs";
+  if (!get_count(json_object_get(message, "limit"), RD_LIMIT_MOST_BYTES_PER_S, &limit)) return "limit";
+  if (poll != NULL && !json_is_boolean(poll)) return "poll";
+  if (numa != NULL && !json_is_boolean(numa)) return "numa";
+  settings->poll = json_is_true(poll);
   settings->compress_level = (int)level;
   settings->jobs = (unsigned)jobs;
   settings->limit_bytes_per_s = limit;
   settings->numa = !json_is_false(numa);
-  return true;
+  return NULL;
 }
 
-static bool decode_key(json_t *message, unsigned char key[RD_KEY_BYTES]) {
-  json_t *value = json_object_get(message, "key");
+static bool decode_key(json_t *value, unsigned char key[RD_KEY_BYTES]) {
   if (!json_is_string(value)) return false;
   size_t digits = json_string_length(value), count;
   char *text = (char *)(uintptr_t)json_string_value(value);
@@ -122,40 +134,40 @@ static bool decode_encrypt(const json_t *value, enum rd_encrypt *encrypt) {
   return false;
 }
 
-static bool decode_file(json_t *message, struct rd_command *command) {
+static const char *decode_file(json_t *message, struct rd_command *command) {
   const json_t *path = json_object_get(message, "path");
   size_t count;
   command->append = json_is_true(json_object_get(message, "append"));
   if (!json_is_string(path) || !rd_hex_decode(json_string_value(path), json_string_length(path),
                                               (unsigned char *)command->path, sizeof command->path - 1, &count))
-    return false;
+    return "path";
   command->path[count] = '\0';
-  return count > 0 && memchr(command->path, '\0', count) == NULL;
+  return count > 0 && memchr(command->path, '\0', count) == NULL ? NULL : "path";
 }
 
 // Standard input of a sender, standard output of a receiver: the loop that follows knows which it is.
-static bool decode_ready(json_t *message, struct rd_command *command) {
+static const char *decode_ready(json_t *message, struct rd_command *command) {
   command->fd = -1;
   command->asks = json_is_true(json_object_get(message, "ask"));
-  return true;
+  return NULL;
 }
 
-static bool decode_listen(json_t *message, struct rd_command *command) {
+static const char *decode_listen(json_t *message, struct rd_command *command) {
   struct rd_listen_command *listen = &command->listen;
   const json_t *bind_host = json_object_get(message, "bind");
   listen->has_bind = bind_host != NULL;
-  return get_text_or_null(bind_host, listen->bind_host, sizeof listen->bind_host) &&
-         decode_transport(json_object_get(message, "transport"), &listen->rdma);
+  if (!get_text_or_null(bind_host, listen->bind_host, sizeof listen->bind_host)) return "bind";
+  return decode_transport(json_object_get(message, "transport"), &listen->rdma) ? NULL : "transport";
 }
 
-static bool decode_dial(json_t *message, struct rd_command *command) {
+static const char *decode_dial(json_t *message, struct rd_command *command) {
   const json_t *addresses = json_object_get(message, "addresses");
   size_t count = json_array_size(addresses);
-  if (count == 0 || count > RD_DIALER_MOST) return false;
+  if (count == 0 || count > RD_DIALER_MOST) return "addresses";
   command->address_count = count;
   for (size_t i = 0; i < count; i++)
-    if (!decode_address(json_array_get(addresses, i), &command->addresses[i])) return false;
-  return true;
+    if (!decode_address(json_array_get(addresses, i), &command->addresses[i])) return "addresses";
+  return NULL;
 }
 
 static bool decode_address(const json_t *value, struct rd_address *address) {
@@ -177,35 +189,35 @@ static bool decode_transport(const json_t *value, bool *rdma) {
   return *rdma || (name != NULL && strcmp(name, "tcp") == 0);
 }
 
-static bool decode_adopt(json_t *message, struct rd_command *command) {
+static const char *decode_adopt(json_t *message, struct rd_command *command) {
   json_int_t fd;
-  if (!get_number(json_object_get(message, "fd"), 3, INT_MAX, &fd)) return false;
+  if (!get_number(json_object_get(message, "fd"), 3, INT_MAX, &fd)) return "fd";
   struct rd_error ignored;
   command->transport = rd_tcp_adopt((int)fd, &ignored);
   command->is_dialer = json_is_true(json_object_get(message, "dialer"));
-  return command->transport != NULL;
+  return command->transport != NULL ? NULL : "fd";
 }
 
-static bool decode_reader(json_t *message, struct rd_command *command) {
+static const char *decode_reader(json_t *message, struct rd_command *command) {
   json_int_t pid;
-  if (!get_number(json_object_get(message, "pid"), 2, INT_MAX, &pid)) return false;
+  if (!get_number(json_object_get(message, "pid"), 2, INT_MAX, &pid)) return "pid";
   command->pid = (pid_t)pid;
-  return true;
+  return NULL;
 }
 
-static bool decode_commit(json_t *message, struct rd_command *command) {
+static const char *decode_commit(json_t *message, struct rd_command *command) {
   json_int_t status;
-  if (!get_number(json_object_get(message, "status"), 0, UINT32_MAX, &status)) return false;
+  if (!get_number(json_object_get(message, "status"), 0, UINT32_MAX, &status)) return "status";
   command->status = (uint32_t)status;
-  return true;
+  return NULL;
 }
 
-static bool decode_abort(json_t *message, struct rd_command *command) {
+static const char *decode_abort(json_t *message, struct rd_command *command) {
   const json_t *reason = json_object_get(message, "reason");
   command->code = RD_CODE_ABORTED;
   snprintf(command->reason, sizeof command->reason, "%s",
            json_is_string(reason) ? json_string_value(reason) : "aborted");
-  return true;
+  return NULL;
 }
 
 static bool get_text(const json_t *value, char *out, size_t out_bytes) {
