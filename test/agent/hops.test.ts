@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { AgentLink, AgentStage, LinkSink, LinkSource } from '../../packages/rdpipe/src/model/protocol.ts';
+import type { AgentLink, AgentStage, HopOpen, LinkSink, LinkSource } from '../../packages/rdpipe/src/model/protocol.ts';
 import { type AgentDriver, command, hex, prepare } from '../support/agent-driver.ts';
 import { type AgentTest, useAgents } from '../support/agent-test.ts';
 import { eventually } from '../support/eventually.ts';
@@ -181,9 +181,8 @@ describe('a hop', () => {
 
   it('is dialled by its receiver as well, and encrypted when asked for', async () => {
     const [from, to] = [await agents.start(), await agents.start()];
-    const encrypted = { ...hop(1, 'send'), encrypt: 'always' } as AgentLink;
-    from.send(prepare([command(1, 'echo hi')], [NULL_IN, encrypted]));
-    to.send(prepare([command(2, 'cat > seen')], [{ ...hop(1, 'recv'), encrypt: 'always' } as AgentLink, NULL_OUT]));
+    from.send(prepare([command(1, 'echo hi')], [NULL_IN, hop(1, 'send', { encrypt: 'always' })]));
+    to.send(prepare([command(2, 'cat > seen')], [hop(1, 'recv', { encrypt: 'always' }), NULL_OUT]));
     await Promise.all([from.event('prepared'), to.event('prepared')]);
     from.send({ op: 'listen', link: 1, end: 'send', transport: 'tcp', bind: '127.0.0.1' });
     const { port } = await from.event('listening');
@@ -211,7 +210,7 @@ describe('a hop', () => {
 
   it('outlives a suspension that is longer than its stall timeout', async () => {
     const producer = 'echo part; while [ ! -e more ]; do sleep 0.05; done; echo rest';
-    const { from, to } = await connect(producer, 'cat > seen', { stall_timeout_ms: 2000, lease_ms: 1000 });
+    const { from, to } = await connect(producer, 'cat > seen', { lease_ms: 1000 }, { stall_timeout_ms: 2000 });
     await agents.says('seen', 'part\n');
     for (const agent of [from, to]) agent.send({ op: 'suspend' });
     const lifeSigns = () => Math.min(from.all('alive').length, to.all('alive').length);
@@ -249,6 +248,34 @@ describe('a hop', () => {
     from.send({ op: 'listen', link: 1, end: 'send', transport: 'tcp', bind: '127.0.0.1' });
     expect((await from.event('listening')).port).to.be.greaterThan(0);
     await from.abort();
+  });
+
+  for (const [what, open, field] of [
+    ['an invalid value', { buffer: 1 }, 'buffer'],
+    ['a wrong key', { key: 'ab' }, 'key'],
+    ['an unknown protection', { encrypt: 'mac' } as unknown as HopOpen, 'encrypt'],
+  ] as const) {
+    it(`fails at its end whose settings have ${what}, before anything runs`, async () => {
+      for (const link of [hop(1, 'send', open), { ...local(1, 'stage', 'null'), open: { ...openOf(1), ...open } }]) {
+        const agent = await agents.start();
+        agent.send(prepare([command(1, 'touch committed')], [NULL_IN, link]));
+        const message = `the agent sent an invalid message: open: ${field}`;
+        const ended = await endOf(agent, 1, 'send');
+        expect(ended).to.include({ result: 'failed', status: 10, code: 'internal', message });
+        await agent.abort();
+        expect(agent.all('prepared')).to.deep.equal([]);
+        expect(agents.has('committed')).to.equal(false);
+      }
+    });
+  }
+
+  it('is refused when its settings are longer than a message may be', async () => {
+    const agent = await agents.start();
+    agent.send(prepare([command(1, 'true')], [NULL_IN, hop(1, 'send', { run: 'r'.repeat(40_000) })]));
+    const failed = await agent.event('failed');
+    expect(failed).to.include({ stage: null, code: 'usage' });
+    expect(failed.message).to.match(/prepare: open is too long$/);
+    await agent.event('ended');
   });
 
   it('gives no end of file when its producer fails', async () => {
@@ -360,10 +387,11 @@ describe('a hop', () => {
     producer: string,
     consumer = 'cat > seen; touch committed',
     more: Parameters<typeof prepare>[2] = {},
+    open: Partial<HopOpen> = {},
   ): Promise<Ends> {
     const [from, to] = [await agents.start(), await agents.start()];
-    const first = prepare([command(1, producer)], [NULL_IN, hop(1, 'send')], more);
-    await joinUp(from, to, first, prepare([command(2, consumer)], [hop(1, 'recv'), NULL_OUT], more));
+    const first = prepare([command(1, producer)], [NULL_IN, hop(1, 'send', open)], more);
+    await joinUp(from, to, first, prepare([command(2, consumer)], [hop(1, 'recv', open), NULL_OUT], more));
     return { from, to };
   }
 });
@@ -394,26 +422,18 @@ async function joinUp(
 
 const KEY = randomBytes(32).toString('hex');
 
-function hop(link: number, end: 'send' | 'recv'): AgentLink {
-  const common = {
-    link,
-    kind: 'hop',
-    key: KEY,
-    encrypt: 'never',
-    compress: 0,
-    jobs: 0,
-    limit: 0,
-    numa: true,
-    buffer: BUFFER,
-    bind: '127.0.0.1',
-    poll: false,
-  } as const;
-  if (end === 'send') return { ...common, ports: [0, 0], end, source: 'stage' };
-  return { ...common, ports: [0, 0], end, sink: 'stage' };
+function hop(link: number, end: 'send' | 'recv', more: Partial<HopOpen> = {}): AgentLink {
+  const base = { link, kind: 'hop', open: { ...openOf(link), bind: '127.0.0.1', ...more } } as const;
+  return end === 'send' ? { ...base, end, source: 'stage' } : { ...base, end, sink: 'stage' };
 }
 
 function local(link: number, source: LinkSource, sink: LinkSink): AgentLink {
-  return { link, kind: 'local', key: KEY, source, sink, buffer: BUFFER };
+  return { link, kind: 'local', source, sink, open: openOf(link) };
+}
+
+function openOf(hop: number): HopOpen {
+  const timeouts = { connect_timeout_ms: 10_000, stall_timeout_ms: 20_000 };
+  return { key: KEY, run: 'test-run', hop, encrypt: 'never', buffer: BUFFER, ...timeouts };
 }
 
 function source(stage: number, word: string): AgentStage {

@@ -201,11 +201,9 @@ export function prepare(
   return {
     op: 'prepare',
     segment: 1,
-    run: 'test-run',
     lenient: false,
     lease_ms: 60_000,
     connect_timeout_ms: 10_000,
-    stall_timeout_ms: 20_000,
     stages,
     links,
     ...more,

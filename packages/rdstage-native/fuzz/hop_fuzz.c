@@ -65,17 +65,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   read_told(&scene);
   FUZZ_REQUIRE(scene.hop->over && scene.finishes <= 1);
   rd_hop_destroy(scene.hop);
+  json_decref(link.open);
   close_scene(&scene);
   return 0;
 }
 
 static void prepare_hop(struct fuzz_input *input, struct rd_prepare_spec *prepare, struct rd_link_spec *link,
                         struct rd_stage_spec *file) {
-  static char text[] = "f", run[] = "run", key[] = "00";
+  static char text[] = "f";
   uint8_t how = fuzz_u8(input);
   *file = (struct rd_stage_spec){.number = 1, .kind = RD_STAGE_SOURCE, .text = text, .in = -1, .out = 1};
-  *link =
-      (struct rd_link_spec){.number = 1, .kind = RD_LINK_HOP, .source = RD_PARTY_STAGE, .key = key, .encrypt = "tcp"};
+  *link = (struct rd_link_spec){.number = 1, .kind = RD_LINK_HOP, .source = RD_PARTY_STAGE, .open = json_object()};
   if (how & 1) {
     link->end = RD_HOP_RECV;
     file->kind = RD_STAGE_SINK;
@@ -85,7 +85,7 @@ static void prepare_hop(struct fuzz_input *input, struct rd_prepare_spec *prepar
   if (how & 2) file->kind = RD_STAGE_COMMAND;
   if (how & 4) file->append = true;
   link->sink = link->source;
-  *prepare = (struct rd_prepare_spec){.segment = 1, .run = run, .stages = file, .stage_count = 1, .links = link};
+  *prepare = (struct rd_prepare_spec){.segment = 1, .stages = file, .stage_count = 1, .links = link};
   prepare->link_count = 1;
   prepare->connect_timeout_ms = 1000000;
 }

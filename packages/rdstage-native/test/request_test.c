@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-#define HEAD "\"op\":\"prepare\",\"segment\":1,\"run\":\"r\",\"lenient\":false,\"lease_ms\":1000,"
-#define TIMES "\"connect_timeout_ms\":1,\"stall_timeout_ms\":2,"
+#define HEAD "\"op\":\"prepare\",\"segment\":1,\"lenient\":false,\"lease_ms\":1000,"
+#define TIMEOUT "\"connect_timeout_ms\":1,"
 #define COMMAND                                                                                                        \
   "{\"stage\":1,\"kind\":\"command\",\"command\":\"6c73\",\"shell\":\"sh\",\"ok\":[0,3],\"in\":0,\"out\":1}"
 #define COMMAND_HEAD "{\"stage\":1,\"kind\":\"command\",\"in\":0,\"out\":1,\"command\":"
-#define HOP_HEAD "{\"link\":1,\"kind\":\"hop\",\"end\":\"send\",\"key\":\"ab\",\"source\":\"stage\","
-#define HOP HOP_HEAD "\"encrypt\":\"tcp\","
-#define STREAM ",\"compress\":3,\"jobs\":4,\"limit\":5000000000,\"numa\":false"
-#define HOP_END "\"buffer\":4096,\"bind\":\"10.0.0.1\",\"ports\":[5,9],\"poll\":true" STREAM "}"
+#define OPEN "{\"key\":\"ab\",\"op\":5,\"more\":[null,{\"a\":1e9}]}"
+#define HOP_HEAD "{\"link\":1,\"kind\":\"hop\",\"end\":\"send\",\"source\":\"stage\""
+#define HOP HOP_HEAD ",\"open\":" OPEN "}"
+#define LOCAL(ends) "{\"link\":1,\"kind\":\"local\"," ends ",\"open\":{\"key\":\"ab\"}}"
 #define NULL_IN "{\"link\":0,\"kind\":\"null\"}"
 
 static struct rd_error error;
@@ -32,7 +32,7 @@ static bool refuses(const char *line, const char *words) {
 
 static bool refuses_segment(const char *stages, const char *links, const char *words) {
   char line[4096];
-  snprintf(line, sizeof line, "{" HEAD TIMES "\"stages\":[%s],\"links\":[%s]}", stages, links);
+  snprintf(line, sizeof line, "{" HEAD TIMEOUT "\"stages\":[%s],\"links\":[%s]}", stages, links);
   return refuses(line, words);
 }
 
@@ -99,7 +99,7 @@ static void test_nonsense(void) {
 
 static void test_prepare(void) {
   struct rd_request request;
-  REQUIRE(decodes("{" HEAD TIMES "\"stages\":[" COMMAND "],\"links\":[" NULL_IN "," HOP HOP_END "]}", &request));
+  REQUIRE(decodes("{" HEAD TIMEOUT "\"stages\":[" COMMAND "],\"links\":[" NULL_IN "," HOP "]}", &request));
   const struct rd_prepare_spec *prepare = request.prepare;
   REQUIRE(prepare && prepare->stage_count == 1 && prepare->link_count == 2);
   const struct rd_stage_spec *stage = prepare->stages;
@@ -108,60 +108,47 @@ static void test_prepare(void) {
   const struct rd_link_spec *link = rd_prepare_link_of(prepare, stage, RD_HOP_SEND);
   REQUIRE(link == &prepare->links[1]);
   CHECK(link->kind == RD_LINK_HOP && link->end == RD_HOP_SEND && link->source == RD_PARTY_STAGE);
-  CHECK(strcmp(link->encrypt, "tcp") == 0);
-  CHECK(strcmp(link->key, "ab") == 0 && strcmp(link->bind, "10.0.0.1") == 0);
-  CHECK(link->buffer_bytes == 4096 && link->ports[0] == 5 && link->ports[1] == 9);
-  CHECK(link->poll && link->compress_level == 3 && link->jobs == 4);
-  CHECK(link->limit_bytes_per_s == 5000000000 && !link->numa);
   CHECK(rd_prepare_link_of(prepare, stage, RD_HOP_RECV) == &prepare->links[0]);
   CHECK(rd_prepare_stage_of(prepare, 1, RD_HOP_SEND) == stage && !rd_prepare_stage_of(prepare, 1, RD_HOP_RECV));
-  CHECK(prepare->lease_ms == 1000 && prepare->connect_timeout_ms == 1 && prepare->stall_timeout_ms == 2);
+  CHECK(prepare->lease_ms == 1000 && prepare->connect_timeout_ms == 1);
   rd_request_clear(&request);
 }
 
-static void test_what_encrypt_may_be(void) {
-  static const char *const words[] = {"always", "auth", "never", "tcp"}, *const no_words[] = {"auto", "Auth", "",
-                                                                                              "mac"};
-  char hop[512];
-  for (size_t i = 0; i < 4; i++) {
-    struct rd_request request;
-    char text[1024];
-    snprintf(text, sizeof text,
-             "{" HEAD TIMES "\"stages\":[" COMMAND "],\"links\":[" NULL_IN "," HOP_HEAD "\"encrypt\":\"%s\"," HOP_END
-             "]}",
-             words[i]);
-    REQUIRE(decodes(text, &request));
-    CHECK(strcmp(request.prepare->links[1].encrypt, words[i]) == 0);
-    rd_request_clear(&request);
-    snprintf(hop, sizeof hop, NULL_IN "," HOP_HEAD "\"encrypt\":\"%s\"," HOP_END, no_words[i]);
-    CHECK(refuses_segment(COMMAND, hop, "encrypt is always, auth, never or tcp"));
-  }
+// The agent decodes nothing of it, and wipes every text in it: one is the key.
+static void test_open_is_kept_as_it_came(void) {
+  struct rd_request request;
+  json_t *whole = json_loads(OPEN, 0, NULL);
+  REQUIRE(decodes("{" HEAD TIMEOUT "\"stages\":[" COMMAND "],\"links\":[" NULL_IN "," HOP "]}", &request));
+  json_t *open = json_incref(request.prepare->links[1].open);
+  CHECK(json_equal(open, whole));
+  rd_request_clear(&request);
+  CHECK(json_string_value(json_object_get(open, "key"))[0] == '\0');
+  json_decref(open);
+  json_decref(whole);
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "}", "Object item not found: open"));
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD ",\"open\":null}", "open is no object"));
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD ",\"open\":[]}", "open is no object"));
+  CHECK(refuses_segment(COMMAND, "{\"link\":1,\"kind\":\"local\",\"source\":\"stage\",\"sink\":\"null\",\"open\":5}",
+                        "open is no object"));
 }
 
 static void test_prepare_that_does_not_fit(void) {
   const char *sink = "{\"stage\":2,\"kind\":\"sink\",\"word\":\"66\",\"append\":false,\"in\":1}";
   const char *pipe = NULL_IN ",{\"link\":1,\"kind\":\"pipe\"}";
-  const char *local =
-      "{\"link\":1,\"kind\":\"local\",\"key\":\"ab\",\"source\":\"stage\",\"sink\":\"stage\",\"buffer\":1}";
+  const char *local = LOCAL("\"source\":\"stage\",\"sink\":\"stage\"");
   char both[1024];
   CHECK(refuses_segment(COMMAND, NULL_IN, "a stage has no output"));
-  CHECK(refuses_segment(COMMAND, HOP HOP_END, "a stage has no input"));
+  CHECK(refuses_segment(COMMAND, HOP, "a stage has no input"));
   CHECK(refuses_segment(COMMAND, pipe, "a link does not join what it says")); // no reader
   CHECK(refuses_segment("", local, "a link does not join what it says"));     // nothing to join
-  CHECK(refuses_segment(COMMAND "," COMMAND, NULL_IN "," HOP HOP_END,
+  CHECK(refuses_segment(COMMAND "," COMMAND, NULL_IN "," HOP,
                         "a link does not join what it says")); // two on one end
   snprintf(both, sizeof both, "%s,%s", COMMAND, sink);
   CHECK(refuses_segment(both, pipe, "a stage has no input")); // a file does not read a pipe
-  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5]}", "prepare: "));
-  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP "\"buffer\":1,\"bind\":null,\"ports\":[5,9],\"limit\":\"1M\"}",
-                        "prepare: "));
-  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "\"encrypt\":true," HOP_END, "prepare: "));
-  CHECK(refuses_segment(COMMAND,
-                        "{\"link\":1,\"kind\":\"hop\",\"end\":\"up\",\"key\":\"ab\",\"encrypt\":\"tcp\"," HOP_END,
-                        "end is send or recv"));
-  CHECK(refuses_segment(
-      COMMAND, "{\"link\":1,\"kind\":\"local\",\"key\":\"ab\",\"source\":\"sky\",\"sink\":\"null\",\"buffer\":1}",
-      "a link from or to something unknown"));
+  CHECK(refuses_segment(COMMAND, "{\"link\":1,\"kind\":\"hop\",\"end\":\"up\",\"open\":{}}", "end is send or recv"));
+  CHECK(refuses_segment(COMMAND, "{\"link\":1,\"kind\":\"hop\",\"end\":5,\"open\":{}}", "prepare: "));
+  CHECK(refuses_segment(COMMAND, LOCAL("\"source\":\"sky\",\"sink\":\"null\""), "a link from or to something unknown"));
+  CHECK(refuses_segment(COMMAND, LOCAL("\"source\":\"stage\""), "prepare: "));
   CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6\",\"out\":1}", local,
                         "a file's word is not hexadecimal"));
   CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6600\",\"out\":1}", local, // a NUL
@@ -177,10 +164,9 @@ static void test_prepare_that_does_not_fit(void) {
   CHECK(refuses_segment("5", local, "prepare: "));
   CHECK(refuses_segment(COMMAND, "{\"link\":0,\"kind\":\"rope\"}", "a link of an unknown kind"));
   CHECK(refuses_segment(COMMAND, "{\"link\":-1,\"kind\":\"null\"}", "a link's number is out of range"));
-  CHECK(refuses("{" HEAD "\"connect_timeout_ms\":0,\"stall_timeout_ms\":2,\"stages\":[],\"links\":[]}",
-                "a number is out of range"));
-  CHECK(refuses("{" HEAD TIMES "\"stages\":5,\"links\":[]}", "stages is no list, or too long"));
-  CHECK(refuses("{" HEAD TIMES "\"stages\":[],\"links\":5}", "links is no list, or too long"));
+  CHECK(refuses("{" HEAD "\"connect_timeout_ms\":0,\"stages\":[],\"links\":[]}", "a number is out of range"));
+  CHECK(refuses("{" HEAD TIMEOUT "\"stages\":5,\"links\":[]}", "stages is no list, or too long"));
+  CHECK(refuses("{" HEAD TIMEOUT "\"stages\":[],\"links\":5}", "links is no list, or too long"));
 }
 
 int main(void) {
@@ -188,7 +174,7 @@ int main(void) {
   test_connecting();
   test_nonsense();
   test_prepare();
-  test_what_encrypt_may_be();
+  test_open_is_kept_as_it_came();
   test_prepare_that_does_not_fit();
   return test_end("rdstage request");
 }

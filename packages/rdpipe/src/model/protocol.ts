@@ -214,22 +214,32 @@ export type LinkSink = 'stage' | 'stdout' | 'null';
 /** `tcp`: `always` over TCP, `auth` over RDMA. */
 export type LinkEncrypt = 'always' | 'auth' | 'never' | 'tcp';
 
+/** The settings of a hop: the `open` command of rdsend and rdrecv, which the agent passes on unread (section 3). */
+export interface HopOpen {
+  /** 64 hexadecimal digits. */
+  readonly key: string;
+  readonly run: string;
+  readonly hop: number;
+  readonly encrypt: LinkEncrypt;
+  readonly buffer: number;
+  readonly connect_timeout_ms: number;
+  readonly stall_timeout_ms: number;
+  /** 0: none; 1 to 19: level of zstd. */
+  readonly compress?: number;
+  /** Threads that compress and encrypt; 0: as many as there are processors, at most 8. */
+  readonly jobs?: number;
+  /** Bytes of the stream a second; 0: none. */
+  readonly limit?: number;
+  readonly numa?: boolean;
+  readonly bind?: string | null;
+  readonly ports?: readonly [number, number];
+  readonly poll?: boolean;
+}
+
 interface HopLinkBase {
   readonly link: number;
   readonly kind: 'hop';
-  readonly key: string;
-  readonly encrypt: LinkEncrypt;
-  /** 0: none; 1 to 19: level of zstd. */
-  readonly compress: number;
-  /** Threads that compress and encrypt; 0: as many as there are processors, at most 8. */
-  readonly jobs: number;
-  /** Bytes of the stream a second; 0: none. */
-  readonly limit: number;
-  readonly numa: boolean;
-  readonly buffer: number;
-  readonly bind: string | null;
-  readonly ports: readonly [number, number];
-  readonly poll: boolean;
+  readonly open: HopOpen;
 }
 
 export type AgentLink =
@@ -239,10 +249,9 @@ export type AgentLink =
   | {
       readonly link: number;
       readonly kind: 'local';
-      readonly key: string;
       readonly source: LinkSource;
       readonly sink: LinkSink;
-      readonly buffer: number;
+      readonly open: HopOpen;
     };
 
 export type DialAddress =
@@ -260,11 +269,9 @@ export type AgentRequest =
   | {
       readonly op: 'prepare';
       readonly segment: number;
-      readonly run: string;
       readonly lenient: boolean;
       readonly lease_ms: number;
       readonly connect_timeout_ms: number;
-      readonly stall_timeout_ms: number;
       readonly stages: readonly AgentStage[];
       readonly links: readonly AgentLink[];
     }

@@ -1,12 +1,20 @@
 /** A segment of the plan as the request to one agent describes it. */
 import type { HopLink, PlannedLink, PlannedStage, Segment, SessionId } from '../model/plan.ts';
-import type { AgentLink, AgentStage } from '../model/protocol.ts';
+import type { AgentLink, AgentStage, HopOpen } from '../model/protocol.ts';
 
 /** The keys of hops and local links by link number, 64 hexadecimal digits each. */
 export type LinkKeys = ReadonlyMap<number, string>;
 
-export function agentLinks(segment: Segment, session: SessionId, keys: LinkKeys): readonly AgentLink[] {
-  return segment.links.flatMap((link) => agentLink(link, session, keys));
+/** What is the same for all hops and local links of a run. */
+export type OpenSettings = Pick<HopOpen, 'run' | 'connect_timeout_ms' | 'stall_timeout_ms'>;
+
+export function agentLinks(
+  segment: Segment,
+  session: SessionId,
+  keys: LinkKeys,
+  settings: OpenSettings,
+): readonly AgentLink[] {
+  return segment.links.flatMap((link) => agentLink(link, session, keys, settings));
 }
 
 export function agentStages(segment: Segment, session: SessionId): readonly AgentStage[] {
@@ -18,23 +26,30 @@ export function keyedLinks(segment: Segment): readonly number[] {
   return segment.links.filter(({ kind }) => kind === 'hop' || kind === 'local').map(({ number }) => number);
 }
 
-function agentLink(link: PlannedLink, session: SessionId, keys: LinkKeys): readonly AgentLink[] {
-  if (link.kind === 'hop') return hopEnd(link, session, keys);
+function agentLink(
+  link: PlannedLink,
+  session: SessionId,
+  keys: LinkKeys,
+  settings: OpenSettings,
+): readonly AgentLink[] {
+  if (link.kind === 'hop') return hopEnd(link, session, keys, settings);
   if (link.session !== session) return [];
   const { number, kind } = link;
   if (kind !== 'local') return [{ link: number, kind }];
   const { source, sink, buffer } = link;
-  return [{ link: number, kind, key: keyOf(number, keys), source, sink, buffer }];
+  const open = { ...settings, key: keyOf(number, keys), hop: number, encrypt: 'never', buffer } as const;
+  return [{ link: number, kind, source, sink, open }];
 }
 
-function hopEnd(link: HopLink, session: SessionId, keys: LinkKeys): readonly AgentLink[] {
+function hopEnd(link: HopLink, session: SessionId, keys: LinkKeys, settings: OpenSettings): readonly AgentLink[] {
   if (session !== link.from && session !== link.to) return [];
   const { number, encrypt, compress, jobs, limit, numa, buffer, ports, poll, bind } = link;
   const stream = { encrypt, compress, jobs, limit, numa, buffer };
-  const base = { link: number, kind: 'hop', key: keyOf(number, keys), ...stream, ports, poll } as const;
+  const both = { ...settings, key: keyOf(number, keys), hop: number, ...stream, ports, poll };
+  const base = { link: number, kind: 'hop' } as const;
   return session === link.from
-    ? [{ ...base, end: 'send', source: link.source, bind: bind.sender }]
-    : [{ ...base, end: 'recv', sink: link.sink, bind: bind.receiver }];
+    ? [{ ...base, end: 'send', source: link.source, open: { ...both, bind: bind.sender } }]
+    : [{ ...base, end: 'recv', sink: link.sink, open: { ...both, bind: bind.receiver } }];
 }
 
 function agentStage({ stage, in: input, out }: PlannedStage): AgentStage {

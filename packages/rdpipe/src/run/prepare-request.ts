@@ -2,26 +2,28 @@
 import { randomBytes } from 'node:crypto';
 import type { PlannedLink, Segment, SessionId } from '../model/plan.ts';
 import type { AgentRequest } from '../model/protocol.ts';
-import { agentLinks, agentStages, keyedLinks, type LinkKeys } from '../plan/links.ts';
+import { agentLinks, agentStages, keyedLinks, type LinkKeys, type OpenSettings } from '../plan/links.ts';
 
 type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
 
 /** What is the same in every `prepare` of a run. */
-export type PrepareSettings = Pick<Prepare, 'run' | 'lenient' | 'lease_ms' | 'connect_timeout_ms' | 'stall_timeout_ms'>;
+export type PrepareSettings = Pick<Prepare, 'lenient' | 'lease_ms'> & OpenSettings;
 
 /** One host's part of a segment, as its agent hears of it. */
 export function prepareRequest(
   segment: Segment,
   session: SessionId,
   keys: LinkKeys,
-  settings: PrepareSettings,
+  { lenient, lease_ms, ...open }: PrepareSettings,
 ): Prepare {
   return {
     op: 'prepare',
     segment: segment.number,
-    ...settings,
+    lenient,
+    lease_ms,
+    connect_timeout_ms: open.connect_timeout_ms,
     stages: agentStages(segment, session),
-    links: agentLinks(segment, session, keys),
+    links: agentLinks(segment, session, keys, open),
   };
 }
 

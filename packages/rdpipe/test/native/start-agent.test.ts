@@ -13,11 +13,9 @@ import { HELLO, writeFakeAgent } from './fake-agent.ts';
 const PREPARE: AgentRequest = {
   op: 'prepare',
   segment: 1,
-  run: 'r',
   lenient: false,
   lease_ms: 300,
   connect_timeout_ms: 1000,
-  stall_timeout_ms: 1000,
   stages: [],
   links: [],
 };

@@ -13,29 +13,33 @@ function firstSegment(words: readonly string[], changes: Partial<PlanInput> = {}
   return segment;
 }
 
+const SETTINGS = { run: 'r', connect_timeout_ms: 1, stall_timeout_ms: 2 };
+
 describe('links', () => {
   it('gives each end of a hop its part', () => {
     const segment = firstSegment(['h1:a', 'h2:b'], { stdin: 'send' });
     const stream = { encrypt: 'tcp', compress: 0, jobs: 0, limit: 0, numa: true, buffer: 8388608 };
-    const both = { kind: 'hop', ...stream, ports: [0, 0], poll: false };
-    expect(agentLinks(segment, LOCAL, KEYS)).to.deep.equal([
-      { ...both, link: 0, key: '0'.repeat(64), end: 'send', source: 'stdin', bind: '10.0.0.9' },
+    const both = { ...SETTINGS, ...stream, ports: [0, 0], poll: false };
+    const open = (hop: number, bind: string) => ({ ...both, hop, key: String(hop).repeat(64), bind });
+    expect(agentLinks(segment, LOCAL, KEYS, SETTINGS)).to.deep.equal([
+      { link: 0, kind: 'hop', end: 'send', source: 'stdin', open: open(0, '10.0.0.9') },
     ]);
-    expect(agentLinks(segment, '1', KEYS)).to.deep.equal([
-      { ...both, link: 0, key: '0'.repeat(64), end: 'recv', sink: 'stage', bind: '10.0.0.1' },
-      { ...both, link: 1, key: '1'.repeat(64), end: 'send', source: 'stage', bind: '10.0.0.1' },
+    expect(agentLinks(segment, '1', KEYS, SETTINGS)).to.deep.equal([
+      { link: 0, kind: 'hop', end: 'recv', sink: 'stage', open: open(0, '10.0.0.1') },
+      { link: 1, kind: 'hop', end: 'send', source: 'stage', open: open(1, '10.0.0.1') },
     ]);
-    expect(agentLinks(segment, '2', KEYS)).to.deep.equal([
-      { ...both, link: 1, key: '1'.repeat(64), end: 'recv', sink: 'stage', bind: '10.0.0.2' },
+    expect(agentLinks(segment, '2', KEYS, SETTINGS)).to.deep.equal([
+      { link: 1, kind: 'hop', end: 'recv', sink: 'stage', open: open(1, '10.0.0.2') },
       { link: 2, kind: 'null' },
     ]);
-    expect(agentLinks(segment, '3', KEYS)).to.deep.equal([]);
+    expect(agentLinks(segment, '3', KEYS, SETTINGS)).to.deep.equal([]);
   });
 
   it('tells of pipes and local links', () => {
     const segment = firstSegment(['h1:< f', 'h1:a', 'h1:b']);
-    expect(agentLinks(segment, '1', KEYS)).to.deep.equal([
-      { link: 1, kind: 'local', key: '1'.repeat(64), source: 'stage', sink: 'stage', buffer: 8388608 },
+    const open = { ...SETTINGS, key: '1'.repeat(64), hop: 1, encrypt: 'never', buffer: 8388608 };
+    expect(agentLinks(segment, '1', KEYS, SETTINGS)).to.deep.equal([
+      { link: 1, kind: 'local', source: 'stage', sink: 'stage', open },
       { link: 2, kind: 'pipe' },
       { link: 3, kind: 'null' },
     ]);
@@ -54,6 +58,6 @@ describe('links', () => {
   });
 
   it('does not go on without a key', () => {
-    expect(() => agentLinks(firstSegment(['h1:a', 'h2:b']), '1', new Map())).to.throw('link 1 has no key');
+    expect(() => agentLinks(firstSegment(['h1:a', 'h2:b']), '1', new Map(), SETTINGS)).to.throw('link 1 has no key');
   });
 });

@@ -40,7 +40,7 @@ describe('runSegment', () => {
     const { sent } = await run(willing);
     const links = sent.flatMap(({ request }) => (request.op === 'prepare' ? request.links : []));
     const keysOf = (number: number) =>
-      links.flatMap((link) => (link.link === number && 'key' in link ? [link.key] : []));
+      links.flatMap((link) => (link.link === number && 'open' in link ? [link.open.key] : []));
     for (const number of [1, 2]) {
       expect(keysOf(number)).to.have.length(2);
       expect(new Set(keysOf(number)).size).to.equal(1);

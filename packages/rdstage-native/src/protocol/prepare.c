@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "protocol/prepare.h"
 
+#include "agent/json_lines.h"
 #include "base/hex.h"
 #include "base/memory.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+// It fits into one line for the program, with what is added.
+#define OPEN_MAX_BYTES (RD_JSON_LINE_MOST_BYTES / 2)
 #define TIME_MAX_MS (30LL * 24 * 3600 * 1000)
 
+static void destroy_open(json_t *open);
 static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool decode_stages(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
@@ -18,8 +23,8 @@ static bool decode_ok(const json_t *array, struct rd_stage_spec *stage, struct r
 static bool decode_links(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_error *error);
 static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_error *error);
-static bool decode_encrypt(const char *text, struct rd_link_spec *link, struct rd_error *error);
 static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_error *error);
+static bool decode_open(json_t *open, struct rd_link_spec *link, struct rd_error *error);
 static bool decode_party(const char *text, enum rd_link_party *party, struct rd_error *error);
 static char *text_from_hex(const char *digits);
 static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error *error);
@@ -44,15 +49,9 @@ void rd_prepare_destroy(struct rd_prepare_spec *prepare) {
     free(prepare->stages[i].text);
     free(prepare->stages[i].shell);
   }
-  for (size_t i = 0; i < prepare->link_count; i++) {
-    char *key = prepare->links[i].key;
-    if (key) explicit_bzero(key, strlen(key));
-    free(key);
-    free(prepare->links[i].bind);
-  }
+  for (size_t i = 0; i < prepare->link_count; i++) destroy_open(prepare->links[i].open);
   free(prepare->stages);
   free(prepare->links);
-  free(prepare->run);
   free(prepare);
 }
 
@@ -77,24 +76,29 @@ const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *pr
   return NULL;
 }
 
+// One of its texts is the hop's key.
+static void destroy_open(json_t *open) {
+  const char *name;
+  json_t *value;
+  json_object_foreach(open, name, value) if (json_is_string(value))
+      explicit_bzero((char *)(uintptr_t)json_string_value(value), json_string_length(value));
+  json_decref(open);
+}
+
 static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struct rd_error *error) {
-  json_int_t segment, lease, connect_timeout, stall_timeout;
-  const char *run;
+  json_int_t segment, lease, connect_timeout;
   int lenient;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:I,s:s,s:b,s:I,s:I,s:I}", "segment", &segment, "run", &run, "lenient",
-                     &lenient, "lease_ms", &lease, "connect_timeout_ms", &connect_timeout, "stall_timeout_ms",
-                     &stall_timeout))
+  if (json_unpack_ex(object, &why, 0, "{s:I,s:b,s:I,s:I}", "segment", &segment, "lenient", &lenient, "lease_ms", &lease,
+                     "connect_timeout_ms", &connect_timeout))
     return nonsense(error, why.text);
-  if (segment < 1 || segment > UINT32_MAX || strlen(run) > 63 || lease < 1 || lease > TIME_MAX_MS ||
-      connect_timeout < 1 || connect_timeout > TIME_MAX_MS || stall_timeout < 1 || stall_timeout > TIME_MAX_MS)
+  if (segment < 1 || segment > UINT32_MAX || lease < 1 || lease > TIME_MAX_MS || connect_timeout < 1 ||
+      connect_timeout > TIME_MAX_MS)
     return nonsense(error, "a number is out of range");
   prepare->segment = (unsigned)segment;
-  prepare->run = rd_memory_copy(run, strlen(run));
   prepare->lenient = lenient;
   prepare->lease_ms = lease;
   prepare->connect_timeout_ms = connect_timeout;
-  prepare->stall_timeout_ms = stall_timeout;
   return true;
 }
 
@@ -186,48 +190,33 @@ static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_err
 }
 
 static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
-  const char *end, *key, *encrypt, *source = "null", *sink = "null";
-  json_int_t buffer, compress = 0, jobs = 0, limit = 0;
-  json_t *bind;
-  int poll = 0, numa = 1;
+  const char *end, *source = "null", *sink = "null";
+  json_t *open;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?s,s?s,s:s,s:I,s:o,s:[i,i],s?b,s?I,s?I,s?I,s?b}", "end", &end, "key",
-                     &key, "source", &source, "sink", &sink, "encrypt", &encrypt, "buffer", &buffer, "bind", &bind,
-                     "ports", &link->ports[0], &link->ports[1], "poll", &poll, "compress", &compress, "jobs", &jobs,
-                     "limit", &limit, "numa", &numa))
+  if (json_unpack_ex(object, &why, 0, "{s:s,s?s,s?s,s:o}", "end", &end, "source", &source, "sink", &sink, "open",
+                     &open))
     return nonsense(error, why.text);
   link->end = strcmp(end, "send") == 0 ? RD_HOP_SEND : RD_HOP_RECV;
-  link->key = rd_memory_copy(key, strlen(key));
-  link->buffer_bytes = buffer;
-  link->compress_level = compress;
-  link->jobs = jobs;
-  link->limit_bytes_per_s = limit;
-  link->poll = poll;
-  link->numa = numa;
-  if (json_is_string(bind)) link->bind = rd_memory_copy(json_string_value(bind), json_string_length(bind));
   if (link->end == RD_HOP_RECV && strcmp(end, "recv") != 0) return nonsense(error, "end is send or recv");
-  return decode_encrypt(encrypt, link, error) && decode_party(source, &link->source, error) &&
+  return decode_open(open, link, error) && decode_party(source, &link->source, error) &&
          decode_party(sink, &link->sink, error);
 }
 
-static bool decode_encrypt(const char *text, struct rd_link_spec *link, struct rd_error *error) {
-  static const char *const words[] = {"always", "auth", "never", "tcp"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strcmp(text, words[i]) == 0) link->encrypt = words[i];
-  return link->encrypt || nonsense(error, "encrypt is always, auth, never or tcp");
+static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
+  const char *source, *sink;
+  json_t *open;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s:o}", "source", &source, "sink", &sink, "open", &open))
+    return nonsense(error, why.text);
+  return decode_open(open, link, error) && decode_party(source, &link->source, error) &&
+         decode_party(sink, &link->sink, error);
 }
 
-static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
-  const char *key, *source, *sink;
-  json_int_t buffer;
-  json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s:s,s:I}", "key", &key, "source", &source, "sink", &sink, "buffer",
-                     &buffer))
-    return nonsense(error, why.text);
-  link->key = rd_memory_copy(key, strlen(key));
-  link->encrypt = "never";
-  link->buffer_bytes = buffer;
-  return decode_party(source, &link->source, error) && decode_party(sink, &link->sink, error);
+static bool decode_open(json_t *open, struct rd_link_spec *link, struct rd_error *error) {
+  if (!json_is_object(open)) return nonsense(error, "open is no object");
+  if (json_dumpb(open, NULL, 0, JSON_COMPACT) > OPEN_MAX_BYTES) return nonsense(error, "open is too long");
+  link->open = json_incref(open);
+  return true;
 }
 
 static bool decode_party(const char *text, enum rd_link_party *party, struct rd_error *error) {

@@ -35,21 +35,13 @@ struct rd_link_spec {
   enum rd_link_kind kind;
   enum rd_hop_side end; // of a hop
   enum rd_link_party source, sink;
-  char *key;                                       // hexadecimal
-  const char *encrypt;                             // "always", "auth", "never", "tcp"
-  int64_t compress_level, jobs, limit_bytes_per_s; // of a hop; as its programs are told
-  bool numa;
-  int64_t buffer_bytes;
-  char *bind; // NULL: every address
-  int ports[2];
-  bool poll;
+  json_t *open; // of a hop or a local link: its settings, an object that only its programs decode
 };
 
 struct rd_prepare_spec {
   unsigned segment;
-  char *run;
   bool lenient;
-  int64_t lease_ms, connect_timeout_ms, stall_timeout_ms;
+  int64_t lease_ms, connect_timeout_ms;
   struct rd_stage_spec *stages;
   size_t stage_count;
   struct rd_link_spec *links;

@@ -161,18 +161,11 @@ static bool start(struct rd_hop *hop, struct rd_error *error) {
   return true;
 }
 
+// The settings are passed on as they came.
 static void emit_open(struct rd_hop *hop) {
-  const struct rd_link_spec *link = hop->link;
-  const struct rd_prepare_spec *prepare = hop->prepare;
-  json_t *bind = link->bind ? json_string(link->bind) : json_null();
-  rd_hop_program_send(
-      hop->program,
-      json_pack("{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:o,s:[i,i],s:b,s:I,s:I,s:I,s:b}", "op", "open", "key", link->key,
-                "run", prepare->run, "hop", (json_int_t)link->number, "encrypt", link->encrypt, "buffer",
-                (json_int_t)link->buffer_bytes, "connect_timeout_ms", (json_int_t)prepare->connect_timeout_ms,
-                "stall_timeout_ms", (json_int_t)prepare->stall_timeout_ms, "bind", bind, "ports", link->ports[0],
-                link->ports[1], "poll", (int)link->poll, "compress", (json_int_t)link->compress_level, "jobs",
-                (json_int_t)link->jobs, "limit", (json_int_t)link->limit_bytes_per_s, "numa", (int)link->numa));
+  json_t *message = rd_json_made(json_copy(hop->link->open));
+  json_object_set_new(message, "op", rd_json_made(json_string("open")));
+  rd_hop_program_send(hop->program, message);
 }
 
 static void emit_file(struct rd_hop *hop, const char *path) {
