@@ -174,7 +174,7 @@ static bool check_line(void *context, const char *line, size_t bytes) {
 static void guard(void) {
   struct rd_guardian_message message;
   int fd;
-  while (scene.guardian_fd >= 0 && rd_guardian_receive(scene.guardian_fd, &message, &fd) > 0) {
+  while (scene.guardian_fd >= 0 && rd_guardian_receive(scene.guardian_fd, &message, &fd)) {
     FUZZ_REQUIRE((message.type == RD_GUARDIAN_HOLD) == (fd >= 0));
     if (message.type == RD_GUARDIAN_HOLD) rd_held_write_ends_add(&scene.held, message.number, fd);
     if (message.type == RD_GUARDIAN_RELEASE) rd_held_write_ends_drop(&scene.held, message.number);

@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   prepare_hop(&input, &prepare, &link, &file);
   open_scene(&scene);
   const struct rd_hop_handler handler = {on_changed, on_end, on_finished, &scene};
-  scene.hop = rd_hop_create(&scene.agent, &prepare, &link, link.end, &handler);
+  scene.hop = rd_hop_create(&scene.agent, &prepare, &link, link.side, &handler);
   rd_hop_open(scene.hop, scene.agent.null_fd, fuzz_u8(&input) & 1 ? scene.agent.null_fd : -1);
   if (scene.hop->expansion != NULL) expand_path(&scene, &input);
   for (unsigned turn = 0; turn < TURNS_MOST && input.left > 0 && !scene.hop->over; turn++) act(&scene, &input);
@@ -77,7 +77,7 @@ static void prepare_hop(struct fuzz_input *input, struct rd_prepare_spec *prepar
   *file = (struct rd_stage_spec){.number = 1, .kind = RD_STAGE_SOURCE, .text = text, .in = -1, .out = 1};
   *link = (struct rd_link_spec){.number = 1, .kind = RD_LINK_HOP, .source = RD_PARTY_STAGE, .open = json_object()};
   if (how & 1) {
-    link->end = RD_HOP_RECV;
+    link->side = RD_SIDE_RECV;
     file->kind = RD_STAGE_SINK;
     file->in = 1;
     file->out = -1;

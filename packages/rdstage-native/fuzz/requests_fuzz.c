@@ -52,8 +52,8 @@ static void check_prepare(const struct rd_prepare_spec *prepare) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
     const struct rd_stage_spec *stage = &prepare->stages[i];
     FUZZ_REQUIRE(stage->text != NULL && (stage->kind != RD_STAGE_COMMAND || stage->shell != NULL));
-    if (stage->kind != RD_STAGE_SOURCE) FUZZ_REQUIRE(rd_prepare_link_of(prepare, stage, RD_HOP_RECV) != NULL);
-    if (stage->kind != RD_STAGE_SINK) FUZZ_REQUIRE(rd_prepare_link_of(prepare, stage, RD_HOP_SEND) != NULL);
+    if (stage->kind != RD_STAGE_SOURCE) FUZZ_REQUIRE(rd_prepare_link_of(prepare, stage, RD_SIDE_RECV) != NULL);
+    if (stage->kind != RD_STAGE_SINK) FUZZ_REQUIRE(rd_prepare_link_of(prepare, stage, RD_SIDE_SEND) != NULL);
   }
   for (size_t i = 0; i < prepare->link_count; i++) check_link(prepare, &prepare->links[i]);
 }
@@ -61,7 +61,7 @@ static void check_prepare(const struct rd_prepare_spec *prepare) {
 static void check_link(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link) {
   if (link->kind == RD_LINK_HOP || link->kind == RD_LINK_LOCAL) FUZZ_REQUIRE(json_is_object(link->open));
   if (link->kind != RD_LINK_PIPE) return;
-  const struct rd_stage_spec *from = rd_prepare_stage_of(prepare, link->number, RD_HOP_SEND);
-  const struct rd_stage_spec *to = rd_prepare_stage_of(prepare, link->number, RD_HOP_RECV);
+  const struct rd_stage_spec *from = rd_prepare_stage_of(prepare, link->number, RD_SIDE_SEND);
+  const struct rd_stage_spec *to = rd_prepare_stage_of(prepare, link->number, RD_SIDE_RECV);
   FUZZ_REQUIRE(from != NULL && to != NULL && from->kind == RD_STAGE_COMMAND && to->kind == RD_STAGE_COMMAND);
 }

@@ -95,7 +95,7 @@ static int agent(const struct rd_agent_options *options) {
 static bool has_right_programs(const struct rd_agent_options *options) {
   char folder[PATH_MAX];
   struct rd_error ignored;
-  if (!options->sums) return true;
+  if (options->sums == NULL) return true;
   return rd_hop_program_folder(folder, sizeof folder, &ignored) && rd_program_sums_hold(folder, options->sums);
 }
 

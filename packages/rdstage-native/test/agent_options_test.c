@@ -18,7 +18,8 @@ static bool parses(const char *line) {
   int argc = 0;
   struct rd_error error;
   snprintf(text, sizeof text, "rdstage %s", line);
-  for (char *word = strtok(text, " "); word && argc < ARGUMENTS_MAX - 1; word = strtok(NULL, " ")) argv[argc++] = word;
+  for (char *word = strtok(text, " "); word != NULL && argc < ARGUMENTS_MAX - 1; word = strtok(NULL, " "))
+    argv[argc++] = word;
   optind = 0; // begin anew
   bool parsed = rd_agent_options_parse(argc, argv, &options, &error);
   return CHECK(parsed || error.code == RD_CODE_USAGE) && parsed;
@@ -26,7 +27,7 @@ static bool parses(const char *line) {
 
 int main(void) {
   CHECK(parses("--agent --nonce a-1") && options.mode == RD_OPTIONS_AGENT && strcmp(options.nonce, "a-1") == 0);
-  CHECK(!options.sums && parses("--agent --nonce a --sums rdsend=1,rdrecv=2"));
+  CHECK(options.sums == NULL && parses("--agent --nonce a --sums rdsend=1,rdrecv=2"));
   CHECK(strcmp(options.sums, "rdsend=1,rdrecv=2") == 0);
   CHECK(options.user_stdin == -1 && options.user_stdout == -1);
   CHECK(!parses("--agent") && !parses("--agent --nonce") && !parses("--agent --nonce x y") && !parses(""));

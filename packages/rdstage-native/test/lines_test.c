@@ -30,7 +30,7 @@ static enum rd_lines_state read_pieces(const char *const *pieces, struct rd_erro
   struct rd_line_reader *reader = rd_line_reader_create(ends[0], LINE_MAX_BYTES);
   enum rd_lines_state state = RD_LINES_MORE;
   *heard = '\0';
-  for (; *pieces && state == RD_LINES_MORE; pieces++) {
+  for (; *pieces != NULL && state == RD_LINES_MORE; pieces++) {
     REQUIRE(rd_write_all(ends[1], *pieces, strlen(*pieces)));
     state = rd_line_reader_take(reader, receive, NULL, error);
   }

@@ -20,7 +20,7 @@ static void on_ready(void *context, short ready) {
   struct watched *watched = context;
   watched->calls++;
   watched->ready = ready;
-  if (watched->target) rd_watch_end(&watched->target->watch);
+  if (watched->target != NULL) rd_watch_end(&watched->target->watch);
 }
 
 static void open_watched(struct watched *watched, struct rd_loop *loop, short events) {
@@ -86,7 +86,7 @@ static void test_timers(void) {
   rd_loop_timer_stop(loop, &never);
   turn(loop);
   CHECK(soon_calls == 1 && later_calls == 0 && rd_now_ms() - began_ms >= 20);
-  CHECK(!soon.function && later.function);
+  CHECK(soon.function == NULL && later.function != NULL);
   turn(loop);
   CHECK(soon_calls == 1 && later_calls == 1 && never_calls == 0 && rd_now_ms() - began_ms >= 60);
   rd_loop_destroy(loop);

@@ -89,7 +89,7 @@ static void test_group_is_not_its_parent(void) {
 
 static void test_spares(void) {
   pid_t excluded = start_tree(0, false), other = start_tree(0, false);
-  struct rd_tree_sweep sweep = {.root = getpid(), .excluded = {excluded}, .spared_count = 1};
+  struct rd_tree_sweep sweep = {.root = getpid(), .excluded = {excluded}, .excluded_count = 1};
   CHECK(rd_tree_sweep(&sweep, &error) == 1);
   CHECK(waitpid(other, NULL, 0) == other);
   CHECK(rd_tree_sweep(&sweep, &error) == 0);

@@ -15,7 +15,7 @@ static char sys[] = "/tmp/rdstage-test-XXXXXX";
 
 static void make_folders_of(const char *path) {
   char folder[PATH_MAX];
-  for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+  for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
     REQUIRE(mkdir(folder, 0700) == 0 || errno == EEXIST);
   }
@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) static void put(const char *text, const ch
   va_end(values);
   make_folders_of(path);
   FILE *file = fopen(path, "w");
-  REQUIRE(file);
+  REQUIRE(file != NULL);
   fprintf(file, "%s\n", text);
   fclose(file);
 }
@@ -47,7 +47,7 @@ static void put_gid(const char *device, unsigned port, unsigned index, const cha
                     const char *interface) {
   put(gid, "class/infiniband/%s/ports/%u/gids/%u", device, port, index);
   put(kind, "class/infiniband/%s/ports/%u/gid_attrs/types/%u", device, port, index);
-  if (interface) put(interface, "class/infiniband/%s/ports/%u/gid_attrs/ndevs/%u", device, port, index);
+  if (interface != NULL) put(interface, "class/infiniband/%s/ports/%u/gid_attrs/ndevs/%u", device, port, index);
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
@@ -64,7 +64,7 @@ static void clear(void) {
 static bool ports_are(const char *text) {
   char expected[8192];
   snprintf(expected, sizeof expected, "%s", text);
-  for (char *quote = expected; (quote = strchr(quote, '\''));) *quote = '"';
+  for (char *quote = expected; (quote = strchr(quote, '\'')) != NULL;) *quote = '"';
   json_t *ports = rd_rdma_ports_json(sys);
   char *got = json_dumps(ports, JSON_COMPACT | JSON_PRESERVE_ORDER);
   bool same = strcmp(got, expected) == 0;

@@ -49,22 +49,22 @@ static void test_simple_requests(void) {
 #define LISTEN(rest) "{\"op\":\"listen\",\"link\":3,\"end\":\"recv\"" rest "}"
 
 // What it is told is what it came with.
-static void passes_on(const char *line, int64_t link, enum rd_hop_side end) {
+static void passes_on(const char *line, int64_t link, enum rd_hop_side side) {
   struct rd_request request;
   json_t *whole = json_loads(line, 0, NULL);
   REQUIRE(decodes(line, &request));
-  CHECK(request.link == link && request.end == end && json_equal(request.order, whole));
+  CHECK(request.link == link && request.side == side && json_equal(request.order, whole));
   json_decref(whole);
   rd_request_clear(&request);
 }
 
 static void test_connecting(void) {
-  passes_on(LISTEN(""), 3, RD_HOP_RECV);
-  passes_on(LISTEN(",\"transport\":\"tcp\",\"bind\":null"), 3, RD_HOP_RECV);
-  passes_on(LISTEN(",\"transport\":\"rdma\",\"bind\":\"10.0.0.2\""), 3, RD_HOP_RECV);
-  passes_on(DIAL("[{\"host\":\"::1\",\"port\":9}]"), 1, RD_HOP_SEND);
+  passes_on(LISTEN(""), 3, RD_SIDE_RECV);
+  passes_on(LISTEN(",\"transport\":\"tcp\",\"bind\":null"), 3, RD_SIDE_RECV);
+  passes_on(LISTEN(",\"transport\":\"rdma\",\"bind\":\"10.0.0.2\""), 3, RD_SIDE_RECV);
+  passes_on(DIAL("[{\"host\":\"::1\",\"port\":9}]"), 1, RD_SIDE_SEND);
   passes_on(DIAL("[{\"host\":\"::1\",\"port\":9,\"transport\":\"rdma\",\"from\":\"::2\"},{\"unix\":\"/a\"}]"), 1,
-            RD_HOP_SEND);
+            RD_SIDE_SEND);
   CHECK(refuses(LISTEN(",\"transport\":\"udp\""), "there is no such transport"));
   CHECK(refuses(LISTEN(",\"transport\":1"), "there is no such transport"));
   CHECK(refuses(LISTEN(",\"bind\":1"), "bind is no address"));
@@ -101,15 +101,16 @@ static void test_prepare(void) {
   struct rd_request request;
   REQUIRE(decodes("{" HEAD TIMEOUT "\"stages\":[" COMMAND "],\"links\":[" NULL_IN "," HOP "]}", &request));
   const struct rd_prepare_spec *prepare = request.prepare;
-  REQUIRE(prepare && prepare->stage_count == 1 && prepare->link_count == 2);
+  REQUIRE(prepare != NULL && prepare->stage_count == 1 && prepare->link_count == 2);
   const struct rd_stage_spec *stage = prepare->stages;
   CHECK(stage->kind == RD_STAGE_COMMAND && strcmp(stage->text, "ls") == 0 && strcmp(stage->shell, "sh") == 0);
   CHECK(stage->ok[0] && stage->ok[3] && !stage->ok[1]);
-  const struct rd_link_spec *link = rd_prepare_link_of(prepare, stage, RD_HOP_SEND);
+  const struct rd_link_spec *link = rd_prepare_link_of(prepare, stage, RD_SIDE_SEND);
   REQUIRE(link == &prepare->links[1]);
-  CHECK(link->kind == RD_LINK_HOP && link->end == RD_HOP_SEND && link->source == RD_PARTY_STAGE);
-  CHECK(rd_prepare_link_of(prepare, stage, RD_HOP_RECV) == &prepare->links[0]);
-  CHECK(rd_prepare_stage_of(prepare, 1, RD_HOP_SEND) == stage && !rd_prepare_stage_of(prepare, 1, RD_HOP_RECV));
+  CHECK(link->kind == RD_LINK_HOP && link->side == RD_SIDE_SEND && link->source == RD_PARTY_STAGE);
+  CHECK(rd_prepare_link_of(prepare, stage, RD_SIDE_RECV) == &prepare->links[0]);
+  CHECK(rd_prepare_stage_of(prepare, 1, RD_SIDE_SEND) == stage &&
+        rd_prepare_stage_of(prepare, 1, RD_SIDE_RECV) == NULL);
   CHECK(prepare->lease_ms == 1000 && prepare->connect_timeout_ms == 1);
   rd_request_clear(&request);
 }

@@ -37,15 +37,16 @@ json_t *rd_addresses_json(void) {
 }
 
 static void append(json_t *list, const struct ifaddrs *first, bool up) {
-  for (const struct ifaddrs *entry = first; entry && json_array_size(list) < ADDRESSES_MAX; entry = entry->ifa_next) {
+  for (const struct ifaddrs *entry = first; entry != NULL && json_array_size(list) < ADDRESSES_MAX;
+       entry = entry->ifa_next) {
     const void *address = usable(entry);
-    if (address && is_up(entry) == up) rd_json_made_append(list, describe(entry, address));
+    if (address != NULL && is_up(entry) == up) rd_json_made_append(list, describe(entry, address));
   }
 }
 
 // Its address as inet_ntop() wants it. NULL: not one of the Internet's, or one that holds on its own link only.
 static const void *usable(const struct ifaddrs *entry) {
-  if (!entry->ifa_addr || !entry->ifa_netmask) return NULL;
+  if (entry->ifa_addr == NULL || entry->ifa_netmask == NULL) return NULL;
   if (entry->ifa_addr->sa_family == AF_INET) {
     const struct in_addr *address = &((const struct sockaddr_in *)entry->ifa_addr)->sin_addr;
     bool link_local = ntohl(address->s_addr) >> 16 == 0xa9fe; // 169.254.0.0/16

@@ -53,14 +53,14 @@ json_t *rd_rdma_ports_json(const char *sys) {
 
 bool rd_rdma_ports_any_active(const json_t *ports) {
   const json_t *first = json_array_get(ports, 0);
-  return first && strcmp(json_string_value(json_object_get(first, "state")), "active") == 0;
+  return first != NULL && strcmp(json_string_value(json_object_get(first, "state")), "active") == 0;
 }
 
 static void append_device(json_t *active, json_t *others, const char *sys, const char *device) {
   struct port port;
   for (unsigned number = 1; number <= PORTS_OF_A_DEVICE_MAX && open_port(&port, sys, device, number); number++) {
     json_t *list = strcmp(port.state, "active") == 0 ? active : others;
-    if (port.link_layer && json_array_size(list) < ENTRIES_MAX) append_port(list, &port);
+    if (port.link_layer != NULL && json_array_size(list) < ENTRIES_MAX) append_port(list, &port);
   }
 }
 
@@ -73,7 +73,7 @@ static bool open_port(struct port *port, const char *sys, const char *device, un
   port->link_layer = link_layer_of(port);
   port->state = state_of(port);
   rd_sysfs_line(node_type, sizeof node_type, "%s/class/infiniband/%s/node_type", sys, device);
-  port->is_iwarp = strstr(node_type, "RNIC");
+  port->is_iwarp = strstr(node_type, "RNIC") != NULL;
   return true;
 }
 
@@ -148,7 +148,7 @@ static json_int_t rate_mbps(const struct port *port) {
 // The largest of the sizes that RDMA knows that fits the interface's.
 static json_t *path_mtu(const struct port *port, const char *interface) {
   int64_t mtu, path_mtu = 4096;
-  if (!interface || port->is_iwarp || strcmp(port->link_layer, "ethernet") != 0) return json_null();
+  if (interface == NULL || port->is_iwarp || strcmp(port->link_layer, "ethernet") != 0) return json_null();
   if (!rd_sysfs_number(&mtu, "%s/class/net/%s/mtu", port->sys, interface)) return json_null();
   while (path_mtu >= 256 && path_mtu > mtu - ROCE_HEADERS_BYTES) path_mtu /= 2;
   return path_mtu >= 256 ? json_integer(path_mtu) : json_null();

@@ -62,7 +62,7 @@ bool rd_process_is_foreign(pid_t pid) {
   if (geteuid() == 0 || read_file(pid, "status", text, sizeof text) <= 0) return false;
   const char *line = strstr(text, "\nUid:");
   unsigned long real, effective;
-  return line && sscanf(line, "\nUid: %lu %lu", &real, &effective) == 2 && effective != geteuid();
+  return line != NULL && sscanf(line, "\nUid: %lu %lu", &real, &effective) == 2 && effective != geteuid();
 }
 
 void rd_process_command(pid_t pid, char *text, size_t text_bytes) {
@@ -97,12 +97,12 @@ static bool list_matching(pid_t root, bool with_group, struct rd_process_list *l
 
 static bool list_all(struct rd_process_list *list, struct rd_error *error) {
   DIR *folder = opendir("/proc");
-  if (!folder) {
+  if (folder == NULL) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot read /proc");
     return false;
   }
   size_t capacity = 0;
-  for (const struct dirent *entry; (entry = readdir(folder));) {
+  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
     struct rd_process process;
     if (!isdigit((unsigned char)entry->d_name[0]) || !read_process(atoi(entry->d_name), &process)) continue;
     if (list->count == capacity) {
@@ -122,7 +122,7 @@ static bool read_process(pid_t pid, struct rd_process *process) {
   if (read_file(pid, "stat", text, sizeof text) <= 0) return false;
   const char *after_name = strrchr(text, ')'); // the name may hold anything
   process->pid = pid;
-  return after_name &&
+  return after_name != NULL &&
          sscanf(after_name + 1, " %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
                 &process->state, &process->parent, &process->group, &process->started) == 4;
 }
@@ -143,7 +143,7 @@ static int by_pid(const void *left, const void *right) {
 
 static bool belongs(const struct rd_process_list *all, const struct rd_process *process, pid_t root, bool with_group) {
   if (process->pid == root) return with_group;
-  for (int depth = 0; process && depth < DEPTH_MAX; depth++) {
+  for (int depth = 0; process != NULL && depth < DEPTH_MAX; depth++) {
     if (process->parent == root || (with_group && process->group == root)) return true;
     struct rd_process parent = {.pid = process->parent};
     process = bsearch(&parent, all->items, all->count, sizeof parent, by_pid);

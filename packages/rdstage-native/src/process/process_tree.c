@@ -12,7 +12,7 @@
 #define SWEEP_EVERY_MS 20
 
 static bool list_tree(const struct rd_tree_sweep *sweep, struct rd_process_list *list, struct rd_error *error);
-static bool is_spared(const struct rd_tree_sweep *sweep, pid_t pid);
+static bool is_excluded(const struct rd_tree_sweep *sweep, pid_t pid);
 static size_t stop_running(const struct rd_process_list *list);
 static void kill_one(struct rd_tree_sweep *sweep, const struct rd_process *process);
 static void ask_once(struct rd_tree_sweep *sweep, const struct rd_process *process);
@@ -70,13 +70,13 @@ static bool list_tree(const struct rd_tree_sweep *sweep, struct rd_process_list 
   if (!listed) return false;
   size_t kept = 0;
   for (size_t i = 0; i < list->count; i++)
-    if (!is_spared(sweep, list->items[i].pid)) list->items[kept++] = list->items[i];
+    if (!is_excluded(sweep, list->items[i].pid)) list->items[kept++] = list->items[i];
   list->count = kept;
   return true;
 }
 
-static bool is_spared(const struct rd_tree_sweep *sweep, pid_t pid) {
-  for (size_t i = 0; i < sweep->spared_count; i++)
+static bool is_excluded(const struct rd_tree_sweep *sweep, pid_t pid) {
+  for (size_t i = 0; i < sweep->excluded_count; i++)
     if (sweep->excluded[i] == pid) return true;
   return false;
 }

@@ -15,7 +15,7 @@ struct rd_tree_sweep {
   pid_t root;
   bool is_group; // what to end is rd_process_list_group(), else rd_process_list_below()
   pid_t excluded[RD_TREE_EXCLUDED_MAX];
-  size_t spared_count;
+  size_t excluded_count;
   int64_t began_ms;
   pid_t asked[64]; // foreign processes that were sent TERM
   size_t asked_count;

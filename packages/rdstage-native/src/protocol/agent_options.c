@@ -98,7 +98,8 @@ static bool check(int argc, char **argv, struct rd_agent_options *options, struc
 
 // It is printed in the first line, where a blank ends it.
 static bool check_nonce(const char *nonce, struct rd_error *error) {
-  if (!nonce || !*nonce || strlen(nonce) > NONCE_MAX_CHARACTERS) return usage(error, "--agent needs --nonce NONCE");
+  if (nonce == NULL || !*nonce || strlen(nonce) > NONCE_MAX_CHARACTERS)
+    return usage(error, "--agent needs --nonce NONCE");
   for (const char *at = nonce; *at; at++)
     if (*at <= ' ' || *at > '~') return usage(error, "the nonce must be printable, without blanks");
   return true;

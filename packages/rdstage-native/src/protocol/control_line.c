@@ -47,7 +47,7 @@ struct rd_control_line *rd_control_line_create(struct rd_loop *loop, int in_fd, 
 }
 
 void rd_control_line_destroy(struct rd_control_line *control) {
-  if (!control) return;
+  if (control == NULL) return;
   rd_watch_end(&control->readable);
   rd_watch_end(&control->writable);
   rd_line_reader_destroy(control->reader);
@@ -147,7 +147,7 @@ static void lose(struct rd_control_line *control, enum rd_code code, const char 
 
 static void queue(struct rd_control_line *control, json_t *event) {
   char *line = json_dumps(event, JSON_COMPACT | JSON_PRESERVE_ORDER);
-  if (!line) abort(); // out of memory: see memory.h
+  if (line == NULL) abort(); // out of memory: see memory.h
   json_decref(event);
   rd_control_line_emit_line(control, line);
   free(line);

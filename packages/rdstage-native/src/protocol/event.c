@@ -55,10 +55,10 @@ json_t *rd_event_exited(const struct rd_exit_event *exited) {
   return with_usage(event, &exited->usage);
 }
 
-json_t *rd_event_link_ended(int64_t link, enum rd_hop_side end, const struct rd_link_end_event *ended) {
+json_t *rd_event_link_ended(int64_t link, enum rd_hop_side side, const struct rd_link_end_event *ended) {
   json_t *event =
       rd_json_made(json_pack("{s:s,s:I,s:s,s:s,s:i,s:s,s:o,s:I,s:I}", "event", "link_ended", "link", (json_int_t)link,
-                             "end", rd_hop_side_name(end), "result", ended->result, "status", ended->status, "code",
+                             "end", rd_hop_side_name(side), "result", ended->result, "status", ended->status, "code",
                              ended->code, "message", rd_json_made_text(ended->message), "bytes",
                              (json_int_t)ended->bytes, "wire_bytes", (json_int_t)ended->wire_bytes));
   return with_usage(event, &ended->usage);

@@ -33,6 +33,6 @@ struct rd_link_end_event {
   int64_t bytes, wire_bytes;
   struct rd_usage usage; // of its program
 };
-json_t *rd_event_link_ended(int64_t link, enum rd_hop_side end, const struct rd_link_end_event *ended);
+json_t *rd_event_link_ended(int64_t link, enum rd_hop_side side, const struct rd_link_end_event *ended);
 
 #endif

@@ -29,8 +29,8 @@ static bool decode_party(const char *text, enum rd_link_party *party, struct rd_
 static char *text_from_hex(const char *digits);
 static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error);
-static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side end);
-static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side end);
+static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side side);
+static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side side);
 static bool nonsense(struct rd_error *error, const char *words);
 
 struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error) {
@@ -44,7 +44,7 @@ struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error
 }
 
 void rd_prepare_destroy(struct rd_prepare_spec *prepare) {
-  if (!prepare) return;
+  if (prepare == NULL) return;
   for (size_t i = 0; i < prepare->stage_count; i++) {
     free(prepare->stages[i].text);
     free(prepare->stages[i].shell);
@@ -55,23 +55,23 @@ void rd_prepare_destroy(struct rd_prepare_spec *prepare) {
   free(prepare);
 }
 
-const char *rd_hop_side_name(enum rd_hop_side end) {
-  return end == RD_HOP_SEND ? "send" : "recv";
+const char *rd_hop_side_name(enum rd_hop_side side) {
+  return side == RD_SIDE_SEND ? "send" : "recv";
 }
 
 const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
-                                              enum rd_hop_side end) {
-  int64_t number = end == RD_HOP_RECV ? stage->in : stage->out;
+                                              enum rd_hop_side side) {
+  int64_t number = side == RD_SIDE_RECV ? stage->in : stage->out;
   for (size_t i = 0; i < prepare->link_count; i++)
-    if (prepare->links[i].number == number && gives(&prepare->links[i], stage, end)) return &prepare->links[i];
+    if (prepare->links[i].number == number && gives(&prepare->links[i], stage, side)) return &prepare->links[i];
   return NULL;
 }
 
 const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *prepare, int64_t link,
-                                                enum rd_hop_side end) {
+                                                enum rd_hop_side side) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
     const struct rd_stage_spec *stage = &prepare->stages[i];
-    if ((end == RD_HOP_RECV ? stage->in : stage->out) == link) return stage;
+    if ((side == RD_SIDE_RECV ? stage->in : stage->out) == link) return stage;
   }
   return NULL;
 }
@@ -136,7 +136,7 @@ static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct r
   stage->kind = RD_STAGE_COMMAND;
   stage->text = text_from_hex(command);
   stage->shell = rd_memory_copy(shell, strlen(shell));
-  if (!stage->text || !*shell) return nonsense(error, "a command is not hexadecimal, or has no shell");
+  if (stage->text == NULL || !*shell) return nonsense(error, "a command is not hexadecimal, or has no shell");
   return decode_ok(ok, stage, error);
 }
 
@@ -147,7 +147,7 @@ static bool decode_file(json_t *object, struct rd_stage_spec *stage, struct rd_e
   if (json_unpack_ex(object, &why, 0, "{s:s,s?b}", "word", &word, "append", &append)) return nonsense(error, why.text);
   stage->text = text_from_hex(word);
   stage->append = append;
-  return stage->text || nonsense(error, "a file's word is not hexadecimal");
+  return stage->text != NULL || nonsense(error, "a file's word is not hexadecimal");
 }
 
 static bool decode_ok(const json_t *array, struct rd_stage_spec *stage, struct rd_error *error) {
@@ -196,8 +196,8 @@ static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_erro
   if (json_unpack_ex(object, &why, 0, "{s:s,s?s,s?s,s:o}", "end", &end, "source", &source, "sink", &sink, "open",
                      &open))
     return nonsense(error, why.text);
-  link->end = strcmp(end, "send") == 0 ? RD_HOP_SEND : RD_HOP_RECV;
-  if (link->end == RD_HOP_RECV && strcmp(end, "recv") != 0) return nonsense(error, "end is send or recv");
+  link->side = strcmp(end, "send") == 0 ? RD_SIDE_SEND : RD_SIDE_RECV;
+  if (link->side == RD_SIDE_RECV && strcmp(end, "recv") != 0) return nonsense(error, "end is send or recv");
   return decode_open(open, link, error) && decode_party(source, &link->source, error) &&
          decode_party(sink, &link->sink, error);
 }
@@ -231,7 +231,8 @@ static bool decode_party(const char *text, enum rd_link_party *party, struct rd_
 static char *text_from_hex(const char *digits) {
   size_t count = strlen(digits), bytes;
   char *text = rd_memory_new(count / 2 + 1, 1);
-  if (rd_hex_decode(digits, count, (unsigned char *)text, count / 2, &bytes) && !memchr(text, '\0', bytes)) return text;
+  if (rd_hex_decode(digits, count, (unsigned char *)text, count / 2, &bytes) && memchr(text, '\0', bytes) == NULL)
+    return text;
   free(text);
   return NULL;
 }
@@ -240,9 +241,9 @@ static char *text_from_hex(const char *digits) {
 static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error *error) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
     const struct rd_stage_spec *stage = &prepare->stages[i];
-    if (stage->kind != RD_STAGE_SOURCE && !rd_prepare_link_of(prepare, stage, RD_HOP_RECV))
+    if (stage->kind != RD_STAGE_SOURCE && rd_prepare_link_of(prepare, stage, RD_SIDE_RECV) == NULL)
       return nonsense(error, "a stage has no input");
-    if (stage->kind != RD_STAGE_SINK && !rd_prepare_link_of(prepare, stage, RD_HOP_SEND))
+    if (stage->kind != RD_STAGE_SINK && rd_prepare_link_of(prepare, stage, RD_SIDE_SEND) == NULL)
       return nonsense(error, "a stage has no output");
   }
   return true;
@@ -251,33 +252,33 @@ static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error 
 // Every link finds its stages, one at each end.
 static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error) {
   for (size_t i = 0; i < prepare->link_count; i++)
-    if (!fits(prepare, &prepare->links[i], RD_HOP_SEND) || !fits(prepare, &prepare->links[i], RD_HOP_RECV))
+    if (!fits(prepare, &prepare->links[i], RD_SIDE_SEND) || !fits(prepare, &prepare->links[i], RD_SIDE_RECV))
       return nonsense(error, "a link does not join what it says");
   return true;
 }
 
-static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side end) {
+static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side side) {
   bool command = stage->kind == RD_STAGE_COMMAND;
   switch (link->kind) {
   case RD_LINK_NULL:
   case RD_LINK_PIPE:
     return command;
   case RD_LINK_STDIN:
-    return command && end == RD_HOP_RECV;
+    return command && side == RD_SIDE_RECV;
   case RD_LINK_STDOUT:
-    return command && end == RD_HOP_SEND;
+    return command && side == RD_SIDE_SEND;
   case RD_LINK_HOP:
-    return link->end == end && (end == RD_HOP_SEND ? link->source : link->sink) == RD_PARTY_STAGE;
+    return link->side == side && (side == RD_SIDE_SEND ? link->source : link->sink) == RD_PARTY_STAGE;
   case RD_LINK_LOCAL:
-    return (end == RD_HOP_SEND ? link->source : link->sink) == RD_PARTY_STAGE;
+    return (side == RD_SIDE_SEND ? link->source : link->sink) == RD_PARTY_STAGE;
   }
   return false;
 }
 
-static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side end) {
+static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side side) {
   size_t stages = 0;
   for (size_t i = 0; i < prepare->stage_count; i++)
-    if (rd_prepare_link_of(prepare, &prepare->stages[i], end) == link) stages++;
+    if (rd_prepare_link_of(prepare, &prepare->stages[i], side) == link) stages++;
   switch (link->kind) {
   case RD_LINK_NULL:
   case RD_LINK_STDIN:
@@ -286,12 +287,12 @@ static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spe
   case RD_LINK_PIPE:
     return stages == 1;
   case RD_LINK_HOP:
-    if (link->end != end) return true;
+    if (link->side != side) return true;
     break;
   case RD_LINK_LOCAL:
     break;
   }
-  return stages == ((end == RD_HOP_SEND ? link->source : link->sink) == RD_PARTY_STAGE ? 1 : 0);
+  return stages == ((side == RD_SIDE_SEND ? link->source : link->sink) == RD_PARTY_STAGE ? 1 : 0);
 }
 
 static bool nonsense(struct rd_error *error, const char *words) {

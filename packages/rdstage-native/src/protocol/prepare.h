@@ -10,8 +10,8 @@
 
 #define RD_PREPARE_STAGES_MAX 256u
 
-enum rd_hop_side { RD_HOP_SEND, RD_HOP_RECV };
-const char *rd_hop_side_name(enum rd_hop_side end); // "send", "recv"
+enum rd_hop_side { RD_SIDE_SEND, RD_SIDE_RECV };
+const char *rd_hop_side_name(enum rd_hop_side side); // "send", "recv"
 
 enum rd_stage_kind { RD_STAGE_COMMAND, RD_STAGE_SOURCE, RD_STAGE_SINK };
 
@@ -33,7 +33,7 @@ enum rd_link_party { RD_PARTY_STAGE, RD_PARTY_USER, RD_PARTY_NULL };
 struct rd_link_spec {
   int64_t number;
   enum rd_link_kind kind;
-  enum rd_hop_side end; // of a hop
+  enum rd_hop_side side; // of a hop
   enum rd_link_party source, sink;
   json_t *open; // of a hop or a local link: its settings, an object that only its programs decode
 };
@@ -53,11 +53,11 @@ struct rd_prepare_spec {
 struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error);
 void rd_prepare_destroy(struct rd_prepare_spec *prepare); // wipes the keys; NULL-safe
 
-// The link that stage takes as its input (`end` RD_HOP_RECV) or output (RD_HOP_SEND), or NULL.
+// The link that stage takes as its input (`side` RD_SIDE_RECV) or output (RD_SIDE_SEND), or NULL.
 const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
-                                              enum rd_hop_side end);
-// The stage that reads from (`end` RD_HOP_RECV) or writes to (RD_HOP_SEND) that link, or NULL.
+                                              enum rd_hop_side side);
+// The stage that reads from (`side` RD_SIDE_RECV) or writes to (RD_SIDE_SEND) that link, or NULL.
 const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *prepare, int64_t link,
-                                                enum rd_hop_side end);
+                                                enum rd_hop_side side);
 
 #endif

@@ -42,7 +42,7 @@ bool rd_request_decode(const char *line, size_t bytes, struct rd_request *reques
   *request = (struct rd_request){0};
   json_error_t why;
   json_t *object = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &why);
-  if (!object) return malformed("a line", why.text, error);
+  if (object == NULL) return malformed("a line", why.text, error);
   bool decoded = decode_object(object, request, error);
   json_decref(object);
   if (!decoded) rd_request_clear(request);
@@ -57,11 +57,11 @@ void rd_request_clear(struct rd_request *request) {
 
 static bool decode_object(json_t *object, struct rd_request *request, struct rd_error *error) {
   const char *name = json_string_value(json_object_get(object, "op"));
-  if (!name) return malformed("a line", "it names no operation", error);
+  if (name == NULL) return malformed("a line", "it names no operation", error);
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
     if (strcmp(name, operations[i].name) != 0) continue;
     request->op = operations[i].op;
-    return !operations[i].decode || operations[i].decode(object, request, error);
+    return operations[i].decode == NULL || operations[i].decode(object, request, error);
   }
   return malformed(name, "there is no such operation", error);
 }
@@ -73,7 +73,8 @@ static bool decode_prepare(json_t *object, struct rd_request *request, struct rd
 
 static bool decode_listen(json_t *object, struct rd_request *request, struct rd_error *error) {
   const json_t *bind = json_object_get(object, "bind");
-  if (bind && !json_is_string(bind) && !json_is_null(bind)) return malformed("listen", "bind is no address", error);
+  if (bind != NULL && !json_is_string(bind) && !json_is_null(bind))
+    return malformed("listen", "bind is no address", error);
   if (!names_transport(object)) return malformed("listen", "there is no such transport", error);
   return decode_end(object, request, error);
 }
@@ -96,7 +97,7 @@ static bool decode_end(json_t *object, struct rd_request *request, struct rd_err
   bool sends = strcmp(end, "send") == 0;
   if (!sends && strcmp(end, "recv") != 0) return malformed("listen, dial or show", "end is send or recv", error);
   request->link = link;
-  request->end = sends ? RD_HOP_SEND : RD_HOP_RECV;
+  request->side = sends ? RD_SIDE_SEND : RD_SIDE_RECV;
   request->order = json_incref(object);
   return true;
 }
@@ -104,7 +105,7 @@ static bool decode_end(json_t *object, struct rd_request *request, struct rd_err
 static bool names_transport(const json_t *object) {
   const json_t *transport = json_object_get(object, "transport");
   const char *name = json_string_value(transport);
-  return !transport || (name && (strcmp(name, "tcp") == 0 || strcmp(name, "rdma") == 0));
+  return transport == NULL || (name != NULL && (strcmp(name, "tcp") == 0 || strcmp(name, "rdma") == 0));
 }
 
 static bool decode_go(json_t *object, struct rd_request *request, struct rd_error *error) {

@@ -38,7 +38,7 @@ struct rd_channel *rd_channel_create(struct rd_agent *agent, bool guarded, struc
 }
 
 void rd_channel_destroy(struct rd_channel *channel) {
-  if (!channel) return;
+  if (channel == NULL) return;
   rd_cleanup_fd(&channel->read_fd);
   if (!rd_channel_is_read(channel)) rd_channel_release(channel);
   rd_watch_end(&channel->watch);

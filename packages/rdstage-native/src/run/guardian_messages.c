@@ -32,7 +32,7 @@ bool rd_guardian_alive(int guard_fd, uint32_t within_ms, struct rd_error *error)
   return send_message(guard_fd, (struct rd_guardian_message){RD_GUARDIAN_ALIVE, within_ms}, -1, error);
 }
 
-int rd_guardian_receive(int guard_fd, struct rd_guardian_message *message, int *fd) {
+bool rd_guardian_receive(int guard_fd, struct rd_guardian_message *message, int *fd) {
   union fd_space space;
   struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
   struct msghdr header = {
@@ -41,9 +41,9 @@ int rd_guardian_receive(int guard_fd, struct rd_guardian_message *message, int *
   do got = recvmsg(guard_fd, &header, MSG_CMSG_CLOEXEC);
   while (got < 0 && errno == EINTR);
   *fd = got < 0 ? -1 : descriptor_of(&header);
-  if (got == (ssize_t)sizeof *message) return 1;
+  if (got == (ssize_t)sizeof *message) return true;
   rd_cleanup_fd(fd);
-  return 0;
+  return false;
 }
 
 static bool send_message(int guard_fd, struct rd_guardian_message message, int fd, struct rd_error *error) {
@@ -68,7 +68,7 @@ static bool send_message(int guard_fd, struct rd_guardian_message message, int f
 
 static int descriptor_of(struct msghdr *header) {
   const struct cmsghdr *control = CMSG_FIRSTHDR(header);
-  if (!control || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) return -1;
+  if (control == NULL || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) return -1;
   int fd;
   memcpy(&fd, CMSG_DATA(control), sizeof fd);
   return fd;

@@ -27,7 +27,8 @@ bool rd_guardian_finished(int guard_fd, struct rd_error *error);
 // The next word comes within so many milliseconds, or the supervisor hangs.
 bool rd_guardian_alive(int guard_fd, uint32_t within_ms, struct rd_error *error);
 
-// The guardian's end. 1 and a message, with *fd (the caller's, or -1); 0 when the supervisor is gone or makes no sense.
-int rd_guardian_receive(int guard_fd, struct rd_guardian_message *message, int *fd);
+// The guardian's end: waits for a message, with *fd (the caller's, or -1). False when the supervisor is gone or has
+// sent something else.
+bool rd_guardian_receive(int guard_fd, struct rd_guardian_message *message, int *fd);
 
 #endif

@@ -45,7 +45,7 @@ char *rd_hello_line(const char *nonce, pid_t agent, int null_fd) {
   add(facts, network_facts(null_fd));
   RD_AUTO_FREE char *hello = json_dumps(facts, JSON_COMPACT | JSON_PRESERVE_ORDER);
   json_decref(facts);
-  if (!hello) abort(); // out of memory: see memory.h
+  if (hello == NULL) abort(); // out of memory: see memory.h
   size_t bytes = strlen(nonce) + strlen(hello) + 32;
   char *line = rd_memory_new(bytes, 1);
   snprintf(line, bytes, "rdstage/%u %s %s", RD_PROTOCOL_VERSION, nonce, hello);
@@ -95,7 +95,7 @@ static json_t *rdma_lacks(const json_t *ports, int null_fd) {
   char program[PATH_MAX];
   struct rd_error why;
   if (!rd_rdma_ports_any_active(ports)) return json_null();
-  bool usable = rd_hop_program_find(RD_HOP_RECV, program, sizeof program, &why) &&
+  bool usable = rd_hop_program_find(RD_SIDE_RECV, program, sizeof program, &why) &&
                 rd_rdma_check(program, null_fd, RDMA_CHECK_MS, &why);
   return usable ? json_null() : rd_json_made_text(why.message);
 }
@@ -114,8 +114,8 @@ static json_int_t network_namespace(void) {
 // Not from the user database: a static program cannot ask it everywhere.
 static const char *user_name(void) {
   const char *name = getenv("USER");
-  if (!name || !*name) name = getenv("LOGNAME");
-  return name ? name : "";
+  if (name == NULL || !*name) name = getenv("LOGNAME");
+  return name != NULL ? name : "";
 }
 
 // Whether the CPU has AES instructions, without which another cipher is faster.

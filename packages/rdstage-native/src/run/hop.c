@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const struct rd_stage_spec *file_of(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link,
-                                           enum rd_hop_side end);
+                                           enum rd_hop_side side);
 static enum rd_code file_code(const struct rd_hop *hop);
 static bool shows_output(const struct rd_hop *hop);
 static void on_path(void *context, const char *path, const struct rd_error *why);
@@ -34,16 +34,16 @@ static void die(struct rd_hop *hop, int status, const struct rd_usage *usage);
 static bool can_send(const struct rd_hop *hop);
 
 struct rd_hop *rd_hop_create(struct rd_agent *agent, const struct rd_prepare_spec *prepare,
-                             const struct rd_link_spec *link, enum rd_hop_side end,
+                             const struct rd_link_spec *link, enum rd_hop_side side,
                              const struct rd_hop_handler *handler) {
   struct rd_hop *hop = rd_memory_new(1, sizeof *hop);
-  *hop = (struct rd_hop){.agent = agent, .prepare = prepare, .link = link, .end = end, .handler = *handler};
-  hop->file = file_of(prepare, link, end);
+  *hop = (struct rd_hop){.agent = agent, .prepare = prepare, .link = link, .side = side, .handler = *handler};
+  hop->file = file_of(prepare, link, side);
   return hop;
 }
 
 void rd_hop_destroy(struct rd_hop *hop) {
-  if (!hop) return;
+  if (hop == NULL) return;
   rd_path_expansion_destroy(hop->expansion);
   json_decref(hop->early);
   rd_hop_program_destroy(hop->program);
@@ -54,7 +54,7 @@ void rd_hop_open(struct rd_hop *hop, int data_fd, int adopt_fd) {
   struct rd_error error;
   hop->data_fd = data_fd;
   hop->adopt_fd = adopt_fd;
-  if (!hop->file) {
+  if (hop->file == NULL) {
     if (start(hop, &error))
       rd_hop_program_send(hop->program, json_pack("{s:s,s:b}", "op", "ready", "ask", (int)shows_output(hop)));
     else
@@ -63,14 +63,14 @@ void rd_hop_open(struct rd_hop *hop, int data_fd, int adopt_fd) {
   }
   hop->expansion = rd_path_expand(hop->agent, hop->file->text, file_code(hop), hop->prepare->connect_timeout_ms,
                                   on_path, hop, &error);
-  if (!hop->expansion) fail(hop, &error);
+  if (hop->expansion == NULL) fail(hop, &error);
 }
 
 void rd_hop_connect(struct rd_hop *hop, json_t *order) {
   if (can_send(hop)) {
     rd_hop_program_send(hop->program, json_incref(order));
-  } else if (hop->expansion) {
-    if (!hop->early) hop->early = rd_json_made(json_array());
+  } else if (hop->expansion != NULL) {
+    if (hop->early == NULL) hop->early = rd_json_made(json_array());
     json_array_append(hop->early, order);
   }
 }
@@ -87,10 +87,10 @@ void rd_hop_commit(struct rd_hop *hop, int status) {
 void rd_hop_abort(struct rd_hop *hop, const char *reason) {
   if (hop->aborted) return;
   // What is dying already does so by itself; its peer may have told of it before its exit does.
-  hop->aborted = !hop->program || !rd_hop_program_has_left(hop->program);
+  hop->aborted = hop->program == NULL || !rd_hop_program_has_left(hop->program);
   rd_path_expansion_destroy(hop->expansion);
   hop->expansion = NULL;
-  if (!hop->program) hop->over = true;
+  if (hop->program == NULL) hop->over = true;
   if (can_send(hop)) rd_hop_program_send(hop->program, json_pack("{s:s,s:s}", "op", "abort", "reason", reason));
 }
 
@@ -99,19 +99,19 @@ void rd_hop_expect_exit(struct rd_hop *hop) {
 }
 
 void rd_hop_release(struct rd_hop *hop) {
-  if (hop->program) rd_hop_program_send(hop->program, json_pack("{s:s}", "op", "release"));
+  if (hop->program != NULL) rd_hop_program_send(hop->program, json_pack("{s:s}", "op", "release"));
 }
 
 pid_t rd_hop_pid(const struct rd_hop *hop) {
-  return hop->program && !hop->over ? rd_hop_program_pid(hop->program) : -1;
+  return hop->program != NULL && !hop->over ? rd_hop_program_pid(hop->program) : -1;
 }
 
 void rd_hop_drain(struct rd_hop *hop) {
-  if (hop->program) rd_hop_program_drain(hop->program);
+  if (hop->program != NULL) rd_hop_program_drain(hop->program);
 }
 
 bool rd_hop_child_ended(struct rd_hop *hop, pid_t pid, int status, const struct rd_usage *usage) {
-  if (hop->expansion && pid == rd_path_expansion_pid(hop->expansion)) {
+  if (hop->expansion != NULL && pid == rd_path_expansion_pid(hop->expansion)) {
     rd_path_expansion_reaped(hop->expansion, status);
     return true;
   }
@@ -124,25 +124,25 @@ bool rd_hop_child_ended(struct rd_hop *hop, pid_t pid, int status, const struct 
 }
 
 static const struct rd_stage_spec *file_of(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link,
-                                           enum rd_hop_side end) {
-  enum rd_link_party party = end == RD_HOP_SEND ? link->source : link->sink;
-  const struct rd_stage_spec *stage = rd_prepare_stage_of(prepare, link->number, end);
-  return party == RD_PARTY_STAGE && stage && stage->kind != RD_STAGE_COMMAND ? stage : NULL;
+                                           enum rd_hop_side side) {
+  enum rd_link_party party = side == RD_SIDE_SEND ? link->source : link->sink;
+  const struct rd_stage_spec *stage = rd_prepare_stage_of(prepare, link->number, side);
+  return party == RD_PARTY_STAGE && stage != NULL && stage->kind != RD_STAGE_COMMAND ? stage : NULL;
 }
 
 static enum rd_code file_code(const struct rd_hop *hop) {
-  return hop->end == RD_HOP_SEND ? RD_CODE_SOURCE_UNREADABLE : RD_CODE_SINK_UNWRITABLE;
+  return hop->side == RD_SIDE_SEND ? RD_CODE_SOURCE_UNREADABLE : RD_CODE_SINK_UNWRITABLE;
 }
 
 // Somebody looks at what it writes, and may see rows of rdpipe in the same place.
 static bool shows_output(const struct rd_hop *hop) {
-  return hop->end == RD_HOP_RECV && hop->link->sink == RD_PARTY_USER && isatty(hop->data_fd);
+  return hop->side == RD_SIDE_RECV && hop->link->sink == RD_PARTY_USER && isatty(hop->data_fd);
 }
 
 static void on_path(void *context, const char *path, const struct rd_error *why) {
   struct rd_hop *hop = context;
   struct rd_error error;
-  if (!path)
+  if (path == NULL)
     fail(hop, why);
   else if (!start(hop, &error))
     fail(hop, &error);
@@ -154,9 +154,9 @@ static void on_path(void *context, const char *path, const struct rd_error *why)
 
 static bool start(struct rd_hop *hop, struct rd_error *error) {
   struct rd_hop_program_setup setup = {
-      .end = hop->end, .data_fd = hop->data_fd, .adopt_fd = hop->adopt_fd, .function = on_event, .context = hop};
+      .side = hop->side, .data_fd = hop->data_fd, .adopt_fd = hop->adopt_fd, .function = on_event, .context = hop};
   hop->program = rd_hop_program_start(hop->agent, &setup, error);
-  if (!hop->program) return false;
+  if (hop->program == NULL) return false;
   emit_open(hop);
   return true;
 }
@@ -188,7 +188,7 @@ static void emit_early(struct rd_hop *hop) {
 static void fail(struct rd_hop *hop, const struct rd_error *error) {
   hop->over = true;
   rd_control_line_emit(hop->agent->control,
-                       rd_event_failed(hop->file ? hop->file->number : 0, error->code, error->message));
+                       rd_event_failed(hop->file != NULL ? hop->file->number : 0, error->code, error->message));
   hop->handler.finished(hop->handler.context, false);
   hop->handler.changed(hop->handler.context);
 }
@@ -211,7 +211,7 @@ static void on_event(void *context, json_t *event) {
 
 static void pass_on(struct rd_hop *hop, json_t *event, bool droppable) {
   json_object_set_new(event, "link", json_integer((json_int_t)hop->link->number));
-  json_object_set_new(event, "end", json_string(rd_hop_side_name(hop->end)));
+  json_object_set_new(event, "end", json_string(rd_hop_side_name(hop->side)));
   if (droppable)
     rd_control_line_emit_if_idle(hop->agent->control, json_incref(event));
   else
@@ -224,7 +224,7 @@ static void on_ready(struct rd_hop *hop) {
     become_ready(hop);
   else
     rd_hop_program_send(hop->program, json_pack("{s:s,s:i,s:b}", "op", "adopt", "fd", RD_HOP_PROGRAM_ADOPT_FD, "dialer",
-                                                hop->end == RD_HOP_SEND));
+                                                hop->side == RD_SIDE_SEND));
 }
 
 static void become_ready(struct rd_hop *hop) {
@@ -236,7 +236,7 @@ static void become_ready(struct rd_hop *hop) {
 static void on_not_joined(struct rd_hop *hop, json_t *event) {
   const char *message = json_string_value(json_object_get(event, "message"));
   if (!hop->aborted)
-    rd_control_line_emit(hop->agent->control, rd_event_failed(0, RD_CODE_INTERNAL, message ? message : ""));
+    rd_control_line_emit(hop->agent->control, rd_event_failed(0, RD_CODE_INTERNAL, message != NULL ? message : ""));
   rd_hop_abort(hop, "it could not be joined to its other end");
 }
 
@@ -256,14 +256,14 @@ static void on_finished(struct rd_hop *hop, json_t *event) {
                                     .bytes = bytes,
                                     .wire_bytes = wire_bytes,
                                     .usage = {.user_ms = user_ms, .system_ms = system_ms, .max_rss_kib = max_rss_kib}};
-  if (!hop->ready && hop->file && strcmp(code, rd_code_name(file_code(hop))) == 0)
+  if (!hop->ready && hop->file != NULL && strcmp(code, rd_code_name(file_code(hop))) == 0)
     rd_control_line_emit(hop->agent->control, rd_event_failed(hop->file->number, file_code(hop), message));
   finish(hop, &ended);
 }
 
 static void finish(struct rd_hop *hop, const struct rd_link_end_event *ended) {
   hop->finished = true;
-  rd_control_line_emit(hop->agent->control, rd_event_link_ended(hop->link->number, hop->end, ended));
+  rd_control_line_emit(hop->agent->control, rd_event_link_ended(hop->link->number, hop->side, ended));
   bool well = strcmp(ended->result, "delivered") == 0 || strcmp(ended->result, "closed") == 0;
   hop->handler.finished(hop->handler.context, well);
 }
@@ -271,7 +271,7 @@ static void finish(struct rd_hop *hop, const struct rd_link_end_event *ended) {
 // Without a last word. When we had told it to end that is no failure of its own, but a signal that we did not send is:
 // the peer may tell of it, and rdpipe tell us to abort, before its exit is seen here.
 static void die(struct rd_hop *hop, int status, const struct rd_usage *usage) {
-  const char *name = rd_hop_program_name(hop->end);
+  const char *name = rd_hop_program_name(hop->side);
   struct rd_error error;
   if (WIFSIGNALED(status))
     rd_error_set(&error, RD_CODE_INTERNAL, "%s was killed by signal %d", name, WTERMSIG(status));
@@ -288,5 +288,5 @@ static void die(struct rd_hop *hop, int status, const struct rd_usage *usage) {
 }
 
 static bool can_send(const struct rd_hop *hop) {
-  return hop->program && !hop->finished && !hop->over;
+  return hop->program != NULL && !hop->finished && !hop->over;
 }

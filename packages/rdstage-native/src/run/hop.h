@@ -24,7 +24,7 @@ struct rd_hop {
   const struct rd_prepare_spec *prepare;
   const struct rd_link_spec *link;
   const struct rd_stage_spec *file; // NULL: its input or output is a descriptor
-  enum rd_hop_side end;
+  enum rd_hop_side side;
   struct rd_hop_handler handler;
   int data_fd, adopt_fd; // until the program runs; borrowed
   struct rd_path_expansion *expansion;
@@ -38,7 +38,7 @@ struct rd_hop {
 };
 
 struct rd_hop *rd_hop_create(struct rd_agent *agent, const struct rd_prepare_spec *prepare,
-                             const struct rd_link_spec *link, enum rd_hop_side end,
+                             const struct rd_link_spec *link, enum rd_hop_side side,
                              const struct rd_hop_handler *handler);
 void rd_hop_destroy(struct rd_hop *hop); // NULL-safe
 

@@ -44,7 +44,7 @@ struct rd_hop_program *rd_hop_program_start(struct rd_agent *agent, const struct
   pid_t pid = execute(agent, setup, its, error);
   if (pid < 0) return NULL;
   struct rd_json_lines *lines = rd_json_lines_create(rd_take_fd(&ours), error);
-  if (!lines) return NULL; // the program sees its socket closed, and ends
+  if (lines == NULL) return NULL; // the program sees its socket closed, and ends
   struct rd_hop_program *program = rd_memory_new(1, sizeof *program);
   *program =
       (struct rd_hop_program){.pid = pid, .lines = lines, .function = setup->function, .context = setup->context};
@@ -53,7 +53,7 @@ struct rd_hop_program *rd_hop_program_start(struct rd_agent *agent, const struct
 }
 
 void rd_hop_program_destroy(struct rd_hop_program *program) {
-  if (!program) return;
+  if (program == NULL) return;
   rd_watch_end(&program->watch);
   rd_json_lines_destroy(program->lines);
   free(program);
@@ -63,8 +63,8 @@ pid_t rd_hop_program_pid(const struct rd_hop_program *program) {
   return program->pid;
 }
 
-const char *rd_hop_program_name(enum rd_hop_side end) {
-  return end == RD_HOP_SEND ? "rdsend" : "rdrecv";
+const char *rd_hop_program_name(enum rd_hop_side side) {
+  return side == RD_SIDE_SEND ? "rdsend" : "rdrecv";
 }
 
 bool rd_hop_program_folder(char *path, size_t path_bytes, struct rd_error *error) {
@@ -78,15 +78,15 @@ bool rd_hop_program_folder(char *path, size_t path_bytes, struct rd_error *error
   return true;
 }
 
-bool rd_hop_program_find(enum rd_hop_side end, char *path, size_t path_bytes, struct rd_error *error) {
+bool rd_hop_program_find(enum rd_hop_side side, char *path, size_t path_bytes, struct rd_error *error) {
   static const char *const folders[] = {"/dynamic", ""};
   char here[PATH_MAX];
   if (!rd_hop_program_folder(here, sizeof here, error)) return false;
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], rd_hop_program_name(end));
+    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], rd_hop_program_name(side));
     if (written > 0 && (size_t)written < path_bytes && access(path, X_OK) == 0) return true;
   }
-  rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", rd_hop_program_name(end), here);
+  rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", rd_hop_program_name(side), here);
   return false;
 }
 
@@ -96,7 +96,7 @@ void rd_hop_program_send(struct rd_hop_program *program, json_t *message) {
 }
 
 bool rd_hop_program_has_left(const struct rd_hop_program *program) {
-  if (!program->watch) return true;
+  if (program->watch == NULL) return true;
   struct pollfd socket = {.fd = rd_json_lines_poll(program->lines).fd};
   return poll(&socket, 1, 0) == 1 && (socket.revents & POLLHUP) != 0;
 }
@@ -110,7 +110,8 @@ void rd_hop_program_drain(struct rd_hop_program *program) {
   struct rd_error why;
   json_t *event;
   int got = 0;
-  while (program->watch && (got = rd_json_lines_next(program->lines, &event, &why)) > 0) hand_over(program, event);
+  while (program->watch != NULL && (got = rd_json_lines_next(program->lines, &event, &why)) > 0)
+    hand_over(program, event);
   if (got < 0) close_ear(program, why.code != RD_CODE_ABORTED);
   watch_again(program);
 }
@@ -118,12 +119,12 @@ void rd_hop_program_drain(struct rd_hop_program *program) {
 static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *setup, int agent_fd,
                      struct rd_error *error) {
   char path[PATH_MAX], number[8];
-  if (!rd_hop_program_find(setup->end, path, sizeof path, error)) return -1;
+  if (!rd_hop_program_find(setup->side, path, sizeof path, error)) return -1;
   snprintf(number, sizeof number, "%d", AGENT_FD);
   char name[8], option[] = "--agent-fd";
-  snprintf(name, sizeof name, "%s", rd_hop_program_name(setup->end));
+  snprintf(name, sizeof name, "%s", rd_hop_program_name(setup->side));
   char *arguments[] = {name, option, number, NULL};
-  bool sends = setup->end == RD_HOP_SEND;
+  bool sends = setup->side == RD_SIDE_SEND;
   struct rd_spawning spawning = {
       .file = path,
       .arguments = arguments,
@@ -154,5 +155,5 @@ static void close_ear(struct rd_hop_program *program, bool broken) {
 }
 
 static void watch_again(struct rd_hop_program *program) {
-  if (program->watch) rd_watch_change(program->watch, rd_json_lines_poll(program->lines).events);
+  if (program->watch != NULL) rd_watch_change(program->watch, rd_json_lines_poll(program->lines).events);
 }

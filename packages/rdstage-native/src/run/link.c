@@ -32,7 +32,7 @@ static bool open_send(struct rd_link *link, struct rd_error *error);
 static bool open_recv(struct rd_link *link, struct rd_error *error);
 static bool open_local(struct rd_link *link, struct rd_error *error);
 static void close_pair(struct rd_link *link);
-static bool has_command(const struct rd_link *link, enum rd_hop_side end);
+static bool has_command(const struct rd_link *link, enum rd_hop_side side);
 static void on_hop_changed(void *context);
 static void on_end(void *context);
 static void on_send_finished(void *context, bool well);
@@ -48,7 +48,7 @@ struct rd_link *rd_link_create(struct rd_agent *agent, const struct rd_prepare_s
 }
 
 void rd_link_destroy(struct rd_link *link) {
-  if (!link) return;
+  if (link == NULL) return;
   rd_watch_end(&link->user_watch);
   rd_hop_destroy(link->send);
   rd_hop_destroy(link->recv);
@@ -75,9 +75,9 @@ bool rd_link_open(struct rd_link *link, struct rd_error *error) {
   switch (link->spec->kind) {
   case RD_LINK_PIPE:
     link->feed = link->drain = rd_channel_create(link->agent, true, error);
-    return link->feed;
+    return link->feed != NULL;
   case RD_LINK_HOP:
-    return link->spec->end == RD_HOP_SEND ? open_send(link, error) : open_recv(link, error);
+    return link->spec->side == RD_SIDE_SEND ? open_send(link, error) : open_recv(link, error);
   case RD_LINK_LOCAL:
     return open_local(link, error);
   case RD_LINK_NULL:
@@ -89,55 +89,56 @@ bool rd_link_open(struct rd_link *link, struct rd_error *error) {
 }
 
 bool rd_link_is_ready(const struct rd_link *link) {
-  return (!link->send || link->send->ready) && (!link->recv || link->recv->ready);
+  return (link->send == NULL || link->send->ready) && (link->recv == NULL || link->recv->ready);
 }
 
-struct rd_hop *rd_link_hop(const struct rd_link *link, enum rd_hop_side end) {
-  return end == RD_HOP_SEND ? link->send : link->recv;
+struct rd_hop *rd_link_hop(const struct rd_link *link, enum rd_hop_side side) {
+  return side == RD_SIDE_SEND ? link->send : link->recv;
 }
 
 int rd_link_input_fd(const struct rd_link *link) {
-  if (link->drain) return rd_channel_read_end(link->drain);
+  if (link->drain != NULL) return rd_channel_read_end(link->drain);
   return link->spec->kind == RD_LINK_STDIN ? link->agent->user_stdin : link->agent->null_fd;
 }
 
 int rd_link_output_fd(const struct rd_link *link) {
-  if (link->feed) return rd_channel_write_end(link->feed);
+  if (link->feed != NULL) return rd_channel_write_end(link->feed);
   return link->spec->kind == RD_LINK_STDOUT ? link->agent->user_stdout : link->agent->null_fd;
 }
 
 void rd_link_go(struct rd_link *link) {
-  if (link->consumer && link->consumer->state == RD_STAGE_RUNNING && link->recv)
+  if (link->consumer != NULL && link->consumer->state == RD_STAGE_RUNNING && link->recv != NULL)
     rd_hop_consumer(link->recv, link->consumer->pid);
-  if (link->drain) rd_channel_reader_started(link->drain, on_reader_gone, link);
+  if (link->drain != NULL) rd_channel_reader_started(link->drain, on_reader_gone, link);
   // Not before: a reader that went away while others started already must find the producer's output still there.
-  if (link->feed && link->feed != link->drain) rd_channel_reader_started(link->feed, on_reader_gone, link);
-  if (link->send && !link->producer) rd_hop_commit(link->send, 0); // a file or the user has no exit status
-  if (link->spec->kind == RD_LINK_STDOUT && link->producer)
+  if (link->feed != NULL && link->feed != link->drain) rd_channel_reader_started(link->feed, on_reader_gone, link);
+  if (link->send != NULL && link->producer == NULL)
+    rd_hop_commit(link->send, 0); // a file or the user has no exit status
+  if (link->spec->kind == RD_LINK_STDOUT && link->producer != NULL)
     link->user_watch = rd_loop_watch(link->agent->loop, link->agent->user_stdout, 0, on_user_gone, link);
 }
 
 void rd_link_abort(struct rd_link *link, const char *reason) {
-  if (link->send) rd_hop_abort(link->send, reason);
-  if (link->recv) rd_hop_abort(link->recv, reason);
+  if (link->send != NULL) rd_hop_abort(link->send, reason);
+  if (link->recv != NULL) rd_hop_abort(link->recv, reason);
 }
 
 void rd_link_expect_exit(struct rd_link *link) {
-  if (link->send) rd_hop_expect_exit(link->send);
-  if (link->recv) rd_hop_expect_exit(link->recv);
+  if (link->send != NULL) rd_hop_expect_exit(link->send);
+  if (link->recv != NULL) rd_hop_expect_exit(link->recv);
 }
 
 void rd_link_release(struct rd_link *link) {
-  if (link->recv) rd_hop_release(link->recv);
+  if (link->recv != NULL) rd_hop_release(link->recv);
 }
 
 void rd_link_hand_over(struct rd_link *link, struct rd_held_write_ends *held) {
-  if (link->drain) rd_channel_hand_over(link->drain, held);
+  if (link->drain != NULL) rd_channel_hand_over(link->drain, held);
 }
 
 static bool is_read(void *context) {
   const struct rd_link *link = context;
-  if (link->feed) return rd_channel_is_read(link->feed);
+  if (link->feed != NULL) return rd_channel_is_read(link->feed);
   if (link->spec->kind != RD_LINK_STDOUT) return true;
   struct pollfd polled = {.fd = link->agent->user_stdout};
   return poll(&polled, 1, 0) == 0;
@@ -153,39 +154,39 @@ static void on_producer_ended(void *context, bool well, int status) {
     else
       rd_stage_stop(link->consumer);
   }
-  if (!link->send) return;
+  if (link->send == NULL) return;
   char reason[64];
   snprintf(reason, sizeof reason, "stage %u did not end well", link->producer->spec->number);
   if (well)
     rd_hop_commit(link->send, status);
   else
     rd_hop_abort(link->send, reason);
-  if (link->feed) rd_channel_release(link->feed);
+  if (link->feed != NULL) rd_channel_release(link->feed);
 }
 
 static bool open_send(struct rd_link *link, struct rd_error *error) {
   struct rd_hop_handler handler = {
       .changed = on_hop_changed, .end = on_end, .finished = on_send_finished, .context = link};
-  link->send = rd_hop_create(link->agent, link->prepare, link->spec, RD_HOP_SEND, &handler);
+  link->send = rd_hop_create(link->agent, link->prepare, link->spec, RD_SIDE_SEND, &handler);
   int input = link->spec->source == RD_PARTY_USER ? link->agent->user_stdin : link->agent->null_fd;
-  if (has_command(link, RD_HOP_SEND)) {
+  if (has_command(link, RD_SIDE_SEND)) {
     link->feed = rd_channel_create(link->agent, false, error);
-    if (!link->feed) return false;
+    if (link->feed == NULL) return false;
     input = rd_channel_read_end(link->feed);
   }
   rd_hop_open(link->send, input, link->pair[0]);
-  if (link->feed) rd_channel_close_read_end(link->feed);
+  if (link->feed != NULL) rd_channel_close_read_end(link->feed);
   return true;
 }
 
 static bool open_recv(struct rd_link *link, struct rd_error *error) {
   struct rd_hop_handler handler = {
       .changed = on_hop_changed, .end = on_end, .finished = on_recv_finished, .context = link};
-  link->recv = rd_hop_create(link->agent, link->prepare, link->spec, RD_HOP_RECV, &handler);
+  link->recv = rd_hop_create(link->agent, link->prepare, link->spec, RD_SIDE_RECV, &handler);
   int output = link->spec->sink == RD_PARTY_USER ? link->agent->user_stdout : link->agent->null_fd;
-  if (has_command(link, RD_HOP_RECV)) {
+  if (has_command(link, RD_SIDE_RECV)) {
     link->drain = rd_channel_create(link->agent, true, error);
-    if (!link->drain) return false;
+    if (link->drain == NULL) return false;
     output = rd_channel_write_end(link->drain);
   }
   rd_hop_open(link->recv, output, link->pair[1]);
@@ -206,8 +207,8 @@ static void close_pair(struct rd_link *link) {
   rd_cleanup_fd(&link->pair[1]);
 }
 
-static bool has_command(const struct rd_link *link, enum rd_hop_side end) {
-  return (end == RD_HOP_SEND ? link->producer : link->consumer) != NULL;
+static bool has_command(const struct rd_link *link, enum rd_hop_side side) {
+  return (side == RD_SIDE_SEND ? link->producer : link->consumer) != NULL;
 }
 
 static void on_hop_changed(void *context) {
@@ -218,18 +219,18 @@ static void on_hop_changed(void *context) {
 
 static void on_end(void *context) {
   struct rd_link *link = context;
-  if (link->drain) rd_channel_release(link->drain);
+  if (link->drain != NULL) rd_channel_release(link->drain);
 }
 
 static void on_send_finished(void *context, bool well) {
   (void)well;
   struct rd_link *link = context;
-  if (link->producer) rd_stage_consumer_gone(link->producer);
+  if (link->producer != NULL) rd_stage_consumer_gone(link->producer);
 }
 
 static void on_recv_finished(void *context, bool well) {
   struct rd_link *link = context;
-  if (!link->drain) {
+  if (link->drain == NULL) {
     if (!well) rd_hop_release(link->recv);
     return;
   }
@@ -246,11 +247,11 @@ static void on_recv_finished(void *context, bool well) {
 // The last reader of a pipe has gone: of the producer's output, or of the consumer's input, or of both in one.
 static void on_reader_gone(void *context) {
   struct rd_link *link = context;
-  if (link->drain && !rd_channel_is_read(link->drain)) {
+  if (link->drain != NULL && !rd_channel_is_read(link->drain)) {
     rd_channel_release(link->drain);
     if (link->release_wanted) rd_hop_release(link->recv);
   }
-  if (link->producer && !is_read(link)) rd_stage_consumer_gone(link->producer);
+  if (link->producer != NULL && !is_read(link)) rd_stage_consumer_gone(link->producer);
 }
 
 static void on_user_gone(void *context, short ready) {

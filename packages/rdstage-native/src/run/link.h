@@ -27,7 +27,7 @@ void rd_link_set_consumer(struct rd_link *link, struct rd_stage *consumer);
 bool rd_link_open(struct rd_link *link, struct rd_error *error);
 bool rd_link_is_ready(const struct rd_link *link);
 // The end of that kind, or NULL.
-struct rd_hop *rd_link_hop(const struct rd_link *link, enum rd_hop_side end);
+struct rd_hop *rd_link_hop(const struct rd_link *link, enum rd_hop_side side);
 
 // What a command reads from and writes to; borrowed.
 int rd_link_input_fd(const struct rd_link *link);

@@ -65,7 +65,7 @@ struct rd_path_expansion *rd_path_expand(struct rd_agent *agent, const char *tex
 }
 
 void rd_path_expansion_destroy(struct rd_path_expansion *expansion) {
-  if (!expansion) return;
+  if (expansion == NULL) return;
   if (expansion->pid > 0) kill(-expansion->pid, SIGKILL);
   rd_loop_timer_stop(expansion->agent->loop, &expansion->limit);
   close_output(&expansion->path);
@@ -123,7 +123,7 @@ static void on_output(void *context, short ready) {
 // What does not fit is read and dropped; a path that is too long is refused later.
 static void take_output(struct output *output) {
   char dropped[512];
-  while (output->watch) {
+  while (output->watch != NULL) {
     size_t room = sizeof output->text - 1 - output->bytes;
     ssize_t got = room ? rd_read_some(output->fd, output->text + output->bytes, room)
                        : rd_read_some(output->fd, dropped, sizeof dropped);
@@ -140,14 +140,14 @@ static void on_limit(void *context) {
 }
 
 static void finish(struct rd_path_expansion *expansion, bool in_time) {
-  if (!expansion->function) return;
+  if (expansion->function == NULL) return;
   rd_loop_timer_stop(expansion->agent->loop, &expansion->limit);
   rd_path_function *function = expansion->function;
   expansion->function = NULL;
   const char *words = failure(expansion, in_time);
   struct rd_error why;
-  if (words) rd_error_set(&why, expansion->code, "cannot expand the file name: %s", words);
-  function(expansion->context, words ? NULL : expansion->path.text, words ? &why : NULL);
+  if (words != NULL) rd_error_set(&why, expansion->code, "cannot expand the file name: %s", words);
+  function(expansion->context, words != NULL ? NULL : expansion->path.text, words != NULL ? &why : NULL);
 }
 
 // NULL when all is well.

@@ -18,7 +18,7 @@
 #define SUM_CHARACTERS ((size_t)SHA256_DIGEST_LENGTH * 2)
 #define READ_BYTES (64u * 1024)
 
-static bool is_right(int folder_fd, const char *sums, const char *prefix, enum rd_hop_side end);
+static bool is_right(int folder_fd, const char *sums, const char *prefix, enum rd_hop_side side);
 static const char *sum_of(const char *sums, const char *name);
 static int open_program(int folder_fd, const char *name);
 static bool digest(int fd, char sum[static SUM_CHARACTERS + 1]);
@@ -29,21 +29,21 @@ bool rd_program_sums_hold(const char *folder, const char *sums) {
   bool has_dynamic = fstatat(folder_fd, "dynamic", &dynamic, AT_SYMLINK_NOFOLLOW) == 0;
   if (has_dynamic ? !S_ISDIR(dynamic.st_mode) : errno != ENOENT) return false;
   const char *prefix = has_dynamic ? "dynamic/" : "";
-  return is_right(folder_fd, sums, prefix, RD_HOP_SEND) && is_right(folder_fd, sums, prefix, RD_HOP_RECV);
+  return is_right(folder_fd, sums, prefix, RD_SIDE_SEND) && is_right(folder_fd, sums, prefix, RD_SIDE_RECV);
 }
 
-static bool is_right(int folder_fd, const char *sums, const char *prefix, enum rd_hop_side end) {
+static bool is_right(int folder_fd, const char *sums, const char *prefix, enum rd_hop_side side) {
   char name[32], sum[SUM_CHARACTERS + 1];
-  snprintf(name, sizeof name, "%s%s", prefix, rd_hop_program_name(end));
+  snprintf(name, sizeof name, "%s%s", prefix, rd_hop_program_name(side));
   const char *wanted = sum_of(sums, name);
-  RD_AUTO_CLOSE int fd = wanted ? open_program(folder_fd, name) : -1;
+  RD_AUTO_CLOSE int fd = wanted != NULL ? open_program(folder_fd, name) : -1;
   return fd >= 0 && digest(fd, sum) && strncmp(sum, wanted, SUM_CHARACTERS) == 0;
 }
 
 // What follows `name=` in the list; it may be shorter than a digest is. NULL where the name is not there.
 static const char *sum_of(const char *sums, const char *name) {
   size_t length = strlen(name);
-  for (const char *at = sums; at; at = strchr(at, ',')) {
+  for (const char *at = sums; at != NULL; at = strchr(at, ',')) {
     if (*at == ',') at++;
     if (strncmp(at, name, length) == 0 && at[length] == '=') return at + length + 1;
   }

@@ -20,8 +20,8 @@ static bool phase_lasts(const struct rd_run_shutdown *shutdown_state, int64_t wi
 static bool senders_are_over(const struct rd_run_shutdown *shutdown_state);
 static bool receivers_are_over(const struct rd_run_shutdown *shutdown_state);
 static bool sweep_is_over(struct rd_run_shutdown *shutdown_state, int64_t within_ms);
-static void spare_programs(struct rd_run_shutdown *shutdown_state);
-static void signal_programs(const struct rd_run_shutdown *shutdown_state, enum rd_hop_side end, int number);
+static void exclude_programs(struct rd_run_shutdown *shutdown_state);
+static void signal_programs(const struct rd_run_shutdown *shutdown_state, enum rd_hop_side side, int number);
 static void emit_left_behind(const struct rd_run_shutdown *shutdown_state);
 static void on_again(void *context);
 
@@ -33,12 +33,12 @@ void rd_run_shutdown_begin(struct rd_run_shutdown *shutdown_state, struct rd_age
   shutdown_state->sweep.root = getpid();
   enter(shutdown_state, RD_SHUTDOWN_SENDERS);
   struct rd_error ignored; // where /proc cannot be read, the programs' and the guardian's own ways remain
-  if (segment) rd_segment_abort(segment, reason);
-  spare_programs(shutdown_state);
+  if (segment != NULL) rd_segment_abort(segment, reason);
+  exclude_programs(shutdown_state);
   rd_tree_freeze(&shutdown_state->sweep, &ignored);
   if (agent->suspended) {
-    signal_programs(shutdown_state, RD_HOP_SEND, SIGCONT);
-    signal_programs(shutdown_state, RD_HOP_RECV, SIGCONT);
+    signal_programs(shutdown_state, RD_SIDE_SEND, SIGCONT);
+    signal_programs(shutdown_state, RD_SIDE_RECV, SIGCONT);
   }
   rd_loop_timer(agent->loop, &shutdown_state->again, LOOK_AGAIN_MS, on_again, shutdown_state);
 }
@@ -56,22 +56,22 @@ static bool step(struct rd_run_shutdown *shutdown_state) {
     enter(shutdown_state, RD_SHUTDOWN_COMMANDS);
     return true;
   case RD_SHUTDOWN_COMMANDS:
-    spare_programs(shutdown_state);
+    exclude_programs(shutdown_state);
     if (!sweep_is_over(shutdown_state, COMMANDS_WITHIN_MS)) return false;
-    if (shutdown_state->segment) rd_segment_release(shutdown_state->segment);
+    if (shutdown_state->segment != NULL) rd_segment_release(shutdown_state->segment);
     enter(shutdown_state, RD_SHUTDOWN_RECEIVERS);
     return true;
   case RD_SHUTDOWN_RECEIVERS:
     if (!receivers_are_over(shutdown_state)) return false;
-    if (shutdown_state->segment) rd_segment_expect_exit(shutdown_state->segment);
-    shutdown_state->sweep.spared_count = 0;
+    if (shutdown_state->segment != NULL) rd_segment_expect_exit(shutdown_state->segment);
+    shutdown_state->sweep.excluded_count = 0;
     enter(shutdown_state, RD_SHUTDOWN_REST);
     return true;
   case RD_SHUTDOWN_REST:
     if (!sweep_is_over(shutdown_state, ALL_WITHIN_MS)) return false;
     enter(shutdown_state, RD_SHUTDOWN_DONE);
     rd_loop_timer_stop(shutdown_state->agent->loop, &shutdown_state->again);
-    if (shutdown_state->segment) rd_segment_close_stderr(shutdown_state->segment);
+    if (shutdown_state->segment != NULL) rd_segment_close_stderr(shutdown_state->segment);
     emit_left_behind(shutdown_state);
     shutdown_state->done(shutdown_state->context);
     return false;
@@ -91,15 +91,15 @@ static bool phase_lasts(const struct rd_run_shutdown *shutdown_state, int64_t wi
 
 // An rdsend that was told that its producer ended well must hear ABORT before its input ends.
 static bool senders_are_over(const struct rd_run_shutdown *shutdown_state) {
-  if (!shutdown_state->segment || rd_segment_ends_are_over(shutdown_state->segment, RD_HOP_SEND)) return true;
+  if (shutdown_state->segment == NULL || rd_segment_ends_are_over(shutdown_state->segment, RD_SIDE_SEND)) return true;
   if (phase_lasts(shutdown_state, SENDERS_WITHIN_MS)) return false;
   rd_segment_expect_exit(shutdown_state->segment);
-  signal_programs(shutdown_state, RD_HOP_SEND, SIGKILL);
+  signal_programs(shutdown_state, RD_SIDE_SEND, SIGKILL);
   return !phase_lasts(shutdown_state, SENDERS_DEAD_WITHIN_MS);
 }
 
 static bool receivers_are_over(const struct rd_run_shutdown *shutdown_state) {
-  return !shutdown_state->segment || rd_segment_ends_are_over(shutdown_state->segment, RD_HOP_RECV) ||
+  return shutdown_state->segment == NULL || rd_segment_ends_are_over(shutdown_state->segment, RD_SIDE_RECV) ||
          !phase_lasts(shutdown_state, RECEIVERS_WITHIN_MS);
 }
 
@@ -110,21 +110,22 @@ static bool sweep_is_over(struct rd_run_shutdown *shutdown_state, int64_t within
          rd_now_ms() - shutdown_state->began_ms >= within_ms;
 }
 
-static void spare_programs(struct rd_run_shutdown *shutdown_state) {
+static void exclude_programs(struct rd_run_shutdown *shutdown_state) {
   struct rd_tree_sweep *sweep = &shutdown_state->sweep;
-  sweep->spared_count = 0;
-  if (!shutdown_state->segment) return;
-  sweep->spared_count =
-      rd_segment_programs(shutdown_state->segment, RD_HOP_SEND, sweep->excluded, RD_TREE_EXCLUDED_MAX);
-  sweep->spared_count +=
-      rd_segment_programs(shutdown_state->segment, RD_HOP_RECV, sweep->excluded + sweep->spared_count,
-                          RD_TREE_EXCLUDED_MAX - sweep->spared_count);
+  sweep->excluded_count = 0;
+  if (shutdown_state->segment == NULL) return;
+  sweep->excluded_count =
+      rd_segment_programs(shutdown_state->segment, RD_SIDE_SEND, sweep->excluded, RD_TREE_EXCLUDED_MAX);
+  sweep->excluded_count +=
+      rd_segment_programs(shutdown_state->segment, RD_SIDE_RECV, sweep->excluded + sweep->excluded_count,
+                          RD_TREE_EXCLUDED_MAX - sweep->excluded_count);
 }
 
-static void signal_programs(const struct rd_run_shutdown *shutdown_state, enum rd_hop_side end, int number) {
+static void signal_programs(const struct rd_run_shutdown *shutdown_state, enum rd_hop_side side, int number) {
   pid_t pids[RD_TREE_EXCLUDED_MAX];
-  size_t count =
-      shutdown_state->segment ? rd_segment_programs(shutdown_state->segment, end, pids, RD_TREE_EXCLUDED_MAX) : 0;
+  size_t count = shutdown_state->segment != NULL
+                     ? rd_segment_programs(shutdown_state->segment, side, pids, RD_TREE_EXCLUDED_MAX)
+                     : 0;
   for (size_t i = 0; i < count; i++) kill(pids[i], number); // children of ours, not waited for yet
 }
 

@@ -25,7 +25,7 @@ struct rd_segment {
 
 static void make_stages(struct rd_segment *segment);
 static void make_links(struct rd_segment *segment);
-static struct rd_link *link_of(const struct rd_segment *segment, const struct rd_stage *stage, enum rd_hop_side end);
+static struct rd_link *link_of(const struct rd_segment *segment, const struct rd_stage *stage, enum rd_hop_side side);
 static void open_links(struct rd_segment *segment);
 static void on_changed(void *context);
 static bool all_ready(const struct rd_segment *segment);
@@ -33,7 +33,7 @@ static void check_end(struct rd_segment *segment);
 static bool processes_are_over(const struct rd_segment *segment);
 static bool stderrs_are_over(const struct rd_segment *segment);
 static void on_stderr_grace(void *context);
-static struct rd_hop *find_hop(const struct rd_segment *segment, int64_t link, enum rd_hop_side end,
+static struct rd_hop *find_hop(const struct rd_segment *segment, int64_t link, enum rd_hop_side side,
                                struct rd_error *error);
 
 struct rd_segment *rd_segment_create(struct rd_agent *agent, struct rd_prepare_spec *prepare) {
@@ -48,7 +48,7 @@ struct rd_segment *rd_segment_create(struct rd_agent *agent, struct rd_prepare_s
 }
 
 void rd_segment_destroy(struct rd_segment *segment) {
-  if (!segment) return;
+  if (segment == NULL) return;
   rd_loop_timer_stop(segment->agent->loop, &segment->stderr_grace);
   for (size_t i = 0; i < segment->link_count; i++) rd_link_destroy(segment->links[i]);
   for (size_t i = 0; i < segment->stage_count; i++) rd_stage_destroy(segment->stages[i]);
@@ -59,9 +59,9 @@ void rd_segment_destroy(struct rd_segment *segment) {
 }
 
 bool rd_segment_connect(struct rd_segment *segment, const struct rd_request *request, struct rd_error *error) {
-  struct rd_hop *hop = find_hop(segment, request->link, request->end, error);
-  if (hop) rd_hop_connect(hop, request->order);
-  return hop;
+  struct rd_hop *hop = find_hop(segment, request->link, request->side, error);
+  if (hop != NULL) rd_hop_connect(hop, request->order);
+  return hop != NULL;
 }
 
 // Consumers first: a producer finds its reader there.
@@ -73,8 +73,8 @@ bool rd_segment_go(struct rd_segment *segment, unsigned number, struct rd_error 
   segment->state = SEGMENT_RUNNING;
   for (size_t i = segment->stage_count; i-- > 0;) {
     struct rd_stage *stage = segment->stages[i];
-    int in_fd = rd_link_input_fd(link_of(segment, stage, RD_HOP_RECV));
-    int out_fd = rd_link_output_fd(link_of(segment, stage, RD_HOP_SEND));
+    int in_fd = rd_link_input_fd(link_of(segment, stage, RD_SIDE_RECV));
+    int out_fd = rd_link_output_fd(link_of(segment, stage, RD_SIDE_SEND));
     if (stage->state == RD_STAGE_WAITING) rd_stage_start(stage, in_fd, out_fd);
   }
   for (size_t i = 0; i < segment->link_count; i++) rd_link_go(segment->links[i]);
@@ -88,16 +88,16 @@ bool rd_segment_has_ended(const struct rd_segment *segment) {
 
 void rd_segment_acknowledge_stderr(struct rd_segment *segment, unsigned stage, uint64_t bytes) {
   for (size_t i = 0; i < segment->stage_count; i++)
-    if (segment->stages[i]->spec->number == stage && segment->stages[i]->relay)
+    if (segment->stages[i]->spec->number == stage && segment->stages[i]->relay != NULL)
       rd_stderr_relay_acknowledge(segment->stages[i]->relay, bytes);
 }
 
 void rd_segment_drain(struct rd_segment *segment) {
   for (size_t i = 0; i < segment->link_count; i++) {
-    struct rd_hop *send = rd_link_hop(segment->links[i], RD_HOP_SEND),
-                  *recv = rd_link_hop(segment->links[i], RD_HOP_RECV);
-    if (send) rd_hop_drain(send);
-    if (recv) rd_hop_drain(recv);
+    struct rd_hop *send = rd_link_hop(segment->links[i], RD_SIDE_SEND),
+                  *recv = rd_link_hop(segment->links[i], RD_SIDE_RECV);
+    if (send != NULL) rd_hop_drain(send);
+    if (recv != NULL) rd_hop_drain(recv);
   }
 }
 
@@ -109,10 +109,10 @@ void rd_segment_child_ended(struct rd_segment *segment, pid_t pid, int status, c
     return;
   }
   for (size_t i = 0; i < segment->link_count; i++) {
-    struct rd_hop *send = rd_link_hop(segment->links[i], RD_HOP_SEND),
-                  *recv = rd_link_hop(segment->links[i], RD_HOP_RECV);
-    if (send && rd_hop_child_ended(send, pid, status, usage)) return;
-    if (recv && rd_hop_child_ended(recv, pid, status, usage)) return;
+    struct rd_hop *send = rd_link_hop(segment->links[i], RD_SIDE_SEND),
+                  *recv = rd_link_hop(segment->links[i], RD_SIDE_RECV);
+    if (send != NULL && rd_hop_child_ended(send, pid, status, usage)) return;
+    if (recv != NULL && rd_hop_child_ended(recv, pid, status, usage)) return;
   }
 }
 
@@ -125,9 +125,9 @@ void rd_segment_expect_exit(struct rd_segment *segment) {
   for (size_t i = 0; i < segment->link_count; i++) rd_link_expect_exit(segment->links[i]);
 }
 
-bool rd_segment_ends_are_over(const struct rd_segment *segment, enum rd_hop_side end) {
+bool rd_segment_ends_are_over(const struct rd_segment *segment, enum rd_hop_side side) {
   pid_t running;
-  return rd_segment_programs(segment, end, &running, 1) == 0;
+  return rd_segment_programs(segment, side, &running, 1) == 0;
 }
 
 void rd_segment_release(struct rd_segment *segment) {
@@ -136,18 +136,18 @@ void rd_segment_release(struct rd_segment *segment) {
 
 void rd_segment_close_stderr(struct rd_segment *segment) {
   for (size_t i = 0; i < segment->stage_count; i++)
-    if (segment->stages[i]->relay) rd_stderr_relay_close(segment->stages[i]->relay);
+    if (segment->stages[i]->relay != NULL) rd_stderr_relay_close(segment->stages[i]->relay);
 }
 
 void rd_segment_hand_over(struct rd_segment *segment, struct rd_held_write_ends *held) {
   for (size_t i = 0; i < segment->link_count; i++) rd_link_hand_over(segment->links[i], held);
 }
 
-size_t rd_segment_programs(const struct rd_segment *segment, enum rd_hop_side end, pid_t *pids, size_t most) {
+size_t rd_segment_programs(const struct rd_segment *segment, enum rd_hop_side side, pid_t *pids, size_t most) {
   size_t count = 0;
   for (size_t i = 0; i < segment->link_count && count < most; i++) {
-    const struct rd_hop *hop = rd_link_hop(segment->links[i], end);
-    pid_t pid = hop ? rd_hop_pid(hop) : -1;
+    const struct rd_hop *hop = rd_link_hop(segment->links[i], side);
+    pid_t pid = hop != NULL ? rd_hop_pid(hop) : -1;
     if (pid > 0) pids[count++] = pid;
   }
   return count;
@@ -172,14 +172,14 @@ static void make_links(struct rd_segment *segment) {
     segment->links[segment->link_count++] = rd_link_create(segment->agent, prepare, &prepare->links[i], &handler);
   for (size_t i = 0; i < segment->stage_count; i++) {
     struct rd_stage *stage = segment->stages[i];
-    rd_link_set_consumer(link_of(segment, stage, RD_HOP_RECV), stage);
-    rd_link_set_producer(link_of(segment, stage, RD_HOP_SEND), stage);
+    rd_link_set_consumer(link_of(segment, stage, RD_SIDE_RECV), stage);
+    rd_link_set_producer(link_of(segment, stage, RD_SIDE_SEND), stage);
   }
 }
 
 // Never NULL: the request was checked for it.
-static struct rd_link *link_of(const struct rd_segment *segment, const struct rd_stage *stage, enum rd_hop_side end) {
-  const struct rd_link_spec *spec = rd_prepare_link_of(segment->prepare, stage->spec, end);
+static struct rd_link *link_of(const struct rd_segment *segment, const struct rd_stage *stage, enum rd_hop_side side) {
+  const struct rd_link_spec *spec = rd_prepare_link_of(segment->prepare, stage->spec, side);
   return segment->links[spec - segment->prepare->links];
 }
 
@@ -208,7 +208,7 @@ static bool all_ready(const struct rd_segment *segment) {
 static void check_end(struct rd_segment *segment) {
   if (!processes_are_over(segment)) return;
   if (!stderrs_are_over(segment)) {
-    if (!segment->stderr_grace.function)
+    if (segment->stderr_grace.function == NULL)
       rd_loop_timer(segment->agent->loop, &segment->stderr_grace, STDERR_GRACE_MS, on_stderr_grace, segment);
     return;
   }
@@ -221,13 +221,13 @@ static void check_end(struct rd_segment *segment) {
 static bool processes_are_over(const struct rd_segment *segment) {
   for (size_t i = 0; i < segment->stage_count; i++)
     if (segment->stages[i]->state != RD_STAGE_ENDED) return false;
-  return rd_segment_ends_are_over(segment, RD_HOP_SEND) && rd_segment_ends_are_over(segment, RD_HOP_RECV);
+  return rd_segment_ends_are_over(segment, RD_SIDE_SEND) && rd_segment_ends_are_over(segment, RD_SIDE_RECV);
 }
 
 static bool stderrs_are_over(const struct rd_segment *segment) {
   for (size_t i = 0; i < segment->stage_count; i++) {
     const struct rd_stderr_relay *relay = segment->stages[i]->relay;
-    if (relay && !rd_stderr_relay_has_ended(relay)) return false;
+    if (relay != NULL && !rd_stderr_relay_has_ended(relay)) return false;
   }
   return true;
 }
@@ -237,16 +237,17 @@ static void on_stderr_grace(void *context) {
   struct rd_segment *segment = context;
   for (size_t i = 0; i < segment->stage_count; i++) {
     struct rd_stderr_relay *relay = segment->stages[i]->relay;
-    if (relay && rd_stderr_relay_is_idle(relay)) rd_stderr_relay_close(relay);
+    if (relay != NULL && rd_stderr_relay_is_idle(relay)) rd_stderr_relay_close(relay);
   }
   check_end(segment);
 }
 
-static struct rd_hop *find_hop(const struct rd_segment *segment, int64_t link, enum rd_hop_side end,
+static struct rd_hop *find_hop(const struct rd_segment *segment, int64_t link, enum rd_hop_side side,
                                struct rd_error *error) {
   for (size_t i = 0; i < segment->link_count; i++) {
-    struct rd_hop *hop = rd_link_hop(segment->links[i], end);
-    if (hop && rd_link_spec(segment->links[i])->number == link && rd_link_spec(segment->links[i])->kind == RD_LINK_HOP)
+    struct rd_hop *hop = rd_link_hop(segment->links[i], side);
+    if (hop != NULL && rd_link_spec(segment->links[i])->number == link &&
+        rd_link_spec(segment->links[i])->kind == RD_LINK_HOP)
       return hop;
   }
   rd_error_set(error, RD_CODE_USAGE, "the agent was told to connect an end that it does not have");

@@ -29,11 +29,11 @@ void rd_segment_child_ended(struct rd_segment *segment, pid_t pid, int status, c
 void rd_segment_abort(struct rd_segment *segment, const char *reason);
 // Its programs may be killed from now on.
 void rd_segment_expect_exit(struct rd_segment *segment);
-bool rd_segment_ends_are_over(const struct rd_segment *segment, enum rd_hop_side end);
+bool rd_segment_ends_are_over(const struct rd_segment *segment, enum rd_hop_side side);
 void rd_segment_release(struct rd_segment *segment);
 void rd_segment_close_stderr(struct rd_segment *segment);
 void rd_segment_hand_over(struct rd_segment *segment, struct rd_held_write_ends *held); // see rd_channel_hand_over()
 // Pids of its programs of that end, at most `most`.
-size_t rd_segment_programs(const struct rd_segment *segment, enum rd_hop_side end, pid_t *pids, size_t most);
+size_t rd_segment_programs(const struct rd_segment *segment, enum rd_hop_side side, pid_t *pids, size_t most);
 
 #endif

@@ -16,6 +16,12 @@
 
 #define KILL_AGAIN_MS 50
 
+// SIGPIPE first, as a write would give it; an idle producer never writes.
+static const struct {
+  int64_t after_ms;
+  int signal;
+} nudges[] = {{500, SIGPIPE}, {1000, SIGTERM}, {2000, SIGKILL}};
+
 static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_error *error);
 static char *script_of(const char *command);
 static bool is_bash(const char *shell);
@@ -41,7 +47,7 @@ struct rd_stage *rd_stage_create(struct rd_agent *agent, const struct rd_stage_s
 }
 
 void rd_stage_destroy(struct rd_stage *stage) {
-  if (!stage) return;
+  if (stage == NULL) return;
   rd_loop_timer_stop(stage->agent->loop, &stage->nudge);
   rd_loop_timer_stop(stage->agent->loop, &stage->kill_again);
   rd_stderr_relay_destroy(stage->relay);
@@ -113,7 +119,7 @@ void rd_stage_mark_stopped(struct rd_stage *stage) {
 static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_error *error) {
   RD_AUTO_CLOSE int error_fd = -1;
   stage->relay = rd_stderr_relay_create(stage->agent, stage->spec->number, &error_fd, on_stderr_ended, stage, error);
-  if (!stage->relay) return -1;
+  if (stage->relay == NULL) return -1;
   RD_AUTO_FREE char *script = script_of(stage->spec->text);
   char option[] = "-c", pipefail[] = "pipefail", set[] = "-o";
   char *plain[] = {stage->spec->shell, option, script, NULL};
@@ -139,7 +145,7 @@ static char *script_of(const char *command) {
 
 static bool is_bash(const char *shell) {
   const char *name = strrchr(shell, '/');
-  return strcmp(name ? name + 1 : shell, "bash") == 0;
+  return strcmp(name != NULL ? name + 1 : shell, "bash") == 0;
 }
 
 static void fail(struct rd_stage *stage, const struct rd_error *error) {
@@ -165,12 +171,6 @@ static bool ended_well(const struct rd_stage *stage, int status) {
 static int shell_status(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
-
-// SIGPIPE first, as a write would give it; an idle producer never writes.
-static const struct {
-  int64_t after_ms;
-  int signal;
-} nudges[] = {{500, SIGPIPE}, {1000, SIGTERM}, {2000, SIGKILL}};
 
 static void schedule_nudge(struct rd_stage *stage) {
   if (stage->nudges < sizeof nudges / sizeof *nudges)

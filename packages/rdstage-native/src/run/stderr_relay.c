@@ -53,7 +53,7 @@ struct rd_stderr_relay *rd_stderr_relay_create(struct rd_agent *agent, unsigned 
 }
 
 void rd_stderr_relay_destroy(struct rd_stderr_relay *relay) {
-  if (!relay) return;
+  if (relay == NULL) return;
   rd_loop_timer_stop(relay->agent->loop, &relay->pause);
   rd_watch_end(&relay->watch);
   rd_cleanup_fd(&relay->fd);
@@ -67,16 +67,16 @@ void rd_stderr_relay_acknowledge(struct rd_stderr_relay *relay, uint64_t bytes) 
 }
 
 bool rd_stderr_relay_has_ended(const struct rd_stderr_relay *relay) {
-  return !relay->watch;
+  return relay->watch == NULL;
 }
 
 bool rd_stderr_relay_is_idle(const struct rd_stderr_relay *relay) {
   struct pollfd polled = {.fd = relay->fd, .events = POLLIN};
-  return !relay->watch || poll(&polled, 1, 0) == 0;
+  return relay->watch == NULL || poll(&polled, 1, 0) == 0;
 }
 
 void rd_stderr_relay_take(struct rd_stderr_relay *relay) {
-  while (relay->watch && pass_on(relay) <= PASSED_LITTLE) continue;
+  while (relay->watch != NULL && pass_on(relay) <= PASSED_LITTLE) continue;
   rd_loop_timer_stop(relay->agent->loop, &relay->pause);
   listen(relay);
 }
@@ -111,7 +111,7 @@ static void on_pause_over(void *context) {
 
 // Unless something has to be acknowledged first, or it pauses.
 static void listen(struct rd_stderr_relay *relay) {
-  if (relay->watch && !relay->pause.function && allowance(relay)) rd_watch_change(relay->watch, POLLIN);
+  if (relay->watch != NULL && relay->pause.function == NULL && allowance(relay)) rd_watch_change(relay->watch, POLLIN);
 }
 
 static enum pass pass_on(struct rd_stderr_relay *relay) {

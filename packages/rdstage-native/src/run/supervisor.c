@@ -114,12 +114,12 @@ static bool run(struct supervisor *supervisor, struct rd_error *error) {
 // What the programs said before is heard first: it tells why a stage ended.
 static void reap(struct supervisor *supervisor) {
   supervisor->children_changed = false;
-  if (supervisor->segment) rd_segment_drain(supervisor->segment);
+  if (supervisor->segment != NULL) rd_segment_drain(supervisor->segment);
   int status;
   struct rusage measured;
   for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &measured)) > 0;) {
     const struct rd_usage usage = rd_usage_of(&measured);
-    if (supervisor->segment) rd_segment_child_ended(supervisor->segment, pid, status, &usage);
+    if (supervisor->segment != NULL) rd_segment_child_ended(supervisor->segment, pid, status, &usage);
   }
   rd_run_shutdown_look(&supervisor->shutdown_state);
 }
@@ -127,7 +127,7 @@ static void reap(struct supervisor *supervisor) {
 // Without a guardian it is for us to hold what must not see an end of file.
 static void hold_on(struct supervisor *supervisor) {
   struct rd_held_write_ends held = {0};
-  if (supervisor->segment) rd_segment_hand_over(supervisor->segment, &held);
+  if (supervisor->segment != NULL) rd_segment_hand_over(supervisor->segment, &held);
   rd_held_write_ends_leave_behind(&held);
 }
 
@@ -168,7 +168,7 @@ static void handle_request(struct supervisor *supervisor, struct rd_request *req
     done = ask_segment(supervisor, request, &error);
     break;
   case RD_REQUEST_STDERR_ACK:
-    if (supervisor->segment) rd_segment_acknowledge_stderr(supervisor->segment, request->stage, request->bytes);
+    if (supervisor->segment != NULL) rd_segment_acknowledge_stderr(supervisor->segment, request->stage, request->bytes);
     break;
   case RD_REQUEST_SUSPEND:
     suspend(supervisor);
@@ -189,7 +189,7 @@ static void handle_request(struct supervisor *supervisor, struct rd_request *req
 }
 
 static bool prepare(struct supervisor *supervisor, struct rd_request *request, struct rd_error *error) {
-  if (supervisor->segment && !rd_segment_has_ended(supervisor->segment)) {
+  if (supervisor->segment != NULL && !rd_segment_has_ended(supervisor->segment)) {
     rd_error_set(error, RD_CODE_USAGE, "the agent was given a segment before the last one had ended");
     return false;
   }
@@ -215,7 +215,7 @@ static bool has_user_descriptors(const struct rd_agent *agent, const struct rd_p
 
 static bool ask_segment(struct supervisor *supervisor, const struct rd_request *request, struct rd_error *error) {
   struct rd_segment *segment = supervisor->segment;
-  if (!segment) {
+  if (segment == NULL) {
     rd_error_set(error, RD_CODE_USAGE, "the agent was given no segment");
     return false;
   }
@@ -224,7 +224,7 @@ static bool ask_segment(struct supervisor *supervisor, const struct rd_request *
 }
 
 static bool finish(struct supervisor *supervisor, struct rd_error *error) {
-  if (supervisor->segment && !rd_segment_has_ended(supervisor->segment)) {
+  if (supervisor->segment != NULL && !rd_segment_has_ended(supervisor->segment)) {
     rd_error_set(error, RD_CODE_USAGE, "the agent was told to finish before its segment had ended");
     return false;
   }

@@ -9,12 +9,12 @@
 #include <string.h>
 
 json_t *rd_json_made(json_t *value) {
-  if (!value) abort();
+  if (value == NULL) abort();
   return value;
 }
 
 json_t *rd_json_made_text(const char *text) {
-  if (!text) return json_null();
+  if (text == NULL) return json_null();
   size_t bytes = strlen(text);
   RD_AUTO_FREE char *copy = rd_memory_copy(text, bytes);
   rd_text_clean(copy, bytes);

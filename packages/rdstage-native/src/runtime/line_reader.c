@@ -28,8 +28,8 @@ struct rd_line_reader *rd_line_reader_create(int fd, size_t line_max_bytes) {
 }
 
 void rd_line_reader_destroy(struct rd_line_reader *reader) {
-  if (!reader) return;
-  if (reader->held) explicit_bzero(reader->held, reader->capacity_bytes); // keys came this way
+  if (reader == NULL) return;
+  if (reader->held != NULL) explicit_bzero(reader->held, reader->capacity_bytes); // keys came this way
   free(reader->held);
   free(reader);
 }
@@ -49,7 +49,7 @@ enum rd_lines_state rd_line_reader_take(struct rd_line_reader *reader, rd_line_f
 static void make_room(struct rd_line_reader *reader) {
   size_t capacity_bytes = reader->held_bytes + READ_BYTES;
   char *held = rd_memory_new(capacity_bytes, 1);
-  if (reader->held) {
+  if (reader->held != NULL) {
     memcpy(held, reader->held, reader->held_bytes);
     explicit_bzero(reader->held, reader->capacity_bytes);
   }
@@ -62,7 +62,7 @@ static enum rd_lines_state hand_over(struct rd_line_reader *reader, size_t searc
                                      void *context, struct rd_error *error) {
   size_t begin = 0;
   char *newline;
-  while ((newline = memchr(reader->held + searched, '\n', reader->held_bytes - searched))) {
+  while ((newline = memchr(reader->held + searched, '\n', reader->held_bytes - searched)) != NULL) {
     size_t end = (size_t)(newline - reader->held);
     *newline = '\0';
     if (end - begin <= reader->line_max_bytes && !function(context, reader->held + begin, end - begin))
@@ -70,7 +70,7 @@ static enum rd_lines_state hand_over(struct rd_line_reader *reader, size_t searc
     if (end - begin > reader->line_max_bytes) break;
     begin = searched = end + 1;
   }
-  if (newline || reader->held_bytes - begin > reader->line_max_bytes) {
+  if (newline != NULL || reader->held_bytes - begin > reader->line_max_bytes) {
     rd_error_set(error, RD_CODE_USAGE, "a line is longer than %zu bytes", reader->line_max_bytes);
     return RD_LINES_FAILED;
   }

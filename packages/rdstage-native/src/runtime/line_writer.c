@@ -37,14 +37,14 @@ struct rd_line_writer *rd_line_writer_create(int fd) {
 }
 
 void rd_line_writer_destroy(struct rd_line_writer *writer) {
-  if (!writer) return;
-  while (writer->first) drop_first(writer);
+  if (writer == NULL) return;
+  while (writer->first != NULL) drop_first(writer);
   free(writer);
 }
 
 void rd_line_writer_add(struct rd_line_writer *writer, const char *line, size_t bytes) {
   struct queued_line *added = make_line(writer, line, bytes);
-  if (writer->last)
+  if (writer->last != NULL)
     writer->last->next = added;
   else
     writer->first = added;
@@ -53,12 +53,12 @@ void rd_line_writer_add(struct rd_line_writer *writer, const char *line, size_t 
 
 bool rd_line_writer_first_is(const struct rd_line_writer *writer, const char *line) {
   const struct queued_line *first = writer->first;
-  if (first && writer->written_bytes) first = first->next;
-  return first && first->bytes == strlen(line) + 1 && memcmp(first->text, line, first->bytes - 1) == 0;
+  if (first != NULL && writer->written_bytes) first = first->next;
+  return first != NULL && first->bytes == strlen(line) + 1 && memcmp(first->text, line, first->bytes - 1) == 0;
 }
 
 void rd_line_writer_add_first(struct rd_line_writer *writer, const char *line, size_t bytes) {
-  if (!writer->first || (writer->written_bytes && !writer->first->next)) {
+  if (writer->first == NULL || (writer->written_bytes && writer->first->next == NULL)) {
     rd_line_writer_add(writer, line, bytes);
     return;
   }
@@ -73,7 +73,7 @@ size_t rd_line_writer_queued_bytes(const struct rd_line_writer *writer) {
 }
 
 bool rd_line_writer_flush(struct rd_line_writer *writer) {
-  while (writer->first) {
+  while (writer->first != NULL) {
     struct queued_line *line = writer->first;
     size_t left = line->bytes - writer->written_bytes;
     ssize_t wrote = write_some(writer, line->text + writer->written_bytes, left);
@@ -107,7 +107,7 @@ static ssize_t write_some(const struct rd_line_writer *writer, const char *bytes
 static void drop_first(struct rd_line_writer *writer) {
   struct queued_line *line = writer->first;
   writer->first = line->next;
-  if (!writer->first) writer->last = NULL;
+  if (writer->first == NULL) writer->last = NULL;
   writer->queued_bytes -= line->bytes > writer->written_bytes ? line->bytes - writer->written_bytes : 0;
   writer->written_bytes = 0;
   explicit_bzero(line->text, line->bytes); // lines to programs hold keys

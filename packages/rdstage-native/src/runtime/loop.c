@@ -34,7 +34,7 @@ struct rd_loop *rd_loop_create(void) {
 }
 
 void rd_loop_destroy(struct rd_loop *loop) {
-  if (!loop) return;
+  if (loop == NULL) return;
   for (size_t i = 0; i < loop->count; i++) free(loop->watches[i]);
   free(loop->watches);
   free(loop->polled);
@@ -58,7 +58,7 @@ void rd_watch_change(struct rd_watch *watch, short events) {
 }
 
 void rd_watch_end(struct rd_watch **watch) {
-  if (*watch) (*watch)->ended = true;
+  if (*watch != NULL) (*watch)->ended = true;
   *watch = NULL;
 }
 
@@ -71,7 +71,7 @@ void rd_loop_timer(struct rd_loop *loop, struct rd_timer *timer, int64_t after_m
 }
 
 void rd_loop_timer_stop(struct rd_loop *loop, struct rd_timer *timer) {
-  for (struct rd_timer **at = &loop->timers; *at; at = &(*at)->next) {
+  for (struct rd_timer **at = &loop->timers; *at != NULL; at = &(*at)->next) {
     if (*at != timer) continue;
     *at = timer->next;
     break;
@@ -98,9 +98,9 @@ bool rd_loop_turn(struct rd_loop *loop, struct rd_error *error) {
 }
 
 static int until_next_timer(const struct rd_loop *loop) {
-  if (!loop->timers) return -1;
+  if (loop->timers == NULL) return -1;
   int64_t first_ms = INT64_MAX;
-  for (const struct rd_timer *timer = loop->timers; timer; timer = timer->next)
+  for (const struct rd_timer *timer = loop->timers; timer != NULL; timer = timer->next)
     if (timer->due_ms < first_ms) first_ms = timer->due_ms;
   int64_t left_ms = first_ms - rd_now_ms();
   if (left_ms < 0) return 0;
@@ -119,7 +119,7 @@ static void call_watches(struct rd_loop *loop, size_t count) {
 static void call_timers(struct rd_loop *loop) {
   int64_t now_ms = rd_now_ms();
   struct rd_timer *timer = loop->timers;
-  while (timer) {
+  while (timer != NULL) {
     if (timer->due_ms > now_ms) {
       timer = timer->next;
       continue;
