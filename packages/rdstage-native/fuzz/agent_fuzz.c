@@ -10,9 +10,9 @@
 #include "fuzz.h"
 #include "process/process_list.h"
 #include "process/spawn.h"
+#include "protocol/hello.h"
 #include "run/guardian_messages.h"
 #include "run/held_write_ends.h"
-#include "run/hello.h"
 #include "run/supervisor.h"
 #include "runtime/lines.h"
 

@@ -2,13 +2,13 @@
 // rdstage: the agent of one host. Two processes, each of which ends everything when it loses the other.
 #include "base/cleanup.h"
 #include "crypto/hardening.h"
+#include "host/program_sums.h"
 #include "process/die_with_parent.h"
 #include "process/spawn.h"
 #include "protocol/agent_options.h"
+#include "protocol/hello.h"
 #include "run/guardian.h"
-#include "run/hello.h"
 #include "run/hop_program.h"
-#include "run/program_sums.h"
 #include "run/supervisor.h"
 
 #include <fcntl.h>

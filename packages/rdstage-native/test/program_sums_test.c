@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs beside the agent that are those that were copied there, and others.
-#include "run/program_sums.h"
+#include "host/program_sums.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of SHA-256 alone, without OpenSSL's providers: those take longer to set up than the digests.
 #define OPENSSL_SUPPRESS_DEPRECATED
-#include "run/program_sums.h"
+#include "host/program_sums.h"
 
 #include "base/cleanup.h"
 #include "base/hex.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/hello.h"
+#include "protocol/hello.h"
 
 #include "base/cleanup.h"
 #include "base/memlock.h"
