@@ -3,12 +3,12 @@
 #include "base/cleanup.h"
 #include "crypto/hardening.h"
 #include "host/program_sums.h"
+#include "host/programs.h"
 #include "process/die_with_parent.h"
 #include "process/spawn.h"
 #include "protocol/agent_options.h"
 #include "protocol/hello.h"
 #include "run/guardian.h"
-#include "run/hop_program.h"
 #include "run/supervisor.h"
 
 #include <fcntl.h>
@@ -96,7 +96,7 @@ static bool has_right_programs(const struct rd_agent_options *options) {
   char folder[PATH_MAX];
   struct rd_error ignored;
   if (options->sums == NULL) return true;
-  return rd_hop_program_folder(folder, sizeof folder, &ignored) && rd_program_sums_hold(folder, options->sums);
+  return rd_programs_folder(folder, sizeof folder, &ignored) && rd_program_sums_hold(folder, options->sums);
 }
 
 // The guardian lets go of everything whose end somebody may wait for.

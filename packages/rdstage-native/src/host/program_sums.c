@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "base/io.h"
-#include "run/hop_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +17,7 @@
 #define SUM_CHARACTERS ((size_t)SHA256_DIGEST_LENGTH * 2)
 #define READ_BYTES (64u * 1024)
 
-static bool is_right(int folder_fd, const char *sums, const char *prefix, enum rd_hop_side side);
+static bool is_right(int folder_fd, const char *sums, const char *prefix, const char *program);
 static const char *sum_of(const char *sums, const char *name);
 static int open_program(int folder_fd, const char *name);
 static bool digest(int fd, char sum[static SUM_CHARACTERS + 1]);
@@ -29,12 +28,12 @@ bool rd_program_sums_hold(const char *folder, const char *sums) {
   bool has_dynamic = fstatat(folder_fd, "dynamic", &dynamic, AT_SYMLINK_NOFOLLOW) == 0;
   if (has_dynamic ? !S_ISDIR(dynamic.st_mode) : errno != ENOENT) return false;
   const char *prefix = has_dynamic ? "dynamic/" : "";
-  return is_right(folder_fd, sums, prefix, RD_SIDE_SEND) && is_right(folder_fd, sums, prefix, RD_SIDE_RECV);
+  return is_right(folder_fd, sums, prefix, "rdsend") && is_right(folder_fd, sums, prefix, "rdrecv");
 }
 
-static bool is_right(int folder_fd, const char *sums, const char *prefix, enum rd_hop_side side) {
+static bool is_right(int folder_fd, const char *sums, const char *prefix, const char *program) {
   char name[32], sum[SUM_CHARACTERS + 1];
-  snprintf(name, sizeof name, "%s%s", prefix, rd_hop_program_name(side));
+  snprintf(name, sizeof name, "%s%s", prefix, program);
   const char *wanted = sum_of(sums, name);
   RD_AUTO_CLOSE int fd = wanted != NULL ? open_program(folder_fd, name) : -1;
   return fd >= 0 && digest(fd, sum) && strncmp(sum, wanted, SUM_CHARACTERS) == 0;

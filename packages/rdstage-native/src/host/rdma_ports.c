@@ -2,11 +2,13 @@
 #include "host/rdma_ports.h"
 
 #include "base/numa.h"
-#include "host/rdma_gids.h"
 #include "host/sysfs.h"
 #include "runtime/json_made.h"
 
+#include <arpa/inet.h>
 #include <limits.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,23 @@
 
 // What RoCE puts around the bytes of a packet at most, as the kernel reckons: GRH, UDP, BTH, XRC, atomic header, ICRC.
 #define ROCE_HEADERS_BYTES (40 + 8 + 12 + 4 + 28 + 4)
+
+#define GIDS_READ 256u // a device may have thousands; the kernel fills the first ones first
+#define NAMES_MAX 16u
+#define NAME_BYTES 32u
+
+// A few names, each once, in the order in which they were added.
+struct name_set {
+  char names[NAMES_MAX][NAME_BYTES];
+  size_t count;
+};
+
+// The table of a port's own addresses (GIDs).
+struct gids {
+  struct name_set kinds;      // of those that are set, as the kernel names them: "RoCE v2"
+  struct name_set interfaces; // network interfaces whose addresses they were made from
+  struct name_set own;        // network interfaces of those that every port has, whatever its addresses
+};
 
 struct port {
   const char *sys, *device;
@@ -31,13 +50,16 @@ static void append_port(json_t *list, const struct port *port);
 static bool open_port(struct port *port, const char *sys, const char *device, unsigned number);
 static const char *link_layer_of(const struct port *port);
 static const char *state_of(const struct port *port);
-static void find_interfaces(const struct port *port, const struct rd_rdma_gids *gids, struct rd_name_set *interfaces);
-static void find_device_interfaces(const struct port *port, struct rd_name_set *interfaces);
-static json_t *describe(const struct port *port, const char *interface, const struct rd_rdma_gids *gids);
+static void read_gids(const struct port *port, struct gids *gids);
+static void read_gid(const struct port *port, unsigned index, const struct in6_addr *gid, struct gids *gids);
+static void add_name(struct name_set *set, const char *name);
+static void find_interfaces(const struct port *port, const struct gids *gids, struct name_set *interfaces);
+static void find_device_interfaces(const struct port *port, struct name_set *interfaces);
+static json_t *describe(const struct port *port, const char *interface, const struct gids *gids);
 static json_int_t rate_mbps(const struct port *port);
 static json_t *path_mtu(const struct port *port, const char *interface);
 static json_t *numa_node(const struct port *port);
-static json_t *kinds(const struct port *port, const struct rd_rdma_gids *gids);
+static json_t *kinds(const struct port *port, const struct gids *gids);
 
 json_t *rd_rdma_ports_json(const char *sys) {
   json_t *active = rd_json_made(json_array()), *others = rd_json_made(json_array());
@@ -96,28 +118,55 @@ static const char *state_of(const struct port *port) {
 
 // Once for each network interface whose addresses lead to it.
 static void append_port(json_t *list, const struct port *port) {
-  struct rd_rdma_gids gids;
-  struct rd_name_set interfaces = {0};
-  rd_rdma_gids_read(port->folder, &gids);
+  struct gids gids;
+  struct name_set interfaces = {0};
+  read_gids(port, &gids);
   find_interfaces(port, &gids, &interfaces);
   if (interfaces.count == 0) rd_json_made_append(list, describe(port, NULL, &gids));
   for (size_t i = 0; i < interfaces.count && json_array_size(list) < ENTRIES_MAX; i++)
     rd_json_made_append(list, describe(port, interfaces.names[i], &gids));
 }
 
+static void read_gids(const struct port *port, struct gids *gids) {
+  *gids = (struct gids){0};
+  for (unsigned index = 0; index < GIDS_READ; index++) {
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr gid;
+    if (!rd_sysfs_line(text, sizeof text, "%s/gids/%u", port->folder, index)) return;
+    if (inet_pton(AF_INET6, text, &gid) == 1 && !IN6_IS_ADDR_UNSPECIFIED(&gid)) read_gid(port, index, &gid, gids);
+  }
+}
+
+static void read_gid(const struct port *port, unsigned index, const struct in6_addr *gid, struct gids *gids) {
+  char kind[NAME_BYTES], interface[IF_NAMESIZE];
+  if (rd_sysfs_line(kind, sizeof kind, "%s/gid_attrs/types/%u", port->folder, index)) add_name(&gids->kinds, kind);
+  if (rd_sysfs_line(interface, sizeof interface, "%s/gid_attrs/ndevs/%u", port->folder, index))
+    add_name(IN6_IS_ADDR_LINKLOCAL(gid) ? &gids->own : &gids->interfaces, interface);
+}
+
+// Cuts a name that is too long; adds nothing to a full set.
+static void add_name(struct name_set *set, const char *name) {
+  if (set->count == NAMES_MAX) return;
+  char *place = set->names[set->count];
+  snprintf(place, NAME_BYTES, "%s", name);
+  for (size_t i = 0; i < set->count; i++)
+    if (strcmp(set->names[i], place) == 0) return;
+  set->count++;
+}
+
 // RoCE: those whose addresses its GIDs are made from, also a VLAN or a bridge above it. Without any, or on another kind
 // of network: the one that belongs to the device.
-static void find_interfaces(const struct port *port, const struct rd_rdma_gids *gids, struct rd_name_set *interfaces) {
-  char parent[RD_NAME_SET_NAME_BYTES];
+static void find_interfaces(const struct port *port, const struct gids *gids, struct name_set *interfaces) {
+  char parent[NAME_BYTES];
   *interfaces = gids->interfaces.count ? gids->interfaces : gids->own;
   if (interfaces->count) return;
   if (rd_sysfs_line(parent, sizeof parent, "%s/class/infiniband/%s/parent", port->sys, port->device))
-    rd_name_set_add(interfaces, parent); // a device of software
+    add_name(interfaces, parent); // a device of software
   else
     find_device_interfaces(port, interfaces);
 }
 
-static void find_device_interfaces(const struct port *port, struct rd_name_set *interfaces) {
+static void find_device_interfaces(const struct port *port, struct name_set *interfaces) {
   struct rd_sysfs_names names;
   rd_sysfs_list(&names, "%s/class/infiniband/%s/device/net", port->sys, port->device);
   for (size_t i = 0; i < names.count; i++) {
@@ -125,12 +174,12 @@ static void find_device_interfaces(const struct port *port, struct rd_name_set *
     int64_t port_from_0;
     if (rd_sysfs_number(&port_from_0, "%s/class/infiniband/%s/device/net/%s/dev_port", port->sys, port->device, name) &&
         port_from_0 + 1 == port->number)
-      rd_name_set_add(interfaces, name);
+      add_name(interfaces, name);
   }
   rd_sysfs_names_clear(&names);
 }
 
-static json_t *describe(const struct port *port, const char *interface, const struct rd_rdma_gids *gids) {
+static json_t *describe(const struct port *port, const char *interface, const struct gids *gids) {
   return rd_json_made(json_pack("{s:o,s:i,s:s,s:I,s:s,s:o,s:o,s:o,s:o}", "device", rd_json_made_text(port->device),
                                 "port", (int)port->number, "state", port->state, "rate_mbps", rate_mbps(port),
                                 "link_layer", port->link_layer, "mtu", path_mtu(port, interface), "interface",
@@ -160,7 +209,7 @@ static json_t *numa_node(const struct port *port) {
 }
 
 // An iWARP device has the GIDs of another network.
-static json_t *kinds(const struct port *port, const struct rd_rdma_gids *gids) {
+static json_t *kinds(const struct port *port, const struct gids *gids) {
   json_t *list = rd_json_made(json_array());
   if (port->is_iwarp) rd_json_made_append(list, json_string("iWARP"));
   for (size_t i = 0; !port->is_iwarp && i < gids->kinds.count; i++)

@@ -5,10 +5,10 @@
 #include "base/memlock.h"
 #include "base/memory.h"
 #include "host/addresses.h"
+#include "host/programs.h"
 #include "host/rdma_check.h"
 #include "host/rdma_ports.h"
 #include "host/sysfs.h"
-#include "run/hop_program.h"
 #include "runtime/json_made.h"
 #include "wire/wire.h"
 
@@ -95,8 +95,8 @@ static json_t *rdma_lacks(const json_t *ports, int null_fd) {
   char program[PATH_MAX];
   struct rd_error why;
   if (!rd_rdma_ports_any_active(ports)) return json_null();
-  bool usable = rd_hop_program_find(RD_SIDE_RECV, program, sizeof program, &why) &&
-                rd_rdma_check(program, null_fd, RDMA_CHECK_MS, &why);
+  bool usable =
+      rd_programs_find("rdrecv", program, sizeof program, &why) && rd_rdma_check(program, null_fd, RDMA_CHECK_MS, &why);
   return usable ? json_null() : rd_json_made_text(why.message);
 }
 

@@ -4,6 +4,7 @@
 #include "agent/json_lines.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "host/programs.h"
 #include "process/spawn.h"
 
 #include <limits.h>
@@ -67,29 +68,6 @@ const char *rd_hop_program_name(enum rd_hop_side side) {
   return side == RD_SIDE_SEND ? "rdsend" : "rdrecv";
 }
 
-bool rd_hop_program_folder(char *path, size_t path_bytes, struct rd_error *error) {
-  ssize_t length = readlink("/proc/self/exe", path, path_bytes - 1);
-  if (length < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find out where rdstage is");
-    return false;
-  }
-  path[length] = '\0';
-  *strrchr(path, '/') = '\0';
-  return true;
-}
-
-bool rd_hop_program_find(enum rd_hop_side side, char *path, size_t path_bytes, struct rd_error *error) {
-  static const char *const folders[] = {"/dynamic", ""};
-  char here[PATH_MAX];
-  if (!rd_hop_program_folder(here, sizeof here, error)) return false;
-  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    int written = snprintf(path, path_bytes, "%s%s/%s", here, folders[i], rd_hop_program_name(side));
-    if (written > 0 && (size_t)written < path_bytes && access(path, X_OK) == 0) return true;
-  }
-  rd_error_set(error, RD_CODE_INTERNAL, "there is no %s in %s", rd_hop_program_name(side), here);
-  return false;
-}
-
 void rd_hop_program_send(struct rd_hop_program *program, json_t *message) {
   rd_json_lines_put(program->lines, message, false);
   watch_again(program);
@@ -119,7 +97,7 @@ void rd_hop_program_drain(struct rd_hop_program *program) {
 static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *setup, int agent_fd,
                      struct rd_error *error) {
   char path[PATH_MAX], number[8];
-  if (!rd_hop_program_find(setup->side, path, sizeof path, error)) return -1;
+  if (!rd_programs_find(rd_hop_program_name(setup->side), path, sizeof path, error)) return -1;
   snprintf(number, sizeof number, "%d", AGENT_FD);
   char name[8], option[] = "--agent-fd";
   snprintf(name, sizeof name, "%s", rd_hop_program_name(setup->side));

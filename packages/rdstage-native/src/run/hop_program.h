@@ -29,11 +29,6 @@ void rd_hop_program_destroy(struct rd_hop_program *program);
 
 pid_t rd_hop_program_pid(const struct rd_hop_program *program);
 const char *rd_hop_program_name(enum rd_hop_side side);
-// The folder of this program, where the others are. False (RD_CODE_INTERNAL) when that cannot be found out.
-bool rd_hop_program_folder(char *path, size_t path_bytes, struct rd_error *error);
-// Where it is: beside this program, in dynamic/ first, the build that can use what the host has. False
-// (RD_CODE_INTERNAL): there is none.
-bool rd_hop_program_find(enum rd_hop_side side, char *path, size_t path_bytes, struct rd_error *error);
 // Queues one object and gives up the reference.
 void rd_hop_program_send(struct rd_hop_program *program, json_t *message);
 // Has it closed its socket, as it does first of all when it dies?
