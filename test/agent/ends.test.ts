@@ -230,7 +230,7 @@ describe('a run that is ended', () => {
     ['`finish` too early', '{"op":"finish"}'],
     ['a line without end', 'x'.repeat((1 << 20) + 1)],
   ] as const) {
-    it(`by nonsense (${what}) says so`, async () => {
+    it(`by an invalid request (${what}) says so`, async () => {
       const agent = await startRun();
       agent.sendLine(line);
       expect(await agent.event('failed')).to.include({ stage: null, code: 'usage' });
@@ -247,7 +247,7 @@ describe('a segment that is not accepted', () => {
     for (const kind of ['stdin', 'stdout'] as const) {
       const agent = await agents.start();
       agent.send(prepare([], [{ link: 0, kind }]));
-      expect((await agent.event('failed')).message).to.match(/a descriptor that it does not have$/);
+      expect((await agent.event('failed')).message).to.match(/a descriptor that the agent does not have$/);
       await agent.event('ended');
     }
   });

@@ -29,12 +29,12 @@ const ROWS: readonly Row[] = [
   ['rdsend h 1 k --verbose', 'one FILE, or -- and a COMMAND, may follow KEY; options come first'],
   ['rdsend h 1 k one two', 'one FILE, or -- and a COMMAND, may follow KEY; options come first'],
   ['rdrecv --key-fd 0 0 k', 'with --key-fd KEY is -'],
-  ['rdstage', 'it is started by rdpipe, with --agent'],
-  ['rdstage --no-such', 'there is no such option, or its value is missing'],
+  ['rdstage', 'rdpipe starts it, with --agent'],
+  ['rdstage --no-such', 'unknown option, or its value is missing'],
   ['rdstage --die-with-parent', '--die-with-parent needs a command'],
   ['rdstage --agent', '--agent needs --nonce NONCE'],
-  ['rdstage --agent --nonce n more', '--agent takes no further words'],
-  ["rdstage --agent --nonce 'a b'", 'the nonce must be printable, without blanks'],
+  ['rdstage --agent --nonce n more', '--agent takes no further arguments'],
+  ["rdstage --agent --nonce 'a b'", 'the nonce must be printable ASCII without spaces'],
   ['rdstage --agent --nonce n --user-stdin 77', '--user-stdin and --user-stdout take an open descriptor above 2'],
 ];
 

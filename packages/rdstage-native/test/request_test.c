@@ -65,33 +65,33 @@ static void test_connecting(void) {
   passes_on(DIAL("[{\"host\":\"::1\",\"port\":9}]"), 1, RD_SIDE_SEND);
   passes_on(DIAL("[{\"host\":\"::1\",\"port\":9,\"transport\":\"rdma\",\"from\":\"::2\"},{\"unix\":\"/a\"}]"), 1,
             RD_SIDE_SEND);
-  CHECK(refuses(LISTEN(",\"transport\":\"udp\""), "there is no such transport"));
-  CHECK(refuses(LISTEN(",\"transport\":1"), "there is no such transport"));
-  CHECK(refuses(LISTEN(",\"bind\":1"), "bind is no address"));
-  CHECK(refuses("{\"op\":\"listen\",\"link\":3,\"end\":\"up\"}", "end is send or recv"));
-  CHECK(refuses(DIAL("[]"), "there are no addresses"));
-  CHECK(refuses(DIAL("[{\"host\":\"::1\",\"port\":9,\"transport\":\"udp\"}]"), "there is no such transport"));
-  CHECK(refuses("{\"op\":\"dial\",\"link\":1,\"end\":\"up\",\"addresses\":[1]}", "end is send or recv"));
+  CHECK(refuses(LISTEN(",\"transport\":\"udp\""), "unknown transport"));
+  CHECK(refuses(LISTEN(",\"transport\":1"), "unknown transport"));
+  CHECK(refuses(LISTEN(",\"bind\":1"), "bind is not an address"));
+  CHECK(refuses("{\"op\":\"listen\",\"link\":3,\"end\":\"up\"}", "end is neither send nor recv"));
+  CHECK(refuses(DIAL("[]"), "no addresses"));
+  CHECK(refuses(DIAL("[{\"host\":\"::1\",\"port\":9,\"transport\":\"udp\"}]"), "unknown transport"));
+  CHECK(refuses("{\"op\":\"dial\",\"link\":1,\"end\":\"up\",\"addresses\":[1]}", "end is neither send nor recv"));
 }
 
-static void test_nonsense(void) {
+static void test_invalid_requests(void) {
   static const struct {
     const char *line, *words;
   } lines[] = {
-      {"", "the agent was sent nonsense: a line: "},
-      {"x", "the agent was sent nonsense: a line: "},
-      {"[]", "it names no operation"},
-      {"{}", "it names no operation"},
-      {"{\"op\":5}", "it names no operation"},
-      {"{\"op\":\"fly\"}", "the agent was sent nonsense: fly: there is no such operation"},
+      {"", "rdpipe sent an invalid request: a line: "},
+      {"x", "rdpipe sent an invalid request: a line: "},
+      {"[]", "it has no operation"},
+      {"{}", "it has no operation"},
+      {"{\"op\":5}", "it has no operation"},
+      {"{\"op\":\"fly\"}", "rdpipe sent an invalid request: fly: unknown operation"},
       {"{\"op\":\"ping\",\"op\":\"go\"}", "duplicate object key"},
-      {"{\"op\":\"go\"}", "the agent was sent nonsense: go: "},
+      {"{\"op\":\"go\"}", "rdpipe sent an invalid request: go: "},
       {"{\"op\":\"go\",\"segment\":0}", "segment is out of range"},
-      {"{\"op\":\"go\",\"segment\":\"1\"}", "the agent was sent nonsense: go: "},
+      {"{\"op\":\"go\",\"segment\":\"1\"}", "rdpipe sent an invalid request: go: "},
       {"{\"op\":\"go\",\"segment\":4294967296}", "segment is out of range"},
       {"{\"op\":\"stderr_ack\",\"stage\":1,\"bytes\":-1}", "a number is out of range"},
-      {"{\"op\":\"abort\"}", "the agent was sent nonsense: abort: "},
-      {"{\"op\":\"prepare\"}", "the agent was sent nonsense: prepare: "},
+      {"{\"op\":\"abort\"}", "rdpipe sent an invalid request: abort: "},
+      {"{\"op\":\"prepare\"}", "rdpipe sent an invalid request: prepare: "},
       {"{\"op\":\"ping\"} {", "end of file expected"},
   };
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) CHECK(refuses(lines[i].line, lines[i].words));
@@ -127,10 +127,10 @@ static void test_open_is_kept_as_it_came(void) {
   json_decref(open);
   json_decref(whole);
   CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD "}", "Object item not found: open"));
-  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD ",\"open\":null}", "open is no object"));
-  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD ",\"open\":[]}", "open is no object"));
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD ",\"open\":null}", "open is not an object"));
+  CHECK(refuses_segment(COMMAND, NULL_IN "," HOP_HEAD ",\"open\":[]}", "open is not an object"));
   CHECK(refuses_segment(COMMAND, "{\"link\":1,\"kind\":\"local\",\"source\":\"stage\",\"sink\":\"null\",\"open\":5}",
-                        "open is no object"));
+                        "open is not an object"));
 }
 
 static void test_prepare_that_does_not_fit(void) {
@@ -140,40 +140,42 @@ static void test_prepare_that_does_not_fit(void) {
   char both[1024];
   CHECK(refuses_segment(COMMAND, NULL_IN, "a stage has no output"));
   CHECK(refuses_segment(COMMAND, HOP, "a stage has no input"));
-  CHECK(refuses_segment(COMMAND, pipe, "a link does not join what it says")); // no reader
-  CHECK(refuses_segment("", local, "a link does not join what it says"));     // nothing to join
+  CHECK(refuses_segment(COMMAND, pipe, "a link does not fit its stages")); // no reader
+  CHECK(refuses_segment("", local, "a link does not fit its stages"));     // nothing to join
   CHECK(refuses_segment(COMMAND "," COMMAND, NULL_IN "," HOP,
-                        "a link does not join what it says")); // two on one end
+                        "a link does not fit its stages")); // two on one end
   snprintf(both, sizeof both, "%s,%s", COMMAND, sink);
   CHECK(refuses_segment(both, pipe, "a stage has no input")); // a file does not read a pipe
-  CHECK(refuses_segment(COMMAND, "{\"link\":1,\"kind\":\"hop\",\"end\":\"up\",\"open\":{}}", "end is send or recv"));
+  CHECK(refuses_segment(COMMAND, "{\"link\":1,\"kind\":\"hop\",\"end\":\"up\",\"open\":{}}",
+                        "end is neither send nor recv"));
   CHECK(refuses_segment(COMMAND, "{\"link\":1,\"kind\":\"hop\",\"end\":5,\"open\":{}}", "prepare: "));
-  CHECK(refuses_segment(COMMAND, LOCAL("\"source\":\"sky\",\"sink\":\"null\""), "a link from or to something unknown"));
+  CHECK(refuses_segment(COMMAND, LOCAL("\"source\":\"sky\",\"sink\":\"null\""), "unknown source or sink of a link"));
   CHECK(refuses_segment(COMMAND, LOCAL("\"source\":\"stage\""), "prepare: "));
   CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6\",\"out\":1}", local,
                         "a file's word is not hexadecimal"));
   CHECK(refuses_segment("{\"stage\":1,\"kind\":\"source\",\"word\":\"6600\",\"out\":1}", local, // a NUL
                         "a file's word is not hexadecimal"));
-  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"dream\",\"out\":1}", local, "a stage of an unknown kind"));
+  CHECK(refuses_segment("{\"stage\":1,\"kind\":\"dream\",\"out\":1}", local, "unknown kind of stage"));
   CHECK(refuses_segment("{\"stage\":0,\"kind\":\"dream\",\"out\":1}", local, "a stage's number is out of range"));
   CHECK(refuses_segment(COMMAND_HEAD "\"7\",\"shell\":\"sh\",\"ok\":[0]}", local,
                         "a command is not hexadecimal, or has no shell"));
   CHECK(refuses_segment(COMMAND_HEAD "\"70\",\"shell\":\"\",\"ok\":[0]}", local,
                         "a command is not hexadecimal, or has no shell"));
-  CHECK(refuses_segment(COMMAND_HEAD "\"70\",\"shell\":\"sh\",\"ok\":1}", local, "ok is no list"));
-  CHECK(refuses_segment(COMMAND_HEAD "\"70\",\"shell\":\"sh\",\"ok\":[256]}", local, "ok holds no exit status"));
+  CHECK(refuses_segment(COMMAND_HEAD "\"70\",\"shell\":\"sh\",\"ok\":1}", local, "ok is not a list"));
+  CHECK(refuses_segment(COMMAND_HEAD "\"70\",\"shell\":\"sh\",\"ok\":[256]}", local,
+                        "ok has a value that is not an exit status"));
   CHECK(refuses_segment("5", local, "prepare: "));
-  CHECK(refuses_segment(COMMAND, "{\"link\":0,\"kind\":\"rope\"}", "a link of an unknown kind"));
+  CHECK(refuses_segment(COMMAND, "{\"link\":0,\"kind\":\"rope\"}", "unknown kind of link"));
   CHECK(refuses_segment(COMMAND, "{\"link\":-1,\"kind\":\"null\"}", "a link's number is out of range"));
   CHECK(refuses("{" HEAD "\"connect_timeout_ms\":0,\"stages\":[],\"links\":[]}", "a number is out of range"));
-  CHECK(refuses("{" HEAD TIMEOUT "\"stages\":5,\"links\":[]}", "stages is no list, or too long"));
-  CHECK(refuses("{" HEAD TIMEOUT "\"stages\":[],\"links\":5}", "links is no list, or too long"));
+  CHECK(refuses("{" HEAD TIMEOUT "\"stages\":5,\"links\":[]}", "stages is not a list, or too long"));
+  CHECK(refuses("{" HEAD TIMEOUT "\"stages\":[],\"links\":5}", "links is not a list, or too long"));
 }
 
 int main(void) {
   test_simple_requests();
   test_connecting();
-  test_nonsense();
+  test_invalid_requests();
   test_prepare();
   test_open_is_kept_as_it_came();
   test_prepare_that_does_not_fit();

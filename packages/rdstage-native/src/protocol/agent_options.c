@@ -71,7 +71,7 @@ bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *opti
       options->mode = RD_OPTIONS_HELP;
       return true;
     default:
-      return usage(error, "there is no such option, or its value is missing");
+      return usage(error, "unknown option, or its value is missing");
     }
   }
   return check(argc, argv, options, error);
@@ -91,8 +91,8 @@ static bool check(int argc, char **argv, struct rd_agent_options *options, struc
   options->command = argv + optind;
   if (options->mode == RD_OPTIONS_DIE_WITH_PARENT)
     return optind < argc || usage(error, "--die-with-parent needs a command");
-  if (options->mode != RD_OPTIONS_AGENT) return usage(error, "it is started by rdpipe, with --agent");
-  if (optind < argc) return usage(error, "--agent takes no further words");
+  if (options->mode != RD_OPTIONS_AGENT) return usage(error, "rdpipe starts it, with --agent");
+  if (optind < argc) return usage(error, "--agent takes no further arguments");
   return check_nonce(options->nonce, error);
 }
 
@@ -101,7 +101,7 @@ static bool check_nonce(const char *nonce, struct rd_error *error) {
   if (nonce == NULL || !*nonce || strlen(nonce) > NONCE_MAX_CHARACTERS)
     return usage(error, "--agent needs --nonce NONCE");
   for (const char *at = nonce; *at; at++)
-    if (*at <= ' ' || *at > '~') return usage(error, "the nonce must be printable, without blanks");
+    if (*at <= ' ' || *at > '~') return usage(error, "the nonce must be printable ASCII without spaces");
   return true;
 }
 

@@ -68,7 +68,7 @@ void rd_control_line_emit_line(struct rd_control_line *control, const char *line
 void rd_control_line_emit(struct rd_control_line *control, json_t *event) {
   queue(control, event);
   if (rd_line_writer_queued_bytes(control->writer) > QUEUE_MAX_BYTES)
-    lose(control, RD_CODE_ABORTED, "rdpipe reads nothing any more");
+    lose(control, RD_CODE_ABORTED, "rdpipe stopped reading events");
 }
 
 void rd_control_line_emit_if_idle(struct rd_control_line *control, json_t *event) {
@@ -103,7 +103,7 @@ static void on_readable(void *context, short ready) {
   case RD_LINES_MORE:
     break;
   case RD_LINES_END:
-    lose(control, RD_CODE_ABORTED, "rdpipe has gone");
+    lose(control, RD_CODE_ABORTED, "the connection to rdpipe ended");
     break;
   case RD_LINES_FAILED:
     if (!control->lost) lose(control, RD_CODE_USAGE, error.message);
@@ -128,7 +128,7 @@ static void on_writable(void *context, short ready) {
   struct rd_control_line *control = context;
   if ((ready & (POLLERR | POLLHUP)) || !rd_line_writer_flush(control->writer)) {
     rd_watch_change(control->writable, RD_WATCH_NOTHING);
-    lose(control, RD_CODE_ABORTED, "rdpipe has gone");
+    lose(control, RD_CODE_ABORTED, "the connection to rdpipe ended");
     return;
   }
   if (!rd_line_writer_queued_bytes(control->writer)) rd_watch_change(control->writable, 0);

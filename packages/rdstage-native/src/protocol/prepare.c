@@ -31,7 +31,7 @@ static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error 
 static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side side);
 static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side side);
-static bool nonsense(struct rd_error *error, const char *words);
+static bool invalid(struct rd_error *error, const char *words);
 
 struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error) {
   struct rd_prepare_spec *prepare = rd_memory_new(1, sizeof *prepare);
@@ -91,10 +91,10 @@ static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struc
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:I,s:b,s:I,s:I}", "segment", &segment, "lenient", &lenient, "lease_ms", &lease,
                      "connect_timeout_ms", &connect_timeout))
-    return nonsense(error, why.text);
+    return invalid(error, why.text);
   if (segment < 1 || segment > UINT32_MAX || lease < 1 || lease > TIME_MAX_MS || connect_timeout < 1 ||
       connect_timeout > TIME_MAX_MS)
-    return nonsense(error, "a number is out of range");
+    return invalid(error, "a number is out of range");
   prepare->segment = (unsigned)segment;
   prepare->lenient = lenient;
   prepare->lease_ms = lease;
@@ -104,7 +104,7 @@ static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struc
 
 static bool decode_stages(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error) {
   if (!json_is_array(array) || json_array_size(array) > RD_PREPARE_STAGES_MAX)
-    return nonsense(error, "stages is no list, or too long");
+    return invalid(error, "stages is not a list, or too long");
   prepare->stages = rd_memory_new(json_array_size(array), sizeof *prepare->stages);
   for (size_t i = 0; i < json_array_size(array); i++)
     if (!decode_stage(json_array_get(array, i), &prepare->stages[prepare->stage_count++], error)) return false;
@@ -116,13 +116,13 @@ static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_
   const char *kind;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:I,s:s,s?I,s?I}", "stage", &number, "kind", &kind, "in", &in, "out", &out))
-    return nonsense(error, why.text);
-  if (number < 1 || number > UINT32_MAX) return nonsense(error, "a stage's number is out of range");
+    return invalid(error, why.text);
+  if (number < 1 || number > UINT32_MAX) return invalid(error, "a stage's number is out of range");
   stage->number = (unsigned)number;
   stage->in = in;
   stage->out = out;
   if (strcmp(kind, "command") == 0) return decode_command(object, stage, error);
-  if (strcmp(kind, "source") != 0 && strcmp(kind, "sink") != 0) return nonsense(error, "a stage of an unknown kind");
+  if (strcmp(kind, "source") != 0 && strcmp(kind, "sink") != 0) return invalid(error, "unknown kind of stage");
   stage->kind = strcmp(kind, "source") == 0 ? RD_STAGE_SOURCE : RD_STAGE_SINK;
   return decode_file(object, stage, error);
 }
@@ -132,11 +132,11 @@ static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct r
   json_t *ok;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s:o}", "command", &command, "shell", &shell, "ok", &ok))
-    return nonsense(error, why.text);
+    return invalid(error, why.text);
   stage->kind = RD_STAGE_COMMAND;
   stage->text = text_from_hex(command);
   stage->shell = rd_memory_copy(shell, strlen(shell));
-  if (stage->text == NULL || !*shell) return nonsense(error, "a command is not hexadecimal, or has no shell");
+  if (stage->text == NULL || !*shell) return invalid(error, "a command is not hexadecimal, or has no shell");
   return decode_ok(ok, stage, error);
 }
 
@@ -144,19 +144,20 @@ static bool decode_file(json_t *object, struct rd_stage_spec *stage, struct rd_e
   const char *word;
   int append = 0;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:s,s?b}", "word", &word, "append", &append)) return nonsense(error, why.text);
+  if (json_unpack_ex(object, &why, 0, "{s:s,s?b}", "word", &word, "append", &append)) return invalid(error, why.text);
   stage->text = text_from_hex(word);
   stage->append = append;
-  return stage->text != NULL || nonsense(error, "a file's word is not hexadecimal");
+  return stage->text != NULL || invalid(error, "a file's word is not hexadecimal");
 }
 
 static bool decode_ok(const json_t *array, struct rd_stage_spec *stage, struct rd_error *error) {
-  if (!json_is_array(array)) return nonsense(error, "ok is no list");
+  if (!json_is_array(array)) return invalid(error, "ok is not a list");
   stage->ok[0] = true;
   for (size_t i = 0; i < json_array_size(array); i++) {
     const json_t *status = json_array_get(array, i);
     json_int_t value = json_integer_value(status);
-    if (!json_is_integer(status) || value < 0 || value > 255) return nonsense(error, "ok holds no exit status");
+    if (!json_is_integer(status) || value < 0 || value > 255)
+      return invalid(error, "ok has a value that is not an exit status");
     stage->ok[value] = true;
   }
   return true;
@@ -164,7 +165,7 @@ static bool decode_ok(const json_t *array, struct rd_stage_spec *stage, struct r
 
 static bool decode_links(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error) {
   if (!json_is_array(array) || json_array_size(array) > 2 * RD_PREPARE_STAGES_MAX)
-    return nonsense(error, "links is no list, or too long");
+    return invalid(error, "links is not a list, or too long");
   prepare->links = rd_memory_new(json_array_size(array), sizeof *prepare->links);
   for (size_t i = 0; i < json_array_size(array); i++)
     if (!decode_link(json_array_get(array, i), &prepare->links[prepare->link_count++], error)) return false;
@@ -177,8 +178,8 @@ static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_err
   json_int_t number;
   const char *kind;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:I,s:s}", "link", &number, "kind", &kind)) return nonsense(error, why.text);
-  if (number < 0 || number > UINT32_MAX) return nonsense(error, "a link's number is out of range");
+  if (json_unpack_ex(object, &why, 0, "{s:I,s:s}", "link", &number, "kind", &kind)) return invalid(error, why.text);
+  if (number < 0 || number > UINT32_MAX) return invalid(error, "a link's number is out of range");
   link->number = number;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (strcmp(kind, names[i]) != 0) continue;
@@ -186,7 +187,7 @@ static bool decode_link(json_t *object, struct rd_link_spec *link, struct rd_err
     if (link->kind == RD_LINK_HOP) return decode_hop(object, link, error);
     return link->kind != RD_LINK_LOCAL || decode_local(object, link, error);
   }
-  return nonsense(error, "a link of an unknown kind");
+  return invalid(error, "unknown kind of link");
 }
 
 static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_error *error) {
@@ -195,9 +196,9 @@ static bool decode_hop(json_t *object, struct rd_link_spec *link, struct rd_erro
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:s,s?s,s?s,s:o}", "end", &end, "source", &source, "sink", &sink, "open",
                      &open))
-    return nonsense(error, why.text);
+    return invalid(error, why.text);
   link->side = strcmp(end, "send") == 0 ? RD_SIDE_SEND : RD_SIDE_RECV;
-  if (link->side == RD_SIDE_RECV && strcmp(end, "recv") != 0) return nonsense(error, "end is send or recv");
+  if (link->side == RD_SIDE_RECV && strcmp(end, "recv") != 0) return invalid(error, "end is neither send nor recv");
   return decode_open(open, link, error) && decode_party(source, &link->source, error) &&
          decode_party(sink, &link->sink, error);
 }
@@ -207,14 +208,14 @@ static bool decode_local(json_t *object, struct rd_link_spec *link, struct rd_er
   json_t *open;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s:o}", "source", &source, "sink", &sink, "open", &open))
-    return nonsense(error, why.text);
+    return invalid(error, why.text);
   return decode_open(open, link, error) && decode_party(source, &link->source, error) &&
          decode_party(sink, &link->sink, error);
 }
 
 static bool decode_open(json_t *open, struct rd_link_spec *link, struct rd_error *error) {
-  if (!json_is_object(open)) return nonsense(error, "open is no object");
-  if (json_dumpb(open, NULL, 0, JSON_COMPACT) > OPEN_MAX_BYTES) return nonsense(error, "open is too long");
+  if (!json_is_object(open)) return invalid(error, "open is not an object");
+  if (json_dumpb(open, NULL, 0, JSON_COMPACT) > OPEN_MAX_BYTES) return invalid(error, "open is too long");
   link->open = json_incref(open);
   return true;
 }
@@ -222,7 +223,7 @@ static bool decode_open(json_t *open, struct rd_link_spec *link, struct rd_error
 static bool decode_party(const char *text, enum rd_link_party *party, struct rd_error *error) {
   bool user = strcmp(text, "stdin") == 0 || strcmp(text, "stdout") == 0;
   bool stage = strcmp(text, "stage") == 0;
-  if (!user && !stage && strcmp(text, "null") != 0) return nonsense(error, "a link from or to something unknown");
+  if (!user && !stage && strcmp(text, "null") != 0) return invalid(error, "unknown source or sink of a link");
   *party = user ? RD_PARTY_USER : stage ? RD_PARTY_STAGE : RD_PARTY_NULL;
   return true;
 }
@@ -242,9 +243,9 @@ static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error 
   for (size_t i = 0; i < prepare->stage_count; i++) {
     const struct rd_stage_spec *stage = &prepare->stages[i];
     if (stage->kind != RD_STAGE_SOURCE && rd_prepare_link_of(prepare, stage, RD_SIDE_RECV) == NULL)
-      return nonsense(error, "a stage has no input");
+      return invalid(error, "a stage has no input");
     if (stage->kind != RD_STAGE_SINK && rd_prepare_link_of(prepare, stage, RD_SIDE_SEND) == NULL)
-      return nonsense(error, "a stage has no output");
+      return invalid(error, "a stage has no output");
   }
   return true;
 }
@@ -253,7 +254,7 @@ static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error 
 static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error) {
   for (size_t i = 0; i < prepare->link_count; i++)
     if (!fits(prepare, &prepare->links[i], RD_SIDE_SEND) || !fits(prepare, &prepare->links[i], RD_SIDE_RECV))
-      return nonsense(error, "a link does not join what it says");
+      return invalid(error, "a link does not fit its stages");
   return true;
 }
 
@@ -295,7 +296,7 @@ static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spe
   return stages == ((side == RD_SIDE_SEND ? link->source : link->sink) == RD_PARTY_STAGE ? 1 : 0);
 }
 
-static bool nonsense(struct rd_error *error, const char *words) {
-  rd_error_set(error, RD_CODE_USAGE, "the agent was sent nonsense: prepare: %.256s", words);
+static bool invalid(struct rd_error *error, const char *words) {
+  rd_error_set(error, RD_CODE_USAGE, "rdpipe sent an invalid request: prepare: %.256s", words);
   return false;
 }

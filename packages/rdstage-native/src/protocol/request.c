@@ -18,7 +18,7 @@ static bool decode_dial(json_t *object, struct rd_request *request, struct rd_er
 static bool decode_go(json_t *object, struct rd_request *request, struct rd_error *error);
 static bool decode_stderr_ack(json_t *object, struct rd_request *request, struct rd_error *error);
 static bool decode_abort(json_t *object, struct rd_request *request, struct rd_error *error);
-static bool malformed(const char *op, const char *words, struct rd_error *error);
+static bool invalid(const char *op, const char *words, struct rd_error *error);
 
 static const struct {
   const char *name;
@@ -42,7 +42,7 @@ bool rd_request_decode(const char *line, size_t bytes, struct rd_request *reques
   *request = (struct rd_request){0};
   json_error_t why;
   json_t *object = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &why);
-  if (object == NULL) return malformed("a line", why.text, error);
+  if (object == NULL) return invalid("a line", why.text, error);
   bool decoded = decode_object(object, request, error);
   json_decref(object);
   if (!decoded) rd_request_clear(request);
@@ -57,13 +57,13 @@ void rd_request_clear(struct rd_request *request) {
 
 static bool decode_object(json_t *object, struct rd_request *request, struct rd_error *error) {
   const char *name = json_string_value(json_object_get(object, "op"));
-  if (name == NULL) return malformed("a line", "it names no operation", error);
+  if (name == NULL) return invalid("a line", "it has no operation", error);
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
     if (strcmp(name, operations[i].name) != 0) continue;
     request->op = operations[i].op;
     return operations[i].decode == NULL || operations[i].decode(object, request, error);
   }
-  return malformed(name, "there is no such operation", error);
+  return invalid(name, "unknown operation", error);
 }
 
 static bool decode_prepare(json_t *object, struct rd_request *request, struct rd_error *error) {
@@ -74,16 +74,16 @@ static bool decode_prepare(json_t *object, struct rd_request *request, struct rd
 static bool decode_listen(json_t *object, struct rd_request *request, struct rd_error *error) {
   const json_t *bind = json_object_get(object, "bind");
   if (bind != NULL && !json_is_string(bind) && !json_is_null(bind))
-    return malformed("listen", "bind is no address", error);
-  if (!names_transport(object)) return malformed("listen", "there is no such transport", error);
+    return invalid("listen", "bind is not an address", error);
+  if (!names_transport(object)) return invalid("listen", "unknown transport", error);
   return decode_end(object, request, error);
 }
 
 static bool decode_dial(json_t *object, struct rd_request *request, struct rd_error *error) {
   const json_t *addresses = json_object_get(object, "addresses");
-  if (!json_array_size(addresses)) return malformed("dial", "there are no addresses", error);
+  if (!json_array_size(addresses)) return invalid("dial", "no addresses", error);
   for (size_t i = 0; i < json_array_size(addresses); i++)
-    if (!names_transport(json_array_get(addresses, i))) return malformed("dial", "there is no such transport", error);
+    if (!names_transport(json_array_get(addresses, i))) return invalid("dial", "unknown transport", error);
   return decode_end(object, request, error);
 }
 
@@ -93,9 +93,9 @@ static bool decode_end(json_t *object, struct rd_request *request, struct rd_err
   const char *end;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:I,s:s}", "link", &link, "end", &end))
-    return malformed("listen, dial or show", why.text, error);
+    return invalid("listen, dial or show", why.text, error);
   bool sends = strcmp(end, "send") == 0;
-  if (!sends && strcmp(end, "recv") != 0) return malformed("listen, dial or show", "end is send or recv", error);
+  if (!sends && strcmp(end, "recv") != 0) return invalid("listen, dial or show", "end is neither send nor recv", error);
   request->link = link;
   request->side = sends ? RD_SIDE_SEND : RD_SIDE_RECV;
   request->order = json_incref(object);
@@ -111,8 +111,8 @@ static bool names_transport(const json_t *object) {
 static bool decode_go(json_t *object, struct rd_request *request, struct rd_error *error) {
   json_int_t segment;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:I}", "segment", &segment)) return malformed("go", why.text, error);
-  if (segment < 1 || segment > UINT32_MAX) return malformed("go", "segment is out of range", error);
+  if (json_unpack_ex(object, &why, 0, "{s:I}", "segment", &segment)) return invalid("go", why.text, error);
+  if (segment < 1 || segment > UINT32_MAX) return invalid("go", "segment is out of range", error);
   request->segment = (unsigned)segment;
   return true;
 }
@@ -121,8 +121,8 @@ static bool decode_stderr_ack(json_t *object, struct rd_request *request, struct
   json_int_t stage, bytes;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:I,s:I}", "stage", &stage, "bytes", &bytes))
-    return malformed("stderr_ack", why.text, error);
-  if (stage < 1 || stage > UINT32_MAX || bytes < 0) return malformed("stderr_ack", "a number is out of range", error);
+    return invalid("stderr_ack", why.text, error);
+  if (stage < 1 || stage > UINT32_MAX || bytes < 0) return invalid("stderr_ack", "a number is out of range", error);
   request->stage = (unsigned)stage;
   request->bytes = (uint64_t)bytes;
   return true;
@@ -131,13 +131,13 @@ static bool decode_stderr_ack(json_t *object, struct rd_request *request, struct
 static bool decode_abort(json_t *object, struct rd_request *request, struct rd_error *error) {
   const char *reason;
   json_error_t why;
-  if (json_unpack_ex(object, &why, 0, "{s:s}", "reason", &reason)) return malformed("abort", why.text, error);
+  if (json_unpack_ex(object, &why, 0, "{s:s}", "reason", &reason)) return invalid("abort", why.text, error);
   snprintf(request->reason, sizeof request->reason, "%s", reason);
   rd_text_clean(request->reason, strlen(request->reason));
   return true;
 }
 
-static bool malformed(const char *op, const char *words, struct rd_error *error) {
-  rd_error_set(error, RD_CODE_USAGE, "the agent was sent nonsense: %.64s: %.256s", op, words);
+static bool invalid(const char *op, const char *words, struct rd_error *error) {
+  rd_error_set(error, RD_CODE_USAGE, "rdpipe sent an invalid request: %.64s: %.256s", op, words);
   return false;
 }

@@ -62,7 +62,7 @@ static bool send_message(int guard_fd, struct rd_guardian_message message, int f
   do sent = sendmsg(guard_fd, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
   while (sent < 0 && errno == EINTR);
   if (sent == (ssize_t)sizeof message) return true;
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "the agent's guardian does not answer");
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot send to the agent's guardian");
   return false;
 }
 

@@ -237,7 +237,7 @@ static void on_not_joined(struct rd_hop *hop, json_t *event) {
   const char *message = json_string_value(json_object_get(event, "message"));
   if (!hop->aborted)
     rd_control_line_emit(hop->agent->control, rd_event_failed(0, RD_CODE_INTERNAL, message != NULL ? message : ""));
-  rd_hop_abort(hop, "it could not be joined to its other end");
+  rd_hop_abort(hop, "it could not be connected to its other end");
 }
 
 static void on_finished(struct rd_hop *hop, json_t *event) {
@@ -276,7 +276,8 @@ static void die(struct rd_hop *hop, int status, const struct rd_usage *usage) {
   if (WIFSIGNALED(status))
     rd_error_set(&error, RD_CODE_INTERNAL, "%s was killed by signal %d", name, WTERMSIG(status));
   else
-    rd_error_set(&error, RD_CODE_INTERNAL, "%s exited %d without a word", name, WEXITSTATUS(status));
+    rd_error_set(&error, RD_CODE_INTERNAL, "%s exited with status %d without reporting a result", name,
+                 WEXITSTATUS(status));
   bool stopped = hop->aborted && (hop->exit_expected || !WIFSIGNALED(status));
   if (stopped) rd_error_set(&error, RD_CODE_ABORTED, "%s was stopped", name);
   struct rd_link_end_event ended = {.result = stopped ? "aborted" : "failed",

@@ -156,7 +156,7 @@ static void on_producer_ended(void *context, bool well, int status) {
   }
   if (link->send == NULL) return;
   char reason[64];
-  snprintf(reason, sizeof reason, "stage %u did not end well", link->producer->spec->number);
+  snprintf(reason, sizeof reason, "stage %u failed", link->producer->spec->number);
   if (well)
     rd_hop_commit(link->send, status);
   else

@@ -152,7 +152,7 @@ static void finish(struct rd_path_expansion *expansion, bool in_time) {
 
 // NULL when all is well.
 static const char *failure(struct rd_path_expansion *expansion, bool in_time) {
-  if (!in_time) return "the shell takes too long";
+  if (!in_time) return "the shell took too long";
   char *complaint = expansion->complaint.text;
   complaint[strcspn(complaint, "\n")] = '\0';
   if (!WIFEXITED(expansion->status) || WEXITSTATUS(expansion->status))

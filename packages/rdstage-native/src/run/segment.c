@@ -67,7 +67,7 @@ bool rd_segment_connect(struct rd_segment *segment, const struct rd_request *req
 // Consumers first: a producer finds its reader there.
 bool rd_segment_go(struct rd_segment *segment, unsigned number, struct rd_error *error) {
   if (segment->state != SEGMENT_PREPARED || number != segment->prepare->segment) {
-    rd_error_set(error, RD_CODE_USAGE, "the agent was told to go on before it was ready");
+    rd_error_set(error, RD_CODE_USAGE, "rdpipe sent go before the segment was ready");
     return false;
   }
   segment->state = SEGMENT_RUNNING;
@@ -250,6 +250,6 @@ static struct rd_hop *find_hop(const struct rd_segment *segment, int64_t link, e
         rd_link_spec(segment->links[i])->kind == RD_LINK_HOP)
       return hop;
   }
-  rd_error_set(error, RD_CODE_USAGE, "the agent was told to connect an end that it does not have");
+  rd_error_set(error, RD_CODE_USAGE, "rdpipe sent a request for an end of a hop that the agent does not have");
   return NULL;
 }

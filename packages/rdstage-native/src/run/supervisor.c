@@ -190,11 +190,11 @@ static void handle_request(struct supervisor *supervisor, struct rd_request *req
 
 static bool prepare(struct supervisor *supervisor, struct rd_request *request, struct rd_error *error) {
   if (supervisor->segment != NULL && !rd_segment_has_ended(supervisor->segment)) {
-    rd_error_set(error, RD_CODE_USAGE, "the agent was given a segment before the last one had ended");
+    rd_error_set(error, RD_CODE_USAGE, "rdpipe sent a segment before the last one had ended");
     return false;
   }
   if (!has_user_descriptors(&supervisor->agent, request->prepare)) {
-    rd_error_set(error, RD_CODE_USAGE, "the agent was given a link to a descriptor that it does not have");
+    rd_error_set(error, RD_CODE_USAGE, "rdpipe sent a link to a descriptor that the agent does not have");
     return false;
   }
   rd_segment_destroy(supervisor->segment);
@@ -216,7 +216,7 @@ static bool has_user_descriptors(const struct rd_agent *agent, const struct rd_p
 static bool ask_segment(struct supervisor *supervisor, const struct rd_request *request, struct rd_error *error) {
   struct rd_segment *segment = supervisor->segment;
   if (segment == NULL) {
-    rd_error_set(error, RD_CODE_USAGE, "the agent was given no segment");
+    rd_error_set(error, RD_CODE_USAGE, "rdpipe sent no segment");
     return false;
   }
   if (request->op == RD_REQUEST_GO) return rd_segment_go(segment, request->segment, error);
@@ -225,7 +225,7 @@ static bool ask_segment(struct supervisor *supervisor, const struct rd_request *
 
 static bool finish(struct supervisor *supervisor, struct rd_error *error) {
   if (supervisor->segment != NULL && !rd_segment_has_ended(supervisor->segment)) {
-    rd_error_set(error, RD_CODE_USAGE, "the agent was told to finish before its segment had ended");
+    rd_error_set(error, RD_CODE_USAGE, "rdpipe sent finish before the segment had ended");
     return false;
   }
   rd_control_line_emit(supervisor->agent.control, rd_event_plain("ended"));
@@ -256,7 +256,7 @@ static void on_lost(void *context, const struct rd_error *why) {
 }
 
 static void on_lease_expired(void *context) {
-  give_up(context, RD_CODE_PEER_STALLED, "nothing was heard from rdpipe for the lease");
+  give_up(context, RD_CODE_PEER_STALLED, "rdpipe sent nothing for the lease");
 }
 
 // The socket is never written to by the guardian: it is readable when it is closed.
