@@ -3,7 +3,6 @@
 
 #include "base/io.h"
 #include "base/numa.h"
-#include "conn/keepalive.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -15,18 +14,10 @@
 #define SHUTDOWN_MS 2000
 #define CLOSED_MS 5000 // for the sender's BYE after our CLOSED
 #define NOTE_BYTES 160u
-// Another connection is tried beside the one there is: its PING has gone unanswered for half a second and four round
-// trips.
-#define SILENT_MS (RD_PING_AFTER_MS + 500)
-#define SILENT_ROUND_TRIPS 4
-// Who closes a connection while the network works, and wants another one, comes at once.
-#define CLOSED_RECONNECT_MS 5000
-#define STOPPED_AFTER_MS 2000 // we were stopped ourselves: nobody could come
 #define RING_UNIT_BYTES 4096u
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error);
 static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error);
-static void update_liveness(struct rd_endpoint *endpoint);
 static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool refused(struct rd_endpoint *endpoint, struct rd_error *error);
@@ -44,8 +35,7 @@ static int64_t sooner(int64_t first_ns, int64_t second_ns);
 
 void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd_control *control,
                       void (*detach)(void *context, struct rd_connection *connection), void *context) {
-  *endpoint = (struct rd_endpoint){
-      .role = role, .control = control, .detach = detach, .context = context, .passed_at_ms = rd_now_ms()};
+  *endpoint = (struct rd_endpoint){.role = role, .control = control, .detach = detach, .context = context};
   rd_meter_start(&endpoint->meter);
 }
 
@@ -87,7 +77,8 @@ bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_co
 
 bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error) {
   if (endpoint->connect == NULL) return true;
-  update_liveness(endpoint);
+  bool was_stopped = rd_liveness_pass(&endpoint->liveness, rd_now_ms());
+  if (was_stopped && endpoint->connection != NULL) rd_connection_resumed(endpoint->connection);
   if (endpoint->connection != NULL && !check_silence(endpoint, error)) return false;
   if (endpoint->connection != NULL && !endpoint->connect_due) return true;
   return go_on_connecting(endpoint, error);
@@ -95,10 +86,7 @@ bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error) {
 
 bool rd_endpoint_reconnect(struct rd_endpoint *endpoint, const struct rd_error *error) {
   if (!rd_code_is_loss(error->code) || !rd_connect_again(endpoint->connect)) return false;
-  int64_t now_ms = rd_now_ms();
-  int64_t until_ms = endpoint->lived_at_ms + endpoint->settings.stall_timeout_ms;
-  bool soon = error->code == RD_CODE_PEER_CLOSED && now_ms + CLOSED_RECONNECT_MS < until_ms;
-  endpoint->reconnect_until_ms = soon ? now_ms + CLOSED_RECONNECT_MS : until_ms;
+  rd_liveness_broken(&endpoint->liveness, error->code == RD_CODE_PEER_CLOSED, rd_now_ms());
   endpoint->broken = *error;
   drop_connection(endpoint);
   struct rd_event event = {.type = RD_EVENT_BROKEN, .error = error};
@@ -206,6 +194,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
   endpoint->opened = true;
   endpoint->settings = *settings;
   settings = &endpoint->settings;
+  rd_liveness_start(&endpoint->liveness, settings->stall_timeout_ms, rd_now_ms());
   struct rd_connect_config config = {
       .identity = {.key = settings->key, .hop = settings->hop},
       .role = endpoint->role,
@@ -240,35 +229,25 @@ static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *erro
   }
 }
 
-static void update_liveness(struct rd_endpoint *endpoint) {
-  int64_t now_ms = rd_now_ms(), away_ms = now_ms - endpoint->passed_at_ms;
-  endpoint->passed_at_ms = now_ms;
-  if (away_ms > STOPPED_AFTER_MS) {
-    endpoint->lived_at_ms += away_ms;
-    endpoint->reconnect_until_ms += away_ms;
-    if (endpoint->connection != NULL) rd_connection_resumed(endpoint->connection);
-  }
-  if (endpoint->connection == NULL) return;
-  int64_t heard_at_ms = now_ms - rd_connection_silent_ms(endpoint->connection);
-  bool moved = endpoint->moved_bytes != endpoint->moved_before_bytes;
-  endpoint->moved_before_bytes = endpoint->moved_bytes;
-  bool lives = moved || heard_at_ms - endpoint->taken_at_ms >= SILENT_MS;
-  if (lives && heard_at_ms > endpoint->lived_at_ms) endpoint->lived_at_ms = heard_at_ms;
-}
-
 static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) {
-  int64_t lifeless_ms = rd_now_ms() - endpoint->lived_at_ms;
-  if (lifeless_ms >= endpoint->settings.stall_timeout_ms + SILENT_MS) {
-    rd_error_set(error, RD_CODE_PEER_STALLED, "nothing but greetings came from %s for %lld s",
-                 rd_connection_peer(endpoint->connection), (long long)lifeless_ms / 1000);
-    return false;
-  }
-  int64_t long_ms = SILENT_MS + SILENT_ROUND_TRIPS * (int64_t)rd_connection_rtt_us(endpoint->connection) / 1000;
-  if (rd_connection_silent_ms(endpoint->connection) < long_ms)
+  const struct rd_connection *connection = endpoint->connection;
+  int64_t now_ms = rd_now_ms(), silent_ms = rd_connection_silent_ms(connection);
+  switch (rd_liveness_check(&endpoint->liveness, silent_ms, rd_connection_rtt_us(connection), endpoint->moved_bytes,
+                            now_ms)) {
+  case RD_PEER_ALIVE:
     rd_connect_cancel(endpoint->connect);
-  else if (rd_now_ms() - endpoint->refused_at_ms >= long_ms && rd_connect_again(endpoint->connect))
-    endpoint->connect_due = true;
-  return true;
+    return true;
+  case RD_PEER_SILENT:
+    endpoint->connect_due |= rd_connect_again(endpoint->connect);
+    return true;
+  case RD_PEER_REFUSED:
+    return true;
+  case RD_PEER_STALLED:
+    break;
+  }
+  rd_error_set(error, RD_CODE_PEER_STALLED, "%s completed handshakes but sent no data for %lld s",
+               rd_connection_peer(connection), (long long)rd_liveness_lifeless_ms(&endpoint->liveness, now_ms) / 1000);
+  return false;
 }
 
 // The device may not have memory for two connections.
@@ -282,11 +261,8 @@ static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error
                  rd_connection_peer(endpoint->connection));
     return false;
   }
-  endpoint->taken_at_ms = rd_now_ms();
-  if (!endpoint->joined) {
-    endpoint->lived_at_ms = endpoint->taken_at_ms;
-    emit_connected(endpoint);
-  }
+  rd_liveness_connected(&endpoint->liveness, !endpoint->joined, rd_now_ms());
+  if (!endpoint->joined) emit_connected(endpoint);
   endpoint->joined = true;
   endpoint->protection = protection;
   return true;
@@ -296,14 +272,14 @@ static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error
 // say.
 static bool refused(struct rd_endpoint *endpoint, struct rd_error *error) {
   struct rd_error why = *error;
-  endpoint->refused_at_ms = rd_now_ms();
+  rd_liveness_refused(&endpoint->liveness, rd_now_ms());
   if (endpoint->connection != NULL) return true;
   rd_error_set(error, RD_CODE_PEER_LOST, "%s, and the other side is gone: %s", endpoint->broken.message, why.message);
   return false;
 }
 
 static bool still_reconnecting(struct rd_endpoint *endpoint, struct rd_error *error) {
-  if (endpoint->connection != NULL || rd_now_ms() < endpoint->reconnect_until_ms) return true;
+  if (endpoint->connection != NULL || rd_liveness_may_reconnect(&endpoint->liveness, rd_now_ms())) return true;
   rd_error_set(error, RD_CODE_PEER_LOST, "%s, and it could not be made again in time", endpoint->broken.message);
   return false;
 }

@@ -4,6 +4,7 @@
 #ifndef RD_ENDPOINT_H
 #define RD_ENDPOINT_H
 
+#include "hop/liveness.h"
 #include "hop/meter.h"
 
 #define RD_ENDPOINT_WAITS_MOST 2u // descriptors that only one of the loops waits for
@@ -21,14 +22,9 @@ struct rd_endpoint {
   bool numa_bound;                  // it was looked where to be for it
   bool has_node;                    // and `node` it is
   int node;
-  struct rd_error broken;     // why there is none any more, `joined` though it is
-  int64_t reconnect_until_ms; // there must be another one
-  int64_t refused_at_ms;      // what was tried beside a silent one; 0: it was not
-  // A connection that only lets greetings pass does not count as life, however often it is made anew.
-  int64_t taken_at_ms; // this connection
-  int64_t lived_at_ms; // when something moved last, or a connection that lasts was heard of
-  int64_t passed_at_ms;
-  uint64_t moved_bytes, moved_before_bytes; // of the stream; the loop says
+  struct rd_error broken; // why there is none any more, `joined` though it is
+  struct rd_liveness liveness;
+  uint64_t moved_bytes; // of the stream; the loop says
   // The loop parts with the connection there is, broken or replaced: destroys it, or keeps it disconnected.
   void (*detach)(void *context, struct rd_connection *connection);
   void *context;
