@@ -5,10 +5,8 @@
 #include "base/numa.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SHUTDOWN_MS 2000
@@ -17,6 +15,7 @@
 #define RING_UNIT_BYTES 4096u
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error);
+static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error);
 static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error);
@@ -31,11 +30,10 @@ static void emit_dial_failed(struct rd_endpoint *endpoint, const struct rd_error
 static void emit_connected(struct rd_endpoint *endpoint);
 static size_t size_buffer(struct rd_endpoint *endpoint);
 static bool still_listening(const struct rd_endpoint *endpoint, struct rd_error *error);
-static int64_t sooner(int64_t first_ns, int64_t second_ns);
 
 void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd_control *control,
-                      void (*detach)(void *context, struct rd_connection *connection), void *context) {
-  *endpoint = (struct rd_endpoint){.role = role, .control = control, .detach = detach, .context = context};
+                      const struct rd_loop_ops *ops, void *context) {
+  *endpoint = (struct rd_endpoint){.role = role, .control = control, .ops = ops, .context = context};
   rd_meter_start(&endpoint->meter);
 }
 
@@ -50,29 +48,20 @@ void rd_endpoint_clear(struct rd_endpoint *endpoint) {
 
 bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_command *command,
                                 struct rd_error *error) {
-  if (command->type == RD_COMMAND_ABORT || command->type == RD_COMMAND_LOST) {
+  switch (command->type) {
+  case RD_COMMAND_OPEN:
+    return open_endpoint(endpoint, &command->settings, error);
+  case RD_COMMAND_LISTEN:
+  case RD_COMMAND_DIAL:
+  case RD_COMMAND_ADOPT:
+    return begin_connecting(endpoint, command, error);
+  case RD_COMMAND_ABORT:
+  case RD_COMMAND_LOST:
     rd_error_set(error, command->code, "%s", command->reason);
     return false;
-  }
-  if (command->type == RD_COMMAND_OPEN) return open_endpoint(endpoint, &command->settings, error);
-  if (endpoint->joined) { // another way to connect, on its way when this one was found
-    rd_transport_destroy(command->transport);
+  default: // the other role's
     return true;
   }
-  if (endpoint->connect == NULL) {
-    rd_transport_destroy(command->transport);
-    rd_error_set(error, RD_CODE_USAGE, "a command came before open");
-    return false;
-  }
-  if (command->type == RD_COMMAND_LISTEN) {
-    listen_now(endpoint, &command->listen);
-    return true;
-  }
-  bool begun = command->type == RD_COMMAND_DIAL
-                   ? rd_connect_dial(endpoint->connect, command->addresses, command->address_count, error)
-                   : rd_connect_adopt(endpoint->connect, command->transport, command->is_dialer, error);
-  if (!begun) emit_dial_failed(endpoint, error);
-  return true;
 }
 
 bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error) {
@@ -98,47 +87,6 @@ void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset) {
   struct rd_event event = {
       .type = RD_EVENT_RESUMED, .epoch = rd_connection_epoch(endpoint->connection), .bytes = offset};
   endpoint->control->ops->emit(endpoint->control, &event);
-}
-
-void rd_endpoint_wait(struct rd_endpoint *endpoint, struct pollfd *own, size_t own_count, int64_t most_ns,
-                      enum rd_wait wait) {
-  struct pollfd polls[3 + RD_ENDPOINT_WAITS_MOST + RD_CONNECT_POLLS_MOST];
-  size_t count = 0;
-  polls[count++] = endpoint->control->ops->poll(endpoint->control);
-  for (size_t i = 0; i < own_count; i++) polls[count++] = own[i];
-  int64_t timeout_ns = sooner(most_ns, rd_ns_of_ms(rd_meter_timeout_ms(&endpoint->meter)));
-  size_t of_connection = count;
-  if (endpoint->connection != NULL) {
-    polls[count++] = (struct pollfd){.fd = rd_connection_poll_fd(endpoint->connection),
-                                     .events = rd_connection_poll_events(endpoint->connection)};
-    polls[count++] = (struct pollfd){.fd = rd_connection_work_fd(endpoint->connection), .events = POLLIN};
-    timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connection_timeout_ms(endpoint->connection)));
-  }
-  size_t first_of_connect = count;
-  if (endpoint->connect != NULL) {
-    count += rd_connect_polls(endpoint->connect, polls + count);
-    timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connect_timeout_ms(endpoint->connect)));
-  }
-  int64_t before_ns = rd_now_ns();
-  // Who polls must not keep a processor from those for whom it does.
-  if (endpoint->settings.poll) sched_yield();
-  struct timespec timeout = {.tv_sec = timeout_ns / RD_NS_A_SECOND, .tv_nsec = timeout_ns % RD_NS_A_SECOND};
-  ppoll(polls, count, timeout_ns < 0 ? NULL : &timeout, NULL);
-  for (size_t i = 0; i < own_count; i++) own[i].revents = polls[1 + i].revents;
-  if (polls[0].revents != 0) endpoint->control->due = true;
-  if (endpoint->connection != NULL && polls[of_connection].revents == 0) rd_connection_quiet(endpoint->connection);
-  if (endpoint->connection != NULL && polls[of_connection + 1].revents != 0) rd_connection_worked(endpoint->connection);
-  endpoint->connect_due = endpoint->connect != NULL && rd_connect_timeout_ms(endpoint->connect) == 0;
-  for (size_t i = first_of_connect; i < count; i++) endpoint->connect_due |= polls[i].revents != 0;
-  if (endpoint->joined) rd_meter_add_wait(&endpoint->meter, wait, rd_now_ns() - before_ns);
-}
-
-bool rd_endpoint_take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
-  struct rd_abort abort;
-  if (!rd_abort_decode(rx_frame->payload, rx_frame->bytes, &abort, error)) return false;
-  endpoint->peer_ended = true;
-  rd_error_set(error, RD_CODE_ABORTED, "the other side ended it: %s", abort.reason);
-  return false;
 }
 
 bool rd_endpoint_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_error *error) {
@@ -216,6 +164,24 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
   return endpoint->connect != NULL;
 }
 
+static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error) {
+  if (endpoint->joined || endpoint->connect == NULL) {
+    rd_transport_destroy(command->transport);
+    if (endpoint->joined) return true; // another way to connect, on its way when this one was found
+    rd_error_set(error, RD_CODE_USAGE, "a command came before open");
+    return false;
+  }
+  if (command->type == RD_COMMAND_LISTEN) {
+    listen_now(endpoint, &command->listen);
+    return true;
+  }
+  bool begun = command->type == RD_COMMAND_DIAL
+                   ? rd_connect_dial(endpoint->connect, command->addresses, command->address_count, error)
+                   : rd_connect_adopt(endpoint->connect, command->transport, command->is_dialer, error);
+  if (!begun) emit_dial_failed(endpoint, error);
+  return true;
+}
+
 static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error) {
   switch (rd_connect_service(endpoint->connect, error)) {
   case 1:
@@ -265,7 +231,7 @@ static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error
   if (!endpoint->joined) emit_connected(endpoint);
   endpoint->joined = true;
   endpoint->protection = protection;
-  return true;
+  return endpoint->ops->attach(endpoint->context, error);
 }
 
 // Nobody listens there any more, or somebody else does. A connection that is only silent may still have something to
@@ -289,7 +255,7 @@ static void drop_connection(struct rd_endpoint *endpoint) {
   read_meters(endpoint);
   endpoint->wire_bytes = endpoint->meter.wire_bytes;
   endpoint->connection = NULL;
-  if (connection != NULL) endpoint->detach(endpoint->context, connection);
+  if (connection != NULL) endpoint->ops->detach(endpoint->context, connection);
 }
 
 // What the connection counted itself.
@@ -366,10 +332,4 @@ static bool still_listening(const struct rd_endpoint *endpoint, struct rd_error 
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "nobody came in %g s (--connect-timeout 0 waits for ever)",
                (double)endpoint->settings.listen_timeout_ms / 1000);
   return false;
-}
-
-// -1: never.
-static int64_t sooner(int64_t first_ns, int64_t second_ns) {
-  if (first_ns < 0) return second_ns;
-  return second_ns < 0 || first_ns < second_ns ? first_ns : second_ns;
 }

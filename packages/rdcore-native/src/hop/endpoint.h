@@ -7,7 +7,28 @@
 #include "hop/liveness.h"
 #include "hop/meter.h"
 
-#define RD_ENDPOINT_WAITS_MOST 2u // descriptors that only one of the loops waits for
+#define RD_LOOP_POLLS_MOST 2u // descriptors that only one of the roles waits for
+
+// The part of the loop that is the role's own; rd_loop_run() and the endpoint call it with the endpoint's `context`.
+struct rd_loop_ops {
+  // Follows a command, or passes it on to rd_endpoint_handle_command().
+  bool (*handle_command)(void *context, const struct rd_command *command, struct rd_error *error);
+  // There is a new connection.
+  bool (*attach)(void *context, struct rd_error *error);
+  // Parts with the connection there is, broken or replaced: destroys it, or keeps it disconnected.
+  void (*detach)(void *context, struct rd_connection *connection);
+  // In each pass, with a connection or without: begins what can begin.
+  bool (*prepare)(void *context, struct rd_error *error);
+  // Any frame but ABORT. The payload of a DATA frame is the role's from then on.
+  bool (*take_frame)(void *context, const struct rd_rx_frame *rx_frame, struct rd_error *error);
+  // Sends what can be sent now.
+  bool (*transmit)(void *context, struct rd_error *error);
+  // What to wait for besides commands and the peer: fills in `own`, and `*wait` with the account that the time goes on.
+  // Returns for how many nanoseconds at most; -1: no limit.
+  int64_t (*wait_for)(void *context, struct pollfd own[RD_LOOP_POLLS_MOST], enum rd_wait *wait);
+  // `own` was polled.
+  void (*woken)(void *context, const struct pollfd own[RD_LOOP_POLLS_MOST]);
+};
 
 struct rd_endpoint {
   enum rd_role role;
@@ -25,9 +46,9 @@ struct rd_endpoint {
   struct rd_error broken; // why there is none any more, `joined` though it is
   struct rd_liveness liveness;
   uint64_t moved_bytes; // of the stream; the loop says
-  // The loop parts with the connection there is, broken or replaced: destroys it, or keeps it disconnected.
-  void (*detach)(void *context, struct rd_connection *connection);
+  const struct rd_loop_ops *ops;
   void *context;
+  bool over;               // the stream was delivered, and both ends know: the role says
   int64_t listen_until_ms; // 0: no limit
   bool peer_ended;         // the peer ended the stream, and needs no telling
   size_t ring_bytes;       // of a sender with a connection
@@ -35,13 +56,12 @@ struct rd_endpoint {
   struct rd_meter meter;
 };
 
-// See the fields for `detach`.
 void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd_control *control,
-                      void (*detach)(void *context, struct rd_connection *connection), void *context);
+                      const struct rd_loop_ops *ops, void *context);
 void rd_endpoint_clear(struct rd_endpoint *endpoint); // closes everything, wipes the key
 
-// Follows `open`, `listen`, `dial` and `adopt`. False: they could not be followed, or the command is `abort`, or the
-// control is lost; *error is then the end of this run.
+// Follows `open`, `listen`, `dial` and `adopt`, and ignores the other role's commands. False: it could not follow, or
+// the command is `abort`, or the control is lost; *error is then the end of this run.
 bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error);
 
 // Goes on connecting: while there is no connection, when the one there is has been silent for long, and when the peer
@@ -52,13 +72,6 @@ bool rd_endpoint_reconnect(struct rd_endpoint *endpoint, const struct rd_error *
 // On a connection after the first one, the stream goes on from `offset`.
 void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset);
 
-// Waits for commands, the peer, the loop's own `own` descriptors (whose revents are filled in), or the next keepalive
-// or counters; at most `most_ns` (-1: no limit of its own). The time goes on the account of `wait`.
-void rd_endpoint_wait(struct rd_endpoint *endpoint, struct pollfd *own, size_t own_count, int64_t most_ns,
-                      enum rd_wait wait);
-
-// The peer's ABORT as the end of this run.
-bool rd_endpoint_take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 // The frame should not have come now. Returns false.
 bool rd_endpoint_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_error *error);
 

@@ -5,7 +5,7 @@
 #include "base/io.h"
 #include "conn/credit.h"
 #include "data/writer.h"
-#include "hop/endpoint.h"
+#include "hop/loop.h"
 #include "hop/reader_process.h"
 #include "sandbox/sandbox.h"
 
@@ -33,33 +33,26 @@ struct receiver {
   uint32_t producer_status;
   bool unwanted; // the consumer closed while there was no connection to say so
 
-  uint32_t epoch;                // of the connection that was begun to be used; 0: none
   bool resume_owed;              // it is not the hop's first one, as far as somebody knows
   bool end_here;                 // END came by it
   int64_t done_at_ms;            // 0: DONE was not sent by it yet
   struct rd_connection *retired; // the one before, disconnected, while the first frame with the writer is its
 
   bool delivered; // and the control was told
-  bool over;
 };
 
-static bool run(struct receiver *receiver, struct rd_error *error);
-static bool handle_commands(struct receiver *receiver, struct rd_error *error);
-static bool handle_command(struct receiver *receiver, const struct rd_command *command, struct rd_error *error);
+static bool handle_command(void *context, const struct rd_command *command, struct rd_error *error);
 static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const struct rd_command *command);
-static bool begin(struct receiver *receiver, struct rd_error *error);
-static bool on_connected(struct receiver *receiver, struct rd_error *error);
+static bool attach(void *context, struct rd_error *error);
+static void detach(void *context, struct rd_connection *connection);
+static bool prepare(void *context, struct rd_error *error);
 static bool begin_writing(struct receiver *receiver, struct rd_error *error);
 static bool is_held(struct receiver *receiver);
-static void detach(void *context, struct rd_connection *connection);
 static bool follow_writer(struct receiver *receiver, struct rd_error *error);
-static bool pump(struct receiver *receiver, struct rd_error *error);
-static bool receive(struct receiver *receiver, struct rd_error *error);
-static bool take_frame(struct receiver *receiver, const struct rd_rx_frame *rx_frame, bool *kept,
-                       struct rd_error *error);
+static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error);
-static bool transmit(struct receiver *receiver, struct rd_error *error);
+static bool transmit(void *context, struct rd_error *error);
 static bool send_resume(struct receiver *receiver, struct rd_error *error);
 static void collect(struct receiver *receiver, struct rd_connection *connection);
 static bool acknowledge(struct receiver *receiver, struct rd_error *error);
@@ -68,19 +61,29 @@ static void deliver(struct receiver *receiver);
 static void close_output(struct receiver *receiver);
 static void show_held(struct receiver *receiver);
 static void wait_for_show(struct receiver *receiver);
-static enum rd_wait what_for(struct receiver *receiver);
+static int64_t wait_for(void *context, struct pollfd own[RD_LOOP_POLLS_MOST], enum rd_wait *wait);
 static int timeout_ms(struct receiver *receiver);
-static void wait(struct receiver *receiver);
+static enum rd_wait what_for(struct receiver *receiver);
+static void woken(void *context, const struct pollfd own[RD_LOOP_POLLS_MOST]);
 static void wait_for_release(struct receiver *receiver);
 static bool stop_writing(struct receiver *receiver);
 static void clear(struct receiver *receiver);
 
+static const struct rd_loop_ops ops = {.handle_command = handle_command,
+                                       .attach = attach,
+                                       .detach = detach,
+                                       .prepare = prepare,
+                                       .take_frame = take_frame,
+                                       .transmit = transmit,
+                                       .wait_for = wait_for,
+                                       .woken = woken};
+
 enum rd_code rd_recv_loop(struct rd_control *control) {
   struct receiver receiver = {.reader = RD_NO_READER_PROCESS, .output_fd = -1, .watch_fd = -1};
-  struct rd_error end = {.code = RD_CODE_OK};
-  rd_endpoint_init(&receiver.endpoint, RD_ROLE_RECEIVER, control, detach, &receiver);
+  struct rd_error end;
+  rd_endpoint_init(&receiver.endpoint, RD_ROLE_RECEIVER, control, &ops, &receiver);
   do {
-    if (run(&receiver, &end)) end = (struct rd_error){.code = RD_CODE_OK};
+    rd_loop_run(&receiver.endpoint, &end);
     show_held(&receiver);
     // Whoever is lost had nothing more to give.
     if (receiver.unwanted && rd_code_is_loss(end.code))
@@ -99,32 +102,8 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   return end.code;
 }
 
-static bool run(struct receiver *receiver, struct rd_error *error) {
-  struct rd_endpoint *endpoint = &receiver->endpoint;
-  for (;;) {
-    if (!handle_commands(receiver, error) || !rd_endpoint_connect(endpoint, error) || !begin(receiver, error))
-      return false;
-    // With a connection after it was listened to: of one that is broken nobody hears that the consumer is gone.
-    if (endpoint->connection == NULL && !follow_writer(receiver, error)) return false;
-    if (endpoint->connection != NULL && !pump(receiver, error) && !rd_endpoint_reconnect(endpoint, error)) return false;
-    if (receiver->over) return true;
-    rd_endpoint_emit_counters(endpoint, false);
-    wait(receiver);
-  }
-}
-
-static bool handle_commands(struct receiver *receiver, struct rd_error *error) {
-  struct rd_control *control = receiver->endpoint.control;
-  struct rd_command command;
-  while (control->ops->next(control, &command)) {
-    bool handled = handle_command(receiver, &command, error);
-    explicit_bzero(command.settings.key, sizeof command.settings.key);
-    if (!handled) return false;
-  }
-  return true;
-}
-
-static bool handle_command(struct receiver *receiver, const struct rd_command *command, struct rd_error *error) {
+static bool handle_command(void *context, const struct rd_command *command, struct rd_error *error) {
+  struct receiver *receiver = context;
   switch (command->type) {
   case RD_COMMAND_FILE:
     return take_sink(receiver, rd_sink_open(command->path, command->append, error), command);
@@ -137,9 +116,6 @@ static bool handle_command(struct receiver *receiver, const struct rd_command *c
   case RD_COMMAND_READER:
     rd_reader_process_forget(&receiver->reader);
     receiver->reader = rd_reader_process_of(command->pid);
-    return true;
-  case RD_COMMAND_COMMIT:
-  case RD_COMMAND_RELEASE:
     return true;
   case RD_COMMAND_LOST:
     receiver->alone = true;
@@ -169,43 +145,16 @@ static bool take_sink(struct receiver *receiver, struct rd_sink *sink, const str
   return true;
 }
 
-static bool begin(struct receiver *receiver, struct rd_error *error) {
-  const struct rd_connection *connection = receiver->endpoint.connection;
-  bool is_new = connection != NULL && receiver->epoch != rd_connection_epoch(connection);
-  return (!is_new || on_connected(receiver, error)) && begin_writing(receiver, error);
-}
-
-// A new connection.
-static bool on_connected(struct receiver *receiver, struct rd_error *error) {
+static bool attach(void *context, struct rd_error *error) {
+  struct receiver *receiver = context;
   const struct rd_connection *connection = receiver->endpoint.connection;
   const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;
-  receiver->epoch = rd_connection_epoch(connection);
-  receiver->resume_owed = receiver->epoch > 1;
+  receiver->resume_owed = rd_connection_epoch(connection) > 1;
   rd_credit_init(&receiver->credit, mine->slots, mine->small_slots);
   if (receiver->writer == NULL)
     receiver->writer =
         rd_writer_create(mine->slots + RD_SMALL_SLOTS, receiver->endpoint.protection == RD_PROTECTION_NONE, error);
   return receiver->writer != NULL;
-}
-
-// Data that arrives before there is a sink, or before it may be written, waits with the writer.
-static bool begin_writing(struct receiver *receiver, struct rd_error *error) {
-  if (receiver->writing || receiver->writer == NULL || receiver->sink == NULL || is_held(receiver)) return true;
-  receiver->writing = true;
-  return rd_writer_begin(receiver->writer, receiver->sink, error);
-}
-
-// Where the output goes stand rows of rdpipe: before its first byte they must go. Nothing waits for that for long.
-static bool is_held(struct receiver *receiver) {
-  if (!receiver->held) return false;
-  int64_t now_ms = rd_now_ms();
-  if (receiver->received > 0 && receiver->asked_at_ms == 0) {
-    receiver->asked_at_ms = now_ms;
-    struct rd_event event = {.type = RD_EVENT_OUTPUT};
-    receiver->endpoint.control->ops->emit(receiver->endpoint.control, &event);
-  }
-  receiver->held = receiver->asked_at_ms > 0 ? now_ms - receiver->asked_at_ms < HELD_MS : !receiver->end_received;
-  return receiver->held;
 }
 
 // What is not begun to be written will come again. What is being written stays where it is: in the memory of the
@@ -228,6 +177,33 @@ static void detach(void *context, struct rd_connection *connection) {
   }
 }
 
+// With a connection the writer is followed after it was listened to: of one that is broken nobody hears that the
+// consumer is gone.
+static bool prepare(void *context, struct rd_error *error) {
+  struct receiver *receiver = context;
+  return begin_writing(receiver, error) && (receiver->endpoint.connection != NULL || follow_writer(receiver, error));
+}
+
+// Data that arrives before there is a sink, or before it may be written, waits with the writer.
+static bool begin_writing(struct receiver *receiver, struct rd_error *error) {
+  if (receiver->writing || receiver->writer == NULL || receiver->sink == NULL || is_held(receiver)) return true;
+  receiver->writing = true;
+  return rd_writer_begin(receiver->writer, receiver->sink, error);
+}
+
+// Where the output goes stand rows of rdpipe: before its first byte they must go. Nothing waits for that for long.
+static bool is_held(struct receiver *receiver) {
+  if (!receiver->held) return false;
+  int64_t now_ms = rd_now_ms();
+  if (receiver->received > 0 && receiver->asked_at_ms == 0) {
+    receiver->asked_at_ms = now_ms;
+    struct rd_event event = {.type = RD_EVENT_OUTPUT};
+    receiver->endpoint.control->ops->emit(receiver->endpoint.control, &event);
+  }
+  receiver->held = receiver->asked_at_ms > 0 ? now_ms - receiver->asked_at_ms < HELD_MS : !receiver->end_received;
+  return receiver->held;
+}
+
 // Whether there is a connection or not.
 static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
   if (receiver->writer == NULL) return true;
@@ -243,42 +219,16 @@ static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
   return false;
 }
 
-// When the connection breaks, what the peer said last tells more than that it broke.
-static bool pump(struct receiver *receiver, struct rd_error *error) {
-  struct rd_error last;
-  if (!receive(receiver, error)) return false;
-  if (receiver->over || transmit(receiver, error)) return true;
-  if (!rd_code_is_loss(error->code)) return false;
-  if (!receive(receiver, &last) && !rd_code_is_loss(last.code)) *error = last;
-  return receiver->over;
-}
-
-static bool receive(struct receiver *receiver, struct rd_error *error) {
-  struct rd_connection *connection = receiver->endpoint.connection;
-  struct rd_rx_frame rx_frame;
-  while (!receiver->over) {
-    bool kept = false;
-    int received = rd_connection_receive(connection, &rx_frame, error);
-    if (received <= 0) return received == 0;
-    if (!take_frame(receiver, &rx_frame, &kept, error)) return false;
-    if (!kept) rd_connection_give_back(connection, &rx_frame);
-  }
-  return true;
-}
-
-static bool take_frame(struct receiver *receiver, const struct rd_rx_frame *rx_frame, bool *kept,
-                       struct rd_error *error) {
+static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  struct receiver *receiver = context;
   switch (rx_frame->header.type) {
   case RD_FRAME_DATA:
-    *kept = true;
     return take_data(receiver, rx_frame, error);
   case RD_FRAME_END:
     return take_end(receiver, rx_frame, error);
   case RD_FRAME_BYE:
-    receiver->over = receiver->done_at_ms > 0;
-    return receiver->over || rd_endpoint_out_of_place(rx_frame, error);
-  case RD_FRAME_ABORT:
-    return rd_endpoint_take_abort(&receiver->endpoint, rx_frame, error);
+    receiver->endpoint.over = receiver->done_at_ms > 0;
+    return receiver->endpoint.over || rd_endpoint_out_of_place(rx_frame, error);
   default:
     return rd_endpoint_out_of_place(rx_frame, error);
   }
@@ -310,13 +260,14 @@ static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_fra
   return begin_writing(receiver, error);
 }
 
-static bool transmit(struct receiver *receiver, struct rd_error *error) {
+static bool transmit(void *context, struct rd_error *error) {
+  struct receiver *receiver = context;
   struct rd_connection *connection = receiver->endpoint.connection;
   if (!follow_writer(receiver, error) || !send_resume(receiver, error)) return false;
   bool good = receiver->delivered ? send_done(receiver, error) : acknowledge(receiver, error);
   if (!good || !rd_connection_flush(connection, error)) return false;
-  if (receiver->done_at_ms > 0 && rd_now_ms() - receiver->done_at_ms >= BYE_MS) receiver->over = true;
-  return receiver->over || rd_connection_tick(connection, error);
+  if (receiver->done_at_ms > 0 && rd_now_ms() - receiver->done_at_ms >= BYE_MS) receiver->endpoint.over = true;
+  return receiver->endpoint.over || rd_connection_tick(connection, error);
 }
 
 static bool send_resume(struct receiver *receiver, struct rd_error *error) {
@@ -410,13 +361,13 @@ static void wait_for_show(struct receiver *receiver) {
   }
 }
 
-static enum rd_wait what_for(struct receiver *receiver) {
-  if (receiver->writer == NULL || receiver->delivered) return RD_WAIT_NONE;
-  unsigned pending = rd_writer_pending(receiver->writer);
-  if (receiver->end_received || pending * 2 >= receiver->credit.slots) return RD_WAIT_OUTPUT;
-  if (pending > 0) return RD_WAIT_NONE;
-  const struct rd_connection *connection = receiver->endpoint.connection;
-  return connection != NULL && rd_connection_is_working(connection) ? RD_WAIT_WORKER : RD_WAIT_WIRE;
+static int64_t wait_for(void *context, struct pollfd own[RD_LOOP_POLLS_MOST], enum rd_wait *wait) {
+  struct receiver *receiver = context;
+  if (receiver->writer != NULL) own[0] = rd_writer_poll(receiver->writer);
+  // After END the writer itself finds out whether all of it was wanted.
+  if (!receiver->end_received && !receiver->unwanted) own[1] = (struct pollfd){.fd = receiver->watch_fd};
+  *wait = what_for(receiver);
+  return rd_ns_of_ms(timeout_ms(receiver));
 }
 
 // For BYE, or until an ACK that may wait is due; -1: no limit.
@@ -431,13 +382,17 @@ static int timeout_ms(struct receiver *receiver) {
   return left_ms > 0 ? left_ms : -1; // one that is due was not accepted yet: the wire will tell
 }
 
-static void wait(struct receiver *receiver) {
-  struct pollfd own[] = {
-      receiver->writer != NULL ? rd_writer_poll(receiver->writer) : (struct pollfd){.fd = -1},
-      // After END the writer itself finds out whether all of it was wanted.
-      {.fd = receiver->end_received || receiver->unwanted ? -1 : receiver->watch_fd, .events = 0},
-  };
-  rd_endpoint_wait(&receiver->endpoint, own, 2, rd_ns_of_ms(timeout_ms(receiver)), what_for(receiver));
+static enum rd_wait what_for(struct receiver *receiver) {
+  if (receiver->writer == NULL || receiver->delivered) return RD_WAIT_NONE;
+  unsigned pending = rd_writer_pending(receiver->writer);
+  if (receiver->end_received || pending * 2 >= receiver->credit.slots) return RD_WAIT_OUTPUT;
+  if (pending > 0) return RD_WAIT_NONE;
+  const struct rd_connection *connection = receiver->endpoint.connection;
+  return connection != NULL && rd_connection_is_working(connection) ? RD_WAIT_WORKER : RD_WAIT_WIRE;
+}
+
+static void woken(void *context, const struct pollfd own[RD_LOOP_POLLS_MOST]) {
+  struct receiver *receiver = context;
   if (own[0].revents != 0) rd_writer_woken(receiver->writer);
   if ((own[1].revents & (POLLERR | POLLHUP)) != 0) receiver->unwanted = true;
 }

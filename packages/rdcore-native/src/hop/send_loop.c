@@ -5,7 +5,7 @@
 #include "conn/credit.h"
 #include "data/limit.h"
 #include "data/reader.h"
-#include "hop/endpoint.h"
+#include "hop/loop.h"
 #include "sandbox/sandbox.h"
 
 #include <inttypes.h>
@@ -25,70 +25,53 @@ struct sender {
   bool committed;     // the producer ended well
   uint32_t producer_status;
   bool end_sent;
-  bool done;
-  uint32_t epoch; // of the connection that was begun to be used; 0: none
-  bool resumed;   // the receiver said from where on, or it is the hop's first one
+  bool resumed; // the receiver said from where on, or it is the hop's first one
   // What the last pass saw, and stopped at: news are what came since.
   uint64_t filled_seen;
   bool end_seen;
   enum rd_wait wait;
 };
 
-static bool run(struct sender *sender, struct rd_error *error);
-static bool handle_commands(struct sender *sender, struct rd_error *error);
-static bool handle_command(struct sender *sender, const struct rd_command *command, struct rd_error *error);
+static bool handle_command(void *context, const struct rd_command *command, struct rd_error *error);
 static bool take_source(struct sender *sender, struct rd_source *source, const char *path);
-static void on_connected(struct sender *sender);
-static bool begin(struct sender *sender, struct rd_error *error);
-static bool register_ring(struct sender *sender, struct rd_error *error);
+static bool attach(void *context, struct rd_error *error);
 static void detach(void *context, struct rd_connection *connection);
-static bool pump(struct sender *sender, struct rd_error *error);
-static bool transmit(struct sender *sender, struct rd_error *error);
-static bool receive(struct sender *sender, struct rd_error *error);
-static bool take_frame(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
+static bool prepare(void *context, struct rd_error *error);
+static bool register_ring(struct sender *sender, struct rd_error *error);
+static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error);
+static bool transmit(void *context, struct rd_error *error);
 static bool send_data(struct sender *sender, struct rd_error *error);
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes);
 static bool send_end(struct sender *sender, struct rd_error *error);
-static void wait(struct sender *sender);
+static int64_t wait_for(void *context, struct pollfd own[RD_LOOP_POLLS_MOST], enum rd_wait *wait);
 static enum rd_wait what_for(const struct sender *sender, bool may_transmit);
+static void woken(void *context, const struct pollfd own[RD_LOOP_POLLS_MOST]);
 static void clear(struct sender *sender);
+
+static const struct rd_loop_ops ops = {.handle_command = handle_command,
+                                       .attach = attach,
+                                       .detach = detach,
+                                       .prepare = prepare,
+                                       .take_frame = take_frame,
+                                       .transmit = transmit,
+                                       .wait_for = wait_for,
+                                       .woken = woken};
 
 enum rd_code rd_send_loop(struct rd_control *control) {
   struct sender sender = {.wait = RD_WAIT_NONE};
-  struct rd_error end = {.code = RD_CODE_OK};
-  rd_endpoint_init(&sender.endpoint, RD_ROLE_SENDER, control, detach, &sender);
-  if (run(&sender, &end)) end = (struct rd_error){.code = RD_CODE_OK};
+  struct rd_error end;
+  rd_endpoint_init(&sender.endpoint, RD_ROLE_SENDER, control, &ops, &sender);
+  rd_loop_run(&sender.endpoint, &end);
   (void)rd_endpoint_shutdown(&sender.endpoint, &end);
   clear(&sender);
   rd_endpoint_finish(&sender.endpoint, &end);
   return end.code;
 }
 
-static bool run(struct sender *sender, struct rd_error *error) {
-  struct rd_endpoint *endpoint = &sender->endpoint;
-  for (;;) {
-    if (!handle_commands(sender, error) || !rd_endpoint_connect(endpoint, error) || !begin(sender, error)) return false;
-    if (endpoint->connection != NULL && !pump(sender, error) && !rd_endpoint_reconnect(endpoint, error)) return false;
-    if (sender->done) return true;
-    rd_endpoint_emit_counters(endpoint, false);
-    wait(sender);
-  }
-}
-
-static bool handle_commands(struct sender *sender, struct rd_error *error) {
-  struct rd_control *control = sender->endpoint.control;
-  struct rd_command command;
-  while (control->ops->next(control, &command)) {
-    bool handled = handle_command(sender, &command, error);
-    explicit_bzero(command.settings.key, sizeof command.settings.key);
-    if (!handled) return false;
-  }
-  return true;
-}
-
-static bool handle_command(struct sender *sender, const struct rd_command *command, struct rd_error *error) {
+static bool handle_command(void *context, const struct rd_command *command, struct rd_error *error) {
+  struct sender *sender = context;
   switch (command->type) {
   case RD_COMMAND_FILE:
     return take_source(sender, rd_source_open(command->path, error), command->path);
@@ -97,10 +80,6 @@ static bool handle_command(struct sender *sender, const struct rd_command *comma
   case RD_COMMAND_COMMIT:
     sender->committed = true;
     sender->producer_status = command->status;
-    return true;
-  case RD_COMMAND_READER:
-  case RD_COMMAND_SHOW:
-  case RD_COMMAND_RELEASE:
     return true;
   default:
     return rd_endpoint_handle_command(&sender->endpoint, command, error);
@@ -121,30 +100,32 @@ static bool take_source(struct sender *sender, struct rd_source *source, const c
   return true;
 }
 
+static bool attach(void *context, struct rd_error *error) {
+  struct sender *sender = context;
+  const struct rd_connection *connection = sender->endpoint.connection;
+  const struct rd_hello *peer = &rd_connection_agreement(connection)->peer;
+  sender->resumed = rd_connection_epoch(connection) == 1;
+  sender->chunk_bytes = rd_connection_data_most_bytes(connection);
+  rd_credit_init(&sender->credit, peer->slots, peer->small_slots);
+  return register_ring(sender, error);
+}
+
+// All that was sent and is not acknowledged is in the ring.
+static void detach(void *context, struct rd_connection *connection) {
+  (void)context;
+  rd_connection_destroy(connection);
+}
+
 // Starts to read once there is a source, and a peer to read it for.
-static bool begin(struct sender *sender, struct rd_error *error) {
-  struct rd_connection *connection = sender->endpoint.connection;
-  if (connection == NULL) return true;
-  bool is_new = sender->epoch != rd_connection_epoch(connection);
-  if (is_new) on_connected(sender);
-  if (is_new && !register_ring(sender, error)) return false;
-  if (sender->reader != NULL || sender->source == NULL) return true;
+static bool prepare(void *context, struct rd_error *error) {
+  struct sender *sender = context;
+  if (sender->endpoint.connection == NULL || sender->reader != NULL || sender->source == NULL) return true;
   sender->ring = rd_ring_create(sender->endpoint.ring_bytes, error);
   if (sender->ring == NULL || !register_ring(sender, error)) return false;
   rd_limit_init(&sender->limit, sender->endpoint.settings.limit_bytes_per_s, rd_now_ns());
   sender->reader =
       rd_reader_create(sender->source, sender->ring, sender->endpoint.protection == RD_PROTECTION_NONE, error);
   return sender->reader != NULL;
-}
-
-// A new connection.
-static void on_connected(struct sender *sender) {
-  const struct rd_connection *connection = sender->endpoint.connection;
-  sender->epoch = rd_connection_epoch(connection);
-  sender->resumed = sender->epoch == 1;
-  const struct rd_hello *peer = &rd_connection_agreement(connection)->peer;
-  rd_credit_init(&sender->credit, peer->slots, peer->small_slots);
-  sender->chunk_bytes = rd_connection_data_most_bytes(connection);
 }
 
 static bool register_ring(struct sender *sender, struct rd_error *error) {
@@ -154,42 +135,8 @@ static bool register_ring(struct sender *sender, struct rd_error *error) {
   return rd_connection_register(sender->endpoint.connection, memory, bytes, error);
 }
 
-// All that was sent and is not acknowledged is in the ring.
-static void detach(void *context, struct rd_connection *connection) {
-  (void)context;
-  rd_connection_destroy(connection);
-}
-
-// When the connection breaks, what the peer said last tells more than that it broke.
-static bool pump(struct sender *sender, struct rd_error *error) {
-  struct rd_error last;
-  if (!receive(sender, error)) return false;
-  if (sender->done || transmit(sender, error)) return true;
-  if (!rd_code_is_loss(error->code)) return false;
-  if (!receive(sender, &last) && !rd_code_is_loss(last.code)) *error = last;
-  return sender->done;
-}
-
-static bool transmit(struct sender *sender, struct rd_error *error) {
-  struct rd_connection *connection = sender->endpoint.connection;
-  sender->wait = RD_WAIT_INPUT;
-  if (sender->reader != NULL && sender->resumed && !(send_data(sender, error) && send_end(sender, error))) return false;
-  return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
-}
-
-static bool receive(struct sender *sender, struct rd_error *error) {
-  struct rd_connection *connection = sender->endpoint.connection;
-  struct rd_rx_frame rx_frame;
-  while (!sender->done) {
-    int received = rd_connection_receive(connection, &rx_frame, error);
-    if (received <= 0) return received == 0;
-    if (!take_frame(sender, &rx_frame, error)) return false;
-    rd_connection_give_back(connection, &rx_frame);
-  }
-  return true;
-}
-
-static bool take_frame(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  struct sender *sender = context;
   switch (rx_frame->header.type) {
   case RD_FRAME_ACK:
     return take_ack(sender, rx_frame, error);
@@ -197,14 +144,12 @@ static bool take_frame(struct sender *sender, const struct rd_rx_frame *rx_frame
     return take_resume(sender, rx_frame, error);
   case RD_FRAME_DONE:
     if (!sender->resumed || !sender->end_sent || rx_frame->header.offset != sender->sent) break;
-    sender->done = true;
+    sender->endpoint.over = true;
     return true;
   case RD_FRAME_CLOSED:
     sender->endpoint.peer_ended = true;
     rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
     return false;
-  case RD_FRAME_ABORT:
-    return rd_endpoint_take_abort(&sender->endpoint, rx_frame, error);
   default:
     break;
   }
@@ -234,6 +179,14 @@ static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_fram
   sender->end_sent = false;
   rd_endpoint_emit_resumed(&sender->endpoint, offset);
   return true;
+}
+
+static bool transmit(void *context, struct rd_error *error) {
+  struct sender *sender = context;
+  struct rd_connection *connection = sender->endpoint.connection;
+  sender->wait = RD_WAIT_INPUT;
+  if (sender->reader != NULL && sender->resumed && !(send_data(sender, error) && send_end(sender, error))) return false;
+  return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
 }
 
 static bool send_data(struct sender *sender, struct rd_error *error) {
@@ -295,19 +248,14 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
   return sent >= 0;
 }
 
-static void wait(struct sender *sender) {
-  struct pollfd news = {.fd = -1, .events = POLLIN};
-  int64_t most_ns = -1;
+static int64_t wait_for(void *context, struct pollfd own[RD_LOOP_POLLS_MOST], enum rd_wait *wait) {
+  struct sender *sender = context;
   bool may_transmit = sender->endpoint.connection != NULL && sender->resumed;
-  sender->wait = what_for(sender, may_transmit);
-  if (sender->wait == RD_WAIT_LIMIT) {
-    most_ns = rd_limit_wait_ns(&sender->limit, rd_now_ns());
-  } else if (may_transmit && sender->reader != NULL && !sender->end_seen && rd_credit_available(&sender->credit)) {
-    news.fd = rd_reader_poll_fd(sender->reader);
-    if (!rd_reader_expect_news(sender->reader, sender->filled_seen)) most_ns = 0;
-  }
-  rd_endpoint_wait(&sender->endpoint, &news, 1, most_ns, sender->wait);
-  if (news.revents != 0) rd_reader_woken(sender->reader);
+  *wait = sender->wait = what_for(sender, may_transmit);
+  if (sender->wait == RD_WAIT_LIMIT) return rd_limit_wait_ns(&sender->limit, rd_now_ns());
+  if (!may_transmit || sender->reader == NULL || sender->end_seen || !rd_credit_available(&sender->credit)) return -1;
+  own[0] = (struct pollfd){.fd = rd_reader_poll_fd(sender->reader), .events = POLLIN};
+  return rd_reader_expect_news(sender->reader, sender->filled_seen) ? -1 : 0;
 }
 
 // What the threads have, neither the wire nor the output can have.
@@ -315,6 +263,11 @@ static enum rd_wait what_for(const struct sender *sender, bool may_transmit) {
   if (!may_transmit) return RD_WAIT_WIRE;
   bool is_behind = sender->wait == RD_WAIT_WIRE || sender->wait == RD_WAIT_OUTPUT;
   return is_behind && rd_connection_is_working(sender->endpoint.connection) ? RD_WAIT_WORKER : sender->wait;
+}
+
+static void woken(void *context, const struct pollfd own[RD_LOOP_POLLS_MOST]) {
+  struct sender *sender = context;
+  if (own[0].revents != 0) rd_reader_woken(sender->reader);
 }
 
 static void clear(struct sender *sender) {

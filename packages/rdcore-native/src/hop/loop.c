@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hop/loop.h"
+
+#include "base/io.h"
+
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+static bool pass(struct rd_endpoint *endpoint, struct rd_error *error);
+static bool handle_commands(struct rd_endpoint *endpoint, struct rd_error *error);
+static bool pump(struct rd_endpoint *endpoint, struct rd_error *error);
+static bool receive(struct rd_endpoint *endpoint, struct rd_error *error);
+static bool take_frame(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error);
+static bool take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error);
+static void wait(struct rd_endpoint *endpoint);
+static int64_t sooner(int64_t first_ns, int64_t second_ns);
+
+void rd_loop_run(struct rd_endpoint *endpoint, struct rd_error *end) {
+  while (pass(endpoint, end)) {
+    if (endpoint->over) {
+      *end = (struct rd_error){.code = RD_CODE_OK};
+      return;
+    }
+    rd_endpoint_emit_counters(endpoint, false);
+    wait(endpoint);
+  }
+}
+
+static bool pass(struct rd_endpoint *endpoint, struct rd_error *error) {
+  if (!handle_commands(endpoint, error) || !rd_endpoint_connect(endpoint, error) ||
+      !endpoint->ops->prepare(endpoint->context, error))
+    return false;
+  return endpoint->connection == NULL || pump(endpoint, error) || rd_endpoint_reconnect(endpoint, error);
+}
+
+static bool handle_commands(struct rd_endpoint *endpoint, struct rd_error *error) {
+  struct rd_control *control = endpoint->control;
+  struct rd_command command;
+  while (control->ops->next(control, &command)) {
+    bool handled = endpoint->ops->handle_command(endpoint->context, &command, error);
+    explicit_bzero(command.settings.key, sizeof command.settings.key);
+    if (!handled) return false;
+  }
+  return true;
+}
+
+// When the connection breaks, what the peer said last tells more than that it broke.
+static bool pump(struct rd_endpoint *endpoint, struct rd_error *error) {
+  struct rd_error last;
+  if (!receive(endpoint, error)) return false;
+  if (endpoint->over || endpoint->ops->transmit(endpoint->context, error)) return true;
+  if (!rd_code_is_loss(error->code)) return false;
+  if (!receive(endpoint, &last) && !rd_code_is_loss(last.code)) *error = last;
+  return endpoint->over;
+}
+
+static bool receive(struct rd_endpoint *endpoint, struct rd_error *error) {
+  struct rd_connection *connection = endpoint->connection;
+  struct rd_rx_frame rx_frame;
+  while (!endpoint->over) {
+    int received = rd_connection_receive(connection, &rx_frame, error);
+    if (received <= 0) return received == 0;
+    if (!take_frame(endpoint, &rx_frame, error)) return false;
+    if (rx_frame.header.type != RD_FRAME_DATA) rd_connection_give_back(connection, &rx_frame);
+  }
+  return true;
+}
+
+static bool take_frame(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  if (rx_frame->header.type == RD_FRAME_ABORT) return take_abort(endpoint, rx_frame, error);
+  return endpoint->ops->take_frame(endpoint->context, rx_frame, error);
+}
+
+static bool take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  struct rd_abort abort;
+  if (!rd_abort_decode(rx_frame->payload, rx_frame->bytes, &abort, error)) return false;
+  endpoint->peer_ended = true;
+  rd_error_set(error, RD_CODE_ABORTED, "the other side ended it: %s", abort.reason);
+  return false;
+}
+
+// For commands, the peer, the role's own descriptors, or the next keepalive or counters.
+static void wait(struct rd_endpoint *endpoint) {
+  struct pollfd polls[3 + RD_LOOP_POLLS_MOST + RD_CONNECT_POLLS_MOST];
+  struct pollfd *own = polls + 1;
+  size_t count = 1 + RD_LOOP_POLLS_MOST;
+  enum rd_wait wait = RD_WAIT_NONE;
+  polls[0] = endpoint->control->ops->poll(endpoint->control);
+  for (size_t i = 0; i < RD_LOOP_POLLS_MOST; i++) own[i] = (struct pollfd){.fd = -1};
+  int64_t timeout_ns = endpoint->ops->wait_for(endpoint->context, own, &wait);
+  timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_meter_timeout_ms(&endpoint->meter)));
+  size_t of_connection = count;
+  if (endpoint->connection != NULL) {
+    polls[count++] = (struct pollfd){.fd = rd_connection_poll_fd(endpoint->connection),
+                                     .events = rd_connection_poll_events(endpoint->connection)};
+    polls[count++] = (struct pollfd){.fd = rd_connection_work_fd(endpoint->connection), .events = POLLIN};
+    timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connection_timeout_ms(endpoint->connection)));
+  }
+  size_t first_of_connect = count;
+  if (endpoint->connect != NULL) {
+    count += rd_connect_polls(endpoint->connect, polls + count);
+    timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connect_timeout_ms(endpoint->connect)));
+  }
+  int64_t before_ns = rd_now_ns();
+  // Who polls must not keep a processor from those for whom it does.
+  if (endpoint->settings.poll) sched_yield();
+  struct timespec timeout = {.tv_sec = timeout_ns / RD_NS_A_SECOND, .tv_nsec = timeout_ns % RD_NS_A_SECOND};
+  ppoll(polls, count, timeout_ns < 0 ? NULL : &timeout, NULL);
+  if (polls[0].revents != 0) endpoint->control->due = true;
+  if (endpoint->connection != NULL && polls[of_connection].revents == 0) rd_connection_quiet(endpoint->connection);
+  if (endpoint->connection != NULL && polls[of_connection + 1].revents != 0) rd_connection_worked(endpoint->connection);
+  endpoint->connect_due = endpoint->connect != NULL && rd_connect_timeout_ms(endpoint->connect) == 0;
+  for (size_t i = first_of_connect; i < count; i++) endpoint->connect_due |= polls[i].revents != 0;
+  if (endpoint->joined) rd_meter_add_wait(&endpoint->meter, wait, rd_now_ns() - before_ns);
+  endpoint->ops->woken(endpoint->context, own);
+}
+
+// -1: never.
+static int64_t sooner(int64_t first_ns, int64_t second_ns) {
+  if (first_ns < 0) return second_ns;
+  return second_ns < 0 || first_ns < second_ns ? first_ns : second_ns;
+}
