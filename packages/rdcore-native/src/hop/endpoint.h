@@ -7,7 +7,16 @@
 #include "hop/liveness.h"
 #include "hop/meter.h"
 
-#define RD_LOOP_POLLS_MOST 2u // descriptors that only one of the roles waits for
+// What the loop polls; fd -1 where there is nothing.
+enum rd_poll_source {
+  RD_POLL_COMMANDS,
+  RD_POLL_DATA,       // the role's reader or writer
+  RD_POLL_CONSUMER,   // the receiver's output: whether its reader is gone
+  RD_POLL_WIRE,       // the connection
+  RD_POLL_WORK,       // its threads
+  RD_POLL_CONNECTING, // this one and those after it: listeners, dials, pending connections
+  RD_POLLS_MOST = RD_POLL_CONNECTING + RD_CONNECT_POLLS_MOST
+};
 
 // The part of the loop that is the role's own; rd_loop_run() and the endpoint call it with the endpoint's `context`.
 struct rd_loop_ops {
@@ -23,11 +32,11 @@ struct rd_loop_ops {
   bool (*take_frame)(void *context, const struct rd_rx_frame *rx_frame, struct rd_error *error);
   // Sends what can be sent now.
   bool (*transmit)(void *context, struct rd_error *error);
-  // What to wait for besides commands and the peer: fills in `own`, and `*wait` with the account that the time goes on.
-  // Returns for how many nanoseconds at most; -1: no limit.
-  int64_t (*wait_for)(void *context, struct pollfd own[RD_LOOP_POLLS_MOST], enum rd_wait *wait);
-  // `own` was polled.
-  void (*woken)(void *context, const struct pollfd own[RD_LOOP_POLLS_MOST]);
+  // What to wait for besides commands and the peer: fills in the role's sources among `polls`, and `*wait` with the
+  // account that the time goes on. Returns for how many nanoseconds at most; -1: no limit.
+  int64_t (*wait_for)(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait);
+  // They were polled.
+  void (*woken)(void *context, const struct pollfd polls[RD_POLLS_MOST]);
 };
 
 struct rd_endpoint {

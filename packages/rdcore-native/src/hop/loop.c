@@ -14,7 +14,9 @@ static bool receive(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool take_frame(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 static void wait(struct rd_endpoint *endpoint);
-static int64_t sooner(int64_t first_ns, int64_t second_ns);
+static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait,
+                      int64_t *timeout_ns);
+static int64_t sooner(int64_t timeout_ns, int other_ms);
 
 void rd_loop_run(struct rd_endpoint *endpoint, struct rd_error *end) {
   while (pass(endpoint, end)) {
@@ -80,44 +82,52 @@ static bool take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *r
   return false;
 }
 
-// For commands, the peer, the role's own descriptors, or the next keepalive or counters.
+// For commands, the peer, the role's own sources, or the next keepalive or counters.
 static void wait(struct rd_endpoint *endpoint) {
-  struct pollfd polls[3 + RD_LOOP_POLLS_MOST + RD_CONNECT_POLLS_MOST];
-  struct pollfd *own = polls + 1;
-  size_t count = 1 + RD_LOOP_POLLS_MOST;
+  struct pollfd polls[RD_POLLS_MOST];
   enum rd_wait wait = RD_WAIT_NONE;
-  polls[0] = endpoint->control->ops->poll(endpoint->control);
-  for (size_t i = 0; i < RD_LOOP_POLLS_MOST; i++) own[i] = (struct pollfd){.fd = -1};
-  int64_t timeout_ns = endpoint->ops->wait_for(endpoint->context, own, &wait);
-  timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_meter_timeout_ms(&endpoint->meter)));
-  size_t of_connection = count;
-  if (endpoint->connection != NULL) {
-    polls[count++] = (struct pollfd){.fd = rd_connection_poll_fd(endpoint->connection),
-                                     .events = rd_connection_poll_events(endpoint->connection)};
-    polls[count++] = (struct pollfd){.fd = rd_connection_work_fd(endpoint->connection), .events = POLLIN};
-    timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connection_timeout_ms(endpoint->connection)));
-  }
-  size_t first_of_connect = count;
-  if (endpoint->connect != NULL) {
-    count += rd_connect_polls(endpoint->connect, polls + count);
-    timeout_ns = sooner(timeout_ns, rd_ns_of_ms(rd_connect_timeout_ms(endpoint->connect)));
-  }
+  int64_t timeout_ns;
+  size_t count = fill_in(endpoint, polls, &wait, &timeout_ns);
   int64_t before_ns = rd_now_ns();
-  // Who polls must not keep a processor from those for whom it does.
+  // A loop that polls must not keep a processor from what it polls for.
   if (endpoint->settings.poll) sched_yield();
   struct timespec timeout = {.tv_sec = timeout_ns / RD_NS_A_SECOND, .tv_nsec = timeout_ns % RD_NS_A_SECOND};
   ppoll(polls, count, timeout_ns < 0 ? NULL : &timeout, NULL);
-  if (polls[0].revents != 0) endpoint->control->due = true;
-  if (endpoint->connection != NULL && polls[of_connection].revents == 0) rd_connection_quiet(endpoint->connection);
-  if (endpoint->connection != NULL && polls[of_connection + 1].revents != 0) rd_connection_worked(endpoint->connection);
+  if (polls[RD_POLL_COMMANDS].revents != 0) endpoint->control->due = true;
+  if (endpoint->connection != NULL && polls[RD_POLL_WIRE].revents == 0) rd_connection_quiet(endpoint->connection);
+  if (endpoint->connection != NULL && polls[RD_POLL_WORK].revents != 0) rd_connection_worked(endpoint->connection);
   endpoint->connect_due = endpoint->connect != NULL && rd_connect_timeout_ms(endpoint->connect) == 0;
-  for (size_t i = first_of_connect; i < count; i++) endpoint->connect_due |= polls[i].revents != 0;
+  for (size_t i = RD_POLL_CONNECTING; i < count; i++) endpoint->connect_due |= polls[i].revents != 0;
   if (endpoint->joined) rd_meter_add_wait(&endpoint->meter, wait, rd_now_ns() - before_ns);
-  endpoint->ops->woken(endpoint->context, own);
+  endpoint->ops->woken(endpoint->context, polls);
 }
 
-// -1: never.
-static int64_t sooner(int64_t first_ns, int64_t second_ns) {
-  if (first_ns < 0) return second_ns;
-  return second_ns < 0 || first_ns < second_ns ? first_ns : second_ns;
+// Returns how many of the sources there are.
+static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait,
+                      int64_t *timeout_ns) {
+  struct rd_control *control = endpoint->control;
+  const struct rd_connection *connection = endpoint->connection;
+  size_t count = RD_POLL_CONNECTING;
+  for (size_t i = 0; i < count; i++) polls[i] = (struct pollfd){.fd = -1};
+  *timeout_ns = endpoint->ops->wait_for(endpoint->context, polls, wait);
+  *timeout_ns = sooner(*timeout_ns, rd_meter_timeout_ms(&endpoint->meter));
+  polls[RD_POLL_COMMANDS] = control->ops->poll(control);
+  if (connection != NULL) {
+    polls[RD_POLL_WIRE] =
+        (struct pollfd){.fd = rd_connection_poll_fd(connection), .events = rd_connection_poll_events(connection)};
+    polls[RD_POLL_WORK] = (struct pollfd){.fd = rd_connection_work_fd(connection), .events = POLLIN};
+    *timeout_ns = sooner(*timeout_ns, rd_connection_timeout_ms(connection));
+  }
+  if (endpoint->connect != NULL) {
+    count += rd_connect_polls(endpoint->connect, &polls[RD_POLL_CONNECTING]);
+    *timeout_ns = sooner(*timeout_ns, rd_connect_timeout_ms(endpoint->connect));
+  }
+  return count;
+}
+
+// Of both, -1 is for ever.
+static int64_t sooner(int64_t timeout_ns, int other_ms) {
+  int64_t other_ns = rd_ns_of_ms(other_ms);
+  if (timeout_ns < 0) return other_ns;
+  return other_ns < 0 || timeout_ns < other_ns ? timeout_ns : other_ns;
 }

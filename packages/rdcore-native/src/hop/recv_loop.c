@@ -61,10 +61,10 @@ static void deliver(struct receiver *receiver);
 static void close_output(struct receiver *receiver);
 static void show_held(struct receiver *receiver);
 static void wait_for_show(struct receiver *receiver);
-static int64_t wait_for(void *context, struct pollfd own[RD_LOOP_POLLS_MOST], enum rd_wait *wait);
+static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait);
 static int timeout_ms(struct receiver *receiver);
 static enum rd_wait what_for(struct receiver *receiver);
-static void woken(void *context, const struct pollfd own[RD_LOOP_POLLS_MOST]);
+static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]);
 static void wait_for_release(struct receiver *receiver);
 static bool stop_writing(struct receiver *receiver);
 static void clear(struct receiver *receiver);
@@ -361,11 +361,12 @@ static void wait_for_show(struct receiver *receiver) {
   }
 }
 
-static int64_t wait_for(void *context, struct pollfd own[RD_LOOP_POLLS_MOST], enum rd_wait *wait) {
+static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait) {
   struct receiver *receiver = context;
-  if (receiver->writer != NULL) own[0] = rd_writer_poll(receiver->writer);
+  if (receiver->writer != NULL) polls[RD_POLL_DATA] = rd_writer_poll(receiver->writer);
   // After END the writer itself finds out whether all of it was wanted.
-  if (!receiver->end_received && !receiver->unwanted) own[1] = (struct pollfd){.fd = receiver->watch_fd};
+  if (!receiver->end_received && !receiver->unwanted)
+    polls[RD_POLL_CONSUMER] = (struct pollfd){.fd = receiver->watch_fd};
   *wait = what_for(receiver);
   return rd_ns_of_ms(timeout_ms(receiver));
 }
@@ -391,10 +392,10 @@ static enum rd_wait what_for(struct receiver *receiver) {
   return connection != NULL && rd_connection_is_working(connection) ? RD_WAIT_WORKER : RD_WAIT_WIRE;
 }
 
-static void woken(void *context, const struct pollfd own[RD_LOOP_POLLS_MOST]) {
+static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]) {
   struct receiver *receiver = context;
-  if (own[0].revents != 0) rd_writer_woken(receiver->writer);
-  if ((own[1].revents & (POLLERR | POLLHUP)) != 0) receiver->unwanted = true;
+  if (polls[RD_POLL_DATA].revents != 0) rd_writer_woken(receiver->writer);
+  if ((polls[RD_POLL_CONSUMER].revents & (POLLERR | POLLHUP)) != 0) receiver->unwanted = true;
 }
 
 // Whoever reads the output must be dead before it ends.

@@ -45,9 +45,9 @@ static bool transmit(void *context, struct rd_error *error);
 static bool send_data(struct sender *sender, struct rd_error *error);
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes);
 static bool send_end(struct sender *sender, struct rd_error *error);
-static int64_t wait_for(void *context, struct pollfd own[RD_LOOP_POLLS_MOST], enum rd_wait *wait);
+static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait);
 static enum rd_wait what_for(const struct sender *sender, bool may_transmit);
-static void woken(void *context, const struct pollfd own[RD_LOOP_POLLS_MOST]);
+static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]);
 static void clear(struct sender *sender);
 
 static const struct rd_loop_ops ops = {.handle_command = handle_command,
@@ -248,13 +248,13 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
   return sent >= 0;
 }
 
-static int64_t wait_for(void *context, struct pollfd own[RD_LOOP_POLLS_MOST], enum rd_wait *wait) {
+static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait) {
   struct sender *sender = context;
   bool may_transmit = sender->endpoint.connection != NULL && sender->resumed;
   *wait = sender->wait = what_for(sender, may_transmit);
   if (sender->wait == RD_WAIT_LIMIT) return rd_limit_wait_ns(&sender->limit, rd_now_ns());
   if (!may_transmit || sender->reader == NULL || sender->end_seen || !rd_credit_available(&sender->credit)) return -1;
-  own[0] = (struct pollfd){.fd = rd_reader_poll_fd(sender->reader), .events = POLLIN};
+  polls[RD_POLL_DATA] = (struct pollfd){.fd = rd_reader_poll_fd(sender->reader), .events = POLLIN};
   return rd_reader_expect_news(sender->reader, sender->filled_seen) ? -1 : 0;
 }
 
@@ -265,9 +265,9 @@ static enum rd_wait what_for(const struct sender *sender, bool may_transmit) {
   return is_behind && rd_connection_is_working(sender->endpoint.connection) ? RD_WAIT_WORKER : sender->wait;
 }
 
-static void woken(void *context, const struct pollfd own[RD_LOOP_POLLS_MOST]) {
+static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]) {
   struct sender *sender = context;
-  if (own[0].revents != 0) rd_reader_woken(sender->reader);
+  if (polls[RD_POLL_DATA].revents != 0) rd_reader_woken(sender->reader);
 }
 
 static void clear(struct sender *sender) {
