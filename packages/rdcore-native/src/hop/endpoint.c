@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHUTDOWN_MS 2000
-#define CLOSED_MS 5000 // for the sender's BYE after our CLOSED
 #define NOTE_BYTES 160u
 #define RING_UNIT_BYTES 4096u
 
@@ -95,30 +93,6 @@ bool rd_endpoint_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_erro
   return false;
 }
 
-bool rd_endpoint_shutdown(struct rd_endpoint *endpoint, const struct rd_error *end) {
-  struct rd_connection *connection = endpoint->connection;
-  bool is_sender = endpoint->role == RD_ROLE_SENDER;
-  bool is_gone = rd_code_is_loss(end->code) || end->code == RD_CODE_PEER_STALLED;
-  bool is_good = end->code == RD_CODE_OK || end->code == RD_CODE_CLOSED;
-  uint64_t bytes = endpoint->meter.bytes;
-  struct rd_error lost;
-  if (connection == NULL || is_gone || (endpoint->peer_ended && !(is_good && is_sender))) {
-    // nothing to say
-  } else if (is_good && is_sender) {
-    rd_connection_send_final(connection, RD_FRAME_BYE, bytes, NULL, 0, SHUTDOWN_MS, &lost);
-  } else if (end->code == RD_CODE_CLOSED) {
-    return rd_connection_send_final(connection, RD_FRAME_CLOSED, bytes, NULL, 0, CLOSED_MS, &lost) ||
-           !rd_endpoint_reconnect(endpoint, &lost);
-  } else if (end->code != RD_CODE_OK) {
-    struct rd_abort abort = {.code = end->code};
-    unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
-    snprintf(abort.reason, sizeof abort.reason, "%s", end->message);
-    size_t payload_bytes = rd_abort_encode(&abort, payload);
-    rd_connection_send_final(connection, RD_FRAME_ABORT, bytes, payload, payload_bytes, SHUTDOWN_MS, &lost);
-  }
-  return true;
-}
-
 void rd_endpoint_emit_counters(struct rd_endpoint *endpoint, bool last) {
   read_meters(endpoint);
   rd_meter_emit(&endpoint->meter, endpoint->control, last);
@@ -135,11 +109,10 @@ void rd_endpoint_finish(struct rd_endpoint *endpoint, const struct rd_error *end
 }
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error) {
-  if (endpoint->opened) {
+  if (endpoint->connect != NULL) {
     rd_error_set(error, RD_CODE_USAGE, "open came twice");
     return false;
   }
-  endpoint->opened = true;
   endpoint->settings = *settings;
   settings = &endpoint->settings;
   rd_liveness_start(&endpoint->liveness, settings->stall_timeout_ms, rd_now_ms());
@@ -231,6 +204,7 @@ static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error
   if (!endpoint->joined) emit_connected(endpoint);
   endpoint->joined = true;
   endpoint->protection = protection;
+  if (rd_connection_epoch(endpoint->connection) == 1) endpoint->phase = RD_PHASE_DATA;
   return endpoint->ops->attach(endpoint->context, error);
 }
 
@@ -255,6 +229,7 @@ static void drop_connection(struct rd_endpoint *endpoint) {
   read_meters(endpoint);
   endpoint->wire_bytes = endpoint->meter.wire_bytes;
   endpoint->connection = NULL;
+  endpoint->phase = RD_PHASE_RESUME;
   if (connection != NULL) endpoint->ops->detach(endpoint->context, connection);
 }
 

@@ -18,6 +18,16 @@ enum rd_poll_source {
   RD_POLLS_MOST = RD_POLL_CONNECTING + RD_CONNECT_POLLS_MOST
 };
 
+// How far the stream is on the present connection (docs/protocol.md, sections 1.4 and 1.6). Each phase follows the one
+// before it; the hop's first connection begins with RD_PHASE_DATA, and without one it is RD_PHASE_RESUME.
+enum rd_phase {
+  RD_PHASE_RESUME, // the receiver's RESUME has to go, or to come
+  RD_PHASE_DATA,
+  RD_PHASE_END,  // END was sent, or has come
+  RD_PHASE_DONE, // of a receiver: DONE was sent
+  RD_PHASE_OVER, // of a sender: DONE has come; of a receiver: BYE has, or does not come
+};
+
 // The part of the loop that is the role's own; rd_loop_run() and the endpoint call it with the endpoint's `context`.
 struct rd_loop_ops {
   // Follows a command, or passes it on to rd_endpoint_handle_command().
@@ -42,9 +52,8 @@ struct rd_loop_ops {
 struct rd_endpoint {
   enum rd_role role;
   struct rd_control *control;
-  struct rd_settings settings; // once `opened`
-  bool opened;
-  struct rd_connect *connect;       // from `open` on
+  struct rd_connect *connect;       // NULL: `open` has not come yet
+  struct rd_settings settings;      // from then on
   bool connect_due;                 // it may have something to do
   struct rd_connection *connection; // NULL: not yet, or not any more
   bool joined;                      // there was a connection
@@ -57,7 +66,7 @@ struct rd_endpoint {
   uint64_t moved_bytes; // of the stream; the loop says
   const struct rd_loop_ops *ops;
   void *context;
-  bool over;               // the stream was delivered, and both ends know: the role says
+  enum rd_phase phase;     // the role says, from RD_PHASE_DATA on
   int64_t listen_until_ms; // 0: no limit
   bool peer_ended;         // the peer ended the stream, and needs no telling
   size_t ring_bytes;       // of a sender with a connection
@@ -84,9 +93,6 @@ void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset);
 // The frame should not have come now. Returns false.
 bool rd_endpoint_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_error *error);
 
-// Tells the peer how it ended, unless it knows: ABORT, and for RD_CODE_OK and RD_CODE_CLOSED the role's own last
-// frame. False: CLOSED went to a connection that broke, and another one is being made to say it again.
-bool rd_endpoint_shutdown(struct rd_endpoint *endpoint, const struct rd_error *end);
 // The counters, when they are due, or at once when `last`.
 void rd_endpoint_emit_counters(struct rd_endpoint *endpoint, bool last);
 // The last counters and RD_EVENT_FINISHED.

@@ -4,8 +4,12 @@
 #include "base/io.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#define SHUTDOWN_MS 2000
+#define CLOSED_MS 5000 // for the sender's BYE after our CLOSED
 
 static bool pass(struct rd_endpoint *endpoint, struct rd_error *error);
 static bool handle_commands(struct rd_endpoint *endpoint, struct rd_error *error);
@@ -20,13 +24,37 @@ static int64_t sooner(int64_t timeout_ns, int other_ms);
 
 void rd_loop_run(struct rd_endpoint *endpoint, struct rd_error *end) {
   while (pass(endpoint, end)) {
-    if (endpoint->over) {
+    if (endpoint->phase == RD_PHASE_OVER) {
       *end = (struct rd_error){.code = RD_CODE_OK};
       return;
     }
     rd_endpoint_emit_counters(endpoint, false);
     wait(endpoint);
   }
+}
+
+bool rd_loop_shutdown(struct rd_endpoint *endpoint, const struct rd_error *end) {
+  struct rd_connection *connection = endpoint->connection;
+  bool is_sender = endpoint->role == RD_ROLE_SENDER;
+  bool is_gone = rd_code_is_loss(end->code) || end->code == RD_CODE_PEER_STALLED;
+  bool is_good = end->code == RD_CODE_OK || end->code == RD_CODE_CLOSED;
+  uint64_t bytes = endpoint->meter.bytes;
+  struct rd_error lost;
+  if (connection == NULL || is_gone || (endpoint->peer_ended && !(is_good && is_sender))) {
+    // nothing to say
+  } else if (is_good && is_sender) {
+    rd_connection_send_final(connection, RD_FRAME_BYE, bytes, NULL, 0, SHUTDOWN_MS, &lost);
+  } else if (end->code == RD_CODE_CLOSED) {
+    return rd_connection_send_final(connection, RD_FRAME_CLOSED, bytes, NULL, 0, CLOSED_MS, &lost) ||
+           !rd_endpoint_reconnect(endpoint, &lost);
+  } else if (end->code != RD_CODE_OK) {
+    struct rd_abort abort = {.code = end->code};
+    unsigned char payload[RD_CONTROL_PAYLOAD_MAX_BYTES];
+    snprintf(abort.reason, sizeof abort.reason, "%s", end->message);
+    size_t payload_bytes = rd_abort_encode(&abort, payload);
+    rd_connection_send_final(connection, RD_FRAME_ABORT, bytes, payload, payload_bytes, SHUTDOWN_MS, &lost);
+  }
+  return true;
 }
 
 static bool pass(struct rd_endpoint *endpoint, struct rd_error *error) {
@@ -51,16 +79,16 @@ static bool handle_commands(struct rd_endpoint *endpoint, struct rd_error *error
 static bool pump(struct rd_endpoint *endpoint, struct rd_error *error) {
   struct rd_error last;
   if (!receive(endpoint, error)) return false;
-  if (endpoint->over || endpoint->ops->transmit(endpoint->context, error)) return true;
+  if (endpoint->phase == RD_PHASE_OVER || endpoint->ops->transmit(endpoint->context, error)) return true;
   if (!rd_code_is_loss(error->code)) return false;
   if (!receive(endpoint, &last) && !rd_code_is_loss(last.code)) *error = last;
-  return endpoint->over;
+  return endpoint->phase == RD_PHASE_OVER;
 }
 
 static bool receive(struct rd_endpoint *endpoint, struct rd_error *error) {
   struct rd_connection *connection = endpoint->connection;
   struct rd_rx_frame rx_frame;
-  while (!endpoint->over) {
+  while (endpoint->phase != RD_PHASE_OVER) {
     int received = rd_connection_receive(connection, &rx_frame, error);
     if (received <= 0) return received == 0;
     if (!take_frame(endpoint, &rx_frame, error)) return false;

@@ -7,5 +7,8 @@
 
 // Runs until the endpoint is over (*end has RD_CODE_OK), or something ended it (*end says what).
 void rd_loop_run(struct rd_endpoint *endpoint, struct rd_error *end);
+// Tells the peer how it ended, unless it knows: ABORT, and for RD_CODE_OK and RD_CODE_CLOSED the role's own last
+// frame. False: CLOSED went to a connection that broke, and another one is being made to say it again.
+bool rd_loop_shutdown(struct rd_endpoint *endpoint, const struct rd_error *end);
 
 #endif

@@ -24,8 +24,6 @@ struct sender {
   uint64_t acked;     // stream offset: handed to the output over there
   bool committed;     // the producer ended well
   uint32_t producer_status;
-  bool end_sent;
-  bool resumed; // the receiver said from where on, or it is the hop's first one
   // What the last pass saw, and stopped at: news are what came since.
   uint64_t filled_seen;
   bool end_seen;
@@ -64,7 +62,7 @@ enum rd_code rd_send_loop(struct rd_control *control) {
   struct rd_error end;
   rd_endpoint_init(&sender.endpoint, RD_ROLE_SENDER, control, &ops, &sender);
   rd_loop_run(&sender.endpoint, &end);
-  (void)rd_endpoint_shutdown(&sender.endpoint, &end);
+  (void)rd_loop_shutdown(&sender.endpoint, &end);
   clear(&sender);
   rd_endpoint_finish(&sender.endpoint, &end);
   return end.code;
@@ -104,7 +102,6 @@ static bool attach(void *context, struct rd_error *error) {
   struct sender *sender = context;
   const struct rd_connection *connection = sender->endpoint.connection;
   const struct rd_hello *peer = &rd_connection_agreement(connection)->peer;
-  sender->resumed = rd_connection_epoch(connection) == 1;
   sender->chunk_bytes = rd_connection_data_most_bytes(connection);
   rd_credit_init(&sender->credit, peer->slots, peer->small_slots);
   return register_ring(sender, error);
@@ -143,8 +140,8 @@ static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct
   case RD_FRAME_RESUME:
     return take_resume(sender, rx_frame, error);
   case RD_FRAME_DONE:
-    if (!sender->resumed || !sender->end_sent || rx_frame->header.offset != sender->sent) break;
-    sender->endpoint.over = true;
+    if (sender->endpoint.phase != RD_PHASE_END || rx_frame->header.offset != sender->sent) break;
+    sender->endpoint.phase = RD_PHASE_OVER;
     return true;
   case RD_FRAME_CLOSED:
     sender->endpoint.peer_ended = true;
@@ -158,7 +155,8 @@ static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct
 
 static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   uint64_t offset = rx_frame->header.offset, frames;
-  if (sender->reader == NULL || !sender->resumed || offset < sender->acked || offset > sender->sent)
+  if (sender->reader == NULL || sender->endpoint.phase == RD_PHASE_RESUME || offset < sender->acked ||
+      offset > sender->sent)
     return rd_endpoint_out_of_place(rx_frame, error);
   if (!rd_ack_decode(rx_frame->payload, rx_frame->bytes, &frames, error) ||
       !rd_credit_take(&sender->credit, frames, error))
@@ -171,12 +169,12 @@ static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, 
 // What comes after it was lost with the connection before this one, and so was the ACK of what comes before.
 static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   uint64_t offset = rx_frame->header.offset;
-  if (sender->resumed || rx_frame->bytes > 0 || offset < sender->acked || offset > sender->sent)
+  if (sender->endpoint.phase != RD_PHASE_RESUME || rx_frame->bytes > 0 || offset < sender->acked ||
+      offset > sender->sent)
     return rd_endpoint_out_of_place(rx_frame, error);
-  sender->resumed = true;
+  sender->endpoint.phase = RD_PHASE_DATA;
   sender->sent = sender->acked = sender->endpoint.meter.bytes = offset;
   if (sender->ring != NULL) rd_ring_release(sender->ring, offset);
-  sender->end_sent = false;
   rd_endpoint_emit_resumed(&sender->endpoint, offset);
   return true;
 }
@@ -185,7 +183,8 @@ static bool transmit(void *context, struct rd_error *error) {
   struct sender *sender = context;
   struct rd_connection *connection = sender->endpoint.connection;
   sender->wait = RD_WAIT_INPUT;
-  if (sender->reader != NULL && sender->resumed && !(send_data(sender, error) && send_end(sender, error))) return false;
+  bool may_send = sender->reader != NULL && sender->endpoint.phase != RD_PHASE_RESUME;
+  if (may_send && !(send_data(sender, error) && send_end(sender, error))) return false;
   return rd_connection_flush(connection, error) && rd_connection_tick(connection, error);
 }
 
@@ -232,25 +231,26 @@ static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
 static bool send_end(struct sender *sender, struct rd_error *error) {
   enum rd_reader_state state = rd_reader_state(sender->reader, error);
   if (state == RD_READER_FAILED) return false;
-  if (sender->end_sent) sender->wait = RD_WAIT_OUTPUT;
+  bool is_sent = sender->endpoint.phase == RD_PHASE_END;
+  if (is_sent) sender->wait = RD_WAIT_OUTPUT;
   // In this command: what was read before the end is in the ring once the state says so.
   sender->end_seen = state == RD_READER_AT_END;
   bool all_sent = sender->end_seen && sender->sent == rd_ring_filled(sender->ring);
-  if (!all_sent || !sender->committed || sender->end_sent) return true;
+  if (!all_sent || !sender->committed || is_sent) return true;
   struct rd_end end = {.producer_status = sender->producer_status};
   unsigned char payload[RD_END_BYTES];
   rd_reader_digest(sender->reader, end.digest);
   rd_end_encode(&end, payload);
   int sent =
       rd_connection_send(sender->endpoint.connection, RD_FRAME_END, sender->sent, payload, sizeof payload, error);
-  sender->end_sent = sent > 0;
+  if (sent > 0) sender->endpoint.phase = RD_PHASE_END;
   if (sent == 0) sender->wait = RD_WAIT_WIRE;
   return sent >= 0;
 }
 
 static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait) {
   struct sender *sender = context;
-  bool may_transmit = sender->endpoint.connection != NULL && sender->resumed;
+  bool may_transmit = sender->endpoint.phase != RD_PHASE_RESUME;
   *wait = sender->wait = what_for(sender, may_transmit);
   if (sender->wait == RD_WAIT_LIMIT) return rd_limit_wait_ns(&sender->limit, rd_now_ns());
   if (!may_transmit || sender->reader == NULL || sender->end_seen || !rd_credit_available(&sender->credit)) return -1;
