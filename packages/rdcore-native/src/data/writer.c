@@ -2,6 +2,7 @@
 #include "data/writer.h"
 
 #include "base/cleanup.h"
+#include "base/outcome.h"
 #include "base/worker.h"
 #include "crypto/digest.h"
 
@@ -30,7 +31,7 @@ struct rd_writer {
 };
 
 static void go_on(struct rd_writer *writer);
-static int write_some(struct rd_writer *writer, struct rd_error *error);
+static enum rd_outcome write_some(struct rd_writer *writer, struct rd_error *error);
 static void *write_all(void *context);
 static bool next_frame(struct rd_writer *writer, struct rd_rx_frame *rx_frame);
 static bool has_work(const struct rd_writer *writer);
@@ -164,30 +165,30 @@ void rd_writer_woken(struct rd_writer *writer) {
 // As much as goes without waiting, where there is no thread.
 static void go_on(struct rd_writer *writer) {
   struct rd_error error;
-  int wrote = 1;
+  enum rd_outcome wrote = RD_OUTCOME_DONE;
   if (writer->has_thread || writer->sink == NULL || writer->state != RD_WRITER_WRITING) return;
-  while (wrote > 0 && writer->written < writer->put) wrote = write_some(writer, &error);
-  writer->is_full = wrote == 0;
-  if (wrote < 0)
+  while (wrote == RD_OUTCOME_DONE && writer->written < writer->put) wrote = write_some(writer, &error);
+  writer->is_full = wrote == RD_OUTCOME_AGAIN;
+  if (wrote == RD_OUTCOME_FAILED)
     set_state(writer, RD_WRITER_FAILED, &error);
-  else if (wrote > 0 && writer->finishing)
+  else if (wrote == RD_OUTCOME_DONE && writer->finishing)
     set_state(writer, finish(writer, &error) ? RD_WRITER_COMMITTED : RD_WRITER_FAILED, &error);
 }
 
-// Of frame `written`: 1 some or all of it, 0 nothing goes now, -1 failed.
-static int write_some(struct rd_writer *writer, struct rd_error *error) {
+// Some or all of frame `written`.
+static enum rd_outcome write_some(struct rd_writer *writer, struct rd_error *error) {
   const struct rd_rx_frame *rx_frame = &writer->queue[writer->written % writer->places];
   if (!writer->busy && writer->digest != NULL) rd_digest_update(writer->digest, rx_frame->payload, rx_frame->bytes);
   writer->busy = true;
   ssize_t count = rd_sink_write_now(writer->sink, rx_frame->payload + writer->begun_bytes,
                                     rx_frame->bytes - writer->begun_bytes, error);
-  if (count <= 0) return (int)count;
+  if (count <= 0) return count == 0 ? RD_OUTCOME_AGAIN : RD_OUTCOME_FAILED;
   writer->begun_bytes += (size_t)count;
-  if (writer->begun_bytes < rx_frame->bytes) return 1;
+  if (writer->begun_bytes < rx_frame->bytes) return RD_OUTCOME_DONE;
   writer->begun_bytes = 0;
   writer->busy = false;
   writer->written++;
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
 static void *write_all(void *context) {

@@ -157,15 +157,16 @@ static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_comma
 
 static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error) {
   switch (rd_connect_service(endpoint->connect, error)) {
-  case 1:
+  case RD_OUTCOME_DONE:
     return take_connection(endpoint, error);
-  case 0:
+  case RD_OUTCOME_AGAIN:
     return endpoint->joined ? still_reconnecting(endpoint, error) : still_listening(endpoint, error);
-  default:
-    if (endpoint->joined) return refused(endpoint, error);
-    emit_dial_failed(endpoint, error);
-    return true;
+  case RD_OUTCOME_FAILED:
+    break;
   }
+  if (endpoint->joined) return refused(endpoint, error);
+  emit_dial_failed(endpoint, error);
+  return true;
 }
 
 static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) {
@@ -192,8 +193,8 @@ static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) 
 // The device may not have memory for two connections.
 static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error) {
   drop_connection(endpoint);
-  int taken = rd_connect_take(endpoint->connect, &endpoint->connection, error);
-  if (taken <= 0) return taken == 0;
+  enum rd_outcome taken = rd_connect_take(endpoint->connect, &endpoint->connection, error);
+  if (taken != RD_OUTCOME_DONE) return taken == RD_OUTCOME_AGAIN;
   enum rd_protection protection = rd_connection_agreement(endpoint->connection)->protection;
   if (endpoint->joined && protection != endpoint->protection) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s came back with another encryption",

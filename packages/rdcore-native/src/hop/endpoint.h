@@ -4,6 +4,7 @@
 #ifndef RD_ENDPOINT_H
 #define RD_ENDPOINT_H
 
+#include "base/outcome.h"
 #include "hop/liveness.h"
 #include "hop/meter.h"
 

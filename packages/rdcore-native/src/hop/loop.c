@@ -89,8 +89,8 @@ static bool receive(struct rd_endpoint *endpoint, struct rd_error *error) {
   struct rd_connection *connection = endpoint->connection;
   struct rd_rx_frame rx_frame;
   while (endpoint->phase != RD_PHASE_OVER) {
-    int received = rd_connection_receive(connection, &rx_frame, error);
-    if (received <= 0) return received == 0;
+    enum rd_outcome received = rd_connection_receive(connection, &rx_frame, error);
+    if (received != RD_OUTCOME_DONE) return received == RD_OUTCOME_AGAIN;
     if (!take_frame(endpoint, &rx_frame, error)) return false;
     if (rx_frame.header.type != RD_FRAME_DATA) rd_connection_give_back(connection, &rx_frame);
   }

@@ -204,8 +204,9 @@ static bool transmit(void *context, struct rd_error *error) {
 
 static bool send_resume(struct receiver *receiver, struct rd_error *error) {
   if (receiver->endpoint.phase != RD_PHASE_RESUME) return true;
-  int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_RESUME, receiver->received, NULL, 0, error);
-  if (sent <= 0) return sent == 0;
+  enum rd_outcome sent =
+      rd_connection_send(receiver->endpoint.connection, RD_FRAME_RESUME, receiver->received, NULL, 0, error);
+  if (sent != RD_OUTCOME_DONE) return sent == RD_OUTCOME_AGAIN;
   receiver->endpoint.phase = RD_PHASE_DATA;
   rd_endpoint_emit_resumed(&receiver->endpoint, receiver->received);
   return true;
@@ -233,16 +234,17 @@ static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
     return true;
   unsigned char payload[RD_ACK_BYTES];
   rd_ack_encode(receiver->credit.frames, payload);
-  int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_ACK, receiver->consumed, payload,
-                                sizeof payload, error);
-  if (sent > 0) rd_credit_acknowledge(&receiver->credit);
-  return sent >= 0;
+  enum rd_outcome sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_ACK, receiver->consumed, payload,
+                                            sizeof payload, error);
+  if (sent == RD_OUTCOME_DONE) rd_credit_acknowledge(&receiver->credit);
+  return sent != RD_OUTCOME_FAILED;
 }
 
 static bool send_done(struct receiver *receiver, struct rd_error *error) {
   if (receiver->endpoint.phase != RD_PHASE_END) return true;
-  int sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_DONE, receiver->consumed, NULL, 0, error);
-  if (sent <= 0) return sent == 0;
+  enum rd_outcome sent =
+      rd_connection_send(receiver->endpoint.connection, RD_FRAME_DONE, receiver->consumed, NULL, 0, error);
+  if (sent != RD_OUTCOME_DONE) return sent == RD_OUTCOME_AGAIN;
   receiver->endpoint.phase = RD_PHASE_DONE;
   receiver->done_at_ms = rd_now_ms();
   return true;

@@ -195,8 +195,8 @@ static bool send_data(struct sender *sender, struct rd_error *error) {
     size_t count = next_chunk(sender, &bytes);
     if (count == 0) return true;
     sender->wait = RD_WAIT_WIRE;
-    int sent = rd_connection_send(connection, RD_FRAME_DATA, sender->sent, bytes, count, error);
-    if (sent <= 0) return sent == 0;
+    enum rd_outcome sent = rd_connection_send(connection, RD_FRAME_DATA, sender->sent, bytes, count, error);
+    if (sent != RD_OUTCOME_DONE) return sent == RD_OUTCOME_AGAIN;
     rd_credit_spend(&sender->credit, count);
     rd_limit_spend(&sender->limit, count);
     sender->sent += count;
@@ -241,11 +241,11 @@ static bool send_end(struct sender *sender, struct rd_error *error) {
   unsigned char payload[RD_END_BYTES];
   rd_reader_digest(sender->reader, end.digest);
   rd_end_encode(&end, payload);
-  int sent =
+  enum rd_outcome sent =
       rd_connection_send(sender->endpoint.connection, RD_FRAME_END, sender->sent, payload, sizeof payload, error);
-  if (sent > 0) sender->endpoint.phase = RD_PHASE_END;
-  if (sent == 0) sender->wait = RD_WAIT_WIRE;
-  return sent >= 0;
+  if (sent == RD_OUTCOME_DONE) sender->endpoint.phase = RD_PHASE_END;
+  if (sent == RD_OUTCOME_AGAIN) sender->wait = RD_WAIT_WIRE;
+  return sent != RD_OUTCOME_FAILED;
 }
 
 static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait) {
