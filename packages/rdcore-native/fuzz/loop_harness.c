@@ -222,16 +222,16 @@ bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport
   return true;
 }
 
-int rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
+enum rd_outcome rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
   (void)connect;
-  if (arrived_fd >= 0) return 1;
-  if (!is_refused) return 0;
+  if (arrived_fd >= 0) return RD_OUTCOME_DONE;
+  if (!is_refused) return RD_OUTCOME_AGAIN;
   is_refused = false;
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "nobody is there");
-  return -1;
+  return RD_OUTCOME_FAILED;
 }
 
-int rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
+enum rd_outcome rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
   const struct rd_connect_config *config = &connect->config;
   const struct rd_connection_settings settings = {
       .stall_timeout_ms = config->stall_timeout_ms, .compress_level = config->compress_level, .jobs = config->jobs};
@@ -247,7 +247,7 @@ int rd_connect_take(struct rd_connect *connect, struct rd_connection **connectio
     rd_connection_choose(*connection);
   else
     (void)rd_connection_send(*connection, RD_FRAME_PONG, 0, NULL, 0, &ignored);
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
 bool rd_connect_again(struct rd_connect *connect) {

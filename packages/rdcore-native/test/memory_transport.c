@@ -59,12 +59,13 @@ static bool mem_register(struct rd_transport *transport, const void *memory, siz
 static bool use_memory(struct mem *mem, size_t bytes, struct rd_error *error);
 static int mem_poll_fd(const struct rd_transport *transport);
 static short mem_poll_events(const struct rd_transport *transport);
-static int mem_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
+static enum rd_outcome mem_send(struct rd_transport *transport, const struct iovec *parts, int count,
+                                struct rd_error *error);
 static bool mem_flush(struct rd_transport *transport, struct rd_error *error);
 static uint64_t mem_released(const struct rd_transport *transport);
 static void mem_expect_releases(struct rd_transport *transport, bool expected);
 static void mem_quiet(struct rd_transport *transport);
-static int mem_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
+static enum rd_outcome mem_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 static void mem_give_back(struct rd_transport *transport, const struct rd_message *message);
 static const char *mem_name(const struct rd_transport *transport);
 static const char *mem_device_name(const struct rd_transport *transport);
@@ -180,20 +181,21 @@ static short mem_poll_events(const struct rd_transport *transport) {
   return POLLIN;
 }
 
-static int mem_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error) {
+static enum rd_outcome mem_send(struct rd_transport *transport, const struct iovec *parts, int count,
+                                struct rd_error *error) {
   struct mem *mem = mem_of(transport);
   size_t bytes = 0;
-  if (mem->count > 0 || refuses(mem)) return 0;
+  if (mem->count > 0 || refuses(mem)) return RD_OUTCOME_AGAIN;
   for (int i = 0; i < count && i < PARTS_MAX; i++) {
     mem->parts[i] = parts[i];
     bytes += parts[i].iov_len;
   }
   if (count > PARTS_MAX || bytes < RD_HEADER_BYTES) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, bytes);
-    return -1;
+    return RD_OUTCOME_FAILED;
   }
   mem->count = count;
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
 // A refusal wakes its owner at once, as a socket that is writable again would.
@@ -265,14 +267,15 @@ static void mem_quiet(struct rd_transport *transport) {
   (void)transport;
 }
 
-static int mem_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
+static enum rd_outcome mem_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
   struct mem *mem = mem_of(transport);
   struct inbox *inbox = own_inbox(mem);
   pthread_mutex_lock(&mem->pair->lock);
   inbox->refused = false;
   struct copy *copy = mem->slots.free_count > 0 ? take_first(inbox) : NULL;
-  int result = copy != NULL ? (fill_slot(mem, copy, message, error) ? 1 : -1) : 0;
-  if (copy == NULL && inbox->count == 0 && is_lost(mem->pair, error)) result = -1;
+  enum rd_outcome result =
+      copy != NULL ? (fill_slot(mem, copy, message, error) ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED) : RD_OUTCOME_AGAIN;
+  if (copy == NULL && inbox->count == 0 && is_lost(mem->pair, error)) result = RD_OUTCOME_FAILED;
   inbox->has_slot = mem->slots.free_count > 0;
   update_wakes(mem->pair);
   pthread_mutex_unlock(&mem->pair->lock);

@@ -40,7 +40,7 @@ struct rd_decoder {
 };
 
 static bool submit(struct rd_decoder *decoder, struct rd_error *error);
-static int take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error);
+static enum rd_outcome take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error);
 static bool is_for_owner(const struct rd_decoder *decoder, const struct entry *entry);
 static void make_block(struct rd_pool_job *job, void *contexts);
 static struct entry *entry_of(struct rd_decoder *decoder, uint64_t number);
@@ -92,16 +92,16 @@ bool rd_decoder_put(struct rd_decoder *decoder, const struct rd_rx_frame *rx_fra
   return true;
 }
 
-int rd_decoder_take(struct rd_decoder *decoder, struct rd_rx_frame *rx_frame, struct rd_error *error) {
-  if (!submit(decoder, error)) return -1;
+enum rd_outcome rd_decoder_take(struct rd_decoder *decoder, struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  if (!submit(decoder, error)) return RD_OUTCOME_FAILED;
   struct rd_pool_job *job = rd_pool_take(decoder->pool);
-  if (job == NULL) return 0;
+  if (job == NULL) return RD_OUTCOME_AGAIN;
   const struct entry *entry = (const struct entry *)(const void *)job;
   decoder->taken++;
   if (!entry->good) *error = entry->error;
-  if (!entry->good) return -1;
+  if (!entry->good) return RD_OUTCOME_FAILED;
   *rx_frame = entry->rx_frame;
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
 bool rd_decoder_is_empty(const struct rd_decoder *decoder) {
@@ -124,29 +124,29 @@ void rd_decoder_woken(struct rd_decoder *decoder) {
 static bool submit(struct rd_decoder *decoder, struct rd_error *error) {
   while (decoder->submitted != decoder->put && rd_pool_pending(decoder->pool) < RD_POOL_JOBS_MOST) {
     struct entry *entry = entry_of(decoder, decoder->submitted);
-    int plain = entry->packed ? take_plain(decoder, entry, error) : 1;
-    if (plain <= 0) return plain == 0;
+    enum rd_outcome plain = entry->packed ? take_plain(decoder, entry, error) : RD_OUTCOME_DONE;
+    if (plain != RD_OUTCOME_DONE) return plain == RD_OUTCOME_AGAIN;
     decoder->submitted++;
     rd_pool_submit(decoder->pool, &entry->job, is_for_owner(decoder, entry));
   }
   return true;
 }
 
-// 1 done, 0 none is free, -1 there is no memory.
-static int take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error) {
+// AGAIN: none is free.
+static enum rd_outcome take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error) {
   unsigned i = 0;
   while (i < decoder->plains_most && decoder->plain_used[i]) i++;
-  if (i == decoder->plains_most) return 0;
+  if (i == decoder->plains_most) return RD_OUTCOME_AGAIN;
   if (decoder->plains[i] == NULL) decoder->plains[i] = rd_pages_allocate(decoder->config.slot_bytes);
   if (decoder->plains[i] == NULL) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory to decompress");
-    return -1;
+    return RD_OUTCOME_FAILED;
   }
   decoder->plain_used[i] = true;
   entry->rx_frame.plain = i + 1;
   entry->plain = decoder->plains[i];
   entry->plain_bytes = decoder->config.slot_bytes;
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
 static bool is_for_owner(const struct rd_decoder *decoder, const struct entry *entry) {

@@ -34,8 +34,8 @@ void rd_decoder_destroy(struct rd_decoder *decoder); // NULL-safe
 
 // Puts a DATA frame in, of whose arrival frame and message are known. False: RD_CODE_DATA_DAMAGED.
 bool rd_decoder_put(struct rd_decoder *decoder, const struct rd_rx_frame *rx_frame, struct rd_error *error);
-// The next one: 1 it is in *rx_frame, 0 not yet, or there is none, -1 failed.
-int rd_decoder_take(struct rd_decoder *decoder, struct rd_rx_frame *rx_frame, struct rd_error *error);
+// The next frame, in order. AGAIN: it is not done yet, or there is none.
+enum rd_outcome rd_decoder_take(struct rd_decoder *decoder, struct rd_rx_frame *rx_frame, struct rd_error *error);
 bool rd_decoder_is_empty(const struct rd_decoder *decoder);
 // The memory that it was decompressed into can be used again.
 void rd_decoder_give_back(struct rd_decoder *decoder, const struct rd_rx_frame *rx_frame);

@@ -85,13 +85,13 @@ void rd_encoder_destroy(struct rd_encoder *encoder) {
   free(encoder);
 }
 
-int rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame *frame, const unsigned char *bytes, size_t count,
-                   uint64_t released, struct rd_error *error) {
+enum rd_outcome rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame *frame, const unsigned char *bytes,
+                               size_t count, uint64_t released, struct rd_error *error) {
   struct block *block = free_block(encoder, released);
-  if (block == NULL) return 0;
+  if (block == NULL) return RD_OUTCOME_AGAIN;
   if (count > encoder->config.most_bytes) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory to make a frame of %zu bytes", count);
-    return -1;
+    return RD_OUTCOME_FAILED;
   }
   block->frame = *frame;
   block->bytes = bytes;
@@ -102,26 +102,27 @@ int rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame *frame, con
   block->free_at = UINT64_MAX;
   bool protects = block->protection != RD_PROTECTION_NONE;
   block->frame.flags |= rd_protection_flag(block->protection);
-  if (protects && !rd_seal_next(encoder->config.seal, &block->frame, &block->turn, error)) return -1;
+  if (protects && !rd_seal_next(encoder->config.seal, &block->frame, &block->turn, error)) return RD_OUTCOME_FAILED;
   rd_pool_submit(encoder->pool, &block->job, is_for_owner(encoder, block));
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
-int rd_encoder_next(struct rd_encoder *encoder, struct iovec parts[RD_ENCODER_PARTS], struct rd_error *error) {
+enum rd_outcome rd_encoder_next(struct rd_encoder *encoder, struct iovec parts[RD_ENCODER_PARTS],
+                                struct rd_error *error) {
   if (encoder->next == NULL) {
     struct rd_pool_job *job = rd_pool_take(encoder->pool);
-    if (job == NULL) return 0;
+    if (job == NULL) return RD_OUTCOME_AGAIN;
     struct block *block = (struct block *)(void *)job;
     if (block->packs) rd_shrinking_tried(&encoder->shrinking, block->shrank);
     if (!block->good) *error = block->error;
-    if (!block->good) return -1;
+    if (!block->good) return RD_OUTCOME_FAILED;
     encoder->next = block;
   }
   struct block *next = encoder->next;
   parts[0] = (struct iovec){next->header, RD_HEADER_BYTES};
   parts[1] = (struct iovec){(unsigned char *)(uintptr_t)next->body, next->body_bytes};
   parts[2] = (struct iovec){next->tag, next->protection == RD_PROTECTION_MAC ? RD_TAG_BYTES : 0};
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
 void rd_encoder_sent(struct rd_encoder *encoder, uint64_t number) {

@@ -4,6 +4,7 @@
 #ifndef RD_ENCODER_H
 #define RD_ENCODER_H
 
+#include "base/outcome.h"
 #include "crypto/seal.h"
 
 #include <sys/uio.h>
@@ -33,11 +34,12 @@ struct rd_encoder *rd_encoder_create(const struct rd_encoder_config *config, str
 void rd_encoder_destroy(struct rd_encoder *encoder); // NULL-safe; waits for what is in work
 
 // Puts a block in; `frame` is its header so far, `released` the transport's count. Its bytes must stay until it was
-// acknowledged. 1 done, 0 there is no scratch memory free, -1 failed.
-int rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame *frame, const unsigned char *bytes, size_t count,
-                   uint64_t released, struct rd_error *error);
-// The next message: 1 it is in `parts`, 0 not yet, -1 failed. It is the same one until rd_encoder_sent().
-int rd_encoder_next(struct rd_encoder *encoder, struct iovec parts[RD_ENCODER_PARTS], struct rd_error *error);
+// acknowledged. AGAIN: no scratch memory is free.
+enum rd_outcome rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame *frame, const unsigned char *bytes,
+                               size_t count, uint64_t released, struct rd_error *error);
+// The next message. It is the same one until rd_encoder_sent().
+enum rd_outcome rd_encoder_next(struct rd_encoder *encoder, struct iovec parts[RD_ENCODER_PARTS],
+                                struct rd_error *error);
 // That message was accepted by the transport, as its `number`th, from 1.
 void rd_encoder_sent(struct rd_encoder *encoder, uint64_t number);
 // Is anything in it that the transport has not accepted?

@@ -106,19 +106,19 @@ bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport
   return connect->adopted;
 }
 
-int rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
+enum rd_outcome rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
   for (size_t i = 0; i < 2; i++) accept_connectors(connect, &connect->listeners[i]);
   take_dialed(connect);
-  if (service_pending(connect)) return 1;
-  if (!all_attempts_failed(connect)) return 0;
+  if (service_pending(connect)) return RD_OUTCOME_DONE;
+  if (!all_attempts_failed(connect)) return RD_OUTCOME_AGAIN;
   *error = connect->dialer.failure;
   rd_dialer_clear(&connect->dialer);
   connect->adopted = false;
   connect->tried_epoch++; // somebody may have taken one of them for the first connection
-  return -1;
+  return RD_OUTCOME_FAILED;
 }
 
-int rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
+enum rd_outcome rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
   size_t index = rd_pending_list_drop_rdma_but(&connect->pending_list, connect->ready);
   struct rd_pending_entry *entry = &connect->pending_list.each[index];
   *connection = make_connection(connect, entry->pending, error);
@@ -126,11 +126,11 @@ int rd_connect_take(struct rd_connect *connect, struct rd_connection **connectio
     // What an rdma device lacks, TCP may not need.
     bool is_hopeless = error->code == RD_CODE_INTERNAL && !entry->rdma;
     pending_failed(connect, index, error);
-    return is_hopeless ? -1 : 0;
+    return is_hopeless ? RD_OUTCOME_FAILED : RD_OUTCOME_AGAIN;
   }
   keep_origin(connect, entry, *connection);
   while (connect->pending_list.count > 0) rd_pending_list_drop(&connect->pending_list, connect->pending_list.count - 1);
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
 bool rd_connect_again(struct rd_connect *connect) {
@@ -181,10 +181,10 @@ static void accept_connectors(struct rd_connect *connect, struct listener *liste
   if (rd_now_ms() < listener->again_at_ms) return;
   listener->again_at_ms = 0;
   for (unsigned taken = 0; listener->connector != NULL && taken < TAKEN_AT_ONCE; taken++) {
-    int accepted = listener->connector->ops->accept(listener->connector, &transport, &error);
+    enum rd_outcome accepted = listener->connector->ops->accept(listener->connector, &transport, &error);
     // Out of descriptors or memory: whoever waits there would wake us again at once.
-    if (accepted < 0) listener->again_at_ms = rd_now_ms() + PAUSE_MS;
-    if (accepted <= 0) return;
+    if (accepted == RD_OUTCOME_FAILED) listener->again_at_ms = rd_now_ms() + PAUSE_MS;
+    if (accepted != RD_OUTCOME_DONE) return;
     char peer[RD_PENDING_PEER_BYTES];
     snprintf(peer, sizeof peer, "%s", transport->ops->peer_name(transport));
     // What is short for one connector is no reason to end the listener.
@@ -291,13 +291,13 @@ static bool is_here(const char *peer) {
 static bool service_pending(struct rd_connect *connect) {
   for (size_t i = 0; i < connect->pending_list.count;) {
     struct rd_error why;
-    int serviced = rd_pending_service(connect->pending_list.each[i].pending, &why);
-    if (serviced < 0) {
+    enum rd_outcome serviced = rd_pending_service(connect->pending_list.each[i].pending, &why);
+    if (serviced == RD_OUTCOME_FAILED) {
       pending_failed(connect, i, &why);
       continue;
     }
     connect->ready = i;
-    if (serviced > 0) return true;
+    if (serviced == RD_OUTCOME_DONE) return true;
     i++;
   }
   return false;
@@ -370,7 +370,7 @@ static void choose(const struct rd_connect *connect, struct rd_connection *conne
   struct rd_error ignored;
   if (connect->config.role == RD_ROLE_SENDER)
     rd_connection_choose(connection);
-  else if (rd_connection_send(connection, RD_FRAME_PONG, 0, NULL, 0, &ignored) > 0)
+  else if (rd_connection_send(connection, RD_FRAME_PONG, 0, NULL, 0, &ignored) == RD_OUTCOME_DONE)
     (void)rd_connection_flush(connection, &ignored);
 }
 

@@ -60,12 +60,12 @@ bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addres
 bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool is_dialer,
                       struct rd_error *error);
 
-// Goes on as far as it can: 1 somebody is there whom rd_connect_take() is to be called for, 0 not yet, -1 the last of
-// the dials failed (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialing again is possible.
-int rd_connect_service(struct rd_connect *connect, struct rd_error *error);
-// 1 and the connection, newer than all before it; of an earlier one the device's memory must have been given back. 0:
-// nothing came of it, and connecting goes on; -1 there is no memory here for this one, nor for any other.
-int rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error);
+// Goes on as far as it can. DONE: rd_connect_take() is to be called. FAILED: the last of the dials failed
+// (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialing again is possible.
+enum rd_outcome rd_connect_service(struct rd_connect *connect, struct rd_error *error);
+// The connection, newer than all before it; of an earlier one the device's memory must have been given back. AGAIN:
+// nothing came of it, and connecting goes on. FAILED: there is no memory here for this one, nor for any other.
+enum rd_outcome rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error);
 
 // The connection is broken, or silent: whoever dialed dials again, until it is refused; a listener listens anyway.
 // False: there is no way to another one.

@@ -121,10 +121,10 @@ bool rd_connection_register(struct rd_connection *connection, const void *memory
   return rd_registered_add(&connection->registered, memory, bytes, error);
 }
 
-int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
-                       const unsigned char *payload, size_t bytes, struct rd_error *error) {
-  int sent = rd_tx_send(&connection->tx, type, offset, payload, bytes, error);
-  if (sent == 0) connection->transport->ops->expect_releases(connection->transport, true);
+enum rd_outcome rd_connection_send(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
+                                   const unsigned char *payload, size_t bytes, struct rd_error *error) {
+  enum rd_outcome sent = rd_tx_send(&connection->tx, type, offset, payload, bytes, error);
+  if (sent == RD_OUTCOME_AGAIN) connection->transport->ops->expect_releases(connection->transport, true);
   return sent;
 }
 
@@ -141,15 +141,16 @@ bool rd_connection_drained(struct rd_connection *connection) {
   return drained;
 }
 
-int rd_connection_receive(struct rd_connection *connection, struct rd_rx_frame *rx_frame, struct rd_error *error) {
+enum rd_outcome rd_connection_receive(struct rd_connection *connection, struct rd_rx_frame *rx_frame,
+                                      struct rd_error *error) {
   for (;;) {
     bool held;
-    int taken = rd_rx_ready(&connection->rx, rx_frame, error);
-    if (taken != 0) return taken;
+    enum rd_outcome taken = rd_rx_ready(&connection->rx, rx_frame, error);
+    if (taken != RD_OUTCOME_AGAIN) return taken;
     taken = rd_rx_next(&connection->rx, rx_frame, &held, error);
-    if (taken <= 0) return taken;
+    if (taken != RD_OUTCOME_DONE) return taken;
     if (held) continue;
-    if (!rd_keepalive_take(&connection->keepalive, &rx_frame->header, rd_now_ns())) return 1;
+    if (!rd_keepalive_take(&connection->keepalive, &rx_frame->header, rd_now_ns())) return RD_OUTCOME_DONE;
     rd_connection_give_back(connection, rx_frame);
   }
 }
@@ -184,19 +185,19 @@ bool rd_connection_send_final(struct rd_connection *connection, enum rd_frame_ty
                               const unsigned char *payload, size_t bytes, int64_t most_ms, struct rd_error *error) {
   int64_t until_ms = rd_now_ms() + most_ms;
   struct rd_rx_frame rx_frame;
-  int sent = 0;
+  enum rd_outcome sent = RD_OUTCOME_AGAIN;
   rd_tx_close(&connection->tx);
   rd_rx_close(&connection->rx);
   for (;;) {
-    if (sent == 0) sent = rd_connection_send(connection, type, offset, payload, bytes, error);
-    if (sent < 0 || !rd_connection_flush(connection, error)) return false;
-    int received;
-    while ((received = rd_connection_receive(connection, &rx_frame, error)) > 0) {
+    if (sent == RD_OUTCOME_AGAIN) sent = rd_connection_send(connection, type, offset, payload, bytes, error);
+    if (sent == RD_OUTCOME_FAILED || !rd_connection_flush(connection, error)) return false;
+    enum rd_outcome received;
+    while ((received = rd_connection_receive(connection, &rx_frame, error)) == RD_OUTCOME_DONE) {
       if (rx_frame.header.type == RD_FRAME_BYE || rx_frame.header.type == RD_FRAME_ABORT) return true;
       rd_connection_give_back(connection, &rx_frame);
     }
     int64_t left_ms = until_ms - rd_now_ms();
-    if (received < 0) return false;
+    if (received == RD_OUTCOME_FAILED) return false;
     if (left_ms <= 0) return true;
     rd_wait_fd(rd_connection_poll_fd(connection), rd_connection_poll_events(connection),
                looks_again(connection) ? 0 : (int)left_ms);
@@ -270,14 +271,14 @@ static bool has_room(const struct rd_connection *connection, struct rd_error *er
 static bool pay_life_signs(struct rd_connection *connection, struct rd_error *error) {
   struct rd_keepalive *keepalive = &connection->keepalive;
   if (keepalive->pong_pending) {
-    int sent = rd_connection_send(connection, RD_FRAME_PONG, keepalive->pong_number, NULL, 0, error);
-    if (sent < 0) return false;
-    keepalive->pong_pending = sent == 0;
+    enum rd_outcome sent = rd_connection_send(connection, RD_FRAME_PONG, keepalive->pong_number, NULL, 0, error);
+    if (sent == RD_OUTCOME_FAILED) return false;
+    keepalive->pong_pending = sent == RD_OUTCOME_AGAIN;
   }
   if (keepalive->ping_pending) {
-    int sent = rd_connection_send(connection, RD_FRAME_PING, keepalive->pings, NULL, 0, error);
-    if (sent < 0) return false;
-    if (sent > 0) rd_keepalive_pinged(keepalive, rd_now_ns());
+    enum rd_outcome sent = rd_connection_send(connection, RD_FRAME_PING, keepalive->pings, NULL, 0, error);
+    if (sent == RD_OUTCOME_FAILED) return false;
+    if (sent == RD_OUTCOME_DONE) rd_keepalive_pinged(keepalive, rd_now_ns());
   }
   return true;
 }

@@ -57,21 +57,21 @@ size_t rd_connection_register_most_bytes(const struct rd_connection *connection)
 // Makes memory known from which DATA will be sent. It must stay until the connection is destroyed.
 bool rd_connection_register(struct rd_connection *connection, const void *memory, size_t bytes, struct rd_error *error);
 
-// Sends one frame: 1 accepted, 0 not now (try again after poll), -1 failed. The payload of a DATA frame must stay as it
-// is until rd_connection_drained(), or until it was acknowledged; any other payload is copied. END waits for all DATA
-// before it; other frames may overtake DATA that is being compressed or sealed.
-int rd_connection_send(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
-                       const unsigned char *payload, size_t bytes, struct rd_error *error);
+// Sends one frame. AGAIN: try again after poll. The payload of a DATA frame must stay as it is until
+// rd_connection_drained(), or until it was acknowledged; any other payload is copied. END waits for all DATA before it;
+// other frames may overtake DATA that is being compressed or sealed.
+enum rd_outcome rd_connection_send(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
+                                   const unsigned char *payload, size_t bytes, struct rd_error *error);
 // Pushes what was accepted, as far as goes without waiting, and answers a PING.
 bool rd_connection_flush(struct rd_connection *connection, struct rd_error *error);
 // True when everything that was accepted is on its way and its memory is free; else the descriptor tells when it may
-// be, until rd_connection_receive() gives 0.
+// be, until rd_connection_receive() gives RD_OUTCOME_AGAIN.
 bool rd_connection_drained(struct rd_connection *connection);
 
-// The next frame: 1 one is in *rx_frame, 0 none yet, or enough for now, -1 failed (RD_CODE_PEER_LOST,
-// RD_CODE_DATA_DAMAGED). PING and PONG are dealt with inside. Call it until 0, then wait for rd_connection_timeout_ms()
-// at most.
-int rd_connection_receive(struct rd_connection *connection, struct rd_rx_frame *rx_frame, struct rd_error *error);
+// The next frame. AGAIN: none yet, or enough for now; wait for rd_connection_timeout_ms() at most. FAILED:
+// RD_CODE_PEER_LOST, RD_CODE_DATA_DAMAGED. PING and PONG are dealt with inside.
+enum rd_outcome rd_connection_receive(struct rd_connection *connection, struct rd_rx_frame *rx_frame,
+                                      struct rd_error *error);
 // The frame's payload, of an frame that was received, belongs to the connection again.
 void rd_connection_give_back(struct rd_connection *connection, const struct rd_rx_frame *rx_frame);
 // The descriptor was just polled, and told nothing.

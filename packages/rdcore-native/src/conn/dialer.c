@@ -17,8 +17,9 @@
 #define ADDRESS_WORDS_BYTES 320u
 
 static void begin(struct rd_dialer *dialer, struct rd_attempt *attempt);
-static int accept_from(struct rd_dialer *dialer, struct rd_attempt *attempt, struct rd_transport **transport);
-static int try_longer(struct rd_dialer *dialer, struct rd_attempt *attempt);
+static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *attempt,
+                                   struct rd_transport **transport);
+static enum rd_outcome try_longer(struct rd_dialer *dialer, struct rd_attempt *attempt);
 static void no_answer(const struct rd_dialer *dialer, const struct rd_attempt *attempt, struct rd_error *error);
 static void failed(struct rd_dialer *dialer, struct rd_attempt *attempt, int number, const struct rd_error *error);
 static bool waits_for_rdma(const struct rd_dialer *dialer, const struct rd_attempt *attempt);
@@ -77,7 +78,7 @@ bool rd_dialer_next(struct rd_dialer *dialer, struct rd_transport **transport, c
   for (size_t i = 0; i < dialer->count; i++) {
     struct rd_attempt *attempt = &dialer->each[i];
     if (attempt->try_at_ms > 0 && attempt->try_at_ms <= rd_now_ms()) begin(dialer, attempt);
-    if (attempt->connector == NULL || accept_from(dialer, attempt, transport) <= 0) continue;
+    if (attempt->connector == NULL || accept_from(dialer, attempt, transport) != RD_OUTCOME_DONE) continue;
     rd_connector_destroy(attempt->connector);
     attempt->connector = NULL;
     *address = &attempt->address;
@@ -144,28 +145,29 @@ static void begin(struct rd_dialer *dialer, struct rd_attempt *attempt) {
   if (attempt->connector == NULL) failed(dialer, attempt, errno, &error);
 }
 
-// 1: there is a connection; 0 not yet; -1 it failed, and may wait to be tried again.
-static int accept_from(struct rd_dialer *dialer, struct rd_attempt *attempt, struct rd_transport **transport) {
+// FAILED: it may wait to be tried again.
+static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *attempt,
+                                   struct rd_transport **transport) {
   struct rd_error error;
-  int accepted = attempt->connector->ops->accept(attempt->connector, transport, &error);
+  enum rd_outcome accepted = attempt->connector->ops->accept(attempt->connector, transport, &error);
   int number = errno;
-  if (accepted == 0 && rd_now_ms() >= until_ms(dialer, attempt)) {
+  if (accepted == RD_OUTCOME_AGAIN && rd_now_ms() >= until_ms(dialer, attempt)) {
     if (dialer->again) return try_longer(dialer, attempt);
     no_answer(dialer, attempt, &error);
     number = ETIMEDOUT;
-    accepted = -1;
+    accepted = RD_OUTCOME_FAILED;
   }
-  if (accepted < 0) failed(dialer, attempt, number, &error);
+  if (accepted == RD_OUTCOME_FAILED) failed(dialer, attempt, number, &error);
   return accepted;
 }
 
 // Another attempt in place of this one.
-static int try_longer(struct rd_dialer *dialer, struct rd_attempt *attempt) {
+static enum rd_outcome try_longer(struct rd_dialer *dialer, struct rd_attempt *attempt) {
   dialer->attempt_ms = 2 * dialer->attempt_ms < ATTEMPT_MOST_MS ? 2 * dialer->attempt_ms : ATTEMPT_MOST_MS;
   rd_connector_destroy(attempt->connector);
   attempt->connector = NULL;
   begin(dialer, attempt);
-  return 0;
+  return RD_OUTCOME_AGAIN;
 }
 
 static void no_answer(const struct rd_dialer *dialer, const struct rd_attempt *attempt, struct rd_error *error) {

@@ -23,13 +23,13 @@ struct rd_pending {
   uint64_t sent;
 };
 
-static int shake_hands(struct rd_pending *pending, struct rd_error *error);
-static int hear_last(struct rd_pending *pending, struct rd_error *error);
-static int await_choice(struct rd_pending *pending, struct rd_error *error);
+static enum rd_outcome shake_hands(struct rd_pending *pending, struct rd_error *error);
+static enum rd_outcome hear_last(struct rd_pending *pending, struct rd_error *error);
+static enum rd_outcome await_choice(struct rd_pending *pending, struct rd_error *error);
 static bool is_choice(struct rd_pending *pending, const struct rd_message *message, struct rd_error *error);
 static bool take_in(struct rd_pending *pending, struct rd_error *error);
 static bool put_out(struct rd_pending *pending, struct rd_error *error);
-static int send_payload(struct rd_pending *pending, struct rd_error *error);
+static enum rd_outcome send_payload(struct rd_pending *pending, struct rd_error *error);
 
 struct rd_pending *rd_pending_create(struct rd_transport *transport, const struct rd_identity *identity,
                                      enum rd_role role, bool is_dialer, const struct rd_hello *mine, int64_t until_ms,
@@ -63,13 +63,13 @@ void rd_pending_adapt_slots(struct rd_pending *pending) {
   rd_handshake_adapt_slots(pending->handshake);
 }
 
-int rd_pending_service(struct rd_pending *pending, struct rd_error *error) {
-  int serviced = pending->authenticated ? 1 : shake_hands(pending, error);
-  if (serviced > 0 && pending->role == RD_ROLE_RECEIVER) serviced = await_choice(pending, error);
-  if (serviced != 0 || rd_now_ms() < pending->until_ms) return serviced;
+enum rd_outcome rd_pending_service(struct rd_pending *pending, struct rd_error *error) {
+  enum rd_outcome serviced = pending->authenticated ? RD_OUTCOME_DONE : shake_hands(pending, error);
+  if (serviced == RD_OUTCOME_DONE && pending->role == RD_ROLE_RECEIVER) serviced = await_choice(pending, error);
+  if (serviced != RD_OUTCOME_AGAIN || rd_now_ms() < pending->until_ms) return serviced;
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s did not %s in time", rd_pending_peer(pending),
                pending->authenticated ? "use its connection" : "answer the handshake");
-  return -1;
+  return RD_OUTCOME_FAILED;
 }
 
 bool rd_pending_authenticated(const struct rd_pending *pending) {
@@ -100,37 +100,36 @@ const char *rd_pending_peer(const struct rd_pending *pending) {
   return pending->transport->ops->peer_name(pending->transport);
 }
 
-// 1 authenticated, 0 not yet, -1 failed.
-static int shake_hands(struct rd_pending *pending, struct rd_error *error) {
+static enum rd_outcome shake_hands(struct rd_pending *pending, struct rd_error *error) {
   struct rd_error ignored;
   if (!put_out(pending, error)) return hear_last(pending, error);
   if (!take_in(pending, error)) {
     put_out(pending, &ignored); // the alert that says why
-    return -1;
+    return RD_OUTCOME_FAILED;
   }
-  if (!put_out(pending, error)) return -1;
+  if (!put_out(pending, error)) return RD_OUTCOME_FAILED;
   bool out = pending->unsent_bytes == 0 && pending->transport->ops->released(pending->transport) == pending->sent;
-  if (!out || !rd_handshake_complete(pending->handshake)) return 0;
+  if (!out || !rd_handshake_complete(pending->handshake)) return RD_OUTCOME_AGAIN;
   pending->authenticated = rd_handshake_take(pending->handshake, &pending->agreement, error);
-  return pending->authenticated ? 1 : -1;
+  return pending->authenticated ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
-// What the peer said before it went tells more than that it went. Returns -1.
-static int hear_last(struct rd_pending *pending, struct rd_error *error) {
+// What the peer said before it went tells more than that it went. Returns FAILED.
+static enum rd_outcome hear_last(struct rd_pending *pending, struct rd_error *error) {
   struct rd_error last;
   if (rd_code_is_loss(error->code) && !take_in(pending, &last) && !rd_code_is_loss(last.code)) *error = last;
-  return -1;
+  return RD_OUTCOME_FAILED;
 }
 
 // Takes one frame only: what follows it may need the memory for data.
-static int await_choice(struct rd_pending *pending, struct rd_error *error) {
+static enum rd_outcome await_choice(struct rd_pending *pending, struct rd_error *error) {
   struct rd_transport *transport = pending->transport;
   struct rd_message message;
-  int received = transport->ops->receive(transport, &message, error);
-  if (received <= 0) return received;
+  enum rd_outcome received = transport->ops->receive(transport, &message, error);
+  if (received != RD_OUTCOME_DONE) return received;
   bool chosen = is_choice(pending, &message, error);
   transport->ops->give_back(transport, &message);
-  return chosen ? 1 : -1;
+  return chosen ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
 static bool is_choice(struct rd_pending *pending, const struct rd_message *message, struct rd_error *error) {
@@ -151,8 +150,8 @@ static bool take_in(struct rd_pending *pending, struct rd_error *error) {
   struct rd_transport *transport = pending->transport;
   while (!rd_handshake_complete(pending->handshake)) {
     struct rd_message message;
-    int received = transport->ops->receive(transport, &message, error);
-    if (received <= 0) return received == 0;
+    enum rd_outcome received = transport->ops->receive(transport, &message, error);
+    if (received != RD_OUTCOME_DONE) return received == RD_OUTCOME_AGAIN;
     struct rd_frame frame;
     bool good = rd_frame_decode(message.data, message.bytes, &frame, error);
     if (good && frame.type != RD_FRAME_HANDSHAKE) {
@@ -178,19 +177,19 @@ static bool put_out(struct rd_pending *pending, struct rd_error *error) {
       pending->unsent_bytes = rd_handshake_output(pending->handshake, pending->payload, sizeof pending->payload);
       if (pending->unsent_bytes == 0) return true;
     }
-    int sent = send_payload(pending, error);
-    if (sent <= 0) return sent == 0;
+    enum rd_outcome sent = send_payload(pending, error);
+    if (sent != RD_OUTCOME_DONE) return sent == RD_OUTCOME_AGAIN;
   }
 }
 
-static int send_payload(struct rd_pending *pending, struct rd_error *error) {
+static enum rd_outcome send_payload(struct rd_pending *pending, struct rd_error *error) {
   struct rd_frame frame = {.type = RD_FRAME_HANDSHAKE};
   rd_frame_encode(&frame, pending->header);
   struct iovec parts[] = {{pending->header, RD_HEADER_BYTES}, {pending->payload, pending->unsent_bytes}};
   struct rd_transport *transport = pending->transport;
-  int sent = transport->ops->send(transport, parts, 2, error);
-  if (sent <= 0) return sent;
+  enum rd_outcome sent = transport->ops->send(transport, parts, 2, error);
+  if (sent != RD_OUTCOME_DONE) return sent;
   pending->sent++;
   pending->unsent_bytes = 0;
-  return 1;
+  return RD_OUTCOME_DONE;
 }

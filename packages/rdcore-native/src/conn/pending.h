@@ -20,14 +20,14 @@ void rd_pending_destroy(struct rd_pending *pending); // NULL-safe
 // See rd_handshake_adapt_slots().
 void rd_pending_adapt_slots(struct rd_pending *pending);
 
-// Goes on as far as it can without waiting: 1 authenticated (at the receiver: and chosen, by a PING that is still to be
-// answered), 0 not yet, -1 failed (the other side was told why).
-int rd_pending_service(struct rd_pending *pending, struct rd_error *error);
+// Goes on as far as it can. DONE: authenticated, and at the receiver chosen by a PING, which is still to be answered.
+// FAILED: the alert that says why was sent to the peer.
+enum rd_outcome rd_pending_service(struct rd_pending *pending, struct rd_error *error);
 // The peer holds the key.
 bool rd_pending_authenticated(const struct rd_pending *pending);
 // See rd_handshake_named_key().
 bool rd_pending_named_key(const struct rd_pending *pending);
-// After 1: hands over the transport and what was agreed; the pending connection can then only be destroyed.
+// After DONE: hands over the transport and what was agreed; the pending connection can then only be destroyed.
 void rd_pending_take(struct rd_pending *pending, struct rd_transport **transport, struct rd_agreement *agreement);
 
 int64_t rd_pending_until_ms(const struct rd_pending *pending);

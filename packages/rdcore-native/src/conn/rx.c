@@ -10,7 +10,7 @@
 
 static bool make_small(struct rd_rx *rx, struct rd_error *error);
 static bool make_decoder(struct rd_rx *rx, unsigned jobs, struct rd_error *error);
-static int take_message(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
+static enum rd_outcome take_message(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool open_frame(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool is_as_agreed(const struct rd_agreement *agreement, const struct rd_frame *frame);
 static bool make_small_copy(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
@@ -36,20 +36,20 @@ void rd_rx_free(struct rd_rx *rx) {
   rd_slots_free(&rx->small);
 }
 
-int rd_rx_ready(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
-  if (rx->decoder == NULL) return 0;
-  int taken = rd_decoder_take(rx->decoder, rx_frame, error);
-  if (taken != 0 || !rx->is_last_held || !rd_decoder_is_empty(rx->decoder)) return taken;
+enum rd_outcome rd_rx_ready(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  if (rx->decoder == NULL) return RD_OUTCOME_AGAIN;
+  enum rd_outcome taken = rd_decoder_take(rx->decoder, rx_frame, error);
+  if (taken != RD_OUTCOME_AGAIN || !rx->is_last_held || !rd_decoder_is_empty(rx->decoder)) return taken;
   rx->is_last_held = false;
   *rx_frame = rx->last;
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
-int rd_rx_next(struct rd_rx *rx, struct rd_rx_frame *rx_frame, bool *held, struct rd_error *error) {
+enum rd_outcome rd_rx_next(struct rd_rx *rx, struct rd_rx_frame *rx_frame, bool *held, struct rd_error *error) {
   *held = false;
-  int taken = take_message(rx, rx_frame, error);
-  if (taken <= 0) return taken;
-  return hold_back(rx, rx_frame, held, error) ? 1 : -1;
+  enum rd_outcome taken = take_message(rx, rx_frame, error);
+  if (taken != RD_OUTCOME_DONE) return taken;
+  return hold_back(rx, rx_frame, held, error) ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
 void rd_rx_give_back(struct rd_rx *rx, const struct rd_rx_frame *rx_frame) {
@@ -86,15 +86,16 @@ static bool make_decoder(struct rd_rx *rx, unsigned jobs, struct rd_error *error
 }
 
 // DATA as it came.
-static int take_message(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
+static enum rd_outcome take_message(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   struct rd_transport *transport = rx->transport;
   *rx_frame = (struct rd_rx_frame){0};
   rx->has_more = rx->received == FRAMES_AT_ONCE;
-  int received = rx->has_more ? 0 : transport->ops->receive(transport, &rx_frame->message, error);
-  rx->received = received > 0 ? rx->received + 1 : 0;
-  if (received == 0) transport->ops->expect_releases(transport, false); // until somebody asks again
-  if (received <= 0) return received;
-  return open_frame(rx, rx_frame, error) ? 1 : -1;
+  enum rd_outcome received =
+      rx->has_more ? RD_OUTCOME_AGAIN : transport->ops->receive(transport, &rx_frame->message, error);
+  rx->received = received == RD_OUTCOME_DONE ? rx->received + 1 : 0;
+  if (received == RD_OUTCOME_AGAIN) transport->ops->expect_releases(transport, false); // until somebody asks again
+  if (received != RD_OUTCOME_DONE) return received;
+  return open_frame(rx, rx_frame, error) ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
 // But for the seal, or the MAC, of DATA.

@@ -22,13 +22,13 @@ static bool make_encoder(struct rd_tx *tx, struct rd_registered *registered, con
                          int compress_level, unsigned jobs, struct rd_error *error);
 static bool make_scratch(struct rd_tx *tx, struct rd_registered *registered, bool seals,
                          struct rd_encoder_config *config, struct rd_error *error);
-static int send_data(struct rd_tx *tx, const struct rd_frame *frame, const unsigned char *payload, size_t bytes,
-                     struct rd_error *error);
+static enum rd_outcome send_data(struct rd_tx *tx, const struct rd_frame *frame, const unsigned char *payload,
+                                 size_t bytes, struct rd_error *error);
 static struct rd_outgoing *free_outgoing(const struct rd_tx *tx);
 static void stage(struct rd_tx *tx, struct rd_outgoing *outgoing, const unsigned char *body, size_t bytes);
 static bool offer_staged(struct rd_tx *tx, struct rd_error *error);
 static bool offer_outbound(struct rd_tx *tx, struct rd_error *error);
-static int offer_message(struct rd_tx *tx, const struct iovec *parts, int count, struct rd_error *error);
+static enum rd_outcome offer_message(struct rd_tx *tx, const struct iovec *parts, int count, struct rd_error *error);
 
 bool rd_tx_begin(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
                  int compress_level, unsigned jobs, struct rd_error *error) {
@@ -55,23 +55,24 @@ size_t rd_tx_own_bytes(void) {
   return rd_pages_round(OUTGOING_MOST * sizeof(struct rd_outgoing));
 }
 
-int rd_tx_send(struct rd_tx *tx, enum rd_frame_type type, uint64_t offset, const unsigned char *payload, size_t bytes,
-               struct rd_error *error) {
-  if (!rd_tx_offer(tx, error)) return -1;
+enum rd_outcome rd_tx_send(struct rd_tx *tx, enum rd_frame_type type, uint64_t offset, const unsigned char *payload,
+                           size_t bytes, struct rd_error *error) {
+  if (!rd_tx_offer(tx, error)) return RD_OUTCOME_FAILED;
   struct rd_frame frame = {.type = type, .epoch = tx->epoch, .offset = offset};
   if (type == RD_FRAME_DATA && tx->encoder != NULL) return send_data(tx, &frame, payload, bytes, error);
   bool waits = type == RD_FRAME_END && tx->encoder != NULL && !rd_encoder_is_empty(tx->encoder);
   struct rd_outgoing *outgoing = tx->is_staged || waits ? NULL : free_outgoing(tx);
-  if (outgoing == NULL) return 0;
+  if (outgoing == NULL) return RD_OUTCOME_AGAIN;
   if (type == RD_FRAME_DATA) {
     rd_frame_encode(&frame, outgoing->header);
     stage(tx, outgoing, payload, bytes);
     tx->wire_bytes += RD_HEADER_BYTES + bytes;
   } else {
-    if (!rd_seal_seal(tx->seal, &frame, payload, bytes, outgoing->header, outgoing->sealed, error)) return -1;
+    if (!rd_seal_seal(tx->seal, &frame, payload, bytes, outgoing->header, outgoing->sealed, error))
+      return RD_OUTCOME_FAILED;
     stage(tx, outgoing, outgoing->sealed, bytes + RD_TAG_BYTES);
   }
-  return rd_tx_offer(tx, error) ? 1 : -1;
+  return rd_tx_offer(tx, error) ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
 bool rd_tx_offer(struct rd_tx *tx, struct rd_error *error) {
@@ -129,12 +130,12 @@ static bool make_scratch(struct rd_tx *tx, struct rd_registered *registered, boo
   return tx->scratch != NULL;
 }
 
-static int send_data(struct rd_tx *tx, const struct rd_frame *frame, const unsigned char *payload, size_t bytes,
-                     struct rd_error *error) {
+static enum rd_outcome send_data(struct rd_tx *tx, const struct rd_frame *frame, const unsigned char *payload,
+                                 size_t bytes, struct rd_error *error) {
   uint64_t released = tx->transport->ops->released(tx->transport);
-  int put = rd_encoder_put(tx->encoder, frame, payload, bytes, released, error);
-  if (put <= 0) return put;
-  return rd_tx_offer(tx, error) ? 1 : -1;
+  enum rd_outcome put = rd_encoder_put(tx->encoder, frame, payload, bytes, released, error);
+  if (put != RD_OUTCOME_DONE) return put;
+  return rd_tx_offer(tx, error) ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
 static struct rd_outgoing *free_outgoing(const struct rd_tx *tx) {
@@ -151,9 +152,9 @@ static void stage(struct rd_tx *tx, struct rd_outgoing *outgoing, const unsigned
 
 static bool offer_staged(struct rd_tx *tx, struct rd_error *error) {
   if (!tx->is_staged) return true;
-  int sent = offer_message(tx, tx->staged, 2, error);
-  tx->is_staged = sent == 0;
-  return sent >= 0;
+  enum rd_outcome sent = offer_message(tx, tx->staged, 2, error);
+  tx->is_staged = sent == RD_OUTCOME_AGAIN;
+  return sent != RD_OUTCOME_FAILED;
 }
 
 static bool offer_outbound(struct rd_tx *tx, struct rd_error *error) {
@@ -163,10 +164,10 @@ static bool offer_outbound(struct rd_tx *tx, struct rd_error *error) {
       tx->transport->ops->expect_releases(tx->transport, true);
       return true;
     }
-    int next = rd_encoder_next(tx->encoder, parts, error);
-    if (next <= 0) return next == 0;
-    int sent = offer_message(tx, parts, RD_ENCODER_PARTS, error);
-    if (sent <= 0) return sent == 0;
+    enum rd_outcome next = rd_encoder_next(tx->encoder, parts, error);
+    if (next != RD_OUTCOME_DONE) return next == RD_OUTCOME_AGAIN;
+    enum rd_outcome sent = offer_message(tx, parts, RD_ENCODER_PARTS, error);
+    if (sent != RD_OUTCOME_DONE) return sent == RD_OUTCOME_AGAIN;
     rd_encoder_sent(tx->encoder, tx->accepted);
     for (int i = 0; i < RD_ENCODER_PARTS; i++) tx->wire_bytes += parts[i].iov_len;
   }
@@ -174,14 +175,14 @@ static bool offer_outbound(struct rd_tx *tx, struct rd_error *error) {
 }
 
 // As the transport's send(), but one refusal is followed by a flush and a second try.
-static int offer_message(struct rd_tx *tx, const struct iovec *parts, int count, struct rd_error *error) {
+static enum rd_outcome offer_message(struct rd_tx *tx, const struct iovec *parts, int count, struct rd_error *error) {
   struct rd_transport *transport = tx->transport;
-  int sent = transport->ops->send(transport, parts, count, error);
-  if (sent == 0) {
-    if (!transport->ops->flush(transport, error)) return -1;
+  enum rd_outcome sent = transport->ops->send(transport, parts, count, error);
+  if (sent == RD_OUTCOME_AGAIN) {
+    if (!transport->ops->flush(transport, error)) return RD_OUTCOME_FAILED;
     sent = transport->ops->send(transport, parts, count, error);
   }
-  if (sent > 0) tx->accepted++;
-  if (sent == 0) transport->ops->expect_releases(transport, true);
+  if (sent == RD_OUTCOME_DONE) tx->accepted++;
+  if (sent == RD_OUTCOME_AGAIN) transport->ops->expect_releases(transport, true);
   return sent;
 }

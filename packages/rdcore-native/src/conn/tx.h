@@ -38,9 +38,9 @@ void rd_tx_free(struct rd_tx *tx);
 // What they take of the memory that a transport's device may use, whatever the window.
 size_t rd_tx_own_bytes(void);
 
-// Sends one frame: 1 accepted, 0 not now, -1 failed; see rd_connection_send().
-int rd_tx_send(struct rd_tx *tx, enum rd_frame_type type, uint64_t offset, const unsigned char *payload, size_t bytes,
-               struct rd_error *error);
+// Sends one frame; see rd_connection_send().
+enum rd_outcome rd_tx_send(struct rd_tx *tx, enum rd_frame_type type, uint64_t offset, const unsigned char *payload,
+                           size_t bytes, struct rd_error *error);
 // Hands what is ready to the transport.
 bool rd_tx_offer(struct rd_tx *tx, struct rd_error *error);
 // Is everything that was accepted on its way, and its memory free?

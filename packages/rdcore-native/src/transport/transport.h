@@ -7,6 +7,7 @@
 #define RD_TRANSPORT_H
 
 #include "base/error.h"
+#include "base/outcome.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,10 +46,9 @@ struct rd_transport_ops {
   int (*poll_fd)(const struct rd_transport *transport);
   short (*poll_events)(const struct rd_transport *transport);
 
-  // Accepts one message of RD_HEADER_BYTES or more, made of `parts` (at most 4, which are copied): 1 accepted, 0 not
-  // now (try after the next flush or receive), -1 failed. The parts' memory must stay as it is until released() counts
-  // this message.
-  int (*send)(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
+  // Accepts one message of RD_HEADER_BYTES or more, made of `parts` (at most 4, which are copied). AGAIN: try after
+  // the next flush or receive. The parts' memory must stay as it is until released() counts this message.
+  enum rd_outcome (*send)(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
 
   // Pushes what was accepted towards the network, as far as goes without waiting. After a failure receive() may still
   // give what the peer sent before it went.
@@ -60,12 +60,12 @@ struct rd_transport_ops {
   // Whether anybody waits for more to be released: at first yes; while not, the descriptor need not tell of it.
   void (*expect_releases)(struct rd_transport *transport, bool expected);
 
-  // The descriptor was just polled and told nothing: until receive() has given 0 it need not be asked again.
+  // The descriptor was just polled and told nothing: until receive() has given AGAIN it need not be asked again.
   void (*quiet)(struct rd_transport *transport);
 
-  // The next message: 1 one is in *message, 0 none yet or no free slot, -1 failed; RD_CODE_PEER_CLOSED when the peer
-  // has closed. Call it until 0: only then does the descriptor tell of more.
-  int (*receive)(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
+  // The next message. AGAIN: none yet, or no free slot; only after it does the descriptor tell of more. FAILED:
+  // RD_CODE_PEER_CLOSED when the peer has closed.
+  enum rd_outcome (*receive)(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 
   // Gives a message's slot back for the next ones. In any order.
   void (*give_back)(struct rd_transport *transport, const struct rd_message *message);
@@ -105,9 +105,8 @@ struct rd_address {
 struct rd_connector_ops {
   // A pollable descriptor (an epoll set or the socket itself), readable when accept() may have something.
   int (*poll_fd)(const struct rd_connector *connector);
-  // The next connection: 1 in *transport (caller destroys), 0 none yet, -1 failed for good (a dial: refused, with
-  // words).
-  int (*accept)(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error);
+  // The next connection, which the caller destroys. FAILED is for good: a dial was refused.
+  enum rd_outcome (*accept)(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error);
   void (*destroy)(struct rd_connector *connector);
 };
 

@@ -27,10 +27,12 @@ struct dial {
 };
 
 static int listener_poll_fd(const struct rd_connector *connector);
-static int listener_accept(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error);
+static enum rd_outcome listener_accept(struct rd_connector *connector, struct rd_transport **transport,
+                                       struct rd_error *error);
 static void listener_destroy(struct rd_connector *connector);
 static int dial_poll_fd(const struct rd_connector *connector);
-static int dial_accept(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error);
+static enum rd_outcome dial_accept(struct rd_connector *connector, struct rd_transport **transport,
+                                   struct rd_error *error);
 static void dial_destroy(struct rd_connector *connector);
 
 static struct listener *listener_of(const struct rd_connector *connector);
@@ -140,15 +142,17 @@ static int listener_poll_fd(const struct rd_connector *connector) {
   return listener_of(connector)->fd;
 }
 
-static int listener_accept(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error) {
+static enum rd_outcome listener_accept(struct rd_connector *connector, struct rd_transport **transport,
+                                       struct rd_error *error) {
   int fd = accept4(listener_of(connector)->fd, NULL, NULL, SOCK_CLOEXEC);
   if (fd >= 0) {
     *transport = rd_tcp_adopt(fd, error);
-    return *transport != NULL ? 1 : -1;
+    return *transport != NULL ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
   }
-  if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return 0; // this one went away
+  if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS)
+    return RD_OUTCOME_AGAIN; // this one went away
   rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot take a connection");
-  return -1;
+  return RD_OUTCOME_FAILED;
 }
 
 static void listener_destroy(struct rd_connector *connector) {
@@ -218,20 +222,21 @@ static int dial_poll_fd(const struct rd_connector *connector) {
   return dial_of(connector)->epoll_fd;
 }
 
-static int dial_accept(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error) {
+static enum rd_outcome dial_accept(struct rd_connector *connector, struct rd_transport **transport,
+                                   struct rd_error *error) {
   struct dial *dial = dial_of(connector);
   struct epoll_event event;
   int failure = 0;
   socklen_t bytes = sizeof failure;
-  if (dial->socket_fd < 0 || epoll_wait(dial->epoll_fd, &event, 1, 0) <= 0) return 0;
+  if (dial->socket_fd < 0 || epoll_wait(dial->epoll_fd, &event, 1, 0) <= 0) return RD_OUTCOME_AGAIN;
   if (getsockopt(dial->socket_fd, SOL_SOCKET, SO_ERROR, &failure, &bytes) == 0 && failure == 0) {
     (void)epoll_ctl(dial->epoll_fd, EPOLL_CTL_DEL, dial->socket_fd, NULL);
     *transport = rd_tcp_adopt(rd_take_fd(&dial->socket_fd), error);
-    return *transport != NULL ? 1 : -1;
+    return *transport != NULL ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
   }
   errno = failure;
   explain_refusal(dial, error);
-  return dial_next(dial, error) ? 0 : -1;
+  return dial_next(dial, error) ? RD_OUTCOME_AGAIN : RD_OUTCOME_FAILED;
 }
 
 static void dial_destroy(struct rd_connector *connector) {

@@ -12,7 +12,7 @@ struct rd_connector *rd_tcp_listen(const char *bind_host, uint16_t low, uint16_t
 // Is it an address of this machine? False: no, or no address at all.
 bool rd_tcp_is_here(const char *host, struct rd_error *error);
 // Begins to dial one address (a name: what it stands for, one after the other). Refused, unreachable: NULL at once, or
-// accept() gives -1; RD_CODE_CANNOT_CONNECT, and errno. Gives one connection, and is silent after it.
+// accept() fails; RD_CODE_CANNOT_CONNECT, and errno. Gives one connection, and is silent after it.
 struct rd_connector *rd_tcp_dial(const struct rd_address *address, struct rd_error *error);
 // Takes a connected stream socket (closes it on destroy, also when this fails).
 struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error);

@@ -42,7 +42,7 @@ struct tcp {
   // What came before it was known how long its message is: small messages come, many at a time, by one call.
   unsigned char early[EARLY_BYTES];
   size_t early_at, early_bytes; // those that have no slot yet
-  bool quiet;                   // nothing more is there, until receive() has given 0
+  bool quiet;                   // nothing more is there, until receive() has given AGAIN
   struct outgoing queue[QUEUE_MAX];
   unsigned queue_first;
   unsigned queue_count;
@@ -56,12 +56,13 @@ static size_t tcp_memory_most_bytes(const struct rd_transport *transport);
 static bool tcp_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 static int tcp_poll_fd(const struct rd_transport *transport);
 static short tcp_poll_events(const struct rd_transport *transport);
-static int tcp_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
+static enum rd_outcome tcp_send(struct rd_transport *transport, const struct iovec *parts, int count,
+                                struct rd_error *error);
 static bool tcp_flush(struct rd_transport *transport, struct rd_error *error);
 static uint64_t tcp_released(const struct rd_transport *transport);
 static void tcp_expect_releases(struct rd_transport *transport, bool expected);
 static void tcp_quiet(struct rd_transport *transport);
-static int tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
+static enum rd_outcome tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message);
 static int64_t tcp_silent_ms(const struct rd_transport *transport);
 static void tcp_disconnect(struct rd_transport *transport);
@@ -85,7 +86,7 @@ static ssize_t read_early(struct tcp *tcp);
 static ssize_t take_early(struct tcp *tcp);
 static void hand_over(struct tcp *tcp, struct rd_message *message);
 static void explain_end(const struct tcp *tcp, struct rd_error *error);
-static int explain_read(const struct tcp *tcp, ssize_t got, struct rd_error *error);
+static enum rd_outcome explain_read(const struct tcp *tcp, ssize_t got, struct rd_error *error);
 
 static const struct rd_transport_ops tcp_ops = {
     .name = "tcp",
@@ -197,9 +198,10 @@ static short tcp_poll_events(const struct rd_transport *transport) {
   return (short)((has_slot ? POLLIN : 0) | (looks_again || tcp->queue_count > 0 ? POLLOUT : 0));
 }
 
-static int tcp_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error) {
+static enum rd_outcome tcp_send(struct rd_transport *transport, const struct iovec *parts, int count,
+                                struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
-  if (tcp->queue_count == QUEUE_MAX) return 0;
+  if (tcp->queue_count == QUEUE_MAX) return RD_OUTCOME_AGAIN;
   struct outgoing *next = &tcp->queue[(tcp->queue_first + tcp->queue_count) % QUEUE_MAX];
   size_t bytes = 0;
   for (int i = 0; i < count && i < PARTS_MAX; i++) {
@@ -208,13 +210,13 @@ static int tcp_send(struct rd_transport *transport, const struct iovec *parts, i
   }
   if (count > PARTS_MAX || bytes < RD_HEADER_BYTES || bytes > UINT32_MAX) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, bytes);
-    return -1;
+    return RD_OUTCOME_FAILED;
   }
   rd_put_u32(next->length, (uint32_t)bytes);
   next->parts[0] = (struct iovec){next->length, LENGTH_BYTES};
   next->count = 1 + count;
   tcp->queue_count++;
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
 static bool tcp_flush(struct rd_transport *transport, struct rd_error *error) {
@@ -287,21 +289,21 @@ static void tcp_quiet(struct rd_transport *transport) {
   tcp_of(transport)->quiet = true;
 }
 
-static int tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
+static enum rd_outcome tcp_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
   struct tcp *tcp = tcp_of(transport);
   bool drained = false;
   while (begin(tcp, &tcp->current)) {
-    if (!length_is_right(tcp, error)) return -1;
+    if (!length_is_right(tcp, error)) return RD_OUTCOME_FAILED;
     if (missing_bytes(tcp) == 0) {
       hand_over(tcp, message);
-      return 1;
+      return RD_OUTCOME_DONE;
     }
     if (tcp->early_bytes == 0 && (drained || tcp->quiet)) break;
     ssize_t got = read_more(tcp, &drained);
     if (got <= 0) return explain_read(tcp, got, error);
   }
   tcp->quiet = false;
-  return 0;
+  return RD_OUTCOME_AGAIN;
 }
 
 // Takes a slot for it, unless it has one.
@@ -382,14 +384,14 @@ static void hand_over(struct tcp *tcp, struct rd_message *message) {
   tcp->next = (struct incoming){0};
 }
 
-static int explain_read(const struct tcp *tcp, ssize_t got, struct rd_error *error) {
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+static enum rd_outcome explain_read(const struct tcp *tcp, ssize_t got, struct rd_error *error) {
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return RD_OUTCOME_AGAIN;
   if (got < 0)
     explain_end(tcp, error);
   else
     rd_error_set(error, RD_CODE_PEER_CLOSED, "%s closed the connection%s", tcp->peer,
                  tcp->current.bytes > 0 ? " in the middle of a message" : "");
-  return -1;
+  return RD_OUTCOME_FAILED;
 }
 
 static void tcp_give_back(struct rd_transport *transport, const struct rd_message *message) {

@@ -34,18 +34,20 @@ struct dial {
 };
 
 static int listener_poll_fd(const struct rd_connector *connector);
-static int listener_accept(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error);
+static enum rd_outcome listener_accept(struct rd_connector *connector, struct rd_transport **transport,
+                                       struct rd_error *error);
 static void listener_destroy(struct rd_connector *connector);
 static int dial_poll_fd(const struct rd_connector *connector);
-static int dial_accept(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error);
+static enum rd_outcome dial_accept(struct rd_connector *connector, struct rd_transport **transport,
+                                   struct rd_error *error);
 static void dial_destroy(struct rd_connector *connector);
 
 static bool has_device(const struct rd_verbs_library *verbs, struct rd_error *error);
 static bool listen_on(struct rd_verbs_id *id, const char *bind_host, uint16_t low, uint16_t high,
                       struct rd_error *error);
 static bool bind_in_range(struct rd_verbs_id *id, struct rd_socket_address socket_address, uint16_t low, uint16_t high);
-static int take_knock(const struct listener *listener, struct rdma_cm_id *knock, struct rd_transport **transport,
-                      struct rd_error *error);
+static enum rd_outcome take_knock(const struct listener *listener, struct rdma_cm_id *knock,
+                                  struct rd_transport **transport, struct rd_error *error);
 static struct listener *listener_of(const struct rd_connector *connector);
 static bool find_ends(struct dial *dial, const struct rd_address *address, struct rd_error *error);
 static bool dial_next(struct dial *dial, struct rd_error *error);
@@ -121,28 +123,29 @@ static int listener_poll_fd(const struct rd_connector *connector) {
   return rd_verbs_id_fd(&listener_of(connector)->id);
 }
 
-static int listener_accept(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error) {
+static enum rd_outcome listener_accept(struct rd_connector *connector, struct rd_transport **transport,
+                                       struct rd_error *error) {
   struct listener *listener = listener_of(connector);
   struct rd_verbs_event event;
   while (rd_verbs_id_next(&listener->id, &event)) {
     if (event.knock != NULL) return take_knock(listener, event.knock, transport, error);
   }
-  return 0;
+  return RD_OUTCOME_AGAIN;
 }
 
 // Whoever cannot be taken is told so, and does not keep others from being taken.
-static int take_knock(const struct listener *listener, struct rdma_cm_id *knock, struct rd_transport **transport,
-                      struct rd_error *error) {
+static enum rd_outcome take_knock(const struct listener *listener, struct rdma_cm_id *knock,
+                                  struct rd_transport **transport, struct rd_error *error) {
   struct rd_verbs_id id;
-  if (!rd_verbs_id_adopt(&id, listener->id.verbs, knock, error)) return -1;
+  if (!rd_verbs_id_adopt(&id, listener->id.verbs, knock, error)) return RD_OUTCOME_FAILED;
   *transport = rd_verbs_transport_create(&id, listener->poll, error);
-  if (*transport == NULL) return -1;
+  if (*transport == NULL) return RD_OUTCOME_FAILED;
   struct rdma_conn_param parameters = {.rnr_retry_count = 0};
-  if (id.verbs->rdma_accept(id.id, &parameters) == 0) return 1;
+  if (id.verbs->rdma_accept(id.id, &parameters) == 0) return RD_OUTCOME_DONE;
   rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot take an rdma connection");
   rd_transport_destroy(*transport);
   *transport = NULL;
-  return -1;
+  return RD_OUTCOME_FAILED;
 }
 
 static void listener_destroy(struct rd_connector *connector) {
@@ -210,7 +213,8 @@ static int dial_poll_fd(const struct rd_connector *connector) {
   return rd_verbs_id_fd(current_id(dial_of(connector)));
 }
 
-static int dial_accept(struct rd_connector *connector, struct rd_transport **transport, struct rd_error *error) {
+static enum rd_outcome dial_accept(struct rd_connector *connector, struct rd_transport **transport,
+                                   struct rd_error *error) {
   struct dial *dial = dial_of(connector);
   struct rd_verbs_event event;
   while (!dial->handed_over && rd_verbs_id_next(current_id(dial), &event)) {
@@ -218,12 +222,12 @@ static int dial_accept(struct rd_connector *connector, struct rd_transport **tra
       rd_verbs_transport_established(dial->transport);
       *transport = dial->transport;
       dial->handed_over = true;
-      return 1;
+      return RD_OUTCOME_DONE;
     }
     if (go_on(dial, &event, error)) continue;
-    if (!dial_next(dial, error)) return -1;
+    if (!dial_next(dial, error)) return RD_OUTCOME_FAILED;
   }
-  return 0;
+  return RD_OUTCOME_AGAIN;
 }
 
 // False: this attempt is over; errno says why.

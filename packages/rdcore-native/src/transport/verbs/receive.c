@@ -22,13 +22,13 @@ static bool post_small(struct rd_receive *receive, unsigned index, struct rd_err
 static bool post_large(struct rd_receive *receive, unsigned slot, struct rd_error *error);
 static bool post_again(struct rd_receive *receive, uint64_t name, struct rd_error *error);
 static unsigned char *buffer_of(const struct rd_receive *receive, uint64_t name);
-static int take_piece(struct rd_receive *receive, const struct rd_receive_piece *piece, struct rd_message *message,
-                      struct rd_error *error);
+static enum rd_outcome take_piece(struct rd_receive *receive, const struct rd_receive_piece *piece,
+                                  struct rd_message *message, struct rd_error *error);
 static bool is_possible(const struct rd_receive *receive, const struct rd_receive_piece *piece);
 static bool is_whole(const struct rd_receive_piece *piece);
 static bool begin_joining(struct rd_receive *receive, size_t bytes, struct rd_error *error);
-static int join(struct rd_receive *receive, const struct rd_receive_piece *piece, struct rd_message *message,
-                struct rd_error *error);
+static enum rd_outcome join(struct rd_receive *receive, const struct rd_receive_piece *piece,
+                            struct rd_message *message, struct rd_error *error);
 static unsigned free_joined(const struct rd_receive *receive);
 static unsigned char *message_in(unsigned char *joined);
 
@@ -101,16 +101,16 @@ bool rd_receive_arrived(struct rd_receive *receive, uint64_t name, uint32_t byte
   return true;
 }
 
-int rd_receive_next(struct rd_receive *receive, struct rd_message *message, struct rd_error *error) {
-  int taken = 0;
-  while (taken == 0 && receive->pieces_count > 0 && receive->held < receive->held_most) {
-    if (free_joined(receive) == RD_RECEIVE_JOINED_MOST) return 0;
+enum rd_outcome rd_receive_next(struct rd_receive *receive, struct rd_message *message, struct rd_error *error) {
+  enum rd_outcome taken = RD_OUTCOME_AGAIN;
+  while (taken == RD_OUTCOME_AGAIN && receive->pieces_count > 0 && receive->held < receive->held_most) {
+    if (free_joined(receive) == RD_RECEIVE_JOINED_MOST) return RD_OUTCOME_AGAIN;
     struct rd_receive_piece piece = receive->pieces[receive->pieces_first];
     receive->pieces_first = (receive->pieces_first + 1) % RD_QUEUE_RECEIVES_MOST;
     receive->pieces_count--;
     taken = take_piece(receive, &piece, message, error);
   }
-  if (taken > 0) receive->held++;
+  if (taken == RD_OUTCOME_DONE) receive->held++;
   return taken;
 }
 
@@ -156,21 +156,21 @@ static unsigned char *buffer_of(const struct rd_receive *receive, uint64_t name)
   return rd_slots_message(&receive->slots, (unsigned)name) - RD_PREAMBLE_BYTES;
 }
 
-// 1 a message is whole, 0 more of it is to come, -1 failed.
-static int take_piece(struct rd_receive *receive, const struct rd_receive_piece *piece, struct rd_message *message,
-                      struct rd_error *error) {
+// AGAIN: more of the message is to come.
+static enum rd_outcome take_piece(struct rd_receive *receive, const struct rd_receive_piece *piece,
+                                  struct rd_message *message, struct rd_error *error) {
   if (!is_possible(receive, piece)) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED,
                  "the other side sent a message of %u bytes, or a piece of %u, out of place", piece->message_bytes,
                  piece->bytes);
-    return -1;
+    return RD_OUTCOME_FAILED;
   }
   if (receive->joining == NULL && is_whole(piece) && (piece->name & SMALL_NAME) == 0) {
     unsigned slot = (unsigned)piece->name;
     *message = (struct rd_message){rd_slots_message(&receive->slots, slot), piece->bytes, slot};
-    return 1;
+    return RD_OUTCOME_DONE;
   }
-  if (receive->joining == NULL && !begin_joining(receive, piece->message_bytes, error)) return -1;
+  if (receive->joining == NULL && !begin_joining(receive, piece->message_bytes, error)) return RD_OUTCOME_FAILED;
   return join(receive, piece, message, error);
 }
 
@@ -194,18 +194,18 @@ static bool begin_joining(struct rd_receive *receive, size_t bytes, struct rd_er
   return receive->joining != NULL;
 }
 
-static int join(struct rd_receive *receive, const struct rd_receive_piece *piece, struct rd_message *message,
-                struct rd_error *error) {
+static enum rd_outcome join(struct rd_receive *receive, const struct rd_receive_piece *piece,
+                            struct rd_message *message, struct rd_error *error) {
   unsigned char *to = message_in(receive->joining);
   memcpy(to + receive->joined_bytes, buffer_of(receive, piece->name) + RD_PREAMBLE_BYTES, piece->bytes);
   receive->joined_bytes += piece->bytes;
-  if (!post_again(receive, piece->name, error)) return -1;
-  if (receive->joined_bytes < receive->joining_bytes) return 0;
+  if (!post_again(receive, piece->name, error)) return RD_OUTCOME_FAILED;
+  if (receive->joined_bytes < receive->joining_bytes) return RD_OUTCOME_AGAIN;
   unsigned index = free_joined(receive);
   *message = (struct rd_message){to, receive->joining_bytes, JOINED_SLOT | index};
   receive->joined[index] = receive->joining;
   receive->joining = NULL;
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
 // RD_RECEIVE_JOINED_MOST: none.

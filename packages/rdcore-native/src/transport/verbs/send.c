@@ -58,8 +58,8 @@ bool rd_send_register(struct rd_send *send, const void *memory, size_t bytes, st
   return region != NULL;
 }
 
-int rd_send_accept(struct rd_send *send, const struct iovec *parts, int count, struct rd_error *error) {
-  if (send->accepted - send->released == RD_SEND_QUEUE_MOST) return 0;
+enum rd_outcome rd_send_accept(struct rd_send *send, const struct iovec *parts, int count, struct rd_error *error) {
+  if (send->accepted - send->released == RD_SEND_QUEUE_MOST) return RD_OUTCOME_AGAIN;
   struct rd_send_message *message = &send->messages[send->accepted % RD_SEND_QUEUE_MOST];
   *message = (struct rd_send_message){.count = count};
   for (int i = 0; i < count && i < RD_SEND_PARTS_MOST; i++) {
@@ -68,14 +68,14 @@ int rd_send_accept(struct rd_send *send, const struct iovec *parts, int count, s
   }
   if (count > RD_SEND_PARTS_MOST || message->bytes < RD_HEADER_BYTES || message->bytes > UINT32_MAX) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, message->bytes);
-    return -1;
+    return RD_OUTCOME_FAILED;
   }
   if (!settle_parts(send, message, error)) {
     forget_parts(send, message);
-    return -1;
+    return RD_OUTCOME_FAILED;
   }
   send->accepted++;
-  return 1;
+  return RD_OUTCOME_DONE;
 }
 
 bool rd_send_post(struct rd_send *send, struct rd_error *error) {

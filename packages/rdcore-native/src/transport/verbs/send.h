@@ -3,6 +3,7 @@
 #ifndef RD_VERBS_SEND_H
 #define RD_VERBS_SEND_H
 
+#include "base/outcome.h"
 #include "transport/verbs/flow.h"
 #include "transport/verbs/queue.h"
 
@@ -57,7 +58,7 @@ void rd_send_close(struct rd_send *send);
 
 bool rd_send_register(struct rd_send *send, const void *memory, size_t bytes, struct rd_error *error);
 // As the transport's send().
-int rd_send_accept(struct rd_send *send, const struct iovec *parts, int count, struct rd_error *error);
+enum rd_outcome rd_send_accept(struct rd_send *send, const struct iovec *parts, int count, struct rd_error *error);
 // Posts what the peer has buffers for.
 bool rd_send_post(struct rd_send *send, struct rd_error *error);
 // A SEND must be done before another message can be accepted, or one that was can be posted.

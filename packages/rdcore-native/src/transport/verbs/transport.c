@@ -40,12 +40,14 @@ static size_t verbs_memory_most_bytes(const struct rd_transport *transport);
 static bool verbs_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 static int verbs_poll_fd(const struct rd_transport *transport);
 static short verbs_poll_events(const struct rd_transport *transport);
-static int verbs_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
+static enum rd_outcome verbs_send(struct rd_transport *transport, const struct iovec *parts, int count,
+                                  struct rd_error *error);
 static bool verbs_flush(struct rd_transport *transport, struct rd_error *error);
 static uint64_t verbs_released(const struct rd_transport *transport);
 static void verbs_expect_releases(struct rd_transport *transport, bool expected);
 static void verbs_quiet(struct rd_transport *transport);
-static int verbs_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
+static enum rd_outcome verbs_receive(struct rd_transport *transport, struct rd_message *message,
+                                     struct rd_error *error);
 static void verbs_give_back(struct rd_transport *transport, const struct rd_message *message);
 static const char *verbs_local_name(const struct rd_transport *transport);
 static const char *verbs_peer_name(const struct rd_transport *transport);
@@ -151,7 +153,8 @@ static short verbs_poll_events(const struct rd_transport *transport) {
   return POLLIN; // also when there is room to send again
 }
 
-static int verbs_send(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error) {
+static enum rd_outcome verbs_send(struct rd_transport *transport, const struct iovec *parts, int count,
+                                  struct rd_error *error) {
   return rd_send_accept(&verbs_of(transport)->send, parts, count, error);
 }
 
@@ -195,13 +198,14 @@ static void verbs_quiet(struct rd_transport *transport) {
 }
 
 // What had arrived before it failed comes first.
-static int verbs_receive(struct rd_transport *transport, struct rd_message *message, struct rd_error *error) {
+static enum rd_outcome verbs_receive(struct rd_transport *transport, struct rd_message *message,
+                                     struct rd_error *error) {
   struct verbs *verbs = verbs_of(transport);
   for (;;) {
     take_completions(verbs);
-    int received = rd_receive_next(&verbs->receive, message, error);
+    enum rd_outcome received = rd_receive_next(&verbs->receive, message, error);
     post(verbs); // the peer may wait for our counts while it keeps us busy
-    if (received != 0) return received;
+    if (received != RD_OUTCOME_AGAIN) return received;
     bool was_well = verbs->failure.code == RD_CODE_OK;
     if (!verbs->listened) listen_to_device(verbs);
     verbs->listened = true;
@@ -210,7 +214,8 @@ static int verbs_receive(struct rd_transport *transport, struct rd_message *mess
     if (is_well(verbs, error) && (look_for_more(verbs) || !wait_is_prepared(verbs))) continue;
     verbs->listened = false;
     verbs->released_at = verbs->send.released;
-    return verbs->failure.code == RD_CODE_OK || verbs->receive.pieces_count > 0 ? 0 : -1;
+    bool may_go_on = verbs->failure.code == RD_CODE_OK || verbs->receive.pieces_count > 0;
+    return may_go_on ? RD_OUTCOME_AGAIN : RD_OUTCOME_FAILED;
   }
 }
 
