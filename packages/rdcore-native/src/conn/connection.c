@@ -144,12 +144,8 @@ bool rd_connection_drained(struct rd_connection *connection) {
 enum rd_outcome rd_connection_receive(struct rd_connection *connection, struct rd_rx_frame *rx_frame,
                                       struct rd_error *error) {
   for (;;) {
-    bool held;
-    enum rd_outcome taken = rd_rx_ready(&connection->rx, rx_frame, error);
-    if (taken != RD_OUTCOME_AGAIN) return taken;
-    taken = rd_rx_next(&connection->rx, rx_frame, &held, error);
-    if (taken != RD_OUTCOME_DONE) return taken;
-    if (held) continue;
+    enum rd_outcome received = rd_rx_receive(&connection->rx, rx_frame, error);
+    if (received != RD_OUTCOME_DONE) return received;
     if (!rd_keepalive_take(&connection->keepalive, &rx_frame->header, rd_now_ns())) return RD_OUTCOME_DONE;
     rd_connection_give_back(connection, rx_frame);
   }

@@ -10,6 +10,7 @@
 
 static bool make_small(struct rd_rx *rx, struct rd_error *error);
 static bool make_decoder(struct rd_rx *rx, unsigned jobs, struct rd_error *error);
+static enum rd_outcome take_decoded(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
 static enum rd_outcome take_message(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool open_frame(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
 static bool is_as_agreed(const struct rd_agreement *agreement, const struct rd_frame *frame);
@@ -36,20 +37,16 @@ void rd_rx_free(struct rd_rx *rx) {
   rd_slots_free(&rx->small);
 }
 
-enum rd_outcome rd_rx_ready(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
-  if (rx->decoder == NULL) return RD_OUTCOME_AGAIN;
-  enum rd_outcome taken = rd_decoder_take(rx->decoder, rx_frame, error);
-  if (taken != RD_OUTCOME_AGAIN || !rx->is_last_held || !rd_decoder_is_empty(rx->decoder)) return taken;
-  rx->is_last_held = false;
-  *rx_frame = rx->last;
-  return RD_OUTCOME_DONE;
-}
-
-enum rd_outcome rd_rx_next(struct rd_rx *rx, struct rd_rx_frame *rx_frame, bool *held, struct rd_error *error) {
-  *held = false;
-  enum rd_outcome taken = take_message(rx, rx_frame, error);
-  if (taken != RD_OUTCOME_DONE) return taken;
-  return hold_back(rx, rx_frame, held, error) ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
+enum rd_outcome rd_rx_receive(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  for (;;) {
+    bool held = false;
+    enum rd_outcome taken = take_decoded(rx, rx_frame, error);
+    if (taken != RD_OUTCOME_AGAIN) return taken;
+    taken = take_message(rx, rx_frame, error);
+    if (taken != RD_OUTCOME_DONE) return taken;
+    if (!hold_back(rx, rx_frame, &held, error)) return RD_OUTCOME_FAILED;
+    if (!held) return RD_OUTCOME_DONE;
+  }
 }
 
 void rd_rx_give_back(struct rd_rx *rx, const struct rd_rx_frame *rx_frame) {
@@ -85,7 +82,17 @@ static bool make_decoder(struct rd_rx *rx, unsigned jobs, struct rd_error *error
   return rx->decoder != NULL;
 }
 
-// DATA as it came.
+// DATA that the threads are done with, and END, which waited for it.
+static enum rd_outcome take_decoded(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  if (rx->decoder == NULL) return RD_OUTCOME_AGAIN;
+  enum rd_outcome taken = rd_decoder_take(rx->decoder, rx_frame, error);
+  if (taken != RD_OUTCOME_AGAIN || !rx->is_last_held || !rd_decoder_is_empty(rx->decoder)) return taken;
+  rx->is_last_held = false;
+  *rx_frame = rx->last;
+  return RD_OUTCOME_DONE;
+}
+
+// The transport's next frame, DATA as it came.
 static enum rd_outcome take_message(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   struct rd_transport *transport = rx->transport;
   *rx_frame = (struct rd_rx_frame){0};
@@ -141,6 +148,7 @@ static bool make_small_copy(struct rd_rx *rx, struct rd_rx_frame *rx_frame, stru
   return true;
 }
 
+// Sets *held when the frame has to wait, or was thrown away.
 static bool hold_back(struct rd_rx *rx, const struct rd_rx_frame *rx_frame, bool *held, struct rd_error *error) {
   enum rd_frame_type type = rx_frame->header.type;
   struct rd_decoder *decoder = rx->decoder;

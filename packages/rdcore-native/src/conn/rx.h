@@ -30,11 +30,9 @@ bool rd_rx_begin(struct rd_rx *rx, struct rd_transport *transport, const struct 
 void rd_rx_stop(struct rd_rx *rx);
 void rd_rx_free(struct rd_rx *rx); // also of all zeros
 
-// DATA that the threads are done with, and what waited for it.
-enum rd_outcome rd_rx_ready(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
-// The next one of the transport; AGAIN also when it is enough for now. *held: it will be ready later, or was thrown
-// away. Life signs are not held up by DATA.
-enum rd_outcome rd_rx_next(struct rd_rx *rx, struct rd_rx_frame *rx_frame, bool *held, struct rd_error *error);
+// The next frame: DATA in order, END after it; other frames overtake DATA that is with the threads. AGAIN also when it
+// is enough for now.
+enum rd_outcome rd_rx_receive(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error);
 void rd_rx_give_back(struct rd_rx *rx, const struct rd_rx_frame *rx_frame);
 // Is DATA with the threads?
 bool rd_rx_is_working(const struct rd_rx *rx);

@@ -114,10 +114,8 @@ enum rd_outcome rd_receive_next(struct rd_receive *receive, struct rd_message *m
   return taken;
 }
 
-bool rd_receive_give_back(struct rd_receive *receive, const struct rd_message *message, bool *waits,
-                          struct rd_error *error) {
+bool rd_receive_give_back(struct rd_receive *receive, const struct rd_message *message, struct rd_error *error) {
   receive->held--;
-  *waits = receive->pieces_count > 0;
   if ((message->slot & JOINED_SLOT) == 0) return post_again(receive, RD_RECEIVE_NAME | message->slot, error);
   unsigned index = message->slot & ~JOINED_SLOT;
   free(receive->joined[index]);

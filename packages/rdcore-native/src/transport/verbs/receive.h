@@ -51,8 +51,7 @@ uint32_t rd_receive_circulating(const struct rd_receive *receive);
 bool rd_receive_arrived(struct rd_receive *receive, uint64_t name, uint32_t bytes, struct rd_error *error);
 // As the transport's receive(), of what has arrived.
 enum rd_outcome rd_receive_next(struct rd_receive *receive, struct rd_message *message, struct rd_error *error);
-// True: something waits that rd_receive_next() may give now.
-bool rd_receive_give_back(struct rd_receive *receive, const struct rd_message *message, bool *waits,
-                          struct rd_error *error);
+// Takes the message's buffer back; rd_receive_next() may have another message then.
+bool rd_receive_give_back(struct rd_receive *receive, const struct rd_message *message, struct rd_error *error);
 
 #endif

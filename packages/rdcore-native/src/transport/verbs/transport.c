@@ -243,9 +243,8 @@ static bool wait_is_prepared(struct verbs *verbs) {
 static void verbs_give_back(struct rd_transport *transport, const struct rd_message *message) {
   struct verbs *verbs = verbs_of(transport);
   struct rd_error error;
-  bool waits;
-  if (!rd_receive_give_back(&verbs->receive, message, &waits, &error)) fail(verbs, &error);
-  if (waits) rd_verbs_wait_wake(&verbs->wait);
+  if (!rd_receive_give_back(&verbs->receive, message, &error)) fail(verbs, &error);
+  if (verbs->receive.pieces_count > 0) rd_verbs_wait_wake(&verbs->wait);
 }
 
 // True: something arrived. That a buffer or a SEND was flushed tells only that the connection ended: of what completed
