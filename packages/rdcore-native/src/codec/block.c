@@ -2,6 +2,7 @@
 #include "codec/block.h"
 
 #include "base/bytes.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <zstd.h>
@@ -21,10 +22,9 @@ struct rd_unpacker {
 static bool fail(struct rd_error *error);
 
 struct rd_packer *rd_packer_create(int level, struct rd_error *error) {
-  struct rd_packer *packer = calloc(1, sizeof *packer);
-  if (packer != NULL) packer->context = ZSTD_createCCtx();
-  if (packer != NULL && packer->context != NULL &&
-      !ZSTD_isError(ZSTD_CCtx_setParameter(packer->context, ZSTD_c_compressionLevel, level)))
+  struct rd_packer *packer = rd_memory_new(1, sizeof *packer);
+  packer->context = ZSTD_createCCtx();
+  if (packer->context != NULL && !ZSTD_isError(ZSTD_CCtx_setParameter(packer->context, ZSTD_c_compressionLevel, level)))
     return packer;
   rd_packer_destroy(packer);
   rd_error_set(error, RD_CODE_INTERNAL, "no memory to compress");
@@ -50,9 +50,9 @@ size_t rd_pack_most_bytes(size_t count) {
 }
 
 struct rd_unpacker *rd_unpacker_create(struct rd_error *error) {
-  struct rd_unpacker *unpacker = calloc(1, sizeof *unpacker);
-  if (unpacker != NULL) unpacker->context = ZSTD_createDCtx();
-  if (unpacker != NULL && unpacker->context != NULL) return unpacker;
+  struct rd_unpacker *unpacker = rd_memory_new(1, sizeof *unpacker);
+  unpacker->context = ZSTD_createDCtx();
+  if (unpacker->context != NULL) return unpacker;
   rd_unpacker_destroy(unpacker);
   rd_error_set(error, RD_CODE_INTERNAL, "no memory to decompress");
   return NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/codec_context.h"
 
+#include "base/memory.h"
 #include "base/pool.h"
 
 #include <sched.h>
@@ -45,11 +46,7 @@ bool rd_codec_context_seal_inline(unsigned jobs) {
 
 static struct rd_codec_context *create_set(const struct rd_seal *seal, int level, bool unpacks,
                                            struct rd_error *error) {
-  struct rd_codec_context *context = calloc(1, sizeof *context);
-  if (context == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for threads");
-    return NULL;
-  }
+  struct rd_codec_context *context = rd_memory_new(1, sizeof *context);
   bool good = (seal == NULL || (context->sealer = rd_sealer_create(seal, error)) != NULL) &&
               (level == 0 || (context->packer = rd_packer_create(level, error)) != NULL) &&
               (!unpacks || (context->unpacker = rd_unpacker_create(error)) != NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/encoder.h"
 
+#include "base/memory.h"
 #include "base/pool.h"
 #include "codec/codec_context.h"
 
@@ -57,11 +58,7 @@ unsigned rd_encoder_scratch_wanted(unsigned jobs) {
 
 struct rd_encoder *rd_encoder_create(const struct rd_encoder_config *config, struct rd_error *error) {
   unsigned count = config->scratch_count;
-  struct rd_encoder *encoder = calloc(1, sizeof *encoder + count * sizeof *encoder->blocks);
-  if (encoder == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
-    return NULL;
-  }
+  struct rd_encoder *encoder = rd_memory_new(1, sizeof *encoder + count * sizeof *encoder->blocks);
   encoder->config = *config;
   encoder->threads = rd_codec_context_threads(config->jobs);
   encoder->seals_inline = rd_codec_context_seal_inline(config->jobs);

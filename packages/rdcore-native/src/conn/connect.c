@@ -2,6 +2,7 @@
 #include "conn/connect.h"
 
 #include "base/io.h"
+#include "base/memory.h"
 #include "transport/tcp/connector.h"
 #include "transport/verbs/connector.h"
 
@@ -60,12 +61,8 @@ static void keep_origin(struct rd_connect *connect, const struct rd_pending_entr
                         const struct rd_connection *connection);
 static bool all_attempts_failed(const struct rd_connect *connect);
 
-struct rd_connect *rd_connect_create(const struct rd_connect_config *config, struct rd_error *error) {
-  struct rd_connect *connect = calloc(1, sizeof *connect);
-  if (connect == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory to connect");
-    return NULL;
-  }
+struct rd_connect *rd_connect_create(const struct rd_connect_config *config) {
+  struct rd_connect *connect = rd_memory_new(1, sizeof *connect);
   connect->config = *config;
   connect->dialer.config = config->dialer;
   connect->tried_epoch = 1;

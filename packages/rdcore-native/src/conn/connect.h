@@ -45,8 +45,8 @@ struct rd_listen {
   uint16_t port_low, port_high;
 };
 
-// Strings and key of the config must outlive it. NULL on failure; rd_connect_destroy() closes everything.
-struct rd_connect *rd_connect_create(const struct rd_connect_config *config, struct rd_error *error);
+// Strings and key of the config must outlive it; rd_connect_destroy() closes everything.
+struct rd_connect *rd_connect_create(const struct rd_connect_config *config);
 void rd_connect_destroy(struct rd_connect *connect); // NULL-safe
 
 // One listener a transport; a second one replaces the first. False: it cannot listen there; whatever else goes on, goes

@@ -2,6 +2,7 @@
 #include "conn/connection.h"
 
 #include "base/io.h"
+#include "base/memory.h"
 #include "conn/keepalive.h"
 #include "conn/rx.h"
 #include "conn/tx.h"
@@ -29,14 +30,7 @@ static bool looks_again(const struct rd_connection *connection);
 
 struct rd_connection *rd_connection_create(struct rd_transport *transport, const struct rd_agreement *agreement,
                                            const struct rd_connection_settings *settings, struct rd_error *error) {
-  struct rd_connection *connection = calloc(1, sizeof *connection);
-  if (connection == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
-    rd_transport_destroy(transport);
-    rd_seal_destroy(agreement->outgoing);
-    rd_seal_destroy(agreement->incoming);
-    return NULL;
-  }
+  struct rd_connection *connection = rd_memory_new(1, sizeof *connection);
   connection->transport = transport;
   connection->agreement = *agreement;
   connection->poll = settings->poll;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crypto/digest.h"
 
+#include "base/memory.h"
 #include "crypto/digest_avx2.h"
 
 #include <stdlib.h>
@@ -14,9 +15,9 @@ struct rd_digest {
 };
 
 struct rd_digest *rd_digest_create(struct rd_error *error) {
-  struct rd_digest *digest = calloc(1, sizeof *digest);
-  if (digest != NULL) digest->state = XXH3_createState();
-  if (digest == NULL || digest->state == NULL) {
+  struct rd_digest *digest = rd_memory_new(1, sizeof *digest);
+  digest->state = XXH3_createState();
+  if (digest->state == NULL) {
     free(digest);
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a digest");
     return NULL;

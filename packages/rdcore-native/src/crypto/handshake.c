@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/hex.h"
+#include "base/memory.h"
 #include "wire/window.h"
 
 #include <openssl/core_names.h>
@@ -65,11 +66,7 @@ static bool stretch_key(const char *text, unsigned char key[RD_KEY_BYTES]);
 
 struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool is_dialer,
                                          const struct rd_hello *mine, struct rd_error *error) {
-  struct rd_handshake *handshake = calloc(1, sizeof *handshake);
-  if (handshake == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a handshake");
-    return NULL;
-  }
+  struct rd_handshake *handshake = rd_memory_new(1, sizeof *handshake);
   handshake->role = role;
   handshake->is_dialer = is_dialer;
   handshake->mine = *mine;

@@ -2,6 +2,7 @@
 #include "crypto/seal.h"
 
 #include "base/bytes.h"
+#include "base/memory.h"
 
 #include <inttypes.h>
 #include <openssl/core_names.h>
@@ -48,11 +49,7 @@ static bool cpu_has_aes(void);
 
 struct rd_seal *rd_seal_create(bool chacha, const unsigned char key_and_iv[KEY_BYTES + IV_BYTES],
                                uint64_t ratchet_frames, struct rd_error *error) {
-  struct rd_seal *seal = calloc(1, sizeof *seal);
-  if (seal == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a seal");
-    return NULL;
-  }
+  struct rd_seal *seal = rd_memory_new(1, sizeof *seal);
   seal->chacha = chacha;
   seal->ratchet_frames = ratchet_frames > 0 ? ratchet_frames : RATCHET_FRAMES_DEFAULT;
   for (int i = 0; i < LANES; i++) memcpy(seal->lanes[i].key_and_iv, key_and_iv, sizeof seal->lanes[i].key_and_iv);
@@ -90,12 +87,11 @@ bool rd_seal_expect(struct rd_seal *seal, const struct rd_frame *frame, size_t m
 }
 
 struct rd_sealer *rd_sealer_create(const struct rd_seal *seal, struct rd_error *error) {
-  struct rd_sealer *sealer = calloc(1, sizeof *sealer);
+  struct rd_sealer *sealer = rd_memory_new(1, sizeof *sealer);
   const EVP_CIPHER *cipher = seal->chacha ? EVP_chacha20_poly1305() : EVP_aes_256_gcm();
-  if (sealer != NULL) sealer->context = EVP_CIPHER_CTX_new();
+  sealer->context = EVP_CIPHER_CTX_new();
   // All zeros until the first turn.
-  if (sealer != NULL && sealer->context != NULL &&
-      EVP_CipherInit_ex(sealer->context, cipher, NULL, sealer->key, NULL, 1) == 1)
+  if (sealer->context != NULL && EVP_CipherInit_ex(sealer->context, cipher, NULL, sealer->key, NULL, 1) == 1)
     return sealer;
   rd_sealer_destroy(sealer);
   rd_error_set(error, RD_CODE_INTERNAL, "cannot set up %s", seal->chacha ? "chacha20-poly1305" : "aes-256-gcm");

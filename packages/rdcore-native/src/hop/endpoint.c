@@ -133,8 +133,8 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
       .context = endpoint,
   };
   snprintf(config.identity.run, sizeof config.identity.run, "%s", settings->run);
-  endpoint->connect = rd_connect_create(&config, error);
-  return endpoint->connect != NULL;
+  endpoint->connect = rd_connect_create(&config);
+  return true;
 }
 
 static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error) {

@@ -2,6 +2,7 @@
 // Where connections come from: a listening socket, or a dial that tries one address after the other.
 #include "transport/tcp/connector.h"
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "transport/address.h"
 
 #include <arpa/inet.h>
@@ -59,11 +60,7 @@ struct rd_connector *rd_tcp_listen(const char *bind_host, uint16_t low, uint16_t
   }
   if (fd < 0) fd = listen_everywhere(low, high, error);
   if (fd < 0) return NULL;
-  struct listener *listener = calloc(1, sizeof *listener);
-  if (listener == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a listener");
-    return NULL;
-  }
+  struct listener *listener = rd_memory_new(1, sizeof *listener);
   listener->base.ops = &listener_ops;
   *port = bound_port(fd);
   listener->fd = rd_take_fd(&fd);
@@ -166,11 +163,7 @@ static struct listener *listener_of(const struct rd_connector *connector) {
 }
 
 struct rd_connector *rd_tcp_dial(const struct rd_address *address, struct rd_error *error) {
-  struct dial *dial = calloc(1, sizeof *dial);
-  if (dial == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a dial");
-    return NULL;
-  }
+  struct dial *dial = rd_memory_new(1, sizeof *dial);
   dial->base.ops = &dial_ops;
   dial->socket_fd = -1;
   dial->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -3,6 +3,7 @@
 #include "transport/transport.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "transport/address.h"
 #include "transport/tcp/connector.h"
 #include "wire/slots.h"
@@ -113,11 +114,7 @@ static const struct rd_transport_ops tcp_ops = {
 
 struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error) {
   RD_AUTO_CLOSE int owned = fd;
-  struct tcp *tcp = calloc(1, sizeof *tcp);
-  if (tcp == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
-    return NULL;
-  }
+  struct tcp *tcp = rd_memory_new(1, sizeof *tcp);
   if (!rd_slots_create_early(&tcp->slots, error)) {
     free(tcp);
     return NULL;

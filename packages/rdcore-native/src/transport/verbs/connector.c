@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where RDMA connections come from: a listening id, or a dial that tries one address after the other.
 #include "transport/verbs/connector.h"
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "transport/verbs/transport.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 
 enum {
   BACKLOG = 64,
@@ -83,17 +84,14 @@ struct rd_connector *rd_verbs_listen(const char *bind_host, uint16_t low, uint16
                                      struct rd_error *error) {
   struct rd_verbs_id id;
   if (!rd_verbs_id_create(&id, error)) return NULL;
-  struct listener *listener = calloc(1, sizeof *listener);
-  if (listener == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a listener");
-  } else if (has_device(id.verbs, error) && listen_on(&id, bind_host, low, high, error)) {
-    *listener = (struct listener){.base.ops = &listener_ops, .id = id, .poll = poll};
-    *port = ntohs(id.verbs->rdma_get_src_port(id.id));
-    return &listener->base;
+  if (!has_device(id.verbs, error) || !listen_on(&id, bind_host, low, high, error)) {
+    rd_verbs_id_destroy(&id);
+    return NULL;
   }
-  free(listener);
-  rd_verbs_id_destroy(&id);
-  return NULL;
+  struct listener *listener = rd_memory_new(1, sizeof *listener);
+  *listener = (struct listener){.base.ops = &listener_ops, .id = id, .poll = poll};
+  *port = ntohs(id.verbs->rdma_get_src_port(id.id));
+  return &listener->base;
 }
 
 static bool listen_on(struct rd_verbs_id *id, const char *bind_host, uint16_t low, uint16_t high,
@@ -159,11 +157,7 @@ static struct listener *listener_of(const struct rd_connector *connector) {
 }
 
 struct rd_connector *rd_verbs_dial(const struct rd_address *address, bool poll, struct rd_error *error) {
-  struct dial *dial = calloc(1, sizeof *dial);
-  if (dial == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a dial");
-    return NULL;
-  }
+  struct dial *dial = rd_memory_new(1, sizeof *dial);
   dial->base.ops = &dial_ops;
   dial->poll = poll;
   if (find_ends(dial, address, error) && dial_next(dial, error)) return &dial->base;
