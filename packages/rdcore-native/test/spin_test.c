@@ -4,30 +4,30 @@
 #include "test.h"
 
 static void looks_after_short_waits(void) {
-  struct rd_spin spin;
-  rd_spin_init(&spin, 2);
+  struct rd_verbs_spin spin;
+  rd_verbs_spin_init(&spin, 2);
   CHECK(spin.budget_ns == 0);
-  rd_spin_waited(&spin, RD_SPIN_MOST_NS);
+  rd_verbs_spin_waited(&spin, RD_VERBS_SPIN_MOST_NS);
   CHECK(spin.budget_ns == 0);
-  rd_spin_waited(&spin, RD_SPIN_MOST_NS - 1);
-  CHECK(spin.budget_ns == RD_SPIN_MOST_NS);
+  rd_verbs_spin_waited(&spin, RD_VERBS_SPIN_MOST_NS - 1);
+  CHECK(spin.budget_ns == RD_VERBS_SPIN_MOST_NS);
 }
 
 static void gives_up_after_misses(void) {
-  struct rd_spin spin;
-  rd_spin_init(&spin, 2);
-  rd_spin_waited(&spin, 1);
+  struct rd_verbs_spin spin;
+  rd_verbs_spin_init(&spin, 2);
+  rd_verbs_spin_waited(&spin, 1);
   int misses = 0;
-  for (; spin.budget_ns > 0; misses++) rd_spin_missed(&spin);
+  for (; spin.budget_ns > 0; misses++) rd_verbs_spin_missed(&spin);
   CHECK(misses > 1 && misses < 10);
-  rd_spin_missed(&spin);
+  rd_verbs_spin_missed(&spin);
   CHECK(spin.budget_ns == 0);
 }
 
 static void never_on_one_processor(void) {
-  struct rd_spin spin;
-  rd_spin_init(&spin, 1);
-  rd_spin_waited(&spin, 1);
+  struct rd_verbs_spin spin;
+  rd_verbs_spin_init(&spin, 1);
+  rd_verbs_spin_waited(&spin, 1);
   CHECK(spin.budget_ns == 0);
 }
 

@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flow control over posted buffers (docs/protocol.md, section 1, RDMA): which buffer of the peer the next SEND goes
 // into, and when to tell the peer of new ones. Pure bookkeeping of one end, for both directions.
-#ifndef RD_FLOW_H
-#define RD_FLOW_H
+#ifndef RD_VERBS_FLOW_H
+#define RD_VERBS_FLOW_H
 
 #include "base/error.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define RD_PREAMBLE_BYTES 16u
-#define RD_SMALL_BUFFERS 8u          // of each end at the beginning
-#define RD_SMALL_BUFFER_BYTES 4096u  // of a message; the preamble comes before them
-#define RD_LARGE_BUFFERS_MOST 65536u // that a peer may have posted and not used
+#define RD_VERBS_PREAMBLE_BYTES 16u
+#define RD_VERBS_SMALL_BUFFERS 8u          // of each end at the beginning
+#define RD_VERBS_SMALL_BUFFER_BYTES 4096u  // of a message; the preamble comes before them
+#define RD_VERBS_LARGE_BUFFERS_MOST 65536u // that a peer may have posted and not used
 
 // What every SEND begins with.
-struct rd_preamble {
+struct rd_verbs_preamble {
   uint32_t message_bytes; // of the message that it carries a piece of; 0: none
   uint32_t small_posted, large_posted;
   uint32_t large_bytes; // of a message, that fit a large buffer; 0 while there is none
 };
 
-void rd_preamble_encode(const struct rd_preamble *preamble, unsigned char out[RD_PREAMBLE_BYTES]);
-void rd_preamble_decode(const unsigned char bytes[RD_PREAMBLE_BYTES], struct rd_preamble *preamble);
+void rd_verbs_preamble_encode(const struct rd_verbs_preamble *preamble, unsigned char out[RD_VERBS_PREAMBLE_BYTES]);
+void rd_verbs_preamble_decode(const unsigned char bytes[RD_VERBS_PREAMBLE_BYTES], struct rd_verbs_preamble *preamble);
 
-struct rd_flow {
-  struct rd_preamble ours;         // posted by this end; message_bytes is not used
-  struct rd_preamble announced;    // of these, what the peer was told
-  struct rd_preamble peers;        // what the peer has told
-  uint32_t small_used, large_used; // of the peer's
+struct rd_verbs_flow {
+  struct rd_verbs_preamble ours;      // posted by this end; message_bytes is not used
+  struct rd_verbs_preamble announced; // of these, what the peer was told
+  struct rd_verbs_preamble peers;     // what the peer has told
+  uint32_t small_used, large_used;    // of the peer's
 };
 
-void rd_flow_init(struct rd_flow *flow);
+void rd_verbs_flow_init(struct rd_verbs_flow *flow);
 
 // This end posted one more buffer. A large one says how many bytes of a message fit; always the same number.
-void rd_flow_post_small(struct rd_flow *flow);
-void rd_flow_post_large(struct rd_flow *flow, uint32_t bytes);
+void rd_verbs_flow_post_small(struct rd_verbs_flow *flow);
+void rd_verbs_flow_post_large(struct rd_verbs_flow *flow, uint32_t bytes);
 
 // The counts for the next SEND: from now on the peer counts as told.
-void rd_flow_announce(struct rd_flow *flow, uint32_t message_bytes, struct rd_preamble *preamble);
+void rd_verbs_flow_announce(struct rd_verbs_flow *flow, uint32_t message_bytes, struct rd_verbs_preamble *preamble);
 // Half of our `circulating` buffers are not told: if nothing else goes out, a SEND without a message should.
-bool rd_flow_is_due(const struct rd_flow *flow, uint32_t circulating);
+bool rd_verbs_flow_is_due(const struct rd_verbs_flow *flow, uint32_t circulating);
 // A SEND came. False (RD_CODE_DATA_DAMAGED): the counts cannot be.
-bool rd_flow_take(struct rd_flow *flow, const struct rd_preamble *preamble, struct rd_error *error);
+bool rd_verbs_flow_take(struct rd_verbs_flow *flow, const struct rd_verbs_preamble *preamble, struct rd_error *error);
 
 // May a SEND go: one with a message, one without? The last buffer is kept for the latter.
-bool rd_flow_has_buffer(const struct rd_flow *flow, bool with_message);
+bool rd_verbs_flow_has_buffer(const struct rd_verbs_flow *flow, bool with_message);
 // How many bytes of a message the next SEND can carry.
-size_t rd_flow_room_bytes(const struct rd_flow *flow);
-void rd_flow_spend(struct rd_flow *flow);
+size_t rd_verbs_flow_room_bytes(const struct rd_verbs_flow *flow);
+void rd_verbs_flow_spend(struct rd_verbs_flow *flow);
 
 #endif

@@ -8,32 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL_STRIDE_BYTES (RD_PREAMBLE_BYTES + RD_SMALL_BUFFER_BYTES)
-#define SMALL_BYTES (RD_SMALL_BUFFERS * SMALL_STRIDE_BYTES)
-#define LARGE_MOST (RD_QUEUE_RECEIVES_MOST - RD_SMALL_BUFFERS)
+#define SMALL_STRIDE_BYTES (RD_VERBS_PREAMBLE_BYTES + RD_VERBS_SMALL_BUFFER_BYTES)
+#define SMALL_BYTES (RD_VERBS_SMALL_BUFFERS * SMALL_STRIDE_BYTES)
+#define LARGE_MOST (RD_VERBS_QUEUE_RECEIVES_MOST - RD_VERBS_SMALL_BUFFERS)
 // One for a SEND without a message, and one that can arrive while every slot is held.
 #define SLOTS_BESIDE 2u
 #define SMALL_NAME (1ull << 32) // in a buffer's name
 #define JOINED_SLOT (1u << 31)  // in a message's slot
 
-_Static_assert(RD_SLOT_HEADROOM_BYTES >= RD_PREAMBLE_BYTES, "the preamble comes before the message");
+_Static_assert(RD_SLOT_HEADROOM_BYTES >= RD_VERBS_PREAMBLE_BYTES, "the preamble comes before the message");
 
-static bool post_small(struct rd_receive *receive, unsigned index, struct rd_error *error);
-static bool post_large(struct rd_receive *receive, unsigned slot, struct rd_error *error);
-static bool post_again(struct rd_receive *receive, uint64_t name, struct rd_error *error);
-static unsigned char *buffer_of(const struct rd_receive *receive, uint64_t name);
-static enum rd_outcome take_piece(struct rd_receive *receive, const struct rd_receive_piece *piece,
+static bool post_small(struct rd_verbs_receive *receive, unsigned index, struct rd_error *error);
+static bool post_large(struct rd_verbs_receive *receive, unsigned slot, struct rd_error *error);
+static bool post_again(struct rd_verbs_receive *receive, uint64_t name, struct rd_error *error);
+static unsigned char *buffer_of(const struct rd_verbs_receive *receive, uint64_t name);
+static enum rd_outcome take_piece(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                                   struct rd_message *message, struct rd_error *error);
-static bool is_possible(const struct rd_receive *receive, const struct rd_receive_piece *piece);
-static bool is_whole(const struct rd_receive_piece *piece);
-static bool begin_joining(struct rd_receive *receive, size_t bytes, struct rd_error *error);
-static enum rd_outcome join(struct rd_receive *receive, const struct rd_receive_piece *piece,
+static bool is_possible(const struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece);
+static bool is_whole(const struct rd_verbs_receive_piece *piece);
+static bool begin_joining(struct rd_verbs_receive *receive, size_t bytes, struct rd_error *error);
+static enum rd_outcome join(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                             struct rd_message *message, struct rd_error *error);
-static unsigned free_joined(const struct rd_receive *receive);
+static unsigned free_joined(const struct rd_verbs_receive *receive);
 static unsigned char *message_in(unsigned char *joined);
 
-bool rd_receive_open(struct rd_receive *receive, struct rd_queue *queue, struct rd_flow *flow, struct rd_error *error) {
-  *receive = (struct rd_receive){.queue = queue, .flow = flow, .held_most = 1};
+bool rd_verbs_receive_open(struct rd_verbs_receive *receive, struct rd_verbs_queue *queue, struct rd_verbs_flow *flow,
+                           struct rd_error *error) {
+  *receive = (struct rd_verbs_receive){.queue = queue, .flow = flow, .held_most = 1};
   receive->small = rd_pages_allocate(SMALL_BYTES);
   if (receive->small == NULL) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
@@ -41,34 +42,35 @@ bool rd_receive_open(struct rd_receive *receive, struct rd_queue *queue, struct 
   }
   receive->small_region = rd_verbs_register(queue->verbs, queue->domain, receive->small, SMALL_BYTES, true, error);
   bool good = receive->small_region != NULL;
-  for (unsigned i = 0; good && i < RD_SMALL_BUFFERS; i++) good = post_small(receive, i, error);
+  for (unsigned i = 0; good && i < RD_VERBS_SMALL_BUFFERS; i++) good = post_small(receive, i, error);
   if (good) return true;
-  rd_receive_detach(receive);
-  rd_receive_close(receive);
+  rd_verbs_receive_detach(receive);
+  rd_verbs_receive_close(receive);
   return false;
 }
 
-void rd_receive_detach(struct rd_receive *receive) {
+void rd_verbs_receive_detach(struct rd_verbs_receive *receive) {
   if (receive->small_region != NULL) receive->queue->verbs->ibv_dereg_mr(receive->small_region);
   if (receive->slots_region != NULL) receive->queue->verbs->ibv_dereg_mr(receive->slots_region);
   receive->small_region = receive->slots_region = NULL;
 }
 
-void rd_receive_close(struct rd_receive *receive) {
-  for (unsigned i = 0; i < RD_RECEIVE_JOINED_MOST; i++) free(receive->joined[i]);
+void rd_verbs_receive_close(struct rd_verbs_receive *receive) {
+  for (unsigned i = 0; i < RD_VERBS_RECEIVE_JOINED_MOST; i++) free(receive->joined[i]);
   free(receive->joining);
   free(receive->small);
   rd_slots_free(&receive->slots);
-  *receive = (struct rd_receive){0};
+  *receive = (struct rd_verbs_receive){0};
 }
 
-bool rd_receive_arm(struct rd_receive *receive, unsigned slots, size_t payload_bytes, struct rd_error *error) {
+bool rd_verbs_receive_arm(struct rd_verbs_receive *receive, unsigned slots, size_t payload_bytes,
+                          struct rd_error *error) {
   if (receive->held > 0 || receive->armed) {
     rd_error_set(error, RD_CODE_INTERNAL, "a message is still in use while memory for data is set up");
     return false;
   }
   unsigned large = slots + SLOTS_BESIDE < LARGE_MOST ? slots + SLOTS_BESIDE : LARGE_MOST;
-  struct rd_queue *queue = receive->queue;
+  struct rd_verbs_queue *queue = receive->queue;
   if (!rd_slots_create(&receive->slots, large, payload_bytes, error)) return false;
   receive->slots_region =
       rd_verbs_register(queue->verbs, queue->domain, receive->slots.memory, receive->slots.memory_bytes, true, error);
@@ -76,37 +78,38 @@ bool rd_receive_arm(struct rd_receive *receive, unsigned slots, size_t payload_b
   receive->armed = true;
   receive->held_most = large - SLOTS_BESIDE;
   for (unsigned slot = 0; slot < large; slot++) {
-    rd_flow_post_large(receive->flow, (uint32_t)receive->slots.message_bytes);
+    rd_verbs_flow_post_large(receive->flow, (uint32_t)receive->slots.message_bytes);
     if (!post_large(receive, slot, error)) return false;
   }
   return true;
 }
 
-uint32_t rd_receive_circulating(const struct rd_receive *receive) {
-  return receive->armed ? receive->slots.count : RD_SMALL_BUFFERS;
+uint32_t rd_verbs_receive_circulating(const struct rd_verbs_receive *receive) {
+  return receive->armed ? receive->slots.count : RD_VERBS_SMALL_BUFFERS;
 }
 
-bool rd_receive_arrived(struct rd_receive *receive, uint64_t name, uint32_t bytes, struct rd_error *error) {
-  struct rd_preamble preamble;
-  if (bytes < RD_PREAMBLE_BYTES) {
+bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t name, uint32_t bytes, struct rd_error *error) {
+  struct rd_verbs_preamble preamble;
+  if (bytes < RD_VERBS_PREAMBLE_BYTES) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent something else than messages");
     return false;
   }
-  rd_preamble_decode(buffer_of(receive, name), &preamble);
-  if (!rd_flow_take(receive->flow, &preamble, error)) return false;
+  rd_verbs_preamble_decode(buffer_of(receive, name), &preamble);
+  if (!rd_verbs_flow_take(receive->flow, &preamble, error)) return false;
   if (preamble.message_bytes == 0) return post_again(receive, name, error);
-  unsigned last = (receive->pieces_first + receive->pieces_count++) % RD_QUEUE_RECEIVES_MOST;
-  receive->pieces[last] = (struct rd_receive_piece){
-      .name = name, .bytes = bytes - RD_PREAMBLE_BYTES, .message_bytes = preamble.message_bytes};
+  unsigned last = (receive->pieces_first + receive->pieces_count++) % RD_VERBS_QUEUE_RECEIVES_MOST;
+  receive->pieces[last] = (struct rd_verbs_receive_piece){
+      .name = name, .bytes = bytes - RD_VERBS_PREAMBLE_BYTES, .message_bytes = preamble.message_bytes};
   return true;
 }
 
-enum rd_outcome rd_receive_next(struct rd_receive *receive, struct rd_message *message, struct rd_error *error) {
+enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct rd_message *message,
+                                      struct rd_error *error) {
   enum rd_outcome taken = RD_OUTCOME_AGAIN;
   while (taken == RD_OUTCOME_AGAIN && receive->pieces_count > 0 && receive->held < receive->held_most) {
-    if (free_joined(receive) == RD_RECEIVE_JOINED_MOST) return RD_OUTCOME_AGAIN;
-    struct rd_receive_piece piece = receive->pieces[receive->pieces_first];
-    receive->pieces_first = (receive->pieces_first + 1) % RD_QUEUE_RECEIVES_MOST;
+    if (free_joined(receive) == RD_VERBS_RECEIVE_JOINED_MOST) return RD_OUTCOME_AGAIN;
+    struct rd_verbs_receive_piece piece = receive->pieces[receive->pieces_first];
+    receive->pieces_first = (receive->pieces_first + 1) % RD_VERBS_QUEUE_RECEIVES_MOST;
     receive->pieces_count--;
     taken = take_piece(receive, &piece, message, error);
   }
@@ -114,48 +117,49 @@ enum rd_outcome rd_receive_next(struct rd_receive *receive, struct rd_message *m
   return taken;
 }
 
-bool rd_receive_give_back(struct rd_receive *receive, const struct rd_message *message, struct rd_error *error) {
+bool rd_verbs_receive_give_back(struct rd_verbs_receive *receive, const struct rd_message *message,
+                                struct rd_error *error) {
   receive->held--;
-  if ((message->slot & JOINED_SLOT) == 0) return post_again(receive, RD_RECEIVE_NAME | message->slot, error);
+  if ((message->slot & JOINED_SLOT) == 0) return post_again(receive, RD_VERBS_RECEIVE_NAME | message->slot, error);
   unsigned index = message->slot & ~JOINED_SLOT;
   free(receive->joined[index]);
   receive->joined[index] = NULL;
   return true;
 }
 
-static bool post_small(struct rd_receive *receive, unsigned index, struct rd_error *error) {
+static bool post_small(struct rd_verbs_receive *receive, unsigned index, struct rd_error *error) {
   struct ibv_sge buffer = {.addr = (uintptr_t)(receive->small + index * SMALL_STRIDE_BYTES),
                            .length = SMALL_STRIDE_BYTES,
                            .lkey = receive->small_region->lkey};
-  return rd_queue_post_receive(receive->queue, RD_RECEIVE_NAME | SMALL_NAME | index, buffer, error);
+  return rd_verbs_queue_post_receive(receive->queue, RD_VERBS_RECEIVE_NAME | SMALL_NAME | index, buffer, error);
 }
 
-static bool post_large(struct rd_receive *receive, unsigned slot, struct rd_error *error) {
+static bool post_large(struct rd_verbs_receive *receive, unsigned slot, struct rd_error *error) {
   unsigned char *message = rd_slots_message(&receive->slots, slot);
-  struct ibv_sge buffer = {.addr = (uintptr_t)(message - RD_PREAMBLE_BYTES),
-                           .length = (uint32_t)(RD_PREAMBLE_BYTES + receive->slots.message_bytes),
+  struct ibv_sge buffer = {.addr = (uintptr_t)(message - RD_VERBS_PREAMBLE_BYTES),
+                           .length = (uint32_t)(RD_VERBS_PREAMBLE_BYTES + receive->slots.message_bytes),
                            .lkey = receive->slots_region->lkey};
-  return rd_queue_post_receive(receive->queue, RD_RECEIVE_NAME | slot, buffer, error);
+  return rd_verbs_queue_post_receive(receive->queue, RD_VERBS_RECEIVE_NAME | slot, buffer, error);
 }
 
 // Small buffers only until large ones take their place.
-static bool post_again(struct rd_receive *receive, uint64_t name, struct rd_error *error) {
+static bool post_again(struct rd_verbs_receive *receive, uint64_t name, struct rd_error *error) {
   if ((name & SMALL_NAME) == 0) {
-    rd_flow_post_large(receive->flow, (uint32_t)receive->slots.message_bytes);
+    rd_verbs_flow_post_large(receive->flow, (uint32_t)receive->slots.message_bytes);
     return post_large(receive, (unsigned)name, error);
   }
   if (receive->armed) return true;
-  rd_flow_post_small(receive->flow);
+  rd_verbs_flow_post_small(receive->flow);
   return post_small(receive, (unsigned)name, error);
 }
 
-static unsigned char *buffer_of(const struct rd_receive *receive, uint64_t name) {
+static unsigned char *buffer_of(const struct rd_verbs_receive *receive, uint64_t name) {
   if ((name & SMALL_NAME) != 0) return receive->small + (unsigned)name * SMALL_STRIDE_BYTES;
-  return rd_slots_message(&receive->slots, (unsigned)name) - RD_PREAMBLE_BYTES;
+  return rd_slots_message(&receive->slots, (unsigned)name) - RD_VERBS_PREAMBLE_BYTES;
 }
 
 // AGAIN: more of the message is to come.
-static enum rd_outcome take_piece(struct rd_receive *receive, const struct rd_receive_piece *piece,
+static enum rd_outcome take_piece(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                                   struct rd_message *message, struct rd_error *error) {
   if (!is_possible(receive, piece)) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED,
@@ -172,7 +176,7 @@ static enum rd_outcome take_piece(struct rd_receive *receive, const struct rd_re
   return join(receive, piece, message, error);
 }
 
-static bool is_possible(const struct rd_receive *receive, const struct rd_receive_piece *piece) {
+static bool is_possible(const struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece) {
   size_t most = receive->armed ? receive->slots.message_bytes : RD_HANDSHAKE_MESSAGE_MAX_BYTES;
   if (piece->bytes == 0 || piece->message_bytes < RD_HEADER_BYTES) return false;
   if (receive->joining == NULL) return piece->message_bytes <= most && piece->bytes <= piece->message_bytes;
@@ -180,11 +184,11 @@ static bool is_possible(const struct rd_receive *receive, const struct rd_receiv
          piece->bytes <= receive->joining_bytes - receive->joined_bytes;
 }
 
-static bool is_whole(const struct rd_receive_piece *piece) {
+static bool is_whole(const struct rd_verbs_receive_piece *piece) {
   return piece->bytes == piece->message_bytes;
 }
 
-static bool begin_joining(struct rd_receive *receive, size_t bytes, struct rd_error *error) {
+static bool begin_joining(struct rd_verbs_receive *receive, size_t bytes, struct rd_error *error) {
   receive->joining = rd_pages_allocate(rd_page_bytes() + bytes);
   receive->joining_bytes = bytes;
   receive->joined_bytes = 0;
@@ -192,10 +196,10 @@ static bool begin_joining(struct rd_receive *receive, size_t bytes, struct rd_er
   return receive->joining != NULL;
 }
 
-static enum rd_outcome join(struct rd_receive *receive, const struct rd_receive_piece *piece,
+static enum rd_outcome join(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                             struct rd_message *message, struct rd_error *error) {
   unsigned char *to = message_in(receive->joining);
-  memcpy(to + receive->joined_bytes, buffer_of(receive, piece->name) + RD_PREAMBLE_BYTES, piece->bytes);
+  memcpy(to + receive->joined_bytes, buffer_of(receive, piece->name) + RD_VERBS_PREAMBLE_BYTES, piece->bytes);
   receive->joined_bytes += piece->bytes;
   if (!post_again(receive, piece->name, error)) return RD_OUTCOME_FAILED;
   if (receive->joined_bytes < receive->joining_bytes) return RD_OUTCOME_AGAIN;
@@ -206,10 +210,10 @@ static enum rd_outcome join(struct rd_receive *receive, const struct rd_receive_
   return RD_OUTCOME_DONE;
 }
 
-// RD_RECEIVE_JOINED_MOST: none.
-static unsigned free_joined(const struct rd_receive *receive) {
+// RD_VERBS_RECEIVE_JOINED_MOST: none.
+static unsigned free_joined(const struct rd_verbs_receive *receive) {
   unsigned index = 0;
-  while (index < RD_RECEIVE_JOINED_MOST && receive->joined[index] != NULL) index++;
+  while (index < RD_VERBS_RECEIVE_JOINED_MOST && receive->joined[index] != NULL) index++;
   return index;
 }
 

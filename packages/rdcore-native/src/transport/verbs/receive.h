@@ -9,49 +9,53 @@
 #include "wire/slots.h"
 
 // Marks the names of receive buffers among those of SENDs.
-#define RD_RECEIVE_NAME (1ull << 63)
+#define RD_VERBS_RECEIVE_NAME (1ull << 63)
 // Messages that came in pieces and are held at a time.
-#define RD_RECEIVE_JOINED_MOST 16u
+#define RD_VERBS_RECEIVE_JOINED_MOST 16u
 
-struct rd_receive_piece {
+struct rd_verbs_receive_piece {
   uint64_t name; // of the buffer
   uint32_t bytes;
   uint32_t message_bytes;
 };
 
-struct rd_receive {
-  struct rd_queue *queue;
-  struct rd_flow *flow;
-  unsigned char *small; // RD_SMALL_BUFFERS
+struct rd_verbs_receive {
+  struct rd_verbs_queue *queue;
+  struct rd_verbs_flow *flow;
+  unsigned char *small; // RD_VERBS_SMALL_BUFFERS
   struct ibv_mr *small_region;
   struct rd_slots slots; // large buffers, once armed; each message at its place
   struct ibv_mr *slots_region;
   bool armed;
-  unsigned held, held_most;                               // messages handed out
-  struct rd_receive_piece pieces[RD_QUEUE_RECEIVES_MOST]; // that arrived and were not looked at
+  unsigned held, held_most;                                           // messages handed out
+  struct rd_verbs_receive_piece pieces[RD_VERBS_QUEUE_RECEIVES_MOST]; // that arrived and were not looked at
   unsigned pieces_first, pieces_count;
   unsigned char *joining; // the message whose pieces are coming; NULL: none
   size_t joining_bytes, joined_bytes;
-  unsigned char *joined[RD_RECEIVE_JOINED_MOST]; // handed out; NULL: free
+  unsigned char *joined[RD_VERBS_RECEIVE_JOINED_MOST]; // handed out; NULL: free
 };
 
 // Allocates and posts the small buffers.
-bool rd_receive_open(struct rd_receive *receive, struct rd_queue *queue, struct rd_flow *flow, struct rd_error *error);
+bool rd_verbs_receive_open(struct rd_verbs_receive *receive, struct rd_verbs_queue *queue, struct rd_verbs_flow *flow,
+                           struct rd_error *error);
 // After the queue pair is destroyed: the device forgets the memory, which stays. Also of all zeros, and again.
-void rd_receive_detach(struct rd_receive *receive);
+void rd_verbs_receive_detach(struct rd_verbs_receive *receive);
 // After that. Also of all zeros.
-void rd_receive_close(struct rd_receive *receive);
+void rd_verbs_receive_close(struct rd_verbs_receive *receive);
 
 // As the transport's arm().
-bool rd_receive_arm(struct rd_receive *receive, unsigned slots, size_t payload_bytes, struct rd_error *error);
+bool rd_verbs_receive_arm(struct rd_verbs_receive *receive, unsigned slots, size_t payload_bytes,
+                          struct rd_error *error);
 // How many of our buffers go round: those that the peer should know of.
-uint32_t rd_receive_circulating(const struct rd_receive *receive);
+uint32_t rd_verbs_receive_circulating(const struct rd_verbs_receive *receive);
 
 // A buffer was filled. False: RD_CODE_DATA_DAMAGED, or the buffer cannot be posted again.
-bool rd_receive_arrived(struct rd_receive *receive, uint64_t name, uint32_t bytes, struct rd_error *error);
+bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t name, uint32_t bytes, struct rd_error *error);
 // As the transport's receive(), of what has arrived.
-enum rd_outcome rd_receive_next(struct rd_receive *receive, struct rd_message *message, struct rd_error *error);
-// Takes the message's buffer back; rd_receive_next() may have another message then.
-bool rd_receive_give_back(struct rd_receive *receive, const struct rd_message *message, struct rd_error *error);
+enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct rd_message *message,
+                                      struct rd_error *error);
+// Takes the message's buffer back; rd_verbs_receive_next() may have another message then.
+bool rd_verbs_receive_give_back(struct rd_verbs_receive *receive, const struct rd_message *message,
+                                struct rd_error *error);
 
 #endif

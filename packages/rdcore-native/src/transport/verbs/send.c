@@ -12,44 +12,46 @@
 struct gathering {
   unsigned char *stage;
   size_t staged_bytes;
-  struct ibv_sge pieces[RD_QUEUE_PIECES_MOST];
+  struct ibv_sge pieces[RD_VERBS_QUEUE_PIECES_MOST];
   int count;
 };
 
-static bool make_stages(struct rd_send *send, struct rd_send_stages *stages, unsigned count, struct rd_error *error);
-static void drop_stages(struct rd_send *send, struct rd_send_stages *stages);
-static const struct rd_send_stages *stages_of(const struct rd_send *send);
-static bool settle_parts(struct rd_send *send, struct rd_send_message *message, struct rd_error *error);
-static struct ibv_mr *registered_at(const struct rd_send *send, const struct rd_send_part *part);
-static void forget_parts(struct rd_send *send, struct rd_send_message *message);
-static bool has_room(const struct rd_send *send, bool with_message);
-static bool post_piece(struct rd_send *send, struct rd_send_message *message, struct rd_error *error);
-static void begin(struct rd_send *send, struct gathering *gathering, uint32_t message_bytes);
-static void gather(struct rd_send *send, struct gathering *gathering, const struct rd_send_message *message,
+static bool make_stages(struct rd_verbs_send *send, struct rd_verbs_send_stages *stages, unsigned count,
+                        struct rd_error *error);
+static void drop_stages(struct rd_verbs_send *send, struct rd_verbs_send_stages *stages);
+static const struct rd_verbs_send_stages *stages_of(const struct rd_verbs_send *send);
+static bool settle_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error);
+static struct ibv_mr *registered_at(const struct rd_verbs_send *send, const struct rd_verbs_send_part *part);
+static void forget_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message);
+static bool has_room(const struct rd_verbs_send *send, bool with_message);
+static bool post_piece(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error);
+static void begin(struct rd_verbs_send *send, struct gathering *gathering, uint32_t message_bytes);
+static void gather(struct rd_verbs_send *send, struct gathering *gathering, const struct rd_verbs_send_message *message,
                    size_t bytes);
-static void add_copy(struct rd_send *send, struct gathering *gathering, const unsigned char *bytes, size_t count);
-static bool post(struct rd_send *send, struct gathering *gathering, uint64_t owner, struct rd_error *error);
+static void add_copy(struct rd_verbs_send *send, struct gathering *gathering, const unsigned char *bytes, size_t count);
+static bool post(struct rd_verbs_send *send, struct gathering *gathering, uint64_t owner, struct rd_error *error);
 
-bool rd_send_open(struct rd_send *send, struct rd_queue *queue, struct rd_flow *flow, struct rd_error *error) {
-  *send = (struct rd_send){.queue = queue, .flow = flow};
-  return make_stages(send, &send->early, RD_SEND_EARLY_STAGES, error);
+bool rd_verbs_send_open(struct rd_verbs_send *send, struct rd_verbs_queue *queue, struct rd_verbs_flow *flow,
+                        struct rd_error *error) {
+  *send = (struct rd_verbs_send){.queue = queue, .flow = flow};
+  return make_stages(send, &send->early, RD_VERBS_SEND_EARLY_STAGES, error);
 }
 
 // What is on its way in the early ones stays there.
-bool rd_send_arm(struct rd_send *send, struct rd_error *error) {
-  return make_stages(send, &send->all, RD_QUEUE_SENDS_MOST, error);
+bool rd_verbs_send_arm(struct rd_verbs_send *send, struct rd_error *error) {
+  return make_stages(send, &send->all, RD_VERBS_QUEUE_SENDS_MOST, error);
 }
 
-void rd_send_close(struct rd_send *send) {
+void rd_verbs_send_close(struct rd_verbs_send *send) {
   for (; send->released < send->accepted; send->released++)
-    forget_parts(send, &send->messages[send->released % RD_SEND_QUEUE_MOST]);
+    forget_parts(send, &send->messages[send->released % RD_VERBS_SEND_QUEUE_MOST]);
   while (send->registered_count > 0) send->queue->verbs->ibv_dereg_mr(send->registered[--send->registered_count]);
   drop_stages(send, &send->early);
   drop_stages(send, &send->all);
 }
 
-bool rd_send_register(struct rd_send *send, const void *memory, size_t bytes, struct rd_error *error) {
-  if (send->registered_count == RD_SEND_REGISTERED_MOST) {
+bool rd_verbs_send_register(struct rd_verbs_send *send, const void *memory, size_t bytes, struct rd_error *error) {
+  if (send->registered_count == RD_VERBS_SEND_REGISTERED_MOST) {
     rd_error_set(error, RD_CODE_INTERNAL, "too many pieces of memory are registered");
     return false;
   }
@@ -58,15 +60,16 @@ bool rd_send_register(struct rd_send *send, const void *memory, size_t bytes, st
   return region != NULL;
 }
 
-enum rd_outcome rd_send_accept(struct rd_send *send, const struct iovec *parts, int count, struct rd_error *error) {
-  if (send->accepted - send->released == RD_SEND_QUEUE_MOST) return RD_OUTCOME_AGAIN;
-  struct rd_send_message *message = &send->messages[send->accepted % RD_SEND_QUEUE_MOST];
-  *message = (struct rd_send_message){.count = count};
-  for (int i = 0; i < count && i < RD_SEND_PARTS_MOST; i++) {
-    message->parts[i] = (struct rd_send_part){.bytes = parts[i].iov_base, .count = parts[i].iov_len};
+enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct iovec *parts, int count,
+                                     struct rd_error *error) {
+  if (send->accepted - send->released == RD_VERBS_SEND_QUEUE_MOST) return RD_OUTCOME_AGAIN;
+  struct rd_verbs_send_message *message = &send->messages[send->accepted % RD_VERBS_SEND_QUEUE_MOST];
+  *message = (struct rd_verbs_send_message){.count = count};
+  for (int i = 0; i < count && i < RD_VERBS_SEND_PARTS_MOST; i++) {
+    message->parts[i] = (struct rd_verbs_send_part){.bytes = parts[i].iov_base, .count = parts[i].iov_len};
     message->bytes += parts[i].iov_len;
   }
-  if (count > RD_SEND_PARTS_MOST || message->bytes < RD_HEADER_BYTES || message->bytes > UINT32_MAX) {
+  if (count > RD_VERBS_SEND_PARTS_MOST || message->bytes < RD_HEADER_BYTES || message->bytes > UINT32_MAX) {
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, message->bytes);
     return RD_OUTCOME_FAILED;
   }
@@ -78,40 +81,41 @@ enum rd_outcome rd_send_accept(struct rd_send *send, const struct iovec *parts, 
   return RD_OUTCOME_DONE;
 }
 
-bool rd_send_post(struct rd_send *send, struct rd_error *error) {
+bool rd_verbs_send_post(struct rd_verbs_send *send, struct rd_error *error) {
   while (send->posted < send->accepted && has_room(send, true)) {
-    struct rd_send_message *message = &send->messages[send->posted % RD_SEND_QUEUE_MOST];
+    struct rd_verbs_send_message *message = &send->messages[send->posted % RD_VERBS_SEND_QUEUE_MOST];
     if (!post_piece(send, message, error)) return false;
     if (message->posted_bytes == message->bytes) send->posted++;
   }
   return true;
 }
 
-bool rd_send_is_full(const struct rd_send *send) {
+bool rd_verbs_send_is_full(const struct rd_verbs_send *send) {
   bool waits = send->posted < send->accepted && send->sends - send->completed == stages_of(send)->count;
-  return waits || send->accepted - send->released == RD_SEND_QUEUE_MOST;
+  return waits || send->accepted - send->released == RD_VERBS_SEND_QUEUE_MOST;
 }
 
-bool rd_send_post_counts(struct rd_send *send, struct rd_error *error) {
+bool rd_verbs_send_post_counts(struct rd_verbs_send *send, struct rd_error *error) {
   if (!has_room(send, false)) return true;
   struct gathering gathering;
   begin(send, &gathering, 0);
-  return post(send, &gathering, RD_SEND_NO_MESSAGE, error);
+  return post(send, &gathering, RD_VERBS_SEND_NO_MESSAGE, error);
 }
 
 // They complete in the order in which they were posted, and the last SEND of a message comes after all others of it.
-void rd_send_completed(struct rd_send *send) {
-  uint64_t owner = send->owners[send->completed++ % RD_QUEUE_SENDS_MOST];
-  if (owner == RD_SEND_NO_MESSAGE) return;
-  struct rd_send_message *message = &send->messages[owner % RD_SEND_QUEUE_MOST];
+void rd_verbs_send_completed(struct rd_verbs_send *send) {
+  uint64_t owner = send->owners[send->completed++ % RD_VERBS_QUEUE_SENDS_MOST];
+  if (owner == RD_VERBS_SEND_NO_MESSAGE) return;
+  struct rd_verbs_send_message *message = &send->messages[owner % RD_VERBS_SEND_QUEUE_MOST];
   if (--message->sends > 0 || message->posted_bytes < message->bytes) return;
   forget_parts(send, message);
   send->released++;
 }
 
-static bool make_stages(struct rd_send *send, struct rd_send_stages *stages, unsigned count, struct rd_error *error) {
-  size_t bytes = count * RD_SEND_STAGE_BYTES;
-  *stages = (struct rd_send_stages){.memory = rd_pages_allocate(bytes), .count = count};
+static bool make_stages(struct rd_verbs_send *send, struct rd_verbs_send_stages *stages, unsigned count,
+                        struct rd_error *error) {
+  size_t bytes = count * RD_VERBS_SEND_STAGE_BYTES;
+  *stages = (struct rd_verbs_send_stages){.memory = rd_pages_allocate(bytes), .count = count};
   if (stages->memory == NULL) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
     return false;
@@ -121,21 +125,21 @@ static bool make_stages(struct rd_send *send, struct rd_send_stages *stages, uns
   return stages->memory != NULL;
 }
 
-static void drop_stages(struct rd_send *send, struct rd_send_stages *stages) {
+static void drop_stages(struct rd_verbs_send *send, struct rd_verbs_send_stages *stages) {
   if (stages->region != NULL) send->queue->verbs->ibv_dereg_mr(stages->region);
   free(stages->memory);
-  *stages = (struct rd_send_stages){0};
+  *stages = (struct rd_verbs_send_stages){0};
 }
 
-static const struct rd_send_stages *stages_of(const struct rd_send *send) {
+static const struct rd_verbs_send_stages *stages_of(const struct rd_verbs_send *send) {
   return send->all.memory != NULL ? &send->all : &send->early;
 }
 
 // How each part gets to the device: small ones are copied, as far as a stage has room; others must be registered.
-static bool settle_parts(struct rd_send *send, struct rd_send_message *message, struct rd_error *error) {
-  size_t room = RD_SEND_STAGE_BYTES - RD_PREAMBLE_BYTES;
+static bool settle_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error) {
+  size_t room = RD_VERBS_SEND_STAGE_BYTES - RD_VERBS_PREAMBLE_BYTES;
   for (int i = 0; i < message->count; i++) {
-    struct rd_send_part *part = &message->parts[i];
+    struct rd_verbs_send_part *part = &message->parts[i];
     struct ibv_mr *region = registered_at(send, part);
     part->is_copied = region == NULL && part->count <= room;
     if (part->is_copied) {
@@ -151,7 +155,7 @@ static bool settle_parts(struct rd_send *send, struct rd_send_message *message, 
   return true;
 }
 
-static struct ibv_mr *registered_at(const struct rd_send *send, const struct rd_send_part *part) {
+static struct ibv_mr *registered_at(const struct rd_verbs_send *send, const struct rd_verbs_send_part *part) {
   uintptr_t first = (uintptr_t)part->bytes, end = first + part->count;
   for (unsigned i = 0; i < send->registered_count; i++) {
     struct ibv_mr *region = send->registered[i];
@@ -161,20 +165,20 @@ static struct ibv_mr *registered_at(const struct rd_send *send, const struct rd_
   return NULL;
 }
 
-static void forget_parts(struct rd_send *send, struct rd_send_message *message) {
-  for (int i = 0; i < RD_SEND_PARTS_MOST; i++) {
+static void forget_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message) {
+  for (int i = 0; i < RD_VERBS_SEND_PARTS_MOST; i++) {
     if (message->parts[i].registered != NULL) send->queue->verbs->ibv_dereg_mr(message->parts[i].registered);
     message->parts[i].registered = NULL;
   }
 }
 
-static bool has_room(const struct rd_send *send, bool with_message) {
-  return send->sends - send->completed < stages_of(send)->count && rd_flow_has_buffer(send->flow, with_message);
+static bool has_room(const struct rd_verbs_send *send, bool with_message) {
+  return send->sends - send->completed < stages_of(send)->count && rd_verbs_flow_has_buffer(send->flow, with_message);
 }
 
 // As much of the message as the peer's next buffer takes.
-static bool post_piece(struct rd_send *send, struct rd_send_message *message, struct rd_error *error) {
-  size_t left = message->bytes - message->posted_bytes, room = rd_flow_room_bytes(send->flow);
+static bool post_piece(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error) {
+  size_t left = message->bytes - message->posted_bytes, room = rd_verbs_flow_room_bytes(send->flow);
   size_t bytes = left < room ? left : room;
   struct gathering gathering;
   begin(send, &gathering, (uint32_t)message->bytes);
@@ -185,21 +189,21 @@ static bool post_piece(struct rd_send *send, struct rd_send_message *message, st
   return true;
 }
 
-static void begin(struct rd_send *send, struct gathering *gathering, uint32_t message_bytes) {
-  struct rd_preamble preamble;
-  unsigned char bytes[RD_PREAMBLE_BYTES];
-  const struct rd_send_stages *stages = stages_of(send);
-  *gathering = (struct gathering){.stage = stages->memory + send->sends % stages->count * RD_SEND_STAGE_BYTES};
-  rd_flow_announce(send->flow, message_bytes, &preamble);
-  rd_preamble_encode(&preamble, bytes);
+static void begin(struct rd_verbs_send *send, struct gathering *gathering, uint32_t message_bytes) {
+  struct rd_verbs_preamble preamble;
+  unsigned char bytes[RD_VERBS_PREAMBLE_BYTES];
+  const struct rd_verbs_send_stages *stages = stages_of(send);
+  *gathering = (struct gathering){.stage = stages->memory + send->sends % stages->count * RD_VERBS_SEND_STAGE_BYTES};
+  rd_verbs_flow_announce(send->flow, message_bytes, &preamble);
+  rd_verbs_preamble_encode(&preamble, bytes);
   add_copy(send, gathering, bytes, sizeof bytes);
 }
 
-static void gather(struct rd_send *send, struct gathering *gathering, const struct rd_send_message *message,
+static void gather(struct rd_verbs_send *send, struct gathering *gathering, const struct rd_verbs_send_message *message,
                    size_t bytes) {
   size_t skip = message->posted_bytes;
   for (int i = 0; i < message->count && bytes > 0; i++) {
-    const struct rd_send_part *part = &message->parts[i];
+    const struct rd_verbs_send_part *part = &message->parts[i];
     if (skip >= part->count) {
       skip -= part->count;
       continue;
@@ -217,7 +221,8 @@ static void gather(struct rd_send *send, struct gathering *gathering, const stru
 }
 
 // Goes on with the piece before it, if that one ends where the stage is filled up to.
-static void add_copy(struct rd_send *send, struct gathering *gathering, const unsigned char *bytes, size_t count) {
+static void add_copy(struct rd_verbs_send *send, struct gathering *gathering, const unsigned char *bytes,
+                     size_t count) {
   unsigned char *to = gathering->stage + gathering->staged_bytes;
   struct ibv_sge *last = gathering->count > 0 ? &gathering->pieces[gathering->count - 1] : NULL;
   memcpy(to, bytes, count);
@@ -229,11 +234,11 @@ static void add_copy(struct rd_send *send, struct gathering *gathering, const un
         (struct ibv_sge){.addr = (uintptr_t)to, .length = (uint32_t)count, .lkey = stages_of(send)->region->lkey};
 }
 
-static bool post(struct rd_send *send, struct gathering *gathering, uint64_t owner, struct rd_error *error) {
+static bool post(struct rd_verbs_send *send, struct gathering *gathering, uint64_t owner, struct rd_error *error) {
   uint64_t name = send->sends;
-  send->owners[name % RD_QUEUE_SENDS_MOST] = owner;
-  if (!rd_queue_post_send(send->queue, name, gathering->pieces, gathering->count, error)) return false;
+  send->owners[name % RD_VERBS_QUEUE_SENDS_MOST] = owner;
+  if (!rd_verbs_queue_post_send(send->queue, name, gathering->pieces, gathering->count, error)) return false;
   send->sends++;
-  rd_flow_spend(send->flow);
+  rd_verbs_flow_spend(send->flow);
   return true;
 }

@@ -9,13 +9,13 @@
 
 #include <sys/uio.h>
 
-#define RD_SEND_QUEUE_MOST 16u // messages accepted and not released
-#define RD_SEND_PARTS_MOST 4
-#define RD_SEND_STAGE_BYTES 2048u // of each SEND: the preamble, and small parts, which are copied
-#define RD_SEND_EARLY_STAGES 4u   // before authentication
-#define RD_SEND_REGISTERED_MOST 8u
+#define RD_VERBS_SEND_QUEUE_MOST 16u // messages accepted and not released
+#define RD_VERBS_SEND_PARTS_MOST 4
+#define RD_VERBS_SEND_STAGE_BYTES 2048u // of each SEND: the preamble, and small parts, which are copied
+#define RD_VERBS_SEND_EARLY_STAGES 4u   // before authentication
+#define RD_VERBS_SEND_REGISTERED_MOST 8u
 
-struct rd_send_part {
+struct rd_verbs_send_part {
   const unsigned char *bytes;
   size_t count;
   uint32_t key;
@@ -23,49 +23,51 @@ struct rd_send_part {
   struct ibv_mr *registered; // for this message only; NULL: it was registered, or is copied
 };
 
-struct rd_send_message {
-  struct rd_send_part parts[RD_SEND_PARTS_MOST];
+struct rd_verbs_send_message {
+  struct rd_verbs_send_part parts[RD_VERBS_SEND_PARTS_MOST];
   int count;
   size_t bytes, posted_bytes;
   unsigned sends; // on their way
 };
 
-// Memory for so many SENDs on their way, RD_SEND_STAGE_BYTES each.
-struct rd_send_stages {
+// Memory for so many SENDs on their way, RD_VERBS_SEND_STAGE_BYTES each.
+struct rd_verbs_send_stages {
   unsigned char *memory; // NULL: none
   struct ibv_mr *region;
   unsigned count;
 };
 
-struct rd_send {
-  struct rd_queue *queue;
-  struct rd_flow *flow;
-  struct rd_send_stages early, all; // all: once armed
-  struct ibv_mr *registered[RD_SEND_REGISTERED_MOST];
+struct rd_verbs_send {
+  struct rd_verbs_queue *queue;
+  struct rd_verbs_flow *flow;
+  struct rd_verbs_send_stages early, all; // all: once armed
+  struct ibv_mr *registered[RD_VERBS_SEND_REGISTERED_MOST];
   unsigned registered_count;
-  struct rd_send_message messages[RD_SEND_QUEUE_MOST];
-  uint64_t accepted, posted, released;  // messages, in all
-  uint64_t sends, completed;            // SENDs, in all
-  uint64_t owners[RD_QUEUE_SENDS_MOST]; // of each SEND: the message, or RD_SEND_NO_MESSAGE
+  struct rd_verbs_send_message messages[RD_VERBS_SEND_QUEUE_MOST];
+  uint64_t accepted, posted, released;        // messages, in all
+  uint64_t sends, completed;                  // SENDs, in all
+  uint64_t owners[RD_VERBS_QUEUE_SENDS_MOST]; // of each SEND: the message, or RD_VERBS_SEND_NO_MESSAGE
 };
-#define RD_SEND_NO_MESSAGE UINT64_MAX
+#define RD_VERBS_SEND_NO_MESSAGE UINT64_MAX
 
-bool rd_send_open(struct rd_send *send, struct rd_queue *queue, struct rd_flow *flow, struct rd_error *error);
-// After authentication: now RD_QUEUE_SENDS_MOST SENDs may be on their way.
-bool rd_send_arm(struct rd_send *send, struct rd_error *error);
+bool rd_verbs_send_open(struct rd_verbs_send *send, struct rd_verbs_queue *queue, struct rd_verbs_flow *flow,
+                        struct rd_error *error);
+// After authentication: now RD_VERBS_QUEUE_SENDS_MOST SENDs may be on their way.
+bool rd_verbs_send_arm(struct rd_verbs_send *send, struct rd_error *error);
 // After the queue pair is destroyed. Also of all zeros.
-void rd_send_close(struct rd_send *send);
+void rd_verbs_send_close(struct rd_verbs_send *send);
 
-bool rd_send_register(struct rd_send *send, const void *memory, size_t bytes, struct rd_error *error);
+bool rd_verbs_send_register(struct rd_verbs_send *send, const void *memory, size_t bytes, struct rd_error *error);
 // As the transport's send().
-enum rd_outcome rd_send_accept(struct rd_send *send, const struct iovec *parts, int count, struct rd_error *error);
+enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct iovec *parts, int count,
+                                     struct rd_error *error);
 // Posts what the peer has buffers for.
-bool rd_send_post(struct rd_send *send, struct rd_error *error);
+bool rd_verbs_send_post(struct rd_verbs_send *send, struct rd_error *error);
 // A SEND must be done before another message can be accepted, or one that was can be posted.
-bool rd_send_is_full(const struct rd_send *send);
+bool rd_verbs_send_is_full(const struct rd_verbs_send *send);
 // Posts a SEND without a message, if the peer has a buffer for it.
-bool rd_send_post_counts(struct rd_send *send, struct rd_error *error);
+bool rd_verbs_send_post_counts(struct rd_verbs_send *send, struct rd_error *error);
 // The oldest SEND has arrived.
-void rd_send_completed(struct rd_send *send);
+void rd_verbs_send_completed(struct rd_verbs_send *send);
 
 #endif

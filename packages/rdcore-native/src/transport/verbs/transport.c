@@ -22,10 +22,10 @@
 struct verbs {
   struct rd_transport base;
   struct rd_verbs_id id;
-  struct rd_queue queue;
-  struct rd_flow flow;
-  struct rd_send send;
-  struct rd_receive receive;
+  struct rd_verbs_queue queue;
+  struct rd_verbs_flow flow;
+  struct rd_verbs_send send;
+  struct rd_verbs_receive receive;
   struct rd_verbs_wait wait;
   bool listened;        // in this go: its descriptors have nothing more to tell
   bool releases_matter; // somebody waits for more to be released
@@ -63,7 +63,7 @@ static void listen_to_device(struct verbs *verbs);
 static bool look_for_more(struct verbs *verbs);
 static bool wait_is_prepared(struct verbs *verbs);
 static bool take_completions(struct verbs *verbs);
-static bool take_all(struct verbs *verbs, const struct rd_completions *from, struct rd_error *flushed);
+static bool take_all(struct verbs *verbs, const struct rd_verbs_completions *from, struct rd_error *flushed);
 static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error);
 static void take_events(struct verbs *verbs);
 static void take_event(struct verbs *verbs, const struct rd_verbs_event *event);
@@ -101,7 +101,7 @@ struct rd_transport *rd_verbs_transport_create(struct rd_verbs_id *id, bool poll
   verbs->id = *id;
   verbs->releases_matter = true;
   rd_verbs_wait_init(&verbs->wait, poll);
-  rd_flow_init(&verbs->flow);
+  rd_verbs_flow_init(&verbs->flow);
   rd_verbs_id_local(id, verbs->local);
   rd_verbs_id_peer(id, verbs->peer);
   if (open_all(verbs, error)) return &verbs->base;
@@ -120,15 +120,15 @@ void rd_verbs_transport_established(struct rd_transport *transport) {
 }
 
 static bool open_all(struct verbs *verbs, struct rd_error *error) {
-  return rd_queue_open(&verbs->queue, &verbs->id, error) &&
-         rd_receive_open(&verbs->receive, &verbs->queue, &verbs->flow, error) &&
-         rd_send_open(&verbs->send, &verbs->queue, &verbs->flow, error) &&
+  return rd_verbs_queue_open(&verbs->queue, &verbs->id, error) &&
+         rd_verbs_receive_open(&verbs->receive, &verbs->queue, &verbs->flow, error) &&
+         rd_verbs_send_open(&verbs->send, &verbs->queue, &verbs->flow, error) &&
          rd_verbs_wait_open(&verbs->wait, &verbs->queue, &verbs->id, error);
 }
 
 static bool verbs_arm(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error) {
   struct verbs *verbs = verbs_of(transport);
-  return rd_receive_arm(&verbs->receive, slots, payload_bytes, error) && rd_send_arm(&verbs->send, error);
+  return rd_verbs_receive_arm(&verbs->receive, slots, payload_bytes, error) && rd_verbs_send_arm(&verbs->send, error);
 }
 
 static size_t verbs_memory_most_bytes(const struct rd_transport *transport) {
@@ -137,7 +137,7 @@ static size_t verbs_memory_most_bytes(const struct rd_transport *transport) {
 }
 
 static bool verbs_register(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error) {
-  return rd_send_register(&verbs_of(transport)->send, memory, bytes, error);
+  return rd_verbs_send_register(&verbs_of(transport)->send, memory, bytes, error);
 }
 
 static int verbs_poll_fd(const struct rd_transport *transport) {
@@ -151,7 +151,7 @@ static short verbs_poll_events(const struct rd_transport *transport) {
 
 static enum rd_outcome verbs_send(struct rd_transport *transport, const struct iovec *parts, int count,
                                   struct rd_error *error) {
-  return rd_send_accept(&verbs_of(transport)->send, parts, count, error);
+  return rd_verbs_send_accept(&verbs_of(transport)->send, parts, count, error);
 }
 
 static bool verbs_flush(struct rd_transport *transport, struct rd_error *error) {
@@ -173,9 +173,9 @@ static bool verbs_flush(struct rd_transport *transport, struct rd_error *error) 
 static void post(struct verbs *verbs) {
   struct rd_error error;
   if (!verbs->established || verbs->failure.code != RD_CODE_OK) return;
-  bool good = rd_send_post(&verbs->send, &error);
-  if (good && rd_flow_is_due(&verbs->flow, rd_receive_circulating(&verbs->receive)))
-    good = rd_send_post_counts(&verbs->send, &error);
+  bool good = rd_verbs_send_post(&verbs->send, &error);
+  if (good && rd_verbs_flow_is_due(&verbs->flow, rd_verbs_receive_circulating(&verbs->receive)))
+    good = rd_verbs_send_post_counts(&verbs->send, &error);
   if (!good) fail(verbs, &error);
 }
 
@@ -199,7 +199,7 @@ static enum rd_outcome verbs_receive(struct rd_transport *transport, struct rd_m
   struct verbs *verbs = verbs_of(transport);
   for (;;) {
     take_completions(verbs);
-    enum rd_outcome received = rd_receive_next(&verbs->receive, message, error);
+    enum rd_outcome received = rd_verbs_receive_next(&verbs->receive, message, error);
     post(verbs); // the peer may wait for our counts while it keeps us busy
     if (received != RD_OUTCOME_AGAIN) return received;
     bool was_well = verbs->failure.code == RD_CODE_OK;
@@ -222,7 +222,7 @@ static bool look_for_more(struct verbs *verbs) {
   do {
     if (take_completions(verbs)) return true;
   } while (rd_now_ns() < until_ns);
-  rd_spin_missed(&verbs->wait.spin);
+  rd_verbs_spin_missed(&verbs->wait.spin);
   return false;
 }
 
@@ -232,14 +232,14 @@ static void listen_to_device(struct verbs *verbs) {
 
 // False: what completed until now must be looked at first.
 static bool wait_is_prepared(struct verbs *verbs) {
-  bool sends_matter = verbs->releases_matter || rd_send_is_full(&verbs->send);
+  bool sends_matter = verbs->releases_matter || rd_verbs_send_is_full(&verbs->send);
   return rd_verbs_wait_prepare(&verbs->wait, sends_matter && verbs->send.completed < verbs->send.sends);
 }
 
 static void verbs_give_back(struct rd_transport *transport, const struct rd_message *message) {
   struct verbs *verbs = verbs_of(transport);
   struct rd_error error;
-  if (!rd_receive_give_back(&verbs->receive, message, &error)) fail(verbs, &error);
+  if (!rd_verbs_receive_give_back(&verbs->receive, message, &error)) fail(verbs, &error);
   if (verbs->receive.pieces_count > 0) rd_verbs_wait_wake(&verbs->wait);
 }
 
@@ -253,11 +253,11 @@ static bool take_completions(struct verbs *verbs) {
   return any;
 }
 
-static bool take_all(struct verbs *verbs, const struct rd_completions *from, struct rd_error *flushed) {
+static bool take_all(struct verbs *verbs, const struct rd_verbs_completions *from, struct rd_error *flushed) {
   struct ibv_wc completions[COMPLETIONS_AT_ONCE];
   struct rd_error error;
   for (int round = 0; round < ROUNDS_MOST; round++) {
-    int count = rd_queue_poll(from, completions, COMPLETIONS_AT_ONCE);
+    int count = rd_verbs_queue_poll(from, completions, COMPLETIONS_AT_ONCE);
     if (count < 0) {
       rd_error_set(&error, RD_CODE_PEER_LOST, "the rdma device failed");
       fail(verbs, &error);
@@ -276,7 +276,7 @@ static bool take_all(struct verbs *verbs, const struct rd_completions *from, str
 }
 
 static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error) {
-  bool is_receive = (completion->wr_id & RD_RECEIVE_NAME) != 0;
+  bool is_receive = (completion->wr_id & RD_VERBS_RECEIVE_NAME) != 0;
   if (completion->status != IBV_WC_SUCCESS) {
     rd_verbs_completion_failed(verbs->id.verbs, completion, verbs->peer, error);
     return false;
@@ -287,8 +287,8 @@ static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion
     return false;
   }
   verbs->established = true; // what came tells it as well as the id's event, and may come before that
-  if (is_receive) return rd_receive_arrived(&verbs->receive, completion->wr_id, completion->byte_len, error);
-  rd_send_completed(&verbs->send);
+  if (is_receive) return rd_verbs_receive_arrived(&verbs->receive, completion->wr_id, completion->byte_len, error);
+  rd_verbs_send_completed(&verbs->send);
   return true;
 }
 
@@ -342,7 +342,7 @@ static void verbs_destroy(struct rd_transport *transport) {
   struct verbs *verbs = verbs_of(transport);
   if (verbs->established) linger(verbs);
   let_device_go(verbs);
-  rd_receive_close(&verbs->receive);
+  rd_verbs_receive_close(&verbs->receive);
   free(verbs);
 }
 
@@ -350,10 +350,10 @@ static void verbs_destroy(struct rd_transport *transport) {
 static void let_device_go(struct verbs *verbs) {
   if (verbs->established) verbs->id.verbs->rdma_disconnect(verbs->id.id);
   verbs->established = false;
-  rd_queue_close(&verbs->queue);
-  rd_send_close(&verbs->send);
-  rd_receive_detach(&verbs->receive);
-  rd_queue_close_domain(&verbs->queue);
+  rd_verbs_queue_close(&verbs->queue);
+  rd_verbs_send_close(&verbs->send);
+  rd_verbs_receive_detach(&verbs->receive);
+  rd_verbs_queue_close_domain(&verbs->queue);
   rd_verbs_id_destroy(&verbs->id);
   rd_verbs_wait_close(&verbs->wait);
 }
@@ -368,7 +368,7 @@ static void linger(struct verbs *verbs) {
     verbs->releases_matter = true;
     if (!wait_is_prepared(verbs)) continue;
     rd_wait_fd(verbs->wait.epoll_fd, POLLIN, verbs->wait.poll ? 1 : (int)left_ms);
-    (void)rd_queue_woken(&verbs->queue);
+    (void)rd_verbs_queue_woken(&verbs->queue);
   }
 }
 

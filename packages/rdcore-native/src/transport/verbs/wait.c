@@ -15,16 +15,16 @@ static bool woken(struct rd_verbs_wait *wait);
 
 void rd_verbs_wait_init(struct rd_verbs_wait *wait, bool poll) {
   *wait = (struct rd_verbs_wait){.epoll_fd = -1, .id_fd = -1, .wake_fd = -1, .poll = poll};
-  rd_spin_init(&wait->spin, processors());
+  rd_verbs_spin_init(&wait->spin, processors());
 }
 
-bool rd_verbs_wait_open(struct rd_verbs_wait *wait, struct rd_queue *queue, const struct rd_verbs_id *id,
+bool rd_verbs_wait_open(struct rd_verbs_wait *wait, struct rd_verbs_queue *queue, const struct rd_verbs_id *id,
                         struct rd_error *error) {
   wait->queue = queue;
   wait->id_fd = rd_verbs_id_fd(id);
   wait->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   wait->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  const int fds[DESCRIPTORS] = {wait->id_fd, rd_queue_fd(queue), wait->wake_fd};
+  const int fds[DESCRIPTORS] = {wait->id_fd, rd_verbs_queue_fd(queue), wait->wake_fd};
   bool good = wait->epoll_fd >= 0;
   for (int i = 0; good && i < DESCRIPTORS; i++) {
     struct epoll_event readable = {.events = EPOLLIN, .data.fd = fds[i]};
@@ -51,7 +51,7 @@ bool rd_verbs_wait_listen(struct rd_verbs_wait *wait) {
   for (int i = 0; i < count; i++) {
     eventfd_t ignored;
     if (ready[i].data.fd == wait->wake_fd) (void)eventfd_read(wait->wake_fd, &ignored);
-    if (ready[i].data.fd == rd_queue_fd(wait->queue)) (void)woken(wait);
+    if (ready[i].data.fd == rd_verbs_queue_fd(wait->queue)) (void)woken(wait);
     if (ready[i].data.fd == wait->id_fd) id_has_events = true;
   }
   return id_has_events;
@@ -59,8 +59,8 @@ bool rd_verbs_wait_listen(struct rd_verbs_wait *wait) {
 
 bool rd_verbs_wait_prepare(struct rd_verbs_wait *wait, bool for_sends) {
   if (wait->poll) return true;
-  bool armed = for_sends && rd_queue_arm(&wait->queue->sent);
-  if (rd_queue_arm(&wait->queue->arrived)) {
+  bool armed = for_sends && rd_verbs_queue_arm(&wait->queue->sent);
+  if (rd_verbs_queue_arm(&wait->queue->arrived)) {
     wait->armed_at_ns = rd_now_ns();
     armed = true;
   }
@@ -73,7 +73,7 @@ static int processors(void) {
 }
 
 static bool woken(struct rd_verbs_wait *wait) {
-  if (!rd_queue_woken(wait->queue)) return false;
-  rd_spin_waited(&wait->spin, rd_now_ns() - wait->armed_at_ns);
+  if (!rd_verbs_queue_woken(wait->queue)) return false;
+  rd_verbs_spin_waited(&wait->spin, rd_now_ns() - wait->armed_at_ns);
   return true;
 }

@@ -7,18 +7,18 @@
 #include "transport/verbs/spin.h"
 
 struct rd_verbs_wait {
-  struct rd_queue *queue;
+  struct rd_verbs_queue *queue;
   int epoll_fd; // of the id, the completions, and wake_fd
   int id_fd;
   int wake_fd; // readable: something that had arrived can be received now
   bool poll;   // never ask the device to wake anybody
-  struct rd_spin spin;
+  struct rd_verbs_spin spin;
   int64_t armed_at_ns;
 };
 
 void rd_verbs_wait_init(struct rd_verbs_wait *wait, bool poll);
 // For `id` and its queue, which outlive it.
-bool rd_verbs_wait_open(struct rd_verbs_wait *wait, struct rd_queue *queue, const struct rd_verbs_id *id,
+bool rd_verbs_wait_open(struct rd_verbs_wait *wait, struct rd_verbs_queue *queue, const struct rd_verbs_id *id,
                         struct rd_error *error);
 void rd_verbs_wait_close(struct rd_verbs_wait *wait); // also when it is only initialized, and twice
 
