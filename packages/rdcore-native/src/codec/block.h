@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The payload of a compressed DATA frame (docs/protocol.md, section 1.1): u32 bytes that it stands for, then one zstd
 // frame of exactly these bytes. Only this uses the compression library.
-#ifndef RD_BLOCK_H
-#define RD_BLOCK_H
+#ifndef RD_CODEC_BLOCK_H
+#define RD_CODEC_BLOCK_H
 
 #include "wire/wire.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one thread needs to make a DATA frame of a block, or a block of a DATA frame.
-#ifndef RD_CODEC_CONTEXT_H
-#define RD_CODEC_CONTEXT_H
+#ifndef RD_CODEC_CODEC_CONTEXT_H
+#define RD_CODEC_CODEC_CONTEXT_H
 
 #include "codec/block.h"
 #include "crypto/seal.h"

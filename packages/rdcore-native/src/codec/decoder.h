@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // DATA that arrived: frames are opened and decompressed on a pool, and come out in the order in which they were put in,
 // and only when they are right.
-#ifndef RD_DECODER_H
-#define RD_DECODER_H
+#ifndef RD_CODEC_DECODER_H
+#define RD_CODEC_DECODER_H
 
 #include "crypto/seal.h"
 #include "transport/transport.h"

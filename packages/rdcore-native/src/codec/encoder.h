@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // DATA on its way out: blocks of the stream are compressed, and sealed or given a MAC, on a pool, and come out as
 // messages in the order in which they were put in.
-#ifndef RD_ENCODER_H
-#define RD_ENCODER_H
+#ifndef RD_CODEC_ENCODER_H
+#define RD_CODEC_ENCODER_H
 
 #include "base/outcome.h"
 #include "crypto/seal.h"

@@ -3,8 +3,8 @@
 // takes the first connection that authenticates, the receiver the one its sender has taken, and everything else is
 // closed, but for the way it came: a listener goes on listening and a dialer can dial again, for when the connection
 // breaks (docs/protocol.md, section 1.6). Nothing here blocks.
-#ifndef RD_CONNECT_H
-#define RD_CONNECT_H
+#ifndef RD_CONN_CONNECT_H
+#define RD_CONN_CONNECT_H
 
 #include "conn/connection.h"
 #include "conn/dialer.h"

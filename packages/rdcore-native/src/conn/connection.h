@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An authenticated connection: frames instead of messages, sealed and opened as agreed, and the keepalive of
 // docs/protocol.md, section 1.5. Nothing here blocks; everything is called from the thread that polls.
-#ifndef RD_CONNECTION_H
-#define RD_CONNECTION_H
+#ifndef RD_CONN_CONNECTION_H
+#define RD_CONN_CONNECTION_H
 
 #include "codec/decoder.h"
 #include "crypto/handshake.h"

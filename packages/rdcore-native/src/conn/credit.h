@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credits of a hop (docs/protocol.md, section 1.3): pure bookkeeping, one per end.
-#ifndef RD_CREDIT_H
-#define RD_CREDIT_H
+#ifndef RD_CONN_CREDIT_H
+#define RD_CONN_CREDIT_H
 
 #include "base/error.h"
 #include "wire/window.h"

@@ -2,8 +2,8 @@
 // Addresses under dialing, all at once: each is tried until something comes of it, it is refused, or the time is over.
 // After a connection broke one address is tried again and again.
 // What comes of it is a connection that nobody has authenticated yet. Nothing here blocks.
-#ifndef RD_DIALER_H
-#define RD_DIALER_H
+#ifndef RD_CONN_DIALER_H
+#define RD_CONN_DIALER_H
 
 #include "transport/transport.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PING and PONG (docs/protocol.md, section 1.5): when they are due, whether the peer still lives, and how long a round
 // trip takes. Sends nothing itself. All times are on the clocks of rd_now_ms() and rd_now_ns().
-#ifndef RD_KEEPALIVE_H
-#define RD_KEEPALIVE_H
+#ifndef RD_CONN_KEEPALIVE_H
+#define RD_CONN_KEEPALIVE_H
 
 #include "wire/wire.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A connection that is not the hop's yet: a transport in its handshake and, at the receiver, one whose sender has not
 // chosen it yet (docs/protocol.md, section 1.2).
-#ifndef RD_PENDING_H
-#define RD_PENDING_H
+#ifndef RD_CONN_PENDING_H
+#define RD_CONN_PENDING_H
 
 #include "crypto/handshake.h"
 #include "transport/transport.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Those who are not our peer yet: a list that makes room for a newcomer at the cost of whoever has shown least.
-#ifndef RD_PENDING_LIST_H
-#define RD_PENDING_LIST_H
+#ifndef RD_CONN_PENDING_LIST_H
+#define RD_CONN_PENDING_LIST_H
 
 #include "conn/pending.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames on their way in: messages of the transport are opened, and come out in order, END after all DATA before it.
-#ifndef RD_RX_H
-#define RD_RX_H
+#ifndef RD_CONN_RX_H
+#define RD_CONN_RX_H
 
 #include "codec/decoder.h"
 #include "crypto/handshake.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames on their way out: they become messages, protected as agreed, which the transport takes one after the other.
-#ifndef RD_TX_H
-#define RD_TX_H
+#ifndef RD_CONN_TX_H
+#define RD_CONN_TX_H
 
 #include "codec/encoder.h"
 #include "crypto/handshake.h"

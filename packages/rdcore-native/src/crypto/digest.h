@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The running digest of a plain stream: XXH3, 128 bits, canonical (big-endian) form. It finds damage, not malice: it
 // travels sealed.
-#ifndef RD_DIGEST_H
-#define RD_DIGEST_H
+#ifndef RD_CRYPTO_DIGEST_H
+#define RD_CRYPTO_DIGEST_H
 
 #include "wire/wire.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // XXH3 by vectors of 256 bits, for CPUs that have them: several times as fast as what every x86-64 has. For digest.c.
-#ifndef RD_DIGEST_AVX2_H
-#define RD_DIGEST_AVX2_H
+#ifndef RD_CRYPTO_DIGEST_AVX2_H
+#define RD_CRYPTO_DIGEST_AVX2_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proof of the hop's key and agreement on data keys: TLS 1.3 with an external PSK and DHE (docs/protocol.md,
 // section 1.2). A state machine over messages: it reads and writes no descriptor.
-#ifndef RD_HANDSHAKE_H
-#define RD_HANDSHAKE_H
+#ifndef RD_CRYPTO_HANDSHAKE_H
+#define RD_CRYPTO_HANDSHAKE_H
 
 #include "crypto/seal.h"
 #include "wire/wire.h"

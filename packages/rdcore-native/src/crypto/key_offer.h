@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A key that rdrecv makes because none was given. It is shown on the terminal and nowhere else: standard output is the
 // data's, and standard error may be a log.
-#ifndef RD_KEY_OFFER_H
-#define RD_KEY_OFFER_H
+#ifndef RD_CRYPTO_KEY_OFFER_H
+#define RD_CRYPTO_KEY_OFFER_H
 
 #include "crypto/key_words.h"
 

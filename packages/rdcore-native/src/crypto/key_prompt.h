@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A key that is not in argv: from the terminal, without echo, or from a descriptor.
-#ifndef RD_KEY_PROMPT_H
-#define RD_KEY_PROMPT_H
+#ifndef RD_CRYPTO_KEY_PROMPT_H
+#define RD_CRYPTO_KEY_PROMPT_H
 
 #include "base/error.h"
 

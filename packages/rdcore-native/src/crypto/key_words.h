@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A key as words that can be said and typed: eight of five letters, joined by `-`, each 16 bits.
-#ifndef RD_KEY_WORDS_H
-#define RD_KEY_WORDS_H
+#ifndef RD_CRYPTO_KEY_WORDS_H
+#define RD_CRYPTO_KEY_WORDS_H
 
 #include "base/error.h"
 

@@ -4,8 +4,8 @@
 //
 // Keys and places in the sequence are the owner's: it gives each frame its turn, in order. With a turn any thread can
 // seal or open the frame, by a sealer of its own.
-#ifndef RD_SEAL_H
-#define RD_SEAL_H
+#ifndef RD_CRYPTO_SEAL_H
+#define RD_CRYPTO_SEAL_H
 
 #include "wire/wire.h"
 

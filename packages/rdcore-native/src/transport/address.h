@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses of connections: from text, from the resolver, and back to words.
-#ifndef RD_TCP_ADDRESS_H
-#define RD_TCP_ADDRESS_H
+#ifndef RD_TRANSPORT_ADDRESS_H
+#define RD_TRANSPORT_ADDRESS_H
 
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether RDMA is worth a try here, without opening a library.
-#ifndef RD_RDMA_PORT_H
-#define RD_RDMA_PORT_H
+#ifndef RD_TRANSPORT_RDMA_PORT_H
+#define RD_TRANSPORT_RDMA_PORT_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that a connection sends from: a transport's device is told of it, within what the device may use.
-#ifndef RD_REGISTERED_H
-#define RD_REGISTERED_H
+#ifndef RD_TRANSPORT_REGISTERED_H
+#define RD_TRANSPORT_REGISTERED_H
 
 #include "transport/transport.h"
 #include "wire/window.h"

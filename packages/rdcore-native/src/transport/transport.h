@@ -3,8 +3,8 @@
 // Backends: tcp/ (any stream socket), verbs/ (RDMA), and one in memory in the tests. Each exports constructors only.
 // Nothing here blocks but destroy(); everything is called from one thread, the one that polls. One conformance suite
 // runs over all backends.
-#ifndef RD_TRANSPORT_H
-#define RD_TRANSPORT_H
+#ifndef RD_TRANSPORT_TRANSPORT_H
+#define RD_TRANSPORT_TRANSPORT_H
 
 #include "base/error.h"
 #include "base/outcome.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receive memory of a transport: slots of one message each, every payload at a page's beginning with its header before
 // it. One thread only.
-#ifndef RD_SLOTS_H
-#define RD_SLOTS_H
+#ifndef RD_WIRE_SLOTS_H
+#define RD_WIRE_SLOTS_H
 
 #include "base/error.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of a stream may be on its way, and how that fits the memory which a transport's device may use: what a
 // receiver grants, and the memory behind it.
-#ifndef RD_WINDOW_H
-#define RD_WINDOW_H
+#ifndef RD_WIRE_WINDOW_H
+#define RD_WIRE_WINDOW_H
 
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames of the wire protocol (docs/protocol.md, section 1.1): the one place where a peer's bytes are decoded.
-#ifndef RD_WIRE_H
-#define RD_WIRE_H
+#ifndef RD_WIRE_WIRE_H
+#define RD_WIRE_WIRE_H
 
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TCP and any other stream socket: a listener, a dial, and a socket that somebody else connected.
-#ifndef RD_TCP_CONNECTOR_H
-#define RD_TCP_CONNECTOR_H
+#ifndef RD_TRANSPORT_TCP_CONNECTOR_H
+#define RD_TRANSPORT_TCP_CONNECTOR_H
 
 #include "transport/transport.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RDMA: a listener and a dial; in a build without its headers, refusals (none.c).
-#ifndef RD_VERBS_CONNECTOR_H
-#define RD_VERBS_CONNECTOR_H
+#ifndef RD_TRANSPORT_VERBS_CONNECTOR_H
+#define RD_TRANSPORT_VERBS_CONNECTOR_H
 
 #include "transport/transport.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ends an RDMA connection to `peer`, by a message: a completion that failed, or what its id tells.
-#ifndef RD_VERBS_ERROR_H
-#define RD_VERBS_ERROR_H
+#ifndef RD_TRANSPORT_VERBS_ERROR_H
+#define RD_TRANSPORT_VERBS_ERROR_H
 
 #include "transport/verbs/id.h"
 

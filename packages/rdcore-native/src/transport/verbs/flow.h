@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flow control over posted buffers (docs/protocol.md, section 1, RDMA): which buffer of the peer the next SEND goes
 // into, and when to tell the peer of new ones. Pure bookkeeping of one end, for both directions.
-#ifndef RD_VERBS_FLOW_H
-#define RD_VERBS_FLOW_H
+#ifndef RD_TRANSPORT_VERBS_FLOW_H
+#define RD_TRANSPORT_VERBS_FLOW_H
 
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An rdma_cm id with an event channel of its own, and what happens to it by a message.
-#ifndef RD_VERBS_ID_H
-#define RD_VERBS_ID_H
+#ifndef RD_TRANSPORT_VERBS_ID_H
+#define RD_TRANSPORT_VERBS_ID_H
 
 #include "transport/address.h"
 #include "transport/verbs/library.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // librdmacm and libibverbs, opened when RDMA is first wanted: one program runs with and without them.
-#ifndef RD_VERBS_LIBRARY_H
-#define RD_VERBS_LIBRARY_H
+#ifndef RD_TRANSPORT_VERBS_LIBRARY_H
+#define RD_TRANSPORT_VERBS_LIBRARY_H
 
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that a device may read from and write to on this end's own commands; nobody is ever given a key to it.
-#ifndef RD_VERBS_MEMORY_H
-#define RD_VERBS_MEMORY_H
+#ifndef RD_TRANSPORT_VERBS_MEMORY_H
+#define RD_TRANSPORT_VERBS_MEMORY_H
 
 #include "transport/verbs/library.h"
 

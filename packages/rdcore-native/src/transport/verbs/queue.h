@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A connection's queue pair, and a completion queue of each direction, on the device of its id. Arrivals wake; that a
 // SEND is done is looked up when its memory is needed, and wakes only those who ask for it.
-#ifndef RD_VERBS_QUEUE_H
-#define RD_VERBS_QUEUE_H
+#ifndef RD_TRANSPORT_VERBS_QUEUE_H
+#define RD_TRANSPORT_VERBS_QUEUE_H
 
 #include "transport/verbs/id.h"
 

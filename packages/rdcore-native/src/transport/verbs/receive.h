@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receiving half of an RDMA connection: posted buffers, what arrived in them, and messages put together from it.
-#ifndef RD_VERBS_RECEIVE_H
-#define RD_VERBS_RECEIVE_H
+#ifndef RD_TRANSPORT_VERBS_RECEIVE_H
+#define RD_TRANSPORT_VERBS_RECEIVE_H
 
 #include "transport/transport.h"
 #include "transport/verbs/flow.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sending half of an RDMA connection: messages that were accepted, cut into SENDs as the peer's buffers are.
-#ifndef RD_VERBS_SEND_H
-#define RD_VERBS_SEND_H
+#ifndef RD_TRANSPORT_VERBS_SEND_H
+#define RD_TRANSPORT_VERBS_SEND_H
 
 #include "base/outcome.h"
 #include "transport/verbs/flow.h"

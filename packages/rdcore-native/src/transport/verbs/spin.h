@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long to look for a message before asking to be woken for it. Being woken costs more than looking for a while,
 // and looking in vain costs the processor: what happened last time decides. Pure; times in nanoseconds.
-#ifndef RD_VERBS_SPIN_H
-#define RD_VERBS_SPIN_H
+#ifndef RD_TRANSPORT_VERBS_SPIN_H
+#define RD_TRANSPORT_VERBS_SPIN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages over an RDMA connection, for verbs_connect.c.
-#ifndef RD_TRANSPORT_VERBS_H
-#define RD_TRANSPORT_VERBS_H
+#ifndef RD_TRANSPORT_VERBS_TRANSPORT_H
+#define RD_TRANSPORT_VERBS_TRANSPORT_H
 
 #include "transport/transport.h"
 #include "transport/verbs/id.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an RDMA connection waits: one descriptor for all that can wake it, and how long to look before that.
-#ifndef RD_VERBS_WAIT_H
-#define RD_VERBS_WAIT_H
+#ifndef RD_TRANSPORT_VERBS_WAIT_H
+#define RD_TRANSPORT_VERBS_WAIT_H
 
 #include "transport/verbs/queue.h"
 #include "transport/verbs/spin.h"
