@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop_harness.h"
 
-#include "conn/connect.h"
+#include "conn/establisher.h"
 #include "transport/tcp/connector.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@ enum breach {
   BREACH_REFUSED = 16 // a dial is refused before
 };
 
-struct rd_connect {
-  struct rd_connect_config config;
+struct rd_establisher {
+  struct rd_establisher_config config;
 };
 
 static bool turn(void *context);
@@ -34,7 +34,7 @@ static struct rd_seal *make_seal(const struct loop_harness *end, enum rd_role se
 static short ready(void *context, const struct pollfd *polled);
 
 static struct loop_harness *the_end;
-static int arrived_fd = -1; // a connection that rd_connect_take() will give
+static int arrived_fd = -1; // a connection that rd_establisher_take() will give
 static bool is_refused;
 
 void loop_harness_init(struct loop_harness *end, enum rd_code (*loop)(struct rd_control *), enum rd_role role) {
@@ -190,39 +190,39 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
   return syscall(SYS_sendmsg, fd, message, flags);
 }
 
-// In place of connect.c: whoever arrives is known already.
-struct rd_connect *rd_connect_create(const struct rd_connect_config *config) {
-  struct rd_connect *connect = malloc(sizeof *connect);
-  FUZZ_REQUIRE(connect != NULL);
-  connect->config = *config;
-  return connect;
+// In place of establisher.c: whoever arrives is known already.
+struct rd_establisher *rd_establisher_create(const struct rd_establisher_config *config) {
+  struct rd_establisher *establisher = malloc(sizeof *establisher);
+  FUZZ_REQUIRE(establisher != NULL);
+  establisher->config = *config;
+  return establisher;
 }
 
-void rd_connect_destroy(struct rd_connect *connect) {
-  free(connect);
+void rd_establisher_destroy(struct rd_establisher *establisher) {
+  free(establisher);
 }
 
-bool rd_connect_listen(struct rd_connect *connect, const struct rd_listen *listen, uint16_t *port,
-                       struct rd_error *error) {
-  (void)connect, (void)listen, (void)error;
+bool rd_establisher_listen(struct rd_establisher *establisher, const struct rd_listen_config *listen, uint16_t *port,
+                           struct rd_error *error) {
+  (void)establisher, (void)listen, (void)error;
   *port = 1;
   return true;
 }
 
-bool rd_connect_dial(struct rd_connect *connect, const struct rd_address *addresses, size_t count,
-                     struct rd_error *error) {
-  (void)connect, (void)addresses, (void)count, (void)error;
+bool rd_establisher_dial(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count,
+                         struct rd_error *error) {
+  (void)establisher, (void)addresses, (void)count, (void)error;
   return true;
 }
 
-bool rd_connect_adopt(struct rd_connect *connect, struct rd_transport *transport, bool is_dialer,
-                      struct rd_error *error) {
-  (void)connect, (void)transport, (void)is_dialer, (void)error;
+bool rd_establisher_adopt(struct rd_establisher *establisher, struct rd_transport *transport, bool is_dialer,
+                          struct rd_error *error) {
+  (void)establisher, (void)transport, (void)is_dialer, (void)error;
   return true;
 }
 
-enum rd_outcome rd_connect_service(struct rd_connect *connect, struct rd_error *error) {
-  (void)connect;
+enum rd_outcome rd_establisher_service(struct rd_establisher *establisher, struct rd_error *error) {
+  (void)establisher;
   if (arrived_fd >= 0) return RD_OUTCOME_DONE;
   if (!is_refused) return RD_OUTCOME_AGAIN;
   is_refused = false;
@@ -230,8 +230,9 @@ enum rd_outcome rd_connect_service(struct rd_connect *connect, struct rd_error *
   return RD_OUTCOME_FAILED;
 }
 
-enum rd_outcome rd_connect_take(struct rd_connect *connect, struct rd_connection **connection, struct rd_error *error) {
-  const struct rd_connect_config *config = &connect->config;
+enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct rd_connection **connection,
+                                    struct rd_error *error) {
+  const struct rd_establisher_config *config = &establisher->config;
   const struct rd_connection_settings settings = {
       .stall_timeout_ms = config->stall_timeout_ms, .compress_level = config->compress_level, .jobs = config->jobs};
   struct rd_agreement agreement;
@@ -249,21 +250,21 @@ enum rd_outcome rd_connect_take(struct rd_connect *connect, struct rd_connection
   return RD_OUTCOME_DONE;
 }
 
-bool rd_connect_again(struct rd_connect *connect) {
-  (void)connect;
+bool rd_establisher_reconnect(struct rd_establisher *establisher) {
+  (void)establisher;
   return !the_end->adopts;
 }
 
-void rd_connect_cancel(struct rd_connect *connect) {
-  (void)connect;
+void rd_establisher_cancel(struct rd_establisher *establisher) {
+  (void)establisher;
 }
 
-size_t rd_connect_polls(const struct rd_connect *connect, struct pollfd *polls) {
-  (void)connect, (void)polls;
+size_t rd_establisher_polls(const struct rd_establisher *establisher, struct pollfd *polls) {
+  (void)establisher, (void)polls;
   return 0;
 }
 
-int rd_connect_timeout_ms(const struct rd_connect *connect) {
-  (void)connect;
+int rd_establisher_timeout_ms(const struct rd_establisher *establisher) {
+  (void)establisher;
   return arrived_fd >= 0 || is_refused ? 0 : -1;
 }

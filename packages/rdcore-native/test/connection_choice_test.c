@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several connections that authenticate at once: one survives, the same one at both ends, and the others are not
 // reported.
-#include "conn/connect.h"
+#include "conn/establisher.h"
 #include "scripted_peer.h"
 #include "transport/tcp/connector.h"
 
@@ -16,7 +16,7 @@
 
 struct side {
   enum rd_role role;
-  struct rd_connect *connect;
+  struct rd_establisher *connect;
   struct rd_address address; // of its listener
   struct rd_connection *connection;
   int failures; // dials that were told to have failed
@@ -34,7 +34,7 @@ static void count_turned_away(void *context, const char *peer, const struct rd_e
 
 static void open_side(struct side *side, enum rd_role role, int64_t connect_timeout_ms) {
   *side = (struct side){.role = role, .address = {.host = "127.0.0.1"}};
-  struct rd_connect_config config = {
+  struct rd_establisher_config config = {
       .identity = scripted_peer_identity(),
       .role = role,
       .encrypt = RD_ENCRYPT_NEVER,
@@ -44,38 +44,38 @@ static void open_side(struct side *side, enum rd_role role, int64_t connect_time
       .rejected = count_turned_away,
       .context = side,
   };
-  side->connect = rd_connect_create(&config);
+  side->connect = rd_establisher_create(&config);
 }
 
 static void close_side(struct side *side) {
-  rd_connect_destroy(side->connect);
+  rd_establisher_destroy(side->connect);
   rd_connection_destroy(side->connection);
 }
 
 static void listen_at(struct side *side) {
-  const struct rd_listen here = {.bind_host = "127.0.0.1"};
-  REQUIRE(rd_connect_listen(side->connect, &here, &side->address.port, &error));
+  const struct rd_listen_config here = {.bind_host = "127.0.0.1"};
+  REQUIRE(rd_establisher_listen(side->connect, &here, &side->address.port, &error));
 }
 
 static void dial(struct side *side, const struct side *other, size_t times) {
   struct rd_address addresses[RD_DIALER_MOST];
   for (size_t i = 0; i < times; i++) addresses[i] = other->address;
-  REQUIRE(rd_connect_dial(side->connect, addresses, times, &error));
+  REQUIRE(rd_establisher_dial(side->connect, addresses, times, &error));
 }
 
 static void service(struct side *side) {
   if (side->connect == NULL) return;
-  int serviced = rd_connect_service(side->connect, &side->failure);
+  int serviced = rd_establisher_service(side->connect, &side->failure);
   if (serviced < 0) side->failures++;
-  if (serviced > 0) (void)rd_connect_take(side->connect, &side->connection, &side->failure);
+  if (serviced > 0) (void)rd_establisher_take(side->connect, &side->connection, &side->failure);
   if (side->connection == NULL) return;
-  rd_connect_destroy(side->connect);
+  rd_establisher_destroy(side->connect);
   side->connect = NULL;
 }
 
 static void wait_for(struct side *side) {
-  struct pollfd polls[RD_CONNECT_POLLS_MOST];
-  if (side->connect != NULL) poll(polls, rd_connect_polls(side->connect, polls), 100);
+  struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
+  if (side->connect != NULL) poll(polls, rd_establisher_polls(side->connect, polls), 100);
 }
 
 // Services one and the other in turn: what one says is heard by the other at once.
@@ -165,7 +165,7 @@ static struct rd_transport *adopt_one(struct side *receiver, int64_t connect_tim
   int fds[2];
   open_side(receiver, RD_ROLE_RECEIVER, connect_timeout_ms);
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-  REQUIRE(rd_connect_adopt(receiver->connect, rd_tcp_adopt(fds[0], &error), false, &error));
+  REQUIRE(rd_establisher_adopt(receiver->connect, rd_tcp_adopt(fds[0], &error), false, &error));
   return rd_tcp_adopt(fds[1], &error);
 }
 
@@ -249,7 +249,7 @@ static void amid_others(void) {
 static void out_of_descriptors(void) {
   struct side receiver;
   struct rlimit limit, none;
-  struct pollfd polls[RD_CONNECT_POLLS_MOST];
+  struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
   open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
   listen_at(&receiver);
   struct rd_pending *pending = begin_to_shake(knock_at(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
@@ -258,8 +258,8 @@ static void out_of_descriptors(void) {
   none = (struct rlimit){.rlim_cur = (rlim_t)next_fd, .rlim_max = limit.rlim_max};
   REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
   service(&receiver);
-  CHECK(receiver.failures == 0 && rd_connect_polls(receiver.connect, polls) == 0);
-  int rest_ms = rd_connect_timeout_ms(receiver.connect);
+  CHECK(receiver.failures == 0 && rd_establisher_polls(receiver.connect, polls) == 0);
+  int rest_ms = rd_establisher_timeout_ms(receiver.connect);
   CHECK(rest_ms > 0 && rest_ms <= 1000);
   REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
   poll(NULL, 0, rest_ms);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flood of unauthenticated connections at a listener: how many it holds, which it drops, and that its peer gets
 // through. With an address of this machine as argument, over RDMA too: `connection_flood_test 10.0.0.1`.
-#include "conn/connect.h"
+#include "conn/establisher.h"
 #include "scripted_peer.h"
 #include "transport/tcp/connector.h"
 #include "transport/verbs/connector.h"
@@ -17,7 +17,7 @@ static struct rd_error error;
 
 // A receiver that listens, or dials.
 struct end {
-  struct rd_connect *connect;
+  struct rd_establisher *connect;
   struct rd_connection *connection;
   struct rd_address address;
   int failures, rejected;
@@ -32,7 +32,7 @@ static void count_turned_away(void *context, const char *peer, const struct rd_e
 static void open_end(struct end *end, const char *host, bool rdma) {
   *end = (struct end){.address.rdma = rdma};
   snprintf(end->address.host, sizeof end->address.host, "%s", host);
-  struct rd_connect_config config = {
+  struct rd_establisher_config config = {
       .identity = scripted_peer_identity(),
       .role = RD_ROLE_RECEIVER,
       .encrypt = RD_ENCRYPT_NEVER,
@@ -42,30 +42,30 @@ static void open_end(struct end *end, const char *host, bool rdma) {
       .rejected = count_turned_away,
       .context = end,
   };
-  end->connect = rd_connect_create(&config);
+  end->connect = rd_establisher_create(&config);
 }
 
 static void listen_at(struct end *end) {
-  struct rd_listen here = {.rdma = end->address.rdma};
+  struct rd_listen_config here = {.rdma = end->address.rdma};
   snprintf(here.bind_host, sizeof here.bind_host, "%s", end->address.host);
-  REQUIRE(rd_connect_listen(end->connect, &here, &end->address.port, &error));
+  REQUIRE(rd_establisher_listen(end->connect, &here, &end->address.port, &error));
 }
 
 static void close_end(struct end *end) {
-  rd_connect_destroy(end->connect);
+  rd_establisher_destroy(end->connect);
   rd_connection_destroy(end->connection);
 }
 
 static void service(struct end *end) {
-  int serviced = rd_connect_service(end->connect, &error);
+  int serviced = rd_establisher_service(end->connect, &error);
   if (serviced < 0) end->failures++;
-  if (serviced > 0 && end->connection == NULL) CHECK(rd_connect_take(end->connect, &end->connection, &error) == 1);
+  if (serviced > 0 && end->connection == NULL) CHECK(rd_establisher_take(end->connect, &end->connection, &error) == 1);
 }
 
 // What it polls beside the listener itself.
 static size_t held(const struct end *end) {
-  struct pollfd polls[RD_CONNECT_POLLS_MOST];
-  return rd_connect_polls(end->connect, polls) - 1;
+  struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
+  return rd_establisher_polls(end->connect, polls) - 1;
 }
 
 // Unauthenticated peers ---------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ static void evicted_while_dialling(unsigned times) {
   struct rd_connector *listener = rd_tcp_listen("127.0.0.1", 0, 0, &address.port, &error);
   REQUIRE(listener != NULL);
   open_end(&end, "127.0.0.1", false);
-  REQUIRE(rd_connect_dial(end.connect, &address, 1, &error));
+  REQUIRE(rd_establisher_dial(end.connect, &address, 1, &error));
   unsigned came = 0;
   for (int64_t until_ms = rd_now_ms() + WAIT_MS; end.failures == 0 && came < times && rd_now_ms() < until_ms;) {
     struct rd_transport *transport = NULL;
@@ -239,8 +239,8 @@ static void one_that_says_nothing(const char *host) {
   silent_peers_connected(&silent_peer, 1, &end);
   int64_t began_ms = rd_now_ms();
   while (held(&end) > 0 && rd_now_ms() < began_ms + WAIT_MS) {
-    struct pollfd polls[RD_CONNECT_POLLS_MOST];
-    poll(polls, rd_connect_polls(end.connect, polls), 100);
+    struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
+    poll(polls, rd_establisher_polls(end.connect, polls), 100);
     service(&end);
   }
   CHECK(held(&end) == 0 && rd_now_ms() - began_ms >= HELD_MS - 500 && end.rejected == 1);

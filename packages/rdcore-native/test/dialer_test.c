@@ -4,7 +4,7 @@
 #include "conn/dialer.h"
 
 #include "base/io.h"
-#include "conn/connect.h"
+#include "conn/establisher.h"
 #include "test.h"
 #include "transport/tcp/connector.h"
 
@@ -104,25 +104,25 @@ static void test_counts(void) {
 // A listener that cannot be leaves the other one as it is.
 static void test_two_listeners(void) {
   static const unsigned char key[RD_KEY_BYTES];
-  struct rd_connect_config config = {.identity = {.key = key, .run = "test"},
-                                     .role = RD_ROLE_RECEIVER,
-                                     .buffer_bytes = 64 << 10,
-                                     .stall_timeout_ms = WAIT_MS,
-                                     .dialer = {.timeout_ms = WAIT_MS}};
-  struct rd_connect *connect = rd_connect_create(&config);
-  struct pollfd polls[RD_CONNECT_POLLS_MOST];
+  struct rd_establisher_config config = {.identity = {.key = key, .run = "test"},
+                                         .role = RD_ROLE_RECEIVER,
+                                         .buffer_bytes = 64 << 10,
+                                         .stall_timeout_ms = WAIT_MS,
+                                         .dialer = {.timeout_ms = WAIT_MS}};
+  struct rd_establisher *connect = rd_establisher_create(&config);
+  struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
   uint16_t port, other;
-  struct rd_listen tcp = {.bind_host = "127.0.0.1"}, nowhere = {.rdma = true, .bind_host = "no address"};
-  REQUIRE(rd_connect_listen(connect, &tcp, &port, &error));
-  CHECK(!rd_connect_listen(connect, &nowhere, &other, &error) && error.message[0] != '\0');
-  CHECK(rd_connect_polls(connect, polls) == 1);
+  struct rd_listen_config tcp = {.bind_host = "127.0.0.1"}, nowhere = {.rdma = true, .bind_host = "no address"};
+  REQUIRE(rd_establisher_listen(connect, &tcp, &port, &error));
+  CHECK(!rd_establisher_listen(connect, &nowhere, &other, &error) && error.message[0] != '\0');
+  CHECK(rd_establisher_polls(connect, polls) == 1);
   struct rd_address address = address_of(port, false);
   struct rd_connector *attempt = rd_tcp_dial(&address, &error);
   REQUIRE(attempt != NULL);
   CHECK(poll(polls, 1, WAIT_MS) == 1);
-  CHECK(rd_connect_service(connect, &error) == 0 && rd_connect_polls(connect, polls) == 2);
+  CHECK(rd_establisher_service(connect, &error) == 0 && rd_establisher_polls(connect, polls) == 2);
   rd_connector_destroy(attempt);
-  rd_connect_destroy(connect);
+  rd_establisher_destroy(connect);
 }
 
 int main(void) {

@@ -5,7 +5,7 @@
 #define RD_CONTROL_H
 
 #include "base/usage.h"
-#include "conn/connect.h"
+#include "conn/establisher.h"
 
 #include <limits.h>
 #include <poll.h>

@@ -37,7 +37,7 @@ void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd
 
 void rd_endpoint_clear(struct rd_endpoint *endpoint) {
   read_meters(endpoint);
-  rd_connect_destroy(endpoint->connect);
+  rd_establisher_destroy(endpoint->connect);
   rd_connection_destroy(endpoint->connection);
   endpoint->connect = NULL;
   endpoint->connection = NULL;
@@ -72,7 +72,7 @@ bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error) {
 }
 
 bool rd_endpoint_reconnect(struct rd_endpoint *endpoint, const struct rd_error *error) {
-  if (!rd_code_is_loss(error->code) || !rd_connect_again(endpoint->connect)) return false;
+  if (!rd_code_is_loss(error->code) || !rd_establisher_reconnect(endpoint->connect)) return false;
   rd_liveness_broken(&endpoint->liveness, error->code == RD_CODE_PEER_CLOSED, rd_now_ms());
   endpoint->broken = *error;
   drop_connection(endpoint);
@@ -116,7 +116,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
   endpoint->settings = *settings;
   settings = &endpoint->settings;
   rd_liveness_start(&endpoint->liveness, settings->stall_timeout_ms, rd_now_ms());
-  struct rd_connect_config config = {
+  struct rd_establisher_config config = {
       .identity = {.key = settings->key, .hop = settings->hop},
       .role = endpoint->role,
       .encrypt = settings->encrypt,
@@ -133,7 +133,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
       .context = endpoint,
   };
   snprintf(config.identity.run, sizeof config.identity.run, "%s", settings->run);
-  endpoint->connect = rd_connect_create(&config);
+  endpoint->connect = rd_establisher_create(&config);
   return true;
 }
 
@@ -149,14 +149,14 @@ static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_comma
     return true;
   }
   bool begun = command->type == RD_COMMAND_DIAL
-                   ? rd_connect_dial(endpoint->connect, command->addresses, command->address_count, error)
-                   : rd_connect_adopt(endpoint->connect, command->transport, command->is_dialer, error);
+                   ? rd_establisher_dial(endpoint->connect, command->addresses, command->address_count, error)
+                   : rd_establisher_adopt(endpoint->connect, command->transport, command->is_dialer, error);
   if (!begun) emit_dial_failed(endpoint, error);
   return true;
 }
 
 static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error) {
-  switch (rd_connect_service(endpoint->connect, error)) {
+  switch (rd_establisher_service(endpoint->connect, error)) {
   case RD_OUTCOME_DONE:
     return take_connection(endpoint, error);
   case RD_OUTCOME_AGAIN:
@@ -175,10 +175,10 @@ static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) 
   switch (rd_liveness_check(&endpoint->liveness, silent_ms, rd_connection_rtt_us(connection), endpoint->moved_bytes,
                             now_ms)) {
   case RD_PEER_ALIVE:
-    rd_connect_cancel(endpoint->connect);
+    rd_establisher_cancel(endpoint->connect);
     return true;
   case RD_PEER_SILENT:
-    endpoint->connect_due |= rd_connect_again(endpoint->connect);
+    endpoint->connect_due |= rd_establisher_reconnect(endpoint->connect);
     return true;
   case RD_PEER_REFUSED:
     return true;
@@ -193,7 +193,7 @@ static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) 
 // The device may not have memory for two connections.
 static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error) {
   drop_connection(endpoint);
-  enum rd_outcome taken = rd_connect_take(endpoint->connect, &endpoint->connection, error);
+  enum rd_outcome taken = rd_establisher_take(endpoint->connect, &endpoint->connection, error);
   if (taken != RD_OUTCOME_DONE) return taken == RD_OUTCOME_AGAIN;
   enum rd_protection protection = rd_connection_agreement(endpoint->connection)->protection;
   if (endpoint->joined && protection != endpoint->protection) {
@@ -256,13 +256,14 @@ static void bind_numa(void *context, const char *device) {
 
 static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_command *command) {
   const struct rd_settings *settings = &endpoint->settings;
-  struct rd_listen listen = {.rdma = command->rdma, .port_low = settings->port_low, .port_high = settings->port_high};
+  struct rd_listen_config listen = {
+      .rdma = command->rdma, .port_low = settings->port_low, .port_high = settings->port_high};
   if (command->port > 0) listen.port_low = listen.port_high = command->port;
   snprintf(listen.bind_host, sizeof listen.bind_host, "%s",
            command->has_bind ? command->bind_host : settings->bind_host);
   struct rd_error error;
   struct rd_event event = {.type = RD_EVENT_LISTENING, .rdma = command->rdma, .error = &error};
-  if (!rd_connect_listen(endpoint->connect, &listen, &event.port, &error)) event.type = RD_EVENT_LISTEN_FAILED;
+  if (!rd_establisher_listen(endpoint->connect, &listen, &event.port, &error)) event.type = RD_EVENT_LISTEN_FAILED;
   if (settings->listen_timeout_ms > 0) endpoint->listen_until_ms = rd_now_ms() + settings->listen_timeout_ms;
   endpoint->control->ops->emit(endpoint->control, &event);
 }

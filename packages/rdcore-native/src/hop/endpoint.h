@@ -16,7 +16,7 @@ enum rd_poll_source {
   RD_POLL_WIRE,       // the connection
   RD_POLL_WORK,       // its threads
   RD_POLL_CONNECTING, // this one and those after it: listeners, dials, pending connections
-  RD_POLLS_MOST = RD_POLL_CONNECTING + RD_CONNECT_POLLS_MOST
+  RD_POLLS_MOST = RD_POLL_CONNECTING + RD_ESTABLISHER_POLLS_MOST
 };
 
 // How far the stream is on the present connection (docs/protocol.md, sections 1.4 and 1.6). Each phase follows the one
@@ -53,7 +53,7 @@ struct rd_loop_ops {
 struct rd_endpoint {
   enum rd_role role;
   struct rd_control *control;
-  struct rd_connect *connect;       // NULL: `open` has not come yet
+  struct rd_establisher *connect;   // NULL: `open` has not come yet
   struct rd_settings settings;      // from then on
   bool connect_due;                 // it may have something to do
   struct rd_connection *connection; // NULL: not yet, or not any more

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conn/establisher.h"
+
+#include "base/io.h"
+#include "base/memory.h"
+#include "transport/tcp/connector.h"
+#include "transport/verbs/connector.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONNECTOR_MS 5000 // for the handshake of somebody who came to a listener of ours
+#define PAUSE_MS 100      // of a listener that could not take somebody
+#define TAKEN_AT_ONCE 16u // by a listener: however many come, those who came before have their turn
+
+struct listener {
+  struct rd_connector *connector; // NULL: none
+  int64_t again_at_ms;            // 0: it does not pause
+};
+
+struct rd_establisher {
+  struct rd_establisher_config config;
+  struct listener listeners[2]; // TCP, RDMA
+  struct rd_dialer dialer;
+  bool adopted;
+  struct rd_pending_list pending_list;
+  size_t ready;      // the entry to take
+  unsigned reported; // bits: kinds of rejected connectors
+
+  // Of the connection that was taken last.
+  uint32_t epoch; // 0: there was none
+  enum rd_origin origin;
+  struct rd_address address;
+  struct rd_window window; // receiver: what it granted
+  uint32_t tried_epoch;    // of our last dials
+};
+
+static void accept_connectors(struct rd_establisher *establisher, struct listener *listener);
+static void take_dialed(struct rd_establisher *establisher);
+static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, struct rd_transport *transport,
+                                            bool is_dialer, int64_t until_ms, struct rd_error *error);
+static bool make_hello(struct rd_establisher *establisher, const struct rd_transport *transport, bool is_dialer,
+                       struct rd_hello *hello, struct rd_error *error);
+static uint32_t next_epoch(struct rd_establisher *establisher, bool is_dialer);
+static bool is_rdma(const struct rd_transport *transport);
+static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transport *transport);
+static bool is_here(const char *peer);
+static bool service_pending(struct rd_establisher *establisher);
+static void pending_failed(struct rd_establisher *establisher, size_t index, const struct rd_error *error);
+static bool was_the_last(const struct rd_establisher *establisher, const struct rd_pending_entry *entry,
+                         const struct rd_error *error);
+static void note_failure(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
+                         const struct rd_error *error);
+static void reject(struct rd_establisher *establisher, const char *peer, const struct rd_error *error);
+static struct rd_connection *make_connection(const struct rd_establisher *establisher, struct rd_pending *pending,
+                                             struct rd_error *error);
+static void choose(const struct rd_establisher *establisher, struct rd_connection *connection);
+static void keep_origin(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
+                        const struct rd_connection *connection);
+static bool all_attempts_failed(const struct rd_establisher *establisher);
+
+struct rd_establisher *rd_establisher_create(const struct rd_establisher_config *config) {
+  struct rd_establisher *establisher = rd_memory_new(1, sizeof *establisher);
+  establisher->config = *config;
+  establisher->dialer.config = config->dialer;
+  establisher->tried_epoch = 1;
+  return establisher;
+}
+
+void rd_establisher_destroy(struct rd_establisher *establisher) {
+  if (establisher == NULL) return;
+  for (size_t i = 0; i < 2; i++) rd_connector_destroy(establisher->listeners[i].connector);
+  rd_dialer_clear(&establisher->dialer);
+  while (establisher->pending_list.count > 0)
+    rd_pending_list_drop(&establisher->pending_list, establisher->pending_list.count - 1);
+  free(establisher);
+}
+
+bool rd_establisher_listen(struct rd_establisher *establisher, const struct rd_listen_config *listen, uint16_t *port,
+                           struct rd_error *error) {
+  struct listener *listener = &establisher->listeners[listen->rdma];
+  uint16_t low = listen->port_low, high = listen->port_high;
+  rd_connector_destroy(listener->connector);
+  *listener = (struct listener){.connector = NULL};
+  listener->connector =
+      listen->rdma ? rd_verbs_listen(listen->bind_host, low, high, establisher->config.dialer.poll, port, error)
+                   : rd_tcp_listen(listen->bind_host, low, high, port, error);
+  return listener->connector != NULL;
+}
+
+bool rd_establisher_dial(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count,
+                         struct rd_error *error) {
+  return rd_dialer_add(&establisher->dialer, addresses, count, error);
+}
+
+bool rd_establisher_adopt(struct rd_establisher *establisher, struct rd_transport *transport, bool is_dialer,
+                          struct rd_error *error) {
+  struct rd_pending_entry *entry =
+      add_pending(establisher, transport, is_dialer, rd_now_ms() + establisher->config.dialer.timeout_ms, error);
+  if (entry != NULL) entry->origin = RD_ORIGIN_ADOPTED;
+  establisher->adopted = entry != NULL;
+  return establisher->adopted;
+}
+
+enum rd_outcome rd_establisher_service(struct rd_establisher *establisher, struct rd_error *error) {
+  for (size_t i = 0; i < 2; i++) accept_connectors(establisher, &establisher->listeners[i]);
+  take_dialed(establisher);
+  if (service_pending(establisher)) return RD_OUTCOME_DONE;
+  if (!all_attempts_failed(establisher)) return RD_OUTCOME_AGAIN;
+  *error = establisher->dialer.failure;
+  rd_dialer_clear(&establisher->dialer);
+  establisher->adopted = false;
+  establisher->tried_epoch++; // somebody may have taken one of them for the first connection
+  return RD_OUTCOME_FAILED;
+}
+
+enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct rd_connection **connection,
+                                    struct rd_error *error) {
+  size_t index = rd_pending_list_drop_rdma_but(&establisher->pending_list, establisher->ready);
+  struct rd_pending_entry *entry = &establisher->pending_list.each[index];
+  *connection = make_connection(establisher, entry->pending, error);
+  if (*connection == NULL) {
+    // What an rdma device lacks, TCP may not need.
+    bool is_hopeless = error->code == RD_CODE_INTERNAL && !entry->rdma;
+    pending_failed(establisher, index, error);
+    return is_hopeless ? RD_OUTCOME_FAILED : RD_OUTCOME_AGAIN;
+  }
+  keep_origin(establisher, entry, *connection);
+  while (establisher->pending_list.count > 0)
+    rd_pending_list_drop(&establisher->pending_list, establisher->pending_list.count - 1);
+  return RD_OUTCOME_DONE;
+}
+
+bool rd_establisher_reconnect(struct rd_establisher *establisher) {
+  if (establisher->origin == RD_ORIGIN_DIALED && !establisher->dialer.again)
+    rd_dialer_again(&establisher->dialer, &establisher->address);
+  return establisher->origin != RD_ORIGIN_ADOPTED;
+}
+
+void rd_establisher_cancel(struct rd_establisher *establisher) {
+  rd_dialer_clear(&establisher->dialer);
+  for (size_t i = establisher->pending_list.count; i-- > 0;)
+    if (establisher->pending_list.each[i].origin == RD_ORIGIN_DIALED)
+      rd_pending_list_drop(&establisher->pending_list, i);
+}
+
+size_t rd_establisher_polls(const struct rd_establisher *establisher, struct pollfd *polls) {
+  size_t count = 0;
+  for (size_t i = 0; i < 2; i++) {
+    const struct listener *listener = &establisher->listeners[i];
+    if (listener->connector != NULL && listener->again_at_ms == 0)
+      polls[count++] = (struct pollfd){.fd = listener->connector->ops->poll_fd(listener->connector), .events = POLLIN};
+  }
+  count += rd_dialer_polls(&establisher->dialer, polls + count);
+  for (size_t i = 0; i < establisher->pending_list.count; i++)
+    polls[count++] = rd_pending_poll(establisher->pending_list.each[i].pending);
+  return count;
+}
+
+int rd_establisher_timeout_ms(const struct rd_establisher *establisher) {
+  int64_t soonest_ms = rd_dialer_due_ms(&establisher->dialer);
+  for (size_t i = 0; i < 2; i++) {
+    int64_t again_at_ms = establisher->listeners[i].again_at_ms;
+    if (again_at_ms > 0 && again_at_ms < soonest_ms) soonest_ms = again_at_ms;
+  }
+  for (size_t i = 0; i < establisher->pending_list.count; i++) {
+    int64_t until_ms = rd_pending_until_ms(establisher->pending_list.each[i].pending);
+    if (until_ms < soonest_ms) soonest_ms = until_ms;
+  }
+  if (establisher->config.dialer.poll && establisher->pending_list.count > 0) return 0;
+  if (soonest_ms == INT64_MAX) return -1;
+  int64_t left_ms = soonest_ms - rd_now_ms();
+  if (left_ms <= 0) return 0;
+  return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
+}
+
+static void accept_connectors(struct rd_establisher *establisher, struct listener *listener) {
+  struct rd_error error;
+  struct rd_transport *transport;
+  if (rd_now_ms() < listener->again_at_ms) return;
+  listener->again_at_ms = 0;
+  for (unsigned taken = 0; listener->connector != NULL && taken < TAKEN_AT_ONCE; taken++) {
+    enum rd_outcome accepted = listener->connector->ops->accept(listener->connector, &transport, &error);
+    // Out of descriptors or memory: whoever waits there would wake us again at once.
+    if (accepted == RD_OUTCOME_FAILED) listener->again_at_ms = rd_now_ms() + PAUSE_MS;
+    if (accepted != RD_OUTCOME_DONE) return;
+    char peer[RD_PENDING_PEER_BYTES];
+    snprintf(peer, sizeof peer, "%s", transport->ops->peer_name(transport));
+    // What is short for one connector is no reason to end the listener.
+    if (add_pending(establisher, transport, false, rd_now_ms() + CONNECTOR_MS, &error) == NULL)
+      reject(establisher, peer, &error);
+  }
+}
+
+static void take_dialed(struct rd_establisher *establisher) {
+  struct rd_error error;
+  struct rd_transport *transport;
+  const struct rd_address *address;
+  while (rd_dialer_next(&establisher->dialer, &transport, &address)) {
+    int64_t until_ms = establisher->dialer.again ? rd_now_ms() + CONNECTOR_MS : establisher->dialer.until_ms;
+    struct rd_pending_entry *entry = add_pending(establisher, transport, true, until_ms, &error);
+    if (entry != NULL) {
+      entry->origin = RD_ORIGIN_DIALED;
+      entry->address = *address;
+    } else if (establisher->dialer.again) {
+      rd_dialer_retry(&establisher->dialer);
+    } else {
+      rd_dialer_note(&establisher->dialer, &error);
+    }
+  }
+}
+
+// NULL: it failed, and the transport is gone.
+static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, struct rd_transport *transport,
+                                            bool is_dialer, int64_t until_ms, struct rd_error *error) {
+  const struct rd_establisher_config *config = &establisher->config;
+  struct rd_hello mine;
+  bool rdma = is_rdma(transport);
+  if (!make_hello(establisher, transport, is_dialer, &mine, error)) {
+    rd_transport_destroy(transport);
+    return NULL;
+  }
+  rd_pending_list_make_room(&establisher->pending_list, rdma);
+  struct rd_pending *pending =
+      rd_pending_create(transport, &config->identity, config->role, is_dialer, &mine, until_ms, error);
+  if (pending == NULL) return NULL;
+  // Connections after the first one have the window of that.
+  if (config->role == RD_ROLE_RECEIVER && !is_dialer && establisher->epoch == 0) rd_pending_adapt_slots(pending);
+  return rd_pending_list_add(&establisher->pending_list, pending, rdma);
+}
+
+static bool make_hello(struct rd_establisher *establisher, const struct rd_transport *transport, bool is_dialer,
+                       struct rd_hello *hello, struct rd_error *error) {
+  const struct rd_establisher_config *config = &establisher->config;
+  *hello = (struct rd_hello){
+      .version = RD_PROTOCOL_VERSION,
+      .wants = wanted(config->encrypt, transport),
+      .features = RD_FEATURE_ZSTD,
+      .wants_chacha = config->role == RD_ROLE_SENDER && rd_cpu_prefers_chacha(),
+      .wants_chacha_mac = config->role == RD_ROLE_SENDER && rd_cpu_prefers_chacha_mac(),
+      .compresses = config->role == RD_ROLE_SENDER && config->compress_level > 0,
+      .epoch = next_epoch(establisher, is_dialer),
+  };
+  if (config->role == RD_ROLE_SENDER) return true;
+  bool is_worked = hello->wants == RD_PROTECTION_SEAL || config->compress_level > 0;
+  struct rd_window window =
+      establisher->epoch > 0 ? establisher->window : rd_window_of(config->buffer_bytes, is_worked);
+  bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);
+  hello->slots = window.slots;
+  hello->slot_bytes = window.slot_bytes;
+  hello->small_slots = transport->ops->is_stream ? RD_SMALL_SLOTS : 0;
+  return fits;
+}
+
+// A dialer's is above all of its own before it, but for those dialed at once; a listener's is the least that it
+// takes.
+static uint32_t next_epoch(struct rd_establisher *establisher, bool is_dialer) {
+  if (!is_dialer) return establisher->epoch + 1;
+  return establisher->epoch == 0 ? establisher->tried_epoch : ++establisher->tried_epoch;
+}
+
+static bool is_rdma(const struct rd_transport *transport) {
+  return strcmp(transport->ops->name, "rdma") == 0;
+}
+
+static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transport *transport) {
+  switch (encrypt) {
+  case RD_ENCRYPT_NEVER:
+    return RD_PROTECTION_NONE;
+  case RD_ENCRYPT_AUTH:
+    return RD_PROTECTION_MAC;
+  case RD_ENCRYPT_AUTO:
+    if (is_here(transport->ops->peer_name(transport))) return RD_PROTECTION_NONE;
+    break;
+  case RD_ENCRYPT_TCP:
+    break;
+  case RD_ENCRYPT_ALWAYS:
+    return RD_PROTECTION_SEAL;
+  }
+  return is_rdma(transport) ? RD_PROTECTION_MAC : RD_PROTECTION_SEAL;
+}
+
+static bool is_here(const char *peer) {
+  static const char *const here[] = {"127.", "[::1]:", "[::ffff:127.", "/", "a local socket"};
+  for (size_t i = 0; i < sizeof here / sizeof here[0]; i++)
+    if (strncmp(peer, here[i], strlen(here[i])) == 0) return true;
+  return false;
+}
+
+// True: one is ready.
+static bool service_pending(struct rd_establisher *establisher) {
+  for (size_t i = 0; i < establisher->pending_list.count;) {
+    struct rd_error why;
+    enum rd_outcome serviced = rd_pending_service(establisher->pending_list.each[i].pending, &why);
+    if (serviced == RD_OUTCOME_FAILED) {
+      pending_failed(establisher, i, &why);
+      continue;
+    }
+    establisher->ready = i;
+    if (serviced == RD_OUTCOME_DONE) return true;
+    i++;
+  }
+  return false;
+}
+
+static void pending_failed(struct rd_establisher *establisher, size_t index, const struct rd_error *error) {
+  const struct rd_pending_entry *entry = &establisher->pending_list.each[index];
+  // The sender closes those it does not choose, at any stage of the handshake.
+  bool not_chosen = rd_code_is_loss(error->code) && establisher->pending_list.count > 1;
+  bool was_last = was_the_last(establisher, entry, error), authenticated = rd_pending_authenticated(entry->pending);
+  if (was_last && authenticated) { // the sender may have chosen it, and it broke before that was heard
+    establisher->tried_epoch++;
+    rd_dialer_again(&establisher->dialer, &entry->address);
+  } else if (was_last && rd_dialer_once_more(&establisher->dialer, &entry->address)) {
+    // it may have been one too many for its listener
+  } else if (entry->origin == RD_ORIGIN_DIALED && establisher->dialer.again && error->code != RD_CODE_KEY_REFUSED) {
+    rd_dialer_retry(&establisher->dialer);
+  } else if (entry->origin != RD_ORIGIN_LISTENER) {
+    note_failure(establisher, entry, error);
+    if (entry->rdma) rd_dialer_let_tcp_try(&establisher->dialer);
+  } else if (!not_chosen) {
+    reject(establisher, entry->peer, error);
+  }
+  rd_pending_list_drop(&establisher->pending_list, index);
+}
+
+// Of those that were dialed, for the first connection, and closed without a word.
+static bool was_the_last(const struct rd_establisher *establisher, const struct rd_pending_entry *entry,
+                         const struct rd_error *error) {
+  return entry->origin == RD_ORIGIN_DIALED && !establisher->dialer.again && establisher->pending_list.count == 1 &&
+         !rd_dialer_under_way(&establisher->dialer) && rd_code_is_loss(error->code);
+}
+
+// With the name of what failed, where the words have none.
+static void note_failure(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
+                         const struct rd_error *error) {
+  bool is_named = strncmp(error->message, entry->peer, strlen(entry->peer)) == 0;
+  struct rd_error named;
+  rd_error_set(&named, error->code, "%s%s%s%s", entry->rdma ? "rdma " : "", is_named ? "" : entry->peer,
+               is_named ? "" : ": ", error->message);
+  rd_dialer_note(&establisher->dialer, &named);
+}
+
+// Once a kind of reason.
+static void reject(struct rd_establisher *establisher, const char *peer, const struct rd_error *error) {
+  if (establisher->config.rejected == NULL || (establisher->reported & 1u << error->code) != 0) return;
+  establisher->reported |= 1u << error->code;
+  establisher->config.rejected(establisher->config.context, peer, error);
+}
+
+static struct rd_connection *make_connection(const struct rd_establisher *establisher, struct rd_pending *pending,
+                                             struct rd_error *error) {
+  const struct rd_establisher_config *config = &establisher->config;
+  struct rd_transport *transport = NULL;
+  struct rd_agreement agreement;
+  rd_pending_take(pending, &transport, &agreement);
+  const char *device = transport->ops->device_name(transport);
+  if (device != NULL && config->bind_numa != NULL) config->bind_numa(config->context, device);
+  struct rd_connection_settings settings = {.stall_timeout_ms = config->stall_timeout_ms,
+                                            .poll = config->dialer.poll,
+                                            .compress_level = config->compress_level,
+                                            .jobs = config->jobs};
+  struct rd_connection *connection = rd_connection_create(transport, &agreement, &settings, error);
+  if (connection != NULL) choose(establisher, connection);
+  return connection;
+}
+
+// The receiver answers the PING that says so as any other. Whether it went out shows when the connection is used.
+static void choose(const struct rd_establisher *establisher, struct rd_connection *connection) {
+  struct rd_error ignored;
+  if (establisher->config.role == RD_ROLE_SENDER)
+    rd_connection_choose(connection);
+  else if (rd_connection_send(connection, RD_FRAME_PONG, 0, NULL, 0, &ignored) == RD_OUTCOME_DONE)
+    (void)rd_connection_flush(connection, &ignored);
+}
+
+// What is not needed for another connection to come the same way is closed.
+static void keep_origin(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
+                        const struct rd_connection *connection) {
+  const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;
+  establisher->epoch = establisher->tried_epoch = rd_connection_epoch(connection);
+  establisher->origin = entry->origin;
+  establisher->address = entry->address;
+  establisher->window = (struct rd_window){.slots = mine->slots, .slot_bytes = mine->slot_bytes};
+  rd_dialer_clear(&establisher->dialer);
+  for (size_t rdma = 0; rdma < 2; rdma++) {
+    if (entry->origin == RD_ORIGIN_LISTENER && (rdma == 1) == entry->rdma) continue;
+    rd_connector_destroy(establisher->listeners[rdma].connector);
+    establisher->listeners[rdma] = (struct listener){.connector = NULL};
+  }
+}
+
+static bool all_attempts_failed(const struct rd_establisher *establisher) {
+  if (establisher->dialer.count == 0 && !establisher->adopted) return false;
+  if (rd_dialer_under_way(&establisher->dialer)) return false;
+  for (size_t i = 0; i < establisher->pending_list.count; i++)
+    if (establisher->pending_list.each[i].origin != RD_ORIGIN_LISTENER) return false;
+  return !rd_pending_list_authenticated(&establisher->pending_list);
+}
