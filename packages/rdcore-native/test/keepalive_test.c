@@ -47,7 +47,7 @@ static void test_pongs_that_answer_nothing(void) {
 static void test_answering(void) {
   start();
   CHECK(take(RD_FRAME_PING, 77, MS) && keepalive.pong_pending && keepalive.pong_number == 77);
-  CHECK(!take(RD_FRAME_DATA, 0, 2 * MS) && keepalive.heard_at_ms == 2);
+  CHECK(!take(RD_FRAME_DATA, 0, 2 * MS) && keepalive.received_at_ms == 2);
 }
 
 static void test_silence(void) {

@@ -29,12 +29,12 @@ static void test_buffers(void) {
 }
 
 static void test_worked_after_all(void) {
-  struct rd_window usual = rd_window_of(8 * MIB, false), worked = rd_window_worked(&usual), same = worked;
+  struct rd_window usual = rd_window_of(8 * MIB, false), worked = rd_window_for_codec(&usual), same = worked;
   CHECK(worked.slots == 32 && worked.slot_bytes == 256 << 10);
-  same = rd_window_worked(&worked);
+  same = rd_window_for_codec(&worked);
   CHECK(same.slots == 32 && same.slot_bytes == 256 << 10);
   usual = rd_window_of(1u << 30, false);
-  worked = rd_window_worked(&usual);
+  worked = rd_window_for_codec(&usual);
   CHECK(worked.slots > 4000 && rd_window_memory_bytes(&worked) <= rd_window_memory_bytes(&usual));
 }
 

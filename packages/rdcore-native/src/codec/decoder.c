@@ -11,8 +11,8 @@
 #define PLAINS_BESIDE_THREADS 3u
 #define PLAINS_MOST (RD_POOL_THREADS_MOST + PLAINS_BESIDE_THREADS)
 // To wake a thread takes longer than to open that much, or to decompress it.
-#define AT_ONCE_SEALED_BYTES (32u << 10)
-#define AT_ONCE_PACKED_BYTES (4u << 10)
+#define INLINE_SEALED_BYTES (32u << 10)
+#define INLINE_PACKED_BYTES (4u << 10)
 
 struct entry {
   struct rd_pool_job job;
@@ -41,7 +41,7 @@ struct rd_decoder {
 
 static bool submit(struct rd_decoder *decoder, struct rd_error *error);
 static enum rd_outcome take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error);
-static bool is_for_owner(const struct rd_decoder *decoder, const struct entry *entry);
+static bool runs_inline(const struct rd_decoder *decoder, const struct entry *entry);
 static void make_block(struct rd_pool_job *job, void *contexts);
 static struct entry *entry_of(struct rd_decoder *decoder, uint64_t number);
 
@@ -127,7 +127,7 @@ static bool submit(struct rd_decoder *decoder, struct rd_error *error) {
     enum rd_outcome plain = entry->packed ? take_plain(decoder, entry, error) : RD_OUTCOME_DONE;
     if (plain != RD_OUTCOME_DONE) return plain == RD_OUTCOME_AGAIN;
     decoder->submitted++;
-    rd_pool_submit(decoder->pool, &entry->job, is_for_owner(decoder, entry));
+    rd_pool_submit(decoder->pool, &entry->job, runs_inline(decoder, entry));
   }
   return true;
 }
@@ -149,10 +149,10 @@ static enum rd_outcome take_plain(struct rd_decoder *decoder, struct entry *entr
   return RD_OUTCOME_DONE;
 }
 
-static bool is_for_owner(const struct rd_decoder *decoder, const struct entry *entry) {
+static bool runs_inline(const struct rd_decoder *decoder, const struct entry *entry) {
   size_t bytes = entry->rx_frame.message.bytes;
-  if (entry->packed) return bytes <= AT_ONCE_PACKED_BYTES;
-  return bytes <= AT_ONCE_SEALED_BYTES || decoder->seals_inline;
+  if (entry->packed) return bytes <= INLINE_PACKED_BYTES;
+  return bytes <= INLINE_SEALED_BYTES || decoder->seals_inline;
 }
 
 // By any thread.

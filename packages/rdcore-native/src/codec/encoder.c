@@ -12,8 +12,8 @@
 // Blocks that are done, or on their way: few, so that they stay in the cache.
 #define BLOCKS_BESIDE_THREADS 3u
 // To wake a thread takes longer than to seal that much, or to compress it.
-#define AT_ONCE_SEALED_BYTES (32u << 10)
-#define AT_ONCE_PACKED_BYTES (4u << 10)
+#define INLINE_SEALED_BYTES (32u << 10)
+#define INLINE_PACKED_BYTES (4u << 10)
 
 struct block {
   struct rd_pool_job job;
@@ -47,7 +47,7 @@ struct rd_encoder {
 };
 
 static struct block *free_block(struct rd_encoder *encoder, uint64_t released);
-static bool is_for_owner(const struct rd_encoder *encoder, const struct block *block);
+static bool runs_inline(const struct rd_encoder *encoder, const struct block *block);
 static void make_message(struct rd_pool_job *job, void *contexts);
 static bool protect(struct block *block, struct rd_sealer *sealer);
 static size_t pack(struct block *block, struct rd_packer *packer);
@@ -100,7 +100,7 @@ enum rd_outcome rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame
   bool protects = block->protection != RD_PROTECTION_NONE;
   block->frame.flags |= rd_protection_flag(block->protection);
   if (protects && !rd_seal_next(encoder->config.seal, &block->frame, &block->turn, error)) return RD_OUTCOME_FAILED;
-  rd_pool_submit(encoder->pool, &block->job, is_for_owner(encoder, block));
+  rd_pool_submit(encoder->pool, &block->job, runs_inline(encoder, block));
   return RD_OUTCOME_DONE;
 }
 
@@ -149,9 +149,9 @@ static struct block *free_block(struct rd_encoder *encoder, uint64_t released) {
   return NULL;
 }
 
-static bool is_for_owner(const struct rd_encoder *encoder, const struct block *block) {
-  if (block->packs) return block->count <= AT_ONCE_PACKED_BYTES;
-  return block->count <= AT_ONCE_SEALED_BYTES || encoder->seals_inline;
+static bool runs_inline(const struct rd_encoder *encoder, const struct block *block) {
+  if (block->packs) return block->count <= INLINE_PACKED_BYTES;
+  return block->count <= INLINE_SEALED_BYTES || encoder->seals_inline;
 }
 
 // By any thread. What does not shrink goes as it is, from the ring if it is not sealed.

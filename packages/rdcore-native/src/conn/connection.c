@@ -25,8 +25,8 @@ struct rd_connection {
 static bool begin(struct rd_connection *connection, const struct rd_connection_settings *settings,
                   struct rd_error *error);
 static bool has_room(const struct rd_connection *connection, struct rd_error *error);
-static bool pay_life_signs(struct rd_connection *connection, struct rd_error *error);
-static bool looks_again(const struct rd_connection *connection);
+static bool send_keepalive(struct rd_connection *connection, struct rd_error *error);
+static bool polls_again(const struct rd_connection *connection);
 
 struct rd_connection *rd_connection_create(struct rd_transport *transport, const struct rd_agreement *agreement,
                                            const struct rd_connection_settings *settings, struct rd_error *error) {
@@ -65,14 +65,14 @@ uint32_t rd_connection_epoch(const struct rd_connection *connection) {
 
 // On a slow line a message takes its time; only then is the transport asked.
 int64_t rd_connection_silent_ms(const struct rd_connection *connection) {
-  int64_t silent_ms = rd_now_ms() - connection->keepalive.heard_at_ms;
+  int64_t silent_ms = rd_now_ms() - connection->keepalive.received_at_ms;
   if (silent_ms < RD_PING_AFTER_MS) return silent_ms;
   int64_t quiet_ms = connection->transport->ops->silent_ms(connection->transport);
   return quiet_ms < silent_ms ? quiet_ms : silent_ms;
 }
 
 void rd_connection_resumed(struct rd_connection *connection) {
-  connection->keepalive.heard_at_ms = rd_now_ms();
+  connection->keepalive.received_at_ms = rd_now_ms();
 }
 
 void rd_connection_choose(struct rd_connection *connection) {
@@ -125,7 +125,7 @@ enum rd_outcome rd_connection_send(struct rd_connection *connection, enum rd_fra
 bool rd_connection_flush(struct rd_connection *connection, struct rd_error *error) {
   struct rd_transport *transport = connection->transport;
   if (!transport->ops->flush(transport, error) || !rd_tx_offer(&connection->tx, error)) return false;
-  return pay_life_signs(connection, error) && transport->ops->flush(transport, error);
+  return send_keepalive(connection, error) && transport->ops->flush(transport, error);
 }
 
 bool rd_connection_drained(struct rd_connection *connection) {
@@ -159,16 +159,16 @@ bool rd_connection_tick(struct rd_connection *connection, struct rd_error *error
     return !connection->keepalive.ping_pending || rd_connection_flush(connection, error);
   int64_t silent_ms = rd_connection_silent_ms(connection);
   if (silent_ms < connection->keepalive.stall_timeout_ms) {
-    connection->keepalive.heard_at_ms = now_ms - silent_ms;
+    connection->keepalive.received_at_ms = now_ms - silent_ms;
     return true;
   }
   rd_error_set(error, RD_CODE_PEER_STALLED, "nothing came from %s for %lld s", rd_connection_peer(connection),
-               (long long)(now_ms - connection->keepalive.heard_at_ms) / 1000);
+               (long long)(now_ms - connection->keepalive.received_at_ms) / 1000);
   return false;
 }
 
 int rd_connection_timeout_ms(const struct rd_connection *connection) {
-  return looks_again(connection) ? 0 : rd_keepalive_timeout_ms(&connection->keepalive, rd_now_ms());
+  return polls_again(connection) ? 0 : rd_keepalive_timeout_ms(&connection->keepalive, rd_now_ms());
 }
 
 bool rd_connection_send_final(struct rd_connection *connection, enum rd_frame_type type, uint64_t offset,
@@ -190,7 +190,7 @@ bool rd_connection_send_final(struct rd_connection *connection, enum rd_frame_ty
     if (received == RD_OUTCOME_FAILED) return false;
     if (left_ms <= 0) return true;
     rd_wait_fd(rd_connection_poll_fd(connection), rd_connection_poll_events(connection),
-               looks_again(connection) ? 0 : (int)left_ms);
+               polls_again(connection) ? 0 : (int)left_ms);
   }
 }
 
@@ -258,7 +258,7 @@ static bool has_room(const struct rd_connection *connection, struct rd_error *er
 }
 
 // PONG and PING, when they are owed and can be sent now.
-static bool pay_life_signs(struct rd_connection *connection, struct rd_error *error) {
+static bool send_keepalive(struct rd_connection *connection, struct rd_error *error) {
   struct rd_keepalive *keepalive = &connection->keepalive;
   if (keepalive->pong_pending) {
     enum rd_outcome sent = rd_connection_send(connection, RD_FRAME_PONG, keepalive->pong_number, NULL, 0, error);
@@ -274,6 +274,6 @@ static bool pay_life_signs(struct rd_connection *connection, struct rd_error *er
 }
 
 // Without waiting for the descriptor.
-static bool looks_again(const struct rd_connection *connection) {
+static bool polls_again(const struct rd_connection *connection) {
   return connection->poll || connection->rx.has_more;
 }

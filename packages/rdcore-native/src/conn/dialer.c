@@ -46,11 +46,11 @@ bool rd_dialer_add(struct rd_dialer *dialer, const struct rd_address *addresses,
   return true;
 }
 
-void rd_dialer_again(struct rd_dialer *dialer, const struct rd_address *address) {
+void rd_dialer_redial(struct rd_dialer *dialer, const struct rd_address *address) {
   struct rd_attempt attempt = {.address = *address};
   rd_dialer_clear(dialer);
   dialer->failure = (struct rd_error){.code = RD_CODE_OK};
-  dialer->again = true;
+  dialer->redials = true;
   dialer->attempt_ms = address->rdma ? ATTEMPT_MOST_MS : ATTEMPT_LEAST_MS;
   dialer->each[0] = attempt;
   dialer->count = 1;
@@ -61,13 +61,13 @@ void rd_dialer_retry(struct rd_dialer *dialer) {
   dialer->each[0].try_at_ms = rd_now_ms() + RETRY_MS;
 }
 
-bool rd_dialer_once_more(struct rd_dialer *dialer, const struct rd_address *address) {
+bool rd_dialer_try_once_more(struct rd_dialer *dialer, const struct rd_address *address) {
   for (size_t i = 0; i < dialer->count; i++) {
     struct rd_attempt *attempt = &dialer->each[i];
     bool is_it = attempt->address.rdma == address->rdma && attempt->address.port == address->port &&
                  strcmp(attempt->address.host, address->host) == 0;
-    if (!is_it || is_under_way(attempt) || attempt->more == RD_DIALER_MORE_MOST) continue;
-    attempt->more++;
+    if (!is_it || is_under_way(attempt) || attempt->extra_tries == RD_DIALER_EXTRA_TRIES) continue;
+    attempt->extra_tries++;
     attempt->try_at_ms = rd_now_ms() + RETRY_MS;
     return attempt->try_at_ms < dialer->until_ms;
   }
@@ -87,7 +87,7 @@ bool rd_dialer_next(struct rd_dialer *dialer, struct rd_transport **transport, c
   return false;
 }
 
-void rd_dialer_let_tcp_try(struct rd_dialer *dialer) {
+void rd_dialer_start_tcp(struct rd_dialer *dialer) {
   int64_t now_ms = rd_now_ms();
   for (size_t i = 0; i < dialer->count; i++) {
     struct rd_attempt *attempt = &dialer->each[i];
@@ -102,7 +102,7 @@ bool rd_dialer_under_way(const struct rd_dialer *dialer) {
 }
 
 // A refused key is worth more than an address that did not answer.
-void rd_dialer_note(struct rd_dialer *dialer, const struct rd_error *error) {
+void rd_dialer_add_failure(struct rd_dialer *dialer, const struct rd_error *error) {
   struct rd_error *sum = &dialer->failure;
   size_t used = strnlen(sum->message, sizeof sum->message - 1);
   snprintf(sum->message + used, sizeof sum->message - used, "%s%s", used > 0 ? "; " : "", error->message);
@@ -113,7 +113,7 @@ void rd_dialer_note(struct rd_dialer *dialer, const struct rd_error *error) {
 void rd_dialer_clear(struct rd_dialer *dialer) {
   for (size_t i = 0; i < dialer->count; i++) rd_connector_destroy(dialer->each[i].connector);
   dialer->count = 0;
-  dialer->again = false;
+  dialer->redials = false;
 }
 
 size_t rd_dialer_polls(const struct rd_dialer *dialer, struct pollfd *polls) {
@@ -152,7 +152,7 @@ static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *
   enum rd_outcome accepted = attempt->connector->ops->accept(attempt->connector, transport, &error);
   int number = errno;
   if (accepted == RD_OUTCOME_AGAIN && rd_now_ms() >= until_ms(dialer, attempt)) {
-    if (dialer->again) return try_longer(dialer, attempt);
+    if (dialer->redials) return try_longer(dialer, attempt);
     no_answer(dialer, attempt, &error);
     number = ETIMEDOUT;
     accepted = RD_OUTCOME_FAILED;
@@ -180,20 +180,20 @@ static void no_answer(const struct rd_dialer *dialer, const struct rd_attempt *a
 
 // `number` is the errno of the dial.
 static void failed(struct rd_dialer *dialer, struct rd_attempt *attempt, int number, const struct rd_error *error) {
-  bool nobody_listens = number == ECONNREFUSED || number == ENOENT;
+  bool is_refused = number == ECONNREFUSED || number == ENOENT;
   rd_connector_destroy(attempt->connector);
   attempt->connector = NULL;
-  if (dialer->again && !nobody_listens) {
+  if (dialer->redials && !is_refused) {
     rd_dialer_retry(dialer);
     return;
   }
   int64_t after_ms = waits_for_rdma(dialer, attempt) ? dialer->config.timeout_ms / 4 : RETRY_MS;
   int64_t try_at_ms = rd_now_ms() + after_ms;
-  if (dialer->config.retry_refused && !dialer->again && nobody_listens && try_at_ms < dialer->until_ms)
+  if (dialer->config.retry_refused && !dialer->redials && is_refused && try_at_ms < dialer->until_ms)
     attempt->try_at_ms = try_at_ms;
   else
-    rd_dialer_note(dialer, error);
-  if (attempt->address.rdma && dialer->config.rdma_first) rd_dialer_let_tcp_try(dialer);
+    rd_dialer_add_failure(dialer, error);
+  if (attempt->address.rdma && dialer->config.rdma_first) rd_dialer_start_tcp(dialer);
 }
 
 // So that of two listeners that open one after the other it is RDMA that is found.
@@ -209,5 +209,5 @@ static bool is_under_way(const struct rd_attempt *attempt) {
 }
 
 static int64_t until_ms(const struct rd_dialer *dialer, const struct rd_attempt *attempt) {
-  return dialer->again ? attempt->begun_at_ms + dialer->attempt_ms : dialer->until_ms;
+  return dialer->redials ? attempt->begun_at_ms + dialer->attempt_ms : dialer->until_ms;
 }

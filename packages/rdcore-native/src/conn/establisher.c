@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECTOR_MS 5000 // for the handshake of somebody who came to a listener of ours
+#define HANDSHAKE_MS 5000 // for the handshake of somebody who came to a listener of ours
 #define PAUSE_MS 100      // of a listener that could not take somebody
 #define TAKEN_AT_ONCE 16u // by a listener: however many come, those who came before have their turn
 
 struct listener {
   struct rd_connector *connector; // NULL: none
-  int64_t again_at_ms;            // 0: it does not pause
+  int64_t resumes_at_ms;          // 0: it does not pause
 };
 
 struct rd_establisher {
@@ -37,7 +37,7 @@ struct rd_establisher {
   uint32_t tried_epoch;    // of our last dials
 };
 
-static void accept_connectors(struct rd_establisher *establisher, struct listener *listener);
+static void accept_connections(struct rd_establisher *establisher, struct listener *listener);
 static void take_dialed(struct rd_establisher *establisher);
 static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, struct rd_transport *transport,
                                             bool is_dialer, int64_t until_ms, struct rd_error *error);
@@ -46,17 +46,17 @@ static bool make_hello(struct rd_establisher *establisher, const struct rd_trans
 static uint32_t next_epoch(struct rd_establisher *establisher, bool is_dialer);
 static bool is_rdma(const struct rd_transport *transport);
 static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transport *transport);
-static bool is_here(const char *peer);
+static bool is_local(const char *peer);
 static bool service_pending(struct rd_establisher *establisher);
 static void pending_failed(struct rd_establisher *establisher, size_t index, const struct rd_error *error);
-static bool was_the_last(const struct rd_establisher *establisher, const struct rd_pending_entry *entry,
-                         const struct rd_error *error);
-static void note_failure(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
-                         const struct rd_error *error);
+static bool was_last_dial(const struct rd_establisher *establisher, const struct rd_pending_entry *entry,
+                          const struct rd_error *error);
+static void add_failure(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
+                        const struct rd_error *error);
 static void reject(struct rd_establisher *establisher, const char *peer, const struct rd_error *error);
 static struct rd_connection *make_connection(const struct rd_establisher *establisher, struct rd_pending *pending,
                                              struct rd_error *error);
-static void choose(const struct rd_establisher *establisher, struct rd_connection *connection);
+static void choose_connection(const struct rd_establisher *establisher, struct rd_connection *connection);
 static void keep_origin(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
                         const struct rd_connection *connection);
 static bool all_attempts_failed(const struct rd_establisher *establisher);
@@ -105,7 +105,7 @@ bool rd_establisher_adopt(struct rd_establisher *establisher, struct rd_transpor
 }
 
 enum rd_outcome rd_establisher_service(struct rd_establisher *establisher, struct rd_error *error) {
-  for (size_t i = 0; i < 2; i++) accept_connectors(establisher, &establisher->listeners[i]);
+  for (size_t i = 0; i < 2; i++) accept_connections(establisher, &establisher->listeners[i]);
   take_dialed(establisher);
   if (service_pending(establisher)) return RD_OUTCOME_DONE;
   if (!all_attempts_failed(establisher)) return RD_OUTCOME_AGAIN;
@@ -134,8 +134,8 @@ enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct r
 }
 
 bool rd_establisher_reconnect(struct rd_establisher *establisher) {
-  if (establisher->origin == RD_ORIGIN_DIALED && !establisher->dialer.again)
-    rd_dialer_again(&establisher->dialer, &establisher->address);
+  if (establisher->origin == RD_ORIGIN_DIALED && !establisher->dialer.redials)
+    rd_dialer_redial(&establisher->dialer, &establisher->address);
   return establisher->origin != RD_ORIGIN_ADOPTED;
 }
 
@@ -150,7 +150,7 @@ size_t rd_establisher_polls(const struct rd_establisher *establisher, struct pol
   size_t count = 0;
   for (size_t i = 0; i < 2; i++) {
     const struct listener *listener = &establisher->listeners[i];
-    if (listener->connector != NULL && listener->again_at_ms == 0)
+    if (listener->connector != NULL && listener->resumes_at_ms == 0)
       polls[count++] = (struct pollfd){.fd = listener->connector->ops->poll_fd(listener->connector), .events = POLLIN};
   }
   count += rd_dialer_polls(&establisher->dialer, polls + count);
@@ -162,8 +162,8 @@ size_t rd_establisher_polls(const struct rd_establisher *establisher, struct pol
 int rd_establisher_timeout_ms(const struct rd_establisher *establisher) {
   int64_t soonest_ms = rd_dialer_due_ms(&establisher->dialer);
   for (size_t i = 0; i < 2; i++) {
-    int64_t again_at_ms = establisher->listeners[i].again_at_ms;
-    if (again_at_ms > 0 && again_at_ms < soonest_ms) soonest_ms = again_at_ms;
+    int64_t resumes_at_ms = establisher->listeners[i].resumes_at_ms;
+    if (resumes_at_ms > 0 && resumes_at_ms < soonest_ms) soonest_ms = resumes_at_ms;
   }
   for (size_t i = 0; i < establisher->pending_list.count; i++) {
     int64_t until_ms = rd_pending_until_ms(establisher->pending_list.each[i].pending);
@@ -176,20 +176,20 @@ int rd_establisher_timeout_ms(const struct rd_establisher *establisher) {
   return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
 }
 
-static void accept_connectors(struct rd_establisher *establisher, struct listener *listener) {
+static void accept_connections(struct rd_establisher *establisher, struct listener *listener) {
   struct rd_error error;
   struct rd_transport *transport;
-  if (rd_now_ms() < listener->again_at_ms) return;
-  listener->again_at_ms = 0;
+  if (rd_now_ms() < listener->resumes_at_ms) return;
+  listener->resumes_at_ms = 0;
   for (unsigned taken = 0; listener->connector != NULL && taken < TAKEN_AT_ONCE; taken++) {
     enum rd_outcome accepted = listener->connector->ops->accept(listener->connector, &transport, &error);
     // Out of descriptors or memory: whoever waits there would wake us again at once.
-    if (accepted == RD_OUTCOME_FAILED) listener->again_at_ms = rd_now_ms() + PAUSE_MS;
+    if (accepted == RD_OUTCOME_FAILED) listener->resumes_at_ms = rd_now_ms() + PAUSE_MS;
     if (accepted != RD_OUTCOME_DONE) return;
     char peer[RD_PENDING_PEER_BYTES];
     snprintf(peer, sizeof peer, "%s", transport->ops->peer_name(transport));
     // What is short for one connector is no reason to end the listener.
-    if (add_pending(establisher, transport, false, rd_now_ms() + CONNECTOR_MS, &error) == NULL)
+    if (add_pending(establisher, transport, false, rd_now_ms() + HANDSHAKE_MS, &error) == NULL)
       reject(establisher, peer, &error);
   }
 }
@@ -199,15 +199,15 @@ static void take_dialed(struct rd_establisher *establisher) {
   struct rd_transport *transport;
   const struct rd_address *address;
   while (rd_dialer_next(&establisher->dialer, &transport, &address)) {
-    int64_t until_ms = establisher->dialer.again ? rd_now_ms() + CONNECTOR_MS : establisher->dialer.until_ms;
+    int64_t until_ms = establisher->dialer.redials ? rd_now_ms() + HANDSHAKE_MS : establisher->dialer.until_ms;
     struct rd_pending_entry *entry = add_pending(establisher, transport, true, until_ms, &error);
     if (entry != NULL) {
       entry->origin = RD_ORIGIN_DIALED;
       entry->address = *address;
-    } else if (establisher->dialer.again) {
+    } else if (establisher->dialer.redials) {
       rd_dialer_retry(&establisher->dialer);
     } else {
-      rd_dialer_note(&establisher->dialer, &error);
+      rd_dialer_add_failure(&establisher->dialer, &error);
     }
   }
 }
@@ -244,9 +244,9 @@ static bool make_hello(struct rd_establisher *establisher, const struct rd_trans
       .epoch = next_epoch(establisher, is_dialer),
   };
   if (config->role == RD_ROLE_SENDER) return true;
-  bool is_worked = hello->wants == RD_PROTECTION_SEAL || config->compress_level > 0;
+  bool uses_codec = hello->wants == RD_PROTECTION_SEAL || config->compress_level > 0;
   struct rd_window window =
-      establisher->epoch > 0 ? establisher->window : rd_window_of(config->buffer_bytes, is_worked);
+      establisher->epoch > 0 ? establisher->window : rd_window_of(config->buffer_bytes, uses_codec);
   bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);
   hello->slots = window.slots;
   hello->slot_bytes = window.slot_bytes;
@@ -272,7 +272,7 @@ static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transp
   case RD_ENCRYPT_AUTH:
     return RD_PROTECTION_MAC;
   case RD_ENCRYPT_AUTO:
-    if (is_here(transport->ops->peer_name(transport))) return RD_PROTECTION_NONE;
+    if (is_local(transport->ops->peer_name(transport))) return RD_PROTECTION_NONE;
     break;
   case RD_ENCRYPT_TCP:
     break;
@@ -282,7 +282,7 @@ static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transp
   return is_rdma(transport) ? RD_PROTECTION_MAC : RD_PROTECTION_SEAL;
 }
 
-static bool is_here(const char *peer) {
+static bool is_local(const char *peer) {
   static const char *const here[] = {"127.", "[::1]:", "[::ffff:127.", "/", "a local socket"};
   for (size_t i = 0; i < sizeof here / sizeof here[0]; i++)
     if (strncmp(peer, here[i], strlen(here[i])) == 0) return true;
@@ -309,17 +309,17 @@ static void pending_failed(struct rd_establisher *establisher, size_t index, con
   const struct rd_pending_entry *entry = &establisher->pending_list.each[index];
   // The sender closes those it does not choose, at any stage of the handshake.
   bool not_chosen = rd_code_is_loss(error->code) && establisher->pending_list.count > 1;
-  bool was_last = was_the_last(establisher, entry, error), authenticated = rd_pending_authenticated(entry->pending);
+  bool was_last = was_last_dial(establisher, entry, error), authenticated = rd_pending_authenticated(entry->pending);
   if (was_last && authenticated) { // the sender may have chosen it, and it broke before that was heard
     establisher->tried_epoch++;
-    rd_dialer_again(&establisher->dialer, &entry->address);
-  } else if (was_last && rd_dialer_once_more(&establisher->dialer, &entry->address)) {
+    rd_dialer_redial(&establisher->dialer, &entry->address);
+  } else if (was_last && rd_dialer_try_once_more(&establisher->dialer, &entry->address)) {
     // it may have been one too many for its listener
-  } else if (entry->origin == RD_ORIGIN_DIALED && establisher->dialer.again && error->code != RD_CODE_KEY_REFUSED) {
+  } else if (entry->origin == RD_ORIGIN_DIALED && establisher->dialer.redials && error->code != RD_CODE_KEY_REFUSED) {
     rd_dialer_retry(&establisher->dialer);
   } else if (entry->origin != RD_ORIGIN_LISTENER) {
-    note_failure(establisher, entry, error);
-    if (entry->rdma) rd_dialer_let_tcp_try(&establisher->dialer);
+    add_failure(establisher, entry, error);
+    if (entry->rdma) rd_dialer_start_tcp(&establisher->dialer);
   } else if (!not_chosen) {
     reject(establisher, entry->peer, error);
   }
@@ -327,20 +327,20 @@ static void pending_failed(struct rd_establisher *establisher, size_t index, con
 }
 
 // Of those that were dialed, for the first connection, and closed without a word.
-static bool was_the_last(const struct rd_establisher *establisher, const struct rd_pending_entry *entry,
-                         const struct rd_error *error) {
-  return entry->origin == RD_ORIGIN_DIALED && !establisher->dialer.again && establisher->pending_list.count == 1 &&
+static bool was_last_dial(const struct rd_establisher *establisher, const struct rd_pending_entry *entry,
+                          const struct rd_error *error) {
+  return entry->origin == RD_ORIGIN_DIALED && !establisher->dialer.redials && establisher->pending_list.count == 1 &&
          !rd_dialer_under_way(&establisher->dialer) && rd_code_is_loss(error->code);
 }
 
 // With the name of what failed, where the words have none.
-static void note_failure(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
-                         const struct rd_error *error) {
+static void add_failure(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
+                        const struct rd_error *error) {
   bool is_named = strncmp(error->message, entry->peer, strlen(entry->peer)) == 0;
   struct rd_error named;
   rd_error_set(&named, error->code, "%s%s%s%s", entry->rdma ? "rdma " : "", is_named ? "" : entry->peer,
                is_named ? "" : ": ", error->message);
-  rd_dialer_note(&establisher->dialer, &named);
+  rd_dialer_add_failure(&establisher->dialer, &named);
 }
 
 // Once a kind of reason.
@@ -363,12 +363,12 @@ static struct rd_connection *make_connection(const struct rd_establisher *establ
                                             .compress_level = config->compress_level,
                                             .jobs = config->jobs};
   struct rd_connection *connection = rd_connection_create(transport, &agreement, &settings, error);
-  if (connection != NULL) choose(establisher, connection);
+  if (connection != NULL) choose_connection(establisher, connection);
   return connection;
 }
 
 // The receiver answers the PING that says so as any other. Whether it went out shows when the connection is used.
-static void choose(const struct rd_establisher *establisher, struct rd_connection *connection) {
+static void choose_connection(const struct rd_establisher *establisher, struct rd_connection *connection) {
   struct rd_error ignored;
   if (establisher->config.role == RD_ROLE_SENDER)
     rd_connection_choose(connection);

@@ -9,7 +9,7 @@ static int64_t ping_due_ms(const struct rd_keepalive *keepalive);
 
 void rd_keepalive_start(struct rd_keepalive *keepalive, int64_t stall_timeout_ms, int64_t now_ms) {
   *keepalive =
-      (struct rd_keepalive){.stall_timeout_ms = stall_timeout_ms, .heard_at_ms = now_ms, .ticked_at_ms = now_ms};
+      (struct rd_keepalive){.stall_timeout_ms = stall_timeout_ms, .received_at_ms = now_ms, .ticked_at_ms = now_ms};
 }
 
 void rd_keepalive_measure(struct rd_keepalive *keepalive) {
@@ -24,7 +24,7 @@ void rd_keepalive_pinged(struct rd_keepalive *keepalive, int64_t now_ns) {
 }
 
 bool rd_keepalive_take(struct rd_keepalive *keepalive, const struct rd_frame *frame, int64_t now_ns) {
-  keepalive->heard_at_ms = now_ns / 1000000;
+  keepalive->received_at_ms = now_ns / 1000000;
   if (frame->type == RD_FRAME_PONG) take_pong(keepalive, frame->offset, now_ns);
   if (frame->type == RD_FRAME_PING) {
     keepalive->pong_pending = true;
@@ -37,8 +37,8 @@ bool rd_keepalive_tick(struct rd_keepalive *keepalive, int64_t now_ms) {
   int64_t away_ms = now_ms - keepalive->ticked_at_ms;
   keepalive->ticked_at_ms = now_ms;
   // We were stopped ourselves: that silence says nothing about the peer.
-  if (away_ms > STOPPED_AFTER_MS) keepalive->heard_at_ms = now_ms;
-  if (now_ms - keepalive->heard_at_ms >= keepalive->stall_timeout_ms) return false;
+  if (away_ms > STOPPED_AFTER_MS) keepalive->received_at_ms = now_ms;
+  if (now_ms - keepalive->received_at_ms >= keepalive->stall_timeout_ms) return false;
   if (now_ms >= ping_due_ms(keepalive)) keepalive->ping_pending = true;
   return true;
 }
@@ -64,5 +64,5 @@ static void take_pong(struct rd_keepalive *keepalive, uint64_t number, int64_t n
 
 static int64_t ping_due_ms(const struct rd_keepalive *keepalive) {
   int64_t pinged_at_ms = keepalive->pinged_at_ns / 1000000;
-  return (pinged_at_ms > keepalive->heard_at_ms ? pinged_at_ms : keepalive->heard_at_ms) + RD_PING_AFTER_MS;
+  return (pinged_at_ms > keepalive->received_at_ms ? pinged_at_ms : keepalive->received_at_ms) + RD_PING_AFTER_MS;
 }

@@ -11,7 +11,7 @@
 
 struct rd_keepalive {
   int64_t stall_timeout_ms;
-  int64_t heard_at_ms, ticked_at_ms;
+  int64_t received_at_ms, ticked_at_ms;
   int64_t pinged_at_ns; // the last PING; 0: none yet
   uint64_t pings;       // sent
   unsigned to_measure;  // further PINGs, each when the one before it was answered

@@ -24,12 +24,12 @@ struct rd_pending {
   uint64_t sent;
 };
 
-static enum rd_outcome shake_hands(struct rd_pending *pending, struct rd_error *error);
-static enum rd_outcome hear_last(struct rd_pending *pending, struct rd_error *error);
+static enum rd_outcome do_handshake(struct rd_pending *pending, struct rd_error *error);
+static enum rd_outcome take_last_message(struct rd_pending *pending, struct rd_error *error);
 static enum rd_outcome await_choice(struct rd_pending *pending, struct rd_error *error);
-static bool is_choice(struct rd_pending *pending, const struct rd_message *message, struct rd_error *error);
-static bool take_in(struct rd_pending *pending, struct rd_error *error);
-static bool put_out(struct rd_pending *pending, struct rd_error *error);
+static bool is_chosen_by(struct rd_pending *pending, const struct rd_message *message, struct rd_error *error);
+static bool receive_handshake(struct rd_pending *pending, struct rd_error *error);
+static bool send_handshake(struct rd_pending *pending, struct rd_error *error);
 static enum rd_outcome send_payload(struct rd_pending *pending, struct rd_error *error);
 
 struct rd_pending *rd_pending_create(struct rd_transport *transport, const struct rd_identity *identity,
@@ -60,7 +60,7 @@ void rd_pending_adapt_slots(struct rd_pending *pending) {
 }
 
 enum rd_outcome rd_pending_service(struct rd_pending *pending, struct rd_error *error) {
-  enum rd_outcome serviced = pending->authenticated ? RD_OUTCOME_DONE : shake_hands(pending, error);
+  enum rd_outcome serviced = pending->authenticated ? RD_OUTCOME_DONE : do_handshake(pending, error);
   if (serviced == RD_OUTCOME_DONE && pending->role == RD_ROLE_RECEIVER) serviced = await_choice(pending, error);
   if (serviced != RD_OUTCOME_AGAIN || rd_now_ms() < pending->until_ms) return serviced;
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s did not %s in time", rd_pending_peer(pending),
@@ -96,14 +96,14 @@ const char *rd_pending_peer(const struct rd_pending *pending) {
   return pending->transport->ops->peer_name(pending->transport);
 }
 
-static enum rd_outcome shake_hands(struct rd_pending *pending, struct rd_error *error) {
+static enum rd_outcome do_handshake(struct rd_pending *pending, struct rd_error *error) {
   struct rd_error ignored;
-  if (!put_out(pending, error)) return hear_last(pending, error);
-  if (!take_in(pending, error)) {
-    put_out(pending, &ignored); // the alert that says why
+  if (!send_handshake(pending, error)) return take_last_message(pending, error);
+  if (!receive_handshake(pending, error)) {
+    send_handshake(pending, &ignored); // the alert that says why
     return RD_OUTCOME_FAILED;
   }
-  if (!put_out(pending, error)) return RD_OUTCOME_FAILED;
+  if (!send_handshake(pending, error)) return RD_OUTCOME_FAILED;
   bool out = pending->unsent_bytes == 0 && pending->transport->ops->released(pending->transport) == pending->sent;
   if (!out || !rd_handshake_complete(pending->handshake)) return RD_OUTCOME_AGAIN;
   pending->authenticated = rd_handshake_take(pending->handshake, &pending->agreement, error);
@@ -111,9 +111,9 @@ static enum rd_outcome shake_hands(struct rd_pending *pending, struct rd_error *
 }
 
 // What the peer said before it went tells more than that it went. Returns FAILED.
-static enum rd_outcome hear_last(struct rd_pending *pending, struct rd_error *error) {
+static enum rd_outcome take_last_message(struct rd_pending *pending, struct rd_error *error) {
   struct rd_error last;
-  if (rd_code_is_loss(error->code) && !take_in(pending, &last) && !rd_code_is_loss(last.code)) *error = last;
+  if (rd_code_is_loss(error->code) && !receive_handshake(pending, &last) && !rd_code_is_loss(last.code)) *error = last;
   return RD_OUTCOME_FAILED;
 }
 
@@ -123,12 +123,12 @@ static enum rd_outcome await_choice(struct rd_pending *pending, struct rd_error 
   struct rd_message message;
   enum rd_outcome received = transport->ops->receive(transport, &message, error);
   if (received != RD_OUTCOME_DONE) return received;
-  bool chosen = is_choice(pending, &message, error);
+  bool chosen = is_chosen_by(pending, &message, error);
   transport->ops->give_back(transport, &message);
   return chosen ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
-static bool is_choice(struct rd_pending *pending, const struct rd_message *message, struct rd_error *error) {
+static bool is_chosen_by(struct rd_pending *pending, const struct rd_message *message, struct rd_error *error) {
   struct rd_frame frame;
   unsigned char *payload;
   size_t bytes;
@@ -142,7 +142,7 @@ static bool is_choice(struct rd_pending *pending, const struct rd_message *messa
 }
 
 // What arrives after the handshake is complete belongs to the connection and stays where it is.
-static bool take_in(struct rd_pending *pending, struct rd_error *error) {
+static bool receive_handshake(struct rd_pending *pending, struct rd_error *error) {
   struct rd_transport *transport = pending->transport;
   while (!rd_handshake_complete(pending->handshake)) {
     struct rd_message message;
@@ -159,12 +159,12 @@ static bool take_in(struct rd_pending *pending, struct rd_error *error) {
     transport->ops->give_back(transport, &message);
     if (!good) return false;
     // Where the peer is gone already, there may be more to hear.
-    if (!put_out(pending, error) && !rd_code_is_loss(error->code)) return false;
+    if (!send_handshake(pending, error) && !rd_code_is_loss(error->code)) return false;
   }
   return true;
 }
 
-static bool put_out(struct rd_pending *pending, struct rd_error *error) {
+static bool send_handshake(struct rd_pending *pending, struct rd_error *error) {
   struct rd_transport *transport = pending->transport;
   for (;;) {
     if (!transport->ops->flush(transport, error)) return false;

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-// What somebody has shown of the key: nothing, his first word, an address that we were told to dial, all of it.
-enum shown { SHOWN_NOTHING, SHOWN_NAME, SHOWN_OURS, SHOWN_ALL };
+// How far the proof of the key has come; a dialed address counts as more than an unauthenticated first message.
+enum progress { PROGRESS_NONE, PROGRESS_NAMED_KEY, PROGRESS_DIALED, PROGRESS_AUTHENTICATED };
 
 static size_t count_rdma(const struct rd_pending_list *pending_list);
 static size_t least_advanced(const struct rd_pending_list *pending_list, bool only_rdma);
-static enum shown key_shown(const struct rd_pending_entry *entry);
+static enum progress progress_of(const struct rd_pending_entry *entry);
 
 void rd_pending_list_make_room(struct rd_pending_list *pending_list, bool rdma) {
   if (rdma && count_rdma(pending_list) >= RD_PENDING_RDMA_MOST)
@@ -55,22 +55,22 @@ static size_t count_rdma(const struct rd_pending_list *pending_list) {
   return count;
 }
 
-// Of those who have shown least the oldest; when all have shown everything, the newest.
+// The oldest of the least advanced; when all are authenticated, the newest.
 static size_t least_advanced(const struct rd_pending_list *pending_list, bool only_rdma) {
   size_t least = 0;
-  enum shown least_shown = SHOWN_ALL;
+  enum progress least_progress = PROGRESS_AUTHENTICATED;
   for (size_t i = 0; i < pending_list->count; i++) {
     if (only_rdma && !pending_list->each[i].rdma) continue;
-    enum shown shown = key_shown(&pending_list->each[i]);
-    if (shown > least_shown || (shown == least_shown && shown != SHOWN_ALL)) continue;
+    enum progress progress = progress_of(&pending_list->each[i]);
+    if (progress > least_progress || (progress == least_progress && progress != PROGRESS_AUTHENTICATED)) continue;
     least = i;
-    least_shown = shown;
+    least_progress = progress;
   }
   return least;
 }
 
-static enum shown key_shown(const struct rd_pending_entry *entry) {
-  if (rd_pending_authenticated(entry->pending)) return SHOWN_ALL;
-  if (entry->origin != RD_ORIGIN_LISTENER) return SHOWN_OURS;
-  return rd_pending_named_key(entry->pending) ? SHOWN_NAME : SHOWN_NOTHING;
+static enum progress progress_of(const struct rd_pending_entry *entry) {
+  if (rd_pending_authenticated(entry->pending)) return PROGRESS_AUTHENTICATED;
+  if (entry->origin != RD_ORIGIN_LISTENER) return PROGRESS_DIALED;
+  return rd_pending_named_key(entry->pending) ? PROGRESS_NAMED_KEY : PROGRESS_NONE;
 }

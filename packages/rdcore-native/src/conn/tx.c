@@ -27,7 +27,7 @@ static enum rd_outcome send_data(struct rd_tx *tx, const struct rd_frame *frame,
 static struct rd_outgoing *free_outgoing(const struct rd_tx *tx);
 static void stage(struct rd_tx *tx, struct rd_outgoing *outgoing, const unsigned char *body, size_t bytes);
 static bool offer_staged(struct rd_tx *tx, struct rd_error *error);
-static bool offer_outbound(struct rd_tx *tx, struct rd_error *error);
+static bool offer_encoded(struct rd_tx *tx, struct rd_error *error);
 static enum rd_outcome offer_message(struct rd_tx *tx, const struct iovec *parts, int count, struct rd_error *error);
 
 bool rd_tx_begin(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
@@ -76,7 +76,7 @@ enum rd_outcome rd_tx_send(struct rd_tx *tx, enum rd_frame_type type, uint64_t o
 }
 
 bool rd_tx_offer(struct rd_tx *tx, struct rd_error *error) {
-  return offer_staged(tx, error) && offer_outbound(tx, error);
+  return offer_staged(tx, error) && offer_encoded(tx, error);
 }
 
 bool rd_tx_is_drained(const struct rd_tx *tx) {
@@ -157,7 +157,7 @@ static bool offer_staged(struct rd_tx *tx, struct rd_error *error) {
   return sent != RD_OUTCOME_FAILED;
 }
 
-static bool offer_outbound(struct rd_tx *tx, struct rd_error *error) {
+static bool offer_encoded(struct rd_tx *tx, struct rd_error *error) {
   struct iovec parts[RD_ENCODER_PARTS];
   while (tx->encoder != NULL && !tx->is_staged && !tx->is_closed) {
     if (free_outgoing(tx) == NULL) {

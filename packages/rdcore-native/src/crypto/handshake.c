@@ -37,7 +37,7 @@ struct rd_handshake {
   bool is_dialer;
   bool key_unknown; // the other side named another key, or none
   bool authenticated;
-  bool greeted; // the other side's HELLO came
+  bool hello_received; // the other side's HELLO came
   bool failed;
   struct rd_hello mine;
   bool adapts_slots;
@@ -45,7 +45,7 @@ struct rd_handshake {
 };
 
 static bool init_library(void);
-static SSL_CTX *the_context(void);
+static SSL_CTX *shared_context(void);
 static void create_context(void);
 static bool create_tls(struct rd_handshake *handshake);
 static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **identity, size_t *identity_bytes,
@@ -53,7 +53,7 @@ static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **ident
 static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session);
 static SSL_SESSION *make_session(SSL *tls, const unsigned char key[RD_KEY_BYTES]);
 static bool advance(struct rd_handshake *handshake, struct rd_error *error);
-static void follow(struct rd_handshake *handshake);
+static void follow_dialer(struct rd_handshake *handshake);
 static bool authenticate(struct rd_handshake *handshake, struct rd_error *error);
 static void explain_failure(const struct rd_handshake *handshake, struct rd_error *error);
 static bool is_key_failure(int reason);
@@ -87,7 +87,7 @@ void rd_handshake_adapt_slots(struct rd_handshake *handshake) {
 bool rd_handshake_input(struct rd_handshake *handshake, const unsigned char *payload, size_t bytes,
                         struct rd_error *error) {
   size_t written = 0;
-  if (handshake->failed || handshake->greeted || bytes > RD_HANDSHAKE_MESSAGE_MAX_BYTES) {
+  if (handshake->failed || handshake->hello_received || bytes > RD_HANDSHAKE_MESSAGE_MAX_BYTES) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent a handshake message out of place");
     return false;
   }
@@ -106,7 +106,7 @@ size_t rd_handshake_output(struct rd_handshake *handshake, unsigned char *out, s
 }
 
 bool rd_handshake_complete(const struct rd_handshake *handshake) {
-  return handshake->greeted && !handshake->failed && BIO_ctrl_pending(handshake->outgoing) == 0;
+  return handshake->hello_received && !handshake->failed && BIO_ctrl_pending(handshake->outgoing) == 0;
 }
 
 bool rd_handshake_named_key(const struct rd_handshake *handshake) {
@@ -155,7 +155,7 @@ bool rd_key_from_text(const char *text, unsigned char key[RD_KEY_BYTES], struct 
 }
 
 static bool create_tls(struct rd_handshake *handshake) {
-  SSL_CTX *shared = the_context();
+  SSL_CTX *shared = shared_context();
   if (shared != NULL) handshake->tls = SSL_new(shared);
   if (handshake->tls == NULL) return false;
   BIO *incoming = BIO_new(BIO_s_mem()), *outgoing = BIO_new(BIO_s_mem());
@@ -188,7 +188,7 @@ static bool init_library(void) {
 }
 
 // One for all handshakes: to make it takes longer than all else that a stranger can ask for.
-static SSL_CTX *the_context(void) {
+static SSL_CTX *shared_context(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   return pthread_once(&once, create_context) == 0 ? tls_context : NULL;
 }
@@ -252,24 +252,24 @@ static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
     if (handshake->is_dialer && !send_hello(handshake, error)) return false;
   }
   if (!receive_hello(handshake, error)) return false;
-  if (!handshake->greeted) return true;
-  if (!handshake->is_dialer) follow(handshake);
+  if (!handshake->hello_received) return true;
+  if (!handshake->is_dialer) follow_dialer(handshake);
   // Sent before the other's is judged, so that both sides can name a difference of versions.
   if (!handshake->is_dialer && !send_hello(handshake, error)) return false;
   return check_hello(handshake, error);
 }
 
 // What a listener says after it heard the dialer.
-static void follow(struct rd_handshake *handshake) {
+static void follow_dialer(struct rd_handshake *handshake) {
   struct rd_hello *mine = &handshake->mine;
-  const struct rd_hello *is_dialer = &handshake->peer;
-  if (handshake->adapts_slots && (is_dialer->compresses || is_dialer->wants == RD_PROTECTION_SEAL)) {
+  const struct rd_hello *dialer = &handshake->peer;
+  if (handshake->adapts_slots && (dialer->compresses || dialer->wants == RD_PROTECTION_SEAL)) {
     struct rd_window window = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
-    window = rd_window_worked(&window);
+    window = rd_window_for_codec(&window);
     mine->slots = window.slots;
     mine->slot_bytes = window.slot_bytes;
   }
-  if (is_dialer->epoch > mine->epoch) mine->epoch = is_dialer->epoch;
+  if (dialer->epoch > mine->epoch) mine->epoch = dialer->epoch;
 }
 
 // Sets authenticated when TLS is through; true also when more has to come first.
@@ -312,13 +312,13 @@ static bool is_key_failure(int reason) {
   }
 }
 
-// Fills peer and sets greeted when all of the HELLO is there; true also when it is not there yet.
+// Fills peer and sets hello_received when all of the HELLO is there; true also when it is not there yet.
 static bool receive_hello(struct rd_handshake *handshake, struct rd_error *error) {
   unsigned char bytes[RD_HELLO_BYTES + 1];
   size_t count;
   if (SSL_read_ex(handshake->tls, bytes, sizeof bytes, &count) == 1) {
-    handshake->greeted = rd_hello_decode(bytes, count, &handshake->peer, error);
-    return handshake->greeted;
+    handshake->hello_received = rd_hello_decode(bytes, count, &handshake->peer, error);
+    return handshake->hello_received;
   }
   if (SSL_get_error(handshake->tls, 0) == SSL_ERROR_WANT_READ) return true;
   explain_failure(handshake, error);

@@ -14,19 +14,19 @@ static bool read_path(const char *path, struct rd_socket_address *socket_address
 static bool read_ipv4(const char *host, uint16_t port, struct rd_socket_address *socket_address);
 static bool read_ipv6(const char *host, uint16_t port, struct rd_socket_address *socket_address);
 static bool read_zone(const char *zone, uint32_t *index);
-static size_t look_up(const char *host, uint16_t port, struct rd_socket_address *endpoints, size_t most,
+static size_t look_up(const char *host, uint16_t port, struct rd_socket_address *addresses, size_t most,
                       struct rd_error *error);
-static void ipv6_words(const struct sockaddr_in6 *address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]);
+static void ipv6_text(const struct sockaddr_in6 *address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]);
 
-size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_address *endpoints, size_t most,
+size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_address *addresses, size_t most,
                               struct rd_error *error) {
   if (port == 0 && host[0] == '/') {
-    if (read_path(host, endpoints)) return 1;
+    if (read_path(host, addresses)) return 1;
     rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%.300s: too long for a local socket", host);
     return 0;
   }
-  if (read_ipv4(host, port, endpoints) || read_ipv6(host, port, endpoints)) return 1;
-  return look_up(host, port, endpoints, most, error);
+  if (read_ipv4(host, port, addresses) || read_ipv6(host, port, addresses)) return 1;
+  return look_up(host, port, addresses, most, error);
 }
 
 void rd_socket_address_set_port(struct rd_socket_address *socket_address, uint16_t port) {
@@ -44,7 +44,7 @@ void rd_socket_address_text(const struct rd_socket_address *socket_address, char
     inet_ntop(AF_INET, &ipv4->sin_addr, digits, sizeof digits);
     snprintf(text, RD_SOCKET_ADDRESS_TEXT_BYTES, "%s:%u", digits, ntohs(ipv4->sin_port));
   } else if (socket_address->bytes > 0 && address->ss_family == AF_INET6) {
-    ipv6_words((const void *)address, text);
+    ipv6_text((const void *)address, text);
   } else {
     const struct sockaddr_un *local = (const void *)address;
     bool named = socket_address->bytes > offsetof(struct sockaddr_un, sun_path) && local->sun_path[0] == '/';
@@ -96,16 +96,16 @@ static bool read_zone(const char *zone, uint32_t *index) {
 
 #ifdef RD_STATIC
 
-static size_t look_up(const char *host, uint16_t port, struct rd_socket_address *endpoints, size_t most,
+static size_t look_up(const char *host, uint16_t port, struct rd_socket_address *addresses, size_t most,
                       struct rd_error *error) {
-  (void)port, (void)endpoints, (void)most;
+  (void)port, (void)addresses, (void)most;
   rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s: no numeric address (this build does not look up names)", host);
   return 0;
 }
 
 #else
 
-static size_t look_up(const char *host, uint16_t port, struct rd_socket_address *endpoints, size_t most,
+static size_t look_up(const char *host, uint16_t port, struct rd_socket_address *addresses, size_t most,
                       struct rd_error *error) {
   const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
   struct addrinfo *all = NULL;
@@ -118,9 +118,9 @@ static size_t look_up(const char *host, uint16_t port, struct rd_socket_address 
     return 0;
   }
   for (const struct addrinfo *one = all; one != NULL && count < most; one = one->ai_next) {
-    if (one->ai_addrlen > sizeof endpoints->address) continue;
-    endpoints[count] = (struct rd_socket_address){.bytes = one->ai_addrlen};
-    memcpy(&endpoints[count++].address, one->ai_addr, one->ai_addrlen);
+    if (one->ai_addrlen > sizeof addresses->address) continue;
+    addresses[count] = (struct rd_socket_address){.bytes = one->ai_addrlen};
+    memcpy(&addresses[count++].address, one->ai_addr, one->ai_addrlen);
   }
   freeaddrinfo(all);
   if (count == 0) rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s: it has no address to connect to", host);
@@ -129,7 +129,7 @@ static size_t look_up(const char *host, uint16_t port, struct rd_socket_address 
 
 #endif
 
-static void ipv6_words(const struct sockaddr_in6 *address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]) {
+static void ipv6_text(const struct sockaddr_in6 *address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]) {
   char digits[INET6_ADDRSTRLEN], zone[IF_NAMESIZE + 1] = "";
   unsigned port = ntohs(address->sin6_port);
   if (IN6_IS_ADDR_V4MAPPED(&address->sin6_addr)) {

@@ -17,9 +17,9 @@ struct rd_socket_address {
 // Long enough for every socket path and every address with zone and port.
 #define RD_SOCKET_ADDRESS_TEXT_BYTES 160u
 
-// Fills at most `most` endpoints: the one that `host` is (a numeric address, or with port 0 a path that begins with
+// Fills at most `most` addresses: the one that `host` is (a numeric address, or with port 0 a path that begins with
 // '/'), or all that the name has. A static build looks up no names. 0 and RD_CODE_CANNOT_CONNECT when there is none.
-size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_address *endpoints, size_t most,
+size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_address *addresses, size_t most,
                               struct rd_error *error);
 
 // Of an IPv4 or IPv6 address; nothing happens to others.

@@ -20,19 +20,19 @@
 static size_t slots_that_fit(size_t most_bytes, size_t slot_bytes);
 static size_t slot_memory_bytes(size_t slot_bytes);
 
-struct rd_window rd_window_of(size_t buffer_bytes, bool is_worked) {
-  uint32_t most = is_worked ? RD_WINDOW_WORKED_SLOT_BYTES : RD_SLOT_MAX_BYTES;
+struct rd_window rd_window_of(size_t buffer_bytes, bool uses_codec) {
+  uint32_t most = uses_codec ? RD_WINDOW_CODEC_SLOT_BYTES : RD_SLOT_MAX_BYTES;
   size_t each = buffer_bytes / SLOTS_LEAST;
   uint32_t slot_bytes = each < most ? (uint32_t)each : most;
   return (struct rd_window){.slots = (uint32_t)(buffer_bytes / slot_bytes), .slot_bytes = slot_bytes};
 }
 
-struct rd_window rd_window_worked(const struct rd_window *window) {
-  if (window->slot_bytes <= RD_WINDOW_WORKED_SLOT_BYTES) return *window;
-  size_t most = slots_that_fit(rd_window_memory_bytes(window), RD_WINDOW_WORKED_SLOT_BYTES);
-  size_t wanted = rd_window_bytes(window) / RD_WINDOW_WORKED_SLOT_BYTES;
+struct rd_window rd_window_for_codec(const struct rd_window *window) {
+  if (window->slot_bytes <= RD_WINDOW_CODEC_SLOT_BYTES) return *window;
+  size_t most = slots_that_fit(rd_window_memory_bytes(window), RD_WINDOW_CODEC_SLOT_BYTES);
+  size_t wanted = rd_window_bytes(window) / RD_WINDOW_CODEC_SLOT_BYTES;
   return (struct rd_window){.slots = (uint32_t)(wanted < most ? wanted : most),
-                            .slot_bytes = RD_WINDOW_WORKED_SLOT_BYTES};
+                            .slot_bytes = RD_WINDOW_CODEC_SLOT_BYTES};
 }
 
 size_t rd_window_bytes(const struct rd_window *window) {

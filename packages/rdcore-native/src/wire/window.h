@@ -21,13 +21,13 @@ struct rd_window {
 // What is compressed or sealed goes in smaller frames: they stay in a processor's cache between one thing that is done
 // with them and the next, and there are enough for many threads. A MAC only reads: with it, frames as large as those in
 // clear move 0.90 of what these do, with 256 KiB 0.81.
-#define RD_WINDOW_WORKED_SLOT_BYTES (256u << 10)
+#define RD_WINDOW_CODEC_SLOT_BYTES (256u << 10)
 
-// What a receiver with a buffer of so many bytes, at least 64 KiB, grants; `is_worked`: frames are to be opened or
+// What a receiver with a buffer of so many bytes, at least 64 KiB, grants; `uses_codec`: frames are to be opened or
 // decompressed.
-struct rd_window rd_window_of(size_t buffer_bytes, bool is_worked);
+struct rd_window rd_window_of(size_t buffer_bytes, bool uses_codec);
 // One that was granted for frames as they are, in smaller ones and no more memory: they are to be opened after all.
-struct rd_window rd_window_worked(const struct rd_window *window);
+struct rd_window rd_window_for_codec(const struct rd_window *window);
 size_t rd_window_bytes(const struct rd_window *window);
 
 // The receive memory that a transport needs for it at most, also for one of no slots.

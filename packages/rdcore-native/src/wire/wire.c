@@ -89,10 +89,10 @@ bool rd_ack_decode(const unsigned char *payload, size_t bytes, uint64_t *frames_
 }
 
 size_t rd_abort_encode(const struct rd_abort *abort, unsigned char out[RD_CONTROL_PAYLOAD_MAX_BYTES]) {
-  size_t words = strnlen(abort->reason, RD_ABORT_REASON_MAX_BYTES);
+  size_t reason_bytes = strnlen(abort->reason, RD_ABORT_REASON_MAX_BYTES);
   rd_put_u32(out, (uint32_t)rd_code_status(abort->code));
-  memcpy(out + 4, abort->reason, words);
-  return 4 + words;
+  memcpy(out + 4, abort->reason, reason_bytes);
+  return 4 + reason_bytes;
 }
 
 bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort *abort, struct rd_error *error) {
@@ -100,11 +100,11 @@ bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side's ABORT is malformed");
     return false;
   }
-  size_t words = bytes - 4;
+  size_t reason_bytes = bytes - 4;
   abort->code = rd_code_from_status(rd_get_u32(payload));
-  memcpy(abort->reason, payload + 4, words);
-  abort->reason[words] = '\0';
-  rd_text_clean(abort->reason, words);
+  memcpy(abort->reason, payload + 4, reason_bytes);
+  abort->reason[reason_bytes] = '\0';
+  rd_text_clean(abort->reason, reason_bytes);
   return true;
 }
 

@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-enum { BACKLOG = 64, ENDPOINTS_MAX = 16 };
+enum { BACKLOG = 64, ADDRESSES_MAX = 16 };
 
 struct listener {
   struct rd_connector base;
@@ -22,7 +22,7 @@ struct dial {
   struct rd_connector base;
   int epoll_fd;
   int socket_fd; // the attempt under way; -1 once it was handed over
-  struct rd_socket_address endpoints[ENDPOINTS_MAX];
+  struct rd_socket_address addresses[ADDRESSES_MAX];
   size_t count;
   size_t tried; // the attempt under way is the last of these
 };
@@ -170,7 +170,7 @@ struct rd_connector *rd_tcp_dial(const struct rd_address *address, struct rd_err
   if (dial->epoll_fd < 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an epoll set");
   } else {
-    dial->count = rd_socket_address_find(address->host, address->port, dial->endpoints, ENDPOINTS_MAX, error);
+    dial->count = rd_socket_address_find(address->host, address->port, dial->addresses, ADDRESSES_MAX, error);
     if (dial->count > 0 && dial_next(dial, error)) return &dial->base;
   }
   dial_destroy(&dial->base);
@@ -182,7 +182,7 @@ static bool dial_next(struct dial *dial, struct rd_error *error) {
   if (dial->socket_fd >= 0) close(dial->socket_fd);
   dial->socket_fd = -1;
   while (dial->tried < dial->count) {
-    dial->socket_fd = begin_connect(dial, &dial->endpoints[dial->tried++]);
+    dial->socket_fd = begin_connect(dial, &dial->addresses[dial->tried++]);
     if (dial->socket_fd >= 0) return true;
     explain_refusal(dial, error);
   }
@@ -205,10 +205,10 @@ static int begin_connect(const struct dial *dial, const struct rd_socket_address
 // Of the address tried last; errno says why.
 static void explain_refusal(const struct dial *dial, struct rd_error *error) {
   int reason = errno;
-  char words[RD_SOCKET_ADDRESS_TEXT_BYTES];
-  rd_socket_address_text(&dial->endpoints[dial->tried - 1], words);
+  char text[RD_SOCKET_ADDRESS_TEXT_BYTES];
+  rd_socket_address_text(&dial->addresses[dial->tried - 1], text);
   errno = reason;
-  rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "%s", words);
+  rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "%s", text);
 }
 
 static int dial_poll_fd(const struct rd_connector *connector) {

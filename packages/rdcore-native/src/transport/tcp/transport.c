@@ -73,7 +73,7 @@ static const char *tcp_device_name(const struct rd_transport *transport);
 static void tcp_destroy(struct rd_transport *transport);
 
 static struct tcp *tcp_of(const struct rd_transport *transport);
-static void name_ends(struct tcp *tcp);
+static void set_names(struct tcp *tcp);
 static void tune_socket(int fd);
 static bool keep_begun_message(const struct tcp *tcp, struct rd_slots *slots, struct rd_error *error);
 static size_t gather(const struct tcp *tcp, struct msghdr *all);
@@ -121,12 +121,12 @@ struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error) {
   }
   tcp->base.ops = &tcp_ops;
   tcp->fd = rd_take_fd(&owned);
-  name_ends(tcp);
+  set_names(tcp);
   tune_socket(tcp->fd);
   return &tcp->base;
 }
 
-static void name_ends(struct tcp *tcp) {
+static void set_names(struct tcp *tcp) {
   struct rd_socket_address local = {.bytes = sizeof local.address}, peer = {.bytes = sizeof peer.address};
   if (getsockname(tcp->fd, (struct sockaddr *)&local.address, &local.bytes) < 0) local.bytes = 0;
   if (getpeername(tcp->fd, (struct sockaddr *)&peer.address, &peer.bytes) < 0) peer.bytes = 0;

@@ -10,7 +10,7 @@
 
 enum {
   BACKLOG = 64,
-  ENDPOINTS_MAX = 16,
+  ADDRESSES_MAX = 16,
   RESOLVE_MS = 3000,
   RETRIES = 6,      // 7 is for ever on some devices
   ACK_TIMEOUT = 16, // 4.096 us x 2^16, 0.27 s: with the retries about 2 s, on hardware up to four times as long
@@ -25,7 +25,7 @@ struct listener {
 struct dial {
   struct rd_connector base;
   struct rd_socket_address from; // bytes 0: the routing table decides
-  struct rd_socket_address endpoints[ENDPOINTS_MAX];
+  struct rd_socket_address addresses[ADDRESSES_MAX];
   size_t count;
   size_t tried; // the attempt under way is the last of these
   bool poll;
@@ -47,8 +47,8 @@ static bool has_device(const struct rd_verbs_library *verbs, struct rd_error *er
 static bool listen_on(struct rd_verbs_id *id, const char *bind_host, uint16_t low, uint16_t high,
                       struct rd_error *error);
 static bool bind_in_range(struct rd_verbs_id *id, struct rd_socket_address socket_address, uint16_t low, uint16_t high);
-static enum rd_outcome take_knock(const struct listener *listener, struct rdma_cm_id *knock,
-                                  struct rd_transport **transport, struct rd_error *error);
+static enum rd_outcome accept_request(const struct listener *listener, struct rdma_cm_id *request,
+                                      struct rd_transport **transport, struct rd_error *error);
 static struct listener *listener_of(const struct rd_connector *connector);
 static bool find_ends(struct dial *dial, const struct rd_address *address, struct rd_error *error);
 static bool dial_next(struct dial *dial, struct rd_error *error);
@@ -126,16 +126,16 @@ static enum rd_outcome listener_accept(struct rd_connector *connector, struct rd
   struct listener *listener = listener_of(connector);
   struct rd_verbs_event event;
   while (rd_verbs_id_next(&listener->id, &event)) {
-    if (event.knock != NULL) return take_knock(listener, event.knock, transport, error);
+    if (event.request != NULL) return accept_request(listener, event.request, transport, error);
   }
   return RD_OUTCOME_AGAIN;
 }
 
 // Whoever cannot be taken is told so, and does not keep others from being taken.
-static enum rd_outcome take_knock(const struct listener *listener, struct rdma_cm_id *knock,
-                                  struct rd_transport **transport, struct rd_error *error) {
+static enum rd_outcome accept_request(const struct listener *listener, struct rdma_cm_id *request,
+                                      struct rd_transport **transport, struct rd_error *error) {
   struct rd_verbs_id id;
-  if (!rd_verbs_id_adopt(&id, listener->id.verbs, knock, error)) return RD_OUTCOME_FAILED;
+  if (!rd_verbs_id_adopt(&id, listener->id.verbs, request, error)) return RD_OUTCOME_FAILED;
   *transport = rd_verbs_transport_create(&id, listener->poll, error);
   if (*transport == NULL) return RD_OUTCOME_FAILED;
   struct rdma_conn_param parameters = {.rnr_retry_count = 0};
@@ -169,7 +169,7 @@ struct rd_connector *rd_verbs_dial(const struct rd_address *address, bool poll, 
 
 static bool find_ends(struct dial *dial, const struct rd_address *address, struct rd_error *error) {
   if (address->from[0] != '\0' && rd_socket_address_find(address->from, 0, &dial->from, 1, error) == 0) return false;
-  dial->count = rd_socket_address_find(address->host, address->port, dial->endpoints, ENDPOINTS_MAX, error);
+  dial->count = rd_socket_address_find(address->host, address->port, dial->addresses, ADDRESSES_MAX, error);
   return dial->count > 0;
 }
 
@@ -181,7 +181,7 @@ static bool dial_next(struct dial *dial, struct rd_error *error) {
       errno = ENOSYS; // no other attempt can go better
       return false;
     }
-    struct rd_socket_address *to = &dial->endpoints[dial->tried++];
+    struct rd_socket_address *to = &dial->addresses[dial->tried++];
     struct sockaddr *from = dial->from.bytes > 0 ? (struct sockaddr *)&dial->from.address : NULL;
     if (dial->id.verbs->rdma_resolve_addr(dial->id.id, from, (struct sockaddr *)&to->address, RESOLVE_MS) == 0)
       return true;
@@ -258,10 +258,10 @@ static bool begin_connecting(struct dial *dial) {
 // Of the address tried last; errno says why, and stays.
 static void explain_refusal(const struct dial *dial, struct rd_error *error) {
   int reason = errno;
-  char words[RD_SOCKET_ADDRESS_TEXT_BYTES];
-  rd_socket_address_text(&dial->endpoints[dial->tried - 1], words);
+  char text[RD_SOCKET_ADDRESS_TEXT_BYTES];
+  rd_socket_address_text(&dial->addresses[dial->tried - 1], text);
   errno = reason;
-  rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "rdma %s", words);
+  rd_error_set_errno(error, RD_CODE_CANNOT_CONNECT, "rdma %s", text);
   errno = reason;
 }
 

@@ -10,7 +10,7 @@
 #define REJECTED_INVALID_SERVICE_ID 8
 
 static bool open_channel(struct rd_verbs_id *id, struct rd_error *error);
-static void words_of(const struct sockaddr_storage *address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]);
+static void text_of(const struct sockaddr_storage *address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]);
 
 bool rd_verbs_id_create(struct rd_verbs_id *id, struct rd_error *error) {
   *id = (struct rd_verbs_id){.verbs = rd_verbs_library(error)};
@@ -50,7 +50,7 @@ bool rd_verbs_id_next(struct rd_verbs_id *id, struct rd_verbs_event *event) {
   *event = (struct rd_verbs_event){
       .type = came->event,
       .status = came->status,
-      .knock = came->event == RDMA_CM_EVENT_CONNECT_REQUEST ? came->id : NULL,
+      .request = came->event == RDMA_CM_EVENT_CONNECT_REQUEST ? came->id : NULL,
   };
   id->verbs->rdma_ack_cm_event(came);
   return true;
@@ -73,11 +73,11 @@ int rd_verbs_event_errno(const struct rd_verbs_event *event) {
 }
 
 void rd_verbs_id_local(const struct rd_verbs_id *id, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]) {
-  words_of(&id->id->route.addr.src_storage, text);
+  text_of(&id->id->route.addr.src_storage, text);
 }
 
 void rd_verbs_id_peer(const struct rd_verbs_id *id, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]) {
-  words_of(&id->id->route.addr.dst_storage, text);
+  text_of(&id->id->route.addr.dst_storage, text);
 }
 
 static bool open_channel(struct rd_verbs_id *id, struct rd_error *error) {
@@ -92,7 +92,7 @@ static bool open_channel(struct rd_verbs_id *id, struct rd_error *error) {
   return false;
 }
 
-static void words_of(const struct sockaddr_storage *address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]) {
+static void text_of(const struct sockaddr_storage *address, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]) {
   struct rd_socket_address socket_address = {.bytes = address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
                                                                                      : sizeof(struct sockaddr_in)};
   memcpy(&socket_address.address, address, socket_address.bytes);

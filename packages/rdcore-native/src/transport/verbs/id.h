@@ -24,8 +24,8 @@ int rd_verbs_id_fd(const struct rd_verbs_id *id);
 // What happened to an id since it was asked last.
 struct rd_verbs_event {
   enum rdma_cm_event_type type;
-  int status;               // 0, a negative errno, or what a REJECTED says
-  struct rdma_cm_id *knock; // of a CONNECT_REQUEST
+  int status;                 // 0, a negative errno, or what a REJECTED says
+  struct rdma_cm_id *request; // of a CONNECT_REQUEST
 };
 // False: nothing more now.
 bool rd_verbs_id_next(struct rd_verbs_id *id, struct rd_verbs_event *event);

@@ -38,18 +38,18 @@ void rd_verbs_queue_close_domain(struct rd_verbs_queue *queue) {
   queue->domain = NULL;
 }
 
-bool rd_verbs_queue_post_receive(struct rd_verbs_queue *queue, uint64_t name, struct ibv_sge buffer,
+bool rd_verbs_queue_post_receive(struct rd_verbs_queue *queue, uint64_t wr_id, struct ibv_sge buffer,
                                  struct rd_error *error) {
-  struct ibv_recv_wr request = {.wr_id = name, .sg_list = &buffer, .num_sge = 1}, *bad;
+  struct ibv_recv_wr request = {.wr_id = wr_id, .sg_list = &buffer, .num_sge = 1}, *bad;
   if (ibv_post_recv(queue->id->qp, &request, &bad) == 0) return true;
   rd_error_set(error, RD_CODE_INTERNAL, "the rdma device takes no more receive buffers");
   return false;
 }
 
-bool rd_verbs_queue_post_send(struct rd_verbs_queue *queue, uint64_t name, struct ibv_sge *pieces, int count,
+bool rd_verbs_queue_post_send(struct rd_verbs_queue *queue, uint64_t wr_id, struct ibv_sge *pieces, int count,
                               struct rd_error *error) {
   struct ibv_send_wr request = {
-      .wr_id = name, .sg_list = pieces, .num_sge = count, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+      .wr_id = wr_id, .sg_list = pieces, .num_sge = count, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
   struct ibv_send_wr *bad;
   if (fits_inline(queue, pieces, count)) request.send_flags |= IBV_SEND_INLINE;
   if (ibv_post_send(queue->id->qp, &request, &bad) == 0) return true;

@@ -34,10 +34,10 @@ bool rd_verbs_queue_open(struct rd_verbs_queue *queue, const struct rd_verbs_id 
 void rd_verbs_queue_close(struct rd_verbs_queue *queue);
 void rd_verbs_queue_close_domain(struct rd_verbs_queue *queue);
 
-// Posts one buffer, or one SEND whose completion is told. `name` comes back in the completion's wr_id.
-bool rd_verbs_queue_post_receive(struct rd_verbs_queue *queue, uint64_t name, struct ibv_sge buffer,
+// Posts one buffer, or one SEND, which is signaled.
+bool rd_verbs_queue_post_receive(struct rd_verbs_queue *queue, uint64_t wr_id, struct ibv_sge buffer,
                                  struct rd_error *error);
-bool rd_verbs_queue_post_send(struct rd_verbs_queue *queue, uint64_t name, struct ibv_sge *pieces, int count,
+bool rd_verbs_queue_post_send(struct rd_verbs_queue *queue, uint64_t wr_id, struct ibv_sge *pieces, int count,
                               struct rd_error *error);
 
 // Up to `most` completions that are there, of queue->arrived or queue->sent; -1: the device failed.

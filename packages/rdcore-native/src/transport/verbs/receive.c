@@ -13,15 +13,15 @@
 #define LARGE_MOST (RD_VERBS_QUEUE_RECEIVES_MOST - RD_VERBS_SMALL_BUFFERS)
 // One for a SEND without a message, and one that can arrive while every slot is held.
 #define SLOTS_BESIDE 2u
-#define SMALL_NAME (1ull << 32) // in a buffer's name
-#define JOINED_SLOT (1u << 31)  // in a message's slot
+#define SMALL_WR (1ull << 32)  // in a buffer's wr_id
+#define JOINED_SLOT (1u << 31) // in a message's slot
 
 _Static_assert(RD_SLOT_HEADROOM_BYTES >= RD_VERBS_PREAMBLE_BYTES, "the preamble comes before the message");
 
 static bool post_small(struct rd_verbs_receive *receive, unsigned index, struct rd_error *error);
 static bool post_large(struct rd_verbs_receive *receive, unsigned slot, struct rd_error *error);
-static bool post_again(struct rd_verbs_receive *receive, uint64_t name, struct rd_error *error);
-static unsigned char *buffer_of(const struct rd_verbs_receive *receive, uint64_t name);
+static bool post_again(struct rd_verbs_receive *receive, uint64_t wr_id, struct rd_error *error);
+static unsigned char *buffer_of(const struct rd_verbs_receive *receive, uint64_t wr_id);
 static enum rd_outcome take_piece(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                                   struct rd_message *message, struct rd_error *error);
 static bool is_possible(const struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece);
@@ -88,18 +88,19 @@ uint32_t rd_verbs_receive_circulating(const struct rd_verbs_receive *receive) {
   return receive->armed ? receive->slots.count : RD_VERBS_SMALL_BUFFERS;
 }
 
-bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t name, uint32_t bytes, struct rd_error *error) {
+bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t wr_id, uint32_t bytes,
+                              struct rd_error *error) {
   struct rd_verbs_preamble preamble;
   if (bytes < RD_VERBS_PREAMBLE_BYTES) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent something else than messages");
     return false;
   }
-  rd_verbs_preamble_decode(buffer_of(receive, name), &preamble);
+  rd_verbs_preamble_decode(buffer_of(receive, wr_id), &preamble);
   if (!rd_verbs_flow_take(receive->flow, &preamble, error)) return false;
-  if (preamble.message_bytes == 0) return post_again(receive, name, error);
+  if (preamble.message_bytes == 0) return post_again(receive, wr_id, error);
   unsigned last = (receive->pieces_first + receive->pieces_count++) % RD_VERBS_QUEUE_RECEIVES_MOST;
   receive->pieces[last] = (struct rd_verbs_receive_piece){
-      .name = name, .bytes = bytes - RD_VERBS_PREAMBLE_BYTES, .message_bytes = preamble.message_bytes};
+      .wr_id = wr_id, .bytes = bytes - RD_VERBS_PREAMBLE_BYTES, .message_bytes = preamble.message_bytes};
   return true;
 }
 
@@ -120,7 +121,7 @@ enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct r
 bool rd_verbs_receive_give_back(struct rd_verbs_receive *receive, const struct rd_message *message,
                                 struct rd_error *error) {
   receive->held--;
-  if ((message->slot & JOINED_SLOT) == 0) return post_again(receive, RD_VERBS_RECEIVE_NAME | message->slot, error);
+  if ((message->slot & JOINED_SLOT) == 0) return post_again(receive, RD_VERBS_RECEIVE_WR | message->slot, error);
   unsigned index = message->slot & ~JOINED_SLOT;
   free(receive->joined[index]);
   receive->joined[index] = NULL;
@@ -131,7 +132,7 @@ static bool post_small(struct rd_verbs_receive *receive, unsigned index, struct 
   struct ibv_sge buffer = {.addr = (uintptr_t)(receive->small + index * SMALL_STRIDE_BYTES),
                            .length = SMALL_STRIDE_BYTES,
                            .lkey = receive->small_region->lkey};
-  return rd_verbs_queue_post_receive(receive->queue, RD_VERBS_RECEIVE_NAME | SMALL_NAME | index, buffer, error);
+  return rd_verbs_queue_post_receive(receive->queue, RD_VERBS_RECEIVE_WR | SMALL_WR | index, buffer, error);
 }
 
 static bool post_large(struct rd_verbs_receive *receive, unsigned slot, struct rd_error *error) {
@@ -139,23 +140,23 @@ static bool post_large(struct rd_verbs_receive *receive, unsigned slot, struct r
   struct ibv_sge buffer = {.addr = (uintptr_t)(message - RD_VERBS_PREAMBLE_BYTES),
                            .length = (uint32_t)(RD_VERBS_PREAMBLE_BYTES + receive->slots.message_bytes),
                            .lkey = receive->slots_region->lkey};
-  return rd_verbs_queue_post_receive(receive->queue, RD_VERBS_RECEIVE_NAME | slot, buffer, error);
+  return rd_verbs_queue_post_receive(receive->queue, RD_VERBS_RECEIVE_WR | slot, buffer, error);
 }
 
 // Small buffers only until large ones take their place.
-static bool post_again(struct rd_verbs_receive *receive, uint64_t name, struct rd_error *error) {
-  if ((name & SMALL_NAME) == 0) {
+static bool post_again(struct rd_verbs_receive *receive, uint64_t wr_id, struct rd_error *error) {
+  if ((wr_id & SMALL_WR) == 0) {
     rd_verbs_flow_post_large(receive->flow, (uint32_t)receive->slots.message_bytes);
-    return post_large(receive, (unsigned)name, error);
+    return post_large(receive, (unsigned)wr_id, error);
   }
   if (receive->armed) return true;
   rd_verbs_flow_post_small(receive->flow);
-  return post_small(receive, (unsigned)name, error);
+  return post_small(receive, (unsigned)wr_id, error);
 }
 
-static unsigned char *buffer_of(const struct rd_verbs_receive *receive, uint64_t name) {
-  if ((name & SMALL_NAME) != 0) return receive->small + (unsigned)name * SMALL_STRIDE_BYTES;
-  return rd_slots_message(&receive->slots, (unsigned)name) - RD_VERBS_PREAMBLE_BYTES;
+static unsigned char *buffer_of(const struct rd_verbs_receive *receive, uint64_t wr_id) {
+  if ((wr_id & SMALL_WR) != 0) return receive->small + (unsigned)wr_id * SMALL_STRIDE_BYTES;
+  return rd_slots_message(&receive->slots, (unsigned)wr_id) - RD_VERBS_PREAMBLE_BYTES;
 }
 
 // AGAIN: more of the message is to come.
@@ -167,8 +168,8 @@ static enum rd_outcome take_piece(struct rd_verbs_receive *receive, const struct
                  piece->bytes);
     return RD_OUTCOME_FAILED;
   }
-  if (receive->joining == NULL && is_whole(piece) && (piece->name & SMALL_NAME) == 0) {
-    unsigned slot = (unsigned)piece->name;
+  if (receive->joining == NULL && is_whole(piece) && (piece->wr_id & SMALL_WR) == 0) {
+    unsigned slot = (unsigned)piece->wr_id;
     *message = (struct rd_message){rd_slots_message(&receive->slots, slot), piece->bytes, slot};
     return RD_OUTCOME_DONE;
   }
@@ -199,9 +200,9 @@ static bool begin_joining(struct rd_verbs_receive *receive, size_t bytes, struct
 static enum rd_outcome join(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                             struct rd_message *message, struct rd_error *error) {
   unsigned char *to = message_in(receive->joining);
-  memcpy(to + receive->joined_bytes, buffer_of(receive, piece->name) + RD_VERBS_PREAMBLE_BYTES, piece->bytes);
+  memcpy(to + receive->joined_bytes, buffer_of(receive, piece->wr_id) + RD_VERBS_PREAMBLE_BYTES, piece->bytes);
   receive->joined_bytes += piece->bytes;
-  if (!post_again(receive, piece->name, error)) return RD_OUTCOME_FAILED;
+  if (!post_again(receive, piece->wr_id, error)) return RD_OUTCOME_FAILED;
   if (receive->joined_bytes < receive->joining_bytes) return RD_OUTCOME_AGAIN;
   unsigned index = free_joined(receive);
   *message = (struct rd_message){to, receive->joining_bytes, JOINED_SLOT | index};

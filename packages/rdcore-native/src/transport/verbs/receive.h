@@ -9,12 +9,12 @@
 #include "wire/slots.h"
 
 // Marks the names of receive buffers among those of SENDs.
-#define RD_VERBS_RECEIVE_NAME (1ull << 63)
+#define RD_VERBS_RECEIVE_WR (1ull << 63)
 // Messages that came in pieces and are held at a time.
 #define RD_VERBS_RECEIVE_JOINED_MOST 16u
 
 struct rd_verbs_receive_piece {
-  uint64_t name; // of the buffer
+  uint64_t wr_id; // of the buffer
   uint32_t bytes;
   uint32_t message_bytes;
 };
@@ -50,7 +50,7 @@ bool rd_verbs_receive_arm(struct rd_verbs_receive *receive, unsigned slots, size
 uint32_t rd_verbs_receive_circulating(const struct rd_verbs_receive *receive);
 
 // A buffer was filled. False: RD_CODE_DATA_DAMAGED, or the buffer cannot be posted again.
-bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t name, uint32_t bytes, struct rd_error *error);
+bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t wr_id, uint32_t bytes, struct rd_error *error);
 // As the transport's receive(), of what has arrived.
 enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct rd_message *message,
                                       struct rd_error *error);

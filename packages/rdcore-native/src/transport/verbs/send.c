@@ -20,9 +20,9 @@ static bool make_stages(struct rd_verbs_send *send, struct rd_verbs_send_stages 
                         struct rd_error *error);
 static void drop_stages(struct rd_verbs_send *send, struct rd_verbs_send_stages *stages);
 static const struct rd_verbs_send_stages *stages_of(const struct rd_verbs_send *send);
-static bool settle_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error);
+static bool register_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error);
 static struct ibv_mr *registered_at(const struct rd_verbs_send *send, const struct rd_verbs_send_part *part);
-static void forget_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message);
+static void deregister_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message);
 static bool has_room(const struct rd_verbs_send *send, bool with_message);
 static bool post_piece(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error);
 static void begin(struct rd_verbs_send *send, struct gathering *gathering, uint32_t message_bytes);
@@ -44,7 +44,7 @@ bool rd_verbs_send_arm(struct rd_verbs_send *send, struct rd_error *error) {
 
 void rd_verbs_send_close(struct rd_verbs_send *send) {
   for (; send->released < send->accepted; send->released++)
-    forget_parts(send, &send->messages[send->released % RD_VERBS_SEND_QUEUE_MOST]);
+    deregister_parts(send, &send->messages[send->released % RD_VERBS_SEND_QUEUE_MOST]);
   while (send->registered_count > 0) send->queue->verbs->ibv_dereg_mr(send->registered[--send->registered_count]);
   drop_stages(send, &send->early);
   drop_stages(send, &send->all);
@@ -73,8 +73,8 @@ enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct io
     rd_error_set(error, RD_CODE_INTERNAL, "cannot send a message of %d parts and %zu bytes", count, message->bytes);
     return RD_OUTCOME_FAILED;
   }
-  if (!settle_parts(send, message, error)) {
-    forget_parts(send, message);
+  if (!register_parts(send, message, error)) {
+    deregister_parts(send, message);
     return RD_OUTCOME_FAILED;
   }
   send->accepted++;
@@ -108,7 +108,7 @@ void rd_verbs_send_completed(struct rd_verbs_send *send) {
   if (owner == RD_VERBS_SEND_NO_MESSAGE) return;
   struct rd_verbs_send_message *message = &send->messages[owner % RD_VERBS_SEND_QUEUE_MOST];
   if (--message->sends > 0 || message->posted_bytes < message->bytes) return;
-  forget_parts(send, message);
+  deregister_parts(send, message);
   send->released++;
 }
 
@@ -136,7 +136,7 @@ static const struct rd_verbs_send_stages *stages_of(const struct rd_verbs_send *
 }
 
 // How each part gets to the device: small ones are copied, as far as a stage has room; others must be registered.
-static bool settle_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error) {
+static bool register_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error) {
   size_t room = RD_VERBS_SEND_STAGE_BYTES - RD_VERBS_PREAMBLE_BYTES;
   for (int i = 0; i < message->count; i++) {
     struct rd_verbs_send_part *part = &message->parts[i];
@@ -165,7 +165,7 @@ static struct ibv_mr *registered_at(const struct rd_verbs_send *send, const stru
   return NULL;
 }
 
-static void forget_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message) {
+static void deregister_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message) {
   for (int i = 0; i < RD_VERBS_SEND_PARTS_MOST; i++) {
     if (message->parts[i].registered != NULL) send->queue->verbs->ibv_dereg_mr(message->parts[i].registered);
     message->parts[i].registered = NULL;
@@ -235,9 +235,9 @@ static void add_copy(struct rd_verbs_send *send, struct gathering *gathering, co
 }
 
 static bool post(struct rd_verbs_send *send, struct gathering *gathering, uint64_t owner, struct rd_error *error) {
-  uint64_t name = send->sends;
-  send->owners[name % RD_VERBS_QUEUE_SENDS_MOST] = owner;
-  if (!rd_verbs_queue_post_send(send->queue, name, gathering->pieces, gathering->count, error)) return false;
+  uint64_t wr_id = send->sends;
+  send->owners[wr_id % RD_VERBS_QUEUE_SENDS_MOST] = owner;
+  if (!rd_verbs_queue_post_send(send->queue, wr_id, gathering->pieces, gathering->count, error)) return false;
   send->sends++;
   rd_verbs_flow_spend(send->flow);
   return true;

@@ -27,7 +27,7 @@ struct verbs {
   struct rd_verbs_send send;
   struct rd_verbs_receive receive;
   struct rd_verbs_wait wait;
-  bool listened;        // in this go: its descriptors have nothing more to tell
+  bool events_taken;    // in this go: its descriptors have nothing more to tell
   bool releases_matter; // somebody waits for more to be released
   uint64_t released_at; // than this, which they know of
   bool established;
@@ -59,17 +59,17 @@ static void verbs_destroy(struct rd_transport *transport);
 
 static bool open_all(struct verbs *verbs, struct rd_error *error);
 static void post(struct verbs *verbs);
-static void listen_to_device(struct verbs *verbs);
-static bool look_for_more(struct verbs *verbs);
-static bool wait_is_prepared(struct verbs *verbs);
+static void check_events(struct verbs *verbs);
+static bool spin_for_more(struct verbs *verbs);
+static bool arm_wait(struct verbs *verbs);
 static bool take_completions(struct verbs *verbs);
 static bool take_all(struct verbs *verbs, const struct rd_verbs_completions *from, struct rd_error *flushed);
 static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error);
 static void take_events(struct verbs *verbs);
 static void take_event(struct verbs *verbs, const struct rd_verbs_event *event);
 static void fail(struct verbs *verbs, const struct rd_error *error);
-static bool is_well(const struct verbs *verbs, struct rd_error *error);
-static void let_device_go(struct verbs *verbs);
+static bool is_alive(const struct verbs *verbs, struct rd_error *error);
+static void close_device(struct verbs *verbs);
 static void linger(struct verbs *verbs);
 static struct verbs *verbs_of(const struct rd_transport *transport);
 
@@ -158,15 +158,15 @@ static bool verbs_flush(struct rd_transport *transport, struct rd_error *error) 
   struct verbs *verbs = verbs_of(transport);
   post(verbs);
   // With nothing to do but wait, it is worth the system calls to hear whether the peer is there at all.
-  if (verbs->releases_matter && verbs->send.released < verbs->send.accepted) listen_to_device(verbs);
+  if (verbs->releases_matter && verbs->send.released < verbs->send.accepted) check_events(verbs);
   do {
     take_completions(verbs);
     post(verbs);
-  } while (!wait_is_prepared(verbs));
+  } while (!arm_wait(verbs));
   // Whoever asked before it was found out here would wait for it.
   if (verbs->releases_matter && verbs->send.released > verbs->released_at) rd_verbs_wait_wake(&verbs->wait);
   verbs->released_at = verbs->send.released;
-  return is_well(verbs, error);
+  return is_alive(verbs, error);
 }
 
 // Whatever waits, and the counts of our own buffers if nothing else carries them.
@@ -190,7 +190,7 @@ static void verbs_expect_releases(struct rd_transport *transport, bool expected)
 }
 
 static void verbs_quiet(struct rd_transport *transport) {
-  verbs_of(transport)->listened = true;
+  verbs_of(transport)->events_taken = true;
 }
 
 // What had arrived before it failed comes first.
@@ -203,12 +203,12 @@ static enum rd_outcome verbs_receive(struct rd_transport *transport, struct rd_m
     post(verbs); // the peer may wait for our counts while it keeps us busy
     if (received != RD_OUTCOME_AGAIN) return received;
     bool was_well = verbs->failure.code == RD_CODE_OK;
-    if (!verbs->listened) listen_to_device(verbs);
-    verbs->listened = true;
+    if (!verbs->events_taken) check_events(verbs);
+    verbs->events_taken = true;
     post(verbs);
     if (was_well && verbs->failure.code != RD_CODE_OK) continue; // it may have sent something before it went
-    if (is_well(verbs, error) && (look_for_more(verbs) || !wait_is_prepared(verbs))) continue;
-    verbs->listened = false;
+    if (is_alive(verbs, error) && (spin_for_more(verbs) || !arm_wait(verbs))) continue;
+    verbs->events_taken = false;
     verbs->released_at = verbs->send.released;
     bool may_go_on = verbs->failure.code == RD_CODE_OK || verbs->receive.pieces_count > 0;
     return may_go_on ? RD_OUTCOME_AGAIN : RD_OUTCOME_FAILED;
@@ -216,7 +216,7 @@ static enum rd_outcome verbs_receive(struct rd_transport *transport, struct rd_m
 }
 
 // Before it asks to be woken.
-static bool look_for_more(struct verbs *verbs) {
+static bool spin_for_more(struct verbs *verbs) {
   if (verbs->queue.arrived.armed || verbs->wait.poll || verbs->wait.spin.budget_ns == 0) return false;
   int64_t until_ns = rd_now_ns() + verbs->wait.spin.budget_ns;
   do {
@@ -226,14 +226,14 @@ static bool look_for_more(struct verbs *verbs) {
   return false;
 }
 
-static void listen_to_device(struct verbs *verbs) {
-  if (rd_verbs_wait_listen(&verbs->wait)) take_events(verbs);
+static void check_events(struct verbs *verbs) {
+  if (rd_verbs_wait_check(&verbs->wait)) take_events(verbs);
 }
 
 // False: what completed until now must be looked at first.
-static bool wait_is_prepared(struct verbs *verbs) {
+static bool arm_wait(struct verbs *verbs) {
   bool sends_matter = verbs->releases_matter || rd_verbs_send_is_full(&verbs->send);
-  return rd_verbs_wait_prepare(&verbs->wait, sends_matter && verbs->send.completed < verbs->send.sends);
+  return rd_verbs_wait_arm(&verbs->wait, sends_matter && verbs->send.completed < verbs->send.sends);
 }
 
 static void verbs_give_back(struct rd_transport *transport, const struct rd_message *message) {
@@ -276,7 +276,7 @@ static bool take_all(struct verbs *verbs, const struct rd_verbs_completions *fro
 }
 
 static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion, struct rd_error *error) {
-  bool is_receive = (completion->wr_id & RD_VERBS_RECEIVE_NAME) != 0;
+  bool is_receive = (completion->wr_id & RD_VERBS_RECEIVE_WR) != 0;
   if (completion->status != IBV_WC_SUCCESS) {
     rd_verbs_completion_failed(verbs->id.verbs, completion, verbs->peer, error);
     return false;
@@ -310,7 +310,7 @@ static void fail(struct verbs *verbs, const struct rd_error *error) {
   if (verbs->failure.code == RD_CODE_OK) verbs->failure = *error;
 }
 
-static bool is_well(const struct verbs *verbs, struct rd_error *error) {
+static bool is_alive(const struct verbs *verbs, struct rd_error *error) {
   if (verbs->failure.code == RD_CODE_OK) return true;
   *error = verbs->failure;
   return false;
@@ -335,19 +335,19 @@ static int64_t verbs_silent_ms(const struct rd_transport *transport) {
 }
 
 static void verbs_disconnect(struct rd_transport *transport) {
-  let_device_go(verbs_of(transport));
+  close_device(verbs_of(transport));
 }
 
 static void verbs_destroy(struct rd_transport *transport) {
   struct verbs *verbs = verbs_of(transport);
   if (verbs->established) linger(verbs);
-  let_device_go(verbs);
+  close_device(verbs);
   rd_verbs_receive_close(&verbs->receive);
   free(verbs);
 }
 
 // Queue pair, completions, channel, memory, domain, id: in this order. Once is enough.
-static void let_device_go(struct verbs *verbs) {
+static void close_device(struct verbs *verbs) {
   if (verbs->established) verbs->id.verbs->rdma_disconnect(verbs->id.id);
   verbs->established = false;
   rd_verbs_queue_close(&verbs->queue);
@@ -366,7 +366,7 @@ static void linger(struct verbs *verbs) {
     int64_t left_ms = until_ms - rd_now_ms();
     if (verbs->send.completed == verbs->send.sends || verbs->failure.code != RD_CODE_OK || left_ms <= 0) return;
     verbs->releases_matter = true;
-    if (!wait_is_prepared(verbs)) continue;
+    if (!arm_wait(verbs)) continue;
     rd_wait_fd(verbs->wait.epoll_fd, POLLIN, verbs->wait.poll ? 1 : (int)left_ms);
     (void)rd_verbs_queue_woken(&verbs->queue);
   }

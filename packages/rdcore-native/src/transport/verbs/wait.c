@@ -43,7 +43,7 @@ void rd_verbs_wait_wake(const struct rd_verbs_wait *wait) {
   eventfd_write(wait->wake_fd, 1);
 }
 
-bool rd_verbs_wait_listen(struct rd_verbs_wait *wait) {
+bool rd_verbs_wait_check(struct rd_verbs_wait *wait) {
   struct epoll_event ready[DESCRIPTORS];
   bool id_has_events = false;
   if (woken(wait)) return false;
@@ -57,7 +57,7 @@ bool rd_verbs_wait_listen(struct rd_verbs_wait *wait) {
   return id_has_events;
 }
 
-bool rd_verbs_wait_prepare(struct rd_verbs_wait *wait, bool for_sends) {
+bool rd_verbs_wait_arm(struct rd_verbs_wait *wait, bool for_sends) {
   if (wait->poll) return true;
   bool armed = for_sends && rd_verbs_queue_arm(&wait->queue->sent);
   if (rd_verbs_queue_arm(&wait->queue->arrived)) {

@@ -26,9 +26,9 @@ void rd_verbs_wait_close(struct rd_verbs_wait *wait); // also when it is only in
 void rd_verbs_wait_wake(const struct rd_verbs_wait *wait);
 // What the descriptors tell. True: the id has events. That something completed is by far the most frequent, and what
 // else there is they tell again.
-bool rd_verbs_wait_listen(struct rd_verbs_wait *wait);
+bool rd_verbs_wait_check(struct rd_verbs_wait *wait);
 // From now on the next arrival wakes, and the next SEND that is done if `for_sends`. False: what completed until now
 // must be looked at first.
-bool rd_verbs_wait_prepare(struct rd_verbs_wait *wait, bool for_sends);
+bool rd_verbs_wait_arm(struct rd_verbs_wait *wait, bool for_sends);
 
 #endif
