@@ -82,7 +82,7 @@ describe('a key that rdrecv made', function () {
   it('is not made where there is no terminal to show it on', async () => {
     const { status, stdout, stderr } = await bench.bash('exec setsid --wait rdrecv 0').ended;
     expect({ status, stdout: stdout.toString() }).to.deep.equal({ status: 2, stdout: '' });
-    expect(stderr).to.match(/^rdrecv: there is no KEY, and no terminal .* --key-fd N, with - as KEY\n/);
+    expect(stderr).to.match(/^rdrecv: no KEY was given, and there is no terminal .* --key-fd N, with - as KEY\n/);
   });
 
   async function newTerminal(name: string): Promise<Tmux> {

@@ -88,12 +88,12 @@ static void frame_refusals(void) {
       CHECK(!decodes((uint8_t)type, RD_FLAG_MACED, bytes));
     }
   for (size_t bytes = 0; bytes < RD_HEADER_BYTES; bytes++)
-    CHECK(!rd_frame_decode(message, bytes, &frame, &error) && damaged("a message of the other side is no frame"));
+    CHECK(!rd_frame_decode(message, bytes, &frame, &error) && damaged("the peer sent a message that is no frame"));
   CHECK(error.code == RD_CODE_DATA_DAMAGED);
   CHECK(rd_frame_decode(message, RD_HEADER_BYTES + 1, &frame, &error));
   message[3] = 1; // the stream
   CHECK(!rd_frame_decode(message, RD_HEADER_BYTES + 1, &frame, &error));
-  CHECK(damaged("a frame of the other side is malformed (type 2)"));
+  CHECK(damaged("the peer sent a malformed frame of type 2"));
   message[3] = 0;
   message[16] = 1; // a sequence, though not sealed
   CHECK(!rd_frame_decode(message, RD_HEADER_BYTES + 1, &frame, &error));
@@ -128,11 +128,11 @@ static void end_and_ack(void) {
   rd_end_encode(&end, bytes);
   CHECK(bytes[0] == 1 && bytes[16] == 4 && bytes[19] == 1);
   CHECK(rd_end_decode(bytes, sizeof bytes, &same_end, &error) && memcmp(&end, &same_end, sizeof end) == 0);
-  CHECK(!rd_end_decode(bytes, sizeof bytes - 1, &same_end, &error) && damaged("the other side's END is malformed"));
+  CHECK(!rd_end_decode(bytes, sizeof bytes - 1, &same_end, &error) && damaged("the peer sent a malformed END"));
   uint64_t frames = 0;
   rd_ack_encode(0x0102030405060708, bytes);
   CHECK(bytes[0] == 8 && rd_ack_decode(bytes, 8, &frames, &error) && frames == 0x0102030405060708);
-  CHECK(!rd_ack_decode(bytes, 7, &frames, &error) && damaged("the other side's ACK is malformed"));
+  CHECK(!rd_ack_decode(bytes, 7, &frames, &error) && damaged("the peer sent a malformed ACK"));
 }
 
 static void aborts(void) {
@@ -150,7 +150,7 @@ static void aborts(void) {
   CHECK(rd_abort_encode(&abort, bytes) == RD_CONTROL_PAYLOAD_MAX_BYTES);
   CHECK(rd_abort_decode(bytes, RD_CONTROL_PAYLOAD_MAX_BYTES, &same, &error) && strcmp(same.reason, abort.reason) == 0);
   CHECK(!rd_abort_decode(bytes, RD_CONTROL_PAYLOAD_MAX_BYTES + 1, &same, &error));
-  CHECK(!rd_abort_decode(bytes, 3, &same, &error) && damaged("the other side's ABORT is malformed"));
+  CHECK(!rd_abort_decode(bytes, 3, &same, &error) && damaged("the peer sent a malformed ABORT"));
 }
 
 static void hellos(void) {
@@ -182,7 +182,7 @@ static void hellos(void) {
   CHECK(bytes[6] == 24 && bytes[7] == 0);
   CHECK(!rd_hello_decode(bytes, sizeof bytes - 1, &same, &error));
   bytes[0] = 'X';
-  CHECK(!rd_hello_decode(bytes, sizeof bytes, &same, &error) && damaged("the other side's HELLO is malformed"));
+  CHECK(!rd_hello_decode(bytes, sizeof bytes, &same, &error) && damaged("the peer sent a malformed HELLO"));
 }
 
 static bool cleans_to(const char *dirty, const char *clean) {

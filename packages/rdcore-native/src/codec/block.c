@@ -78,7 +78,7 @@ bool rd_unpack(struct rd_unpacker *unpacker, const unsigned char *payload, size_
 }
 
 static bool fail(struct rd_error *error) {
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "a compressed frame of the other side cannot be decompressed");
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a frame that cannot be decompressed");
   return false;
 }
 

@@ -78,7 +78,7 @@ void rd_decoder_destroy(struct rd_decoder *decoder) {
 
 bool rd_decoder_put(struct rd_decoder *decoder, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   if (decoder->put - decoder->taken == decoder->config.frames) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender sent more than it was allowed to");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender exceeded its credit");
     return false;
   }
   struct entry *entry = entry_of(decoder, decoder->put);

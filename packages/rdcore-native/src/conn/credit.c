@@ -30,8 +30,8 @@ void rd_credit_spend(struct rd_credit *credit, size_t bytes) {
 bool rd_credit_take(struct rd_credit *credit, uint64_t frames_consumed, struct rd_error *error) {
   if (frames_consumed < credit->returned || frames_consumed > credit->frames) {
     rd_error_set(error, RD_CODE_DATA_DAMAGED,
-                 "the receiver acknowledged frame %" PRIu64 ", but %" PRIu64 " to %" PRIu64 " were to be expected",
-                 frames_consumed, credit->returned, credit->frames);
+                 "the receiver acknowledged frame %" PRIu64 ", expected %" PRIu64 " to %" PRIu64, frames_consumed,
+                 credit->returned, credit->frames);
     return false;
   }
   credit->returned = frames_consumed;
@@ -47,7 +47,7 @@ bool rd_credit_arrive(struct rd_credit *credit, size_t bytes, struct rd_error *e
   bool fits = credit->large_arrived - credit->large_consumed <= credit->slots &&
               credit->arrived - credit->frames <= (uint64_t)credit->slots + credit->small_slots;
   if (fits) return true;
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender sent more than it was allowed to");
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender exceeded its credit");
   return false;
 }
 

@@ -135,7 +135,7 @@ static bool is_as_agreed(const struct rd_agreement *agreement, const struct rd_f
 static bool make_small_copy(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   unsigned slot;
   if (!rd_slots_take(&rx->small, &slot)) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender sent more than it was allowed to");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender exceeded its credit");
     return false;
   }
   unsigned char *copy = rd_slots_message(&rx->small, slot);
@@ -172,6 +172,6 @@ static bool hold_back(struct rd_rx *rx, const struct rd_rx_frame *rx_frame, bool
 }
 
 static bool out_of_place(const struct rd_frame *frame, struct rd_error *error) {
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of type %d came out of place", (int)frame->type);
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "unexpected frame of type %d", (int)frame->type);
   return false;
 }

@@ -88,7 +88,7 @@ bool rd_handshake_input(struct rd_handshake *handshake, const unsigned char *pay
                         struct rd_error *error) {
   size_t written = 0;
   if (handshake->failed || handshake->hello_received || bytes > RD_HANDSHAKE_MESSAGE_MAX_BYTES) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent a handshake message out of place");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent an unexpected handshake message");
     return false;
   }
   if (bytes > 0 && BIO_write_ex(handshake->incoming, payload, bytes, &written) != 1) {
@@ -340,7 +340,7 @@ static bool check_hello(const struct rd_handshake *handshake, struct rd_error *e
     right = right && peer->slot_bytes == 0 && peer->slots == 0 && peer->small_slots == 0;
   // Above the last one, and another one must fit above it.
   if (right && peer->epoch == mine->epoch && peer->epoch > 0 && peer->epoch < UINT32_MAX) return true;
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side's HELLO says what it cannot say");
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "invalid HELLO from the peer");
   return false;
 }
 

@@ -14,7 +14,7 @@ bool rd_key_offer_make(struct rd_key_offer *offer, struct rd_error *error) {
   offer->terminal_fd = open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY);
   if (offer->terminal_fd >= 0) return rd_key_words_make(offer->words, error);
   rd_error_set(error, RD_CODE_USAGE,
-               "there is no KEY, and no terminal to show one on that was made: give it by --key-fd N, with - as KEY");
+               "no KEY was given, and there is no terminal to show a new one on: give it by --key-fd N, with - as KEY");
   return false;
 }
 

@@ -76,13 +76,13 @@ bool rd_seal_expect(struct rd_seal *seal, const struct rd_frame *frame, size_t m
                     struct rd_error *error) {
   size_t most = RD_HEADER_BYTES + RD_SLOT_MAX_BYTES + RD_TAG_BYTES;
   if (!rd_frame_has_tag(frame) || message_bytes < RD_HEADER_BYTES + RD_TAG_BYTES || message_bytes > most) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of the other side has no tag");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a frame without a tag");
     return false;
   }
   uint64_t expected = seal->lanes[lane_of(frame->type)].sequence;
   if (frame->sequence == expected) return take_turn(seal, frame->type, turn, error);
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent frame %" PRIu64 " in place of %" PRIu64,
-               frame->sequence, expected);
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent frame %" PRIu64 ", expected frame %" PRIu64, frame->sequence,
+               expected);
   return false;
 }
 

@@ -98,7 +98,7 @@ bool rd_writer_put(struct rd_writer *writer, const struct rd_rx_frame *rx_frame,
   }
   pthread_mutex_unlock(&writer->lock);
   go_on(writer);
-  if (!fits) rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender sent more than it was allowed to");
+  if (!fits) rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender exceeded its credit");
   return fits;
 }
 

@@ -123,7 +123,7 @@ static size_t look_up(const char *host, uint16_t port, struct rd_socket_address 
     memcpy(&addresses[count++].address, one->ai_addr, one->ai_addrlen);
   }
   freeaddrinfo(all);
-  if (count == 0) rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s: it has no address to connect to", host);
+  if (count == 0) rd_error_set(error, RD_CODE_CANNOT_CONNECT, "%s has no address to connect to", host);
   return count;
 }
 

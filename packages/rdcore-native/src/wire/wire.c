@@ -43,7 +43,7 @@ void rd_frame_encode(const struct rd_frame *frame, unsigned char out[RD_HEADER_B
 
 bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame *frame, struct rd_error *error) {
   if (bytes < RD_HEADER_BYTES || !type_is_known(message[0])) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "a message of the other side is no frame");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a message that is no frame");
     return false;
   }
   *frame = (struct rd_frame){
@@ -56,7 +56,7 @@ bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame
   };
   bool right = flags_are_right(frame) && frame->stream == 0 && seal_is_right(frame);
   if (right && payload_is_right(frame, bytes - RD_HEADER_BYTES)) return true;
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of the other side is malformed (type %d)", (int)frame->type);
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a malformed frame of type %d", (int)frame->type);
   return false;
 }
 
@@ -67,7 +67,7 @@ void rd_end_encode(const struct rd_end *end, unsigned char out[RD_END_BYTES]) {
 
 bool rd_end_decode(const unsigned char *payload, size_t bytes, struct rd_end *end, struct rd_error *error) {
   if (bytes != RD_END_BYTES) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side's END is malformed");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a malformed END");
     return false;
   }
   memcpy(end->digest, payload, RD_DIGEST_BYTES);
@@ -81,7 +81,7 @@ void rd_ack_encode(uint64_t frames_consumed, unsigned char out[RD_ACK_BYTES]) {
 
 bool rd_ack_decode(const unsigned char *payload, size_t bytes, uint64_t *frames_consumed, struct rd_error *error) {
   if (bytes != RD_ACK_BYTES) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side's ACK is malformed");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a malformed ACK");
     return false;
   }
   *frames_consumed = rd_get_u64(payload);
@@ -97,7 +97,7 @@ size_t rd_abort_encode(const struct rd_abort *abort, unsigned char out[RD_CONTRO
 
 bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort *abort, struct rd_error *error) {
   if (bytes < 4 || bytes > RD_CONTROL_PAYLOAD_MAX_BYTES) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side's ABORT is malformed");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a malformed ABORT");
     return false;
   }
   size_t reason_bytes = bytes - 4;
@@ -121,7 +121,7 @@ void rd_hello_encode(const struct rd_hello *hello, unsigned char out[RD_HELLO_BY
 
 bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello *hello, struct rd_error *error) {
   if (bytes != RD_HELLO_BYTES || memcmp(payload, hello_magic, sizeof hello_magic) != 0) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side's HELLO is malformed");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a malformed HELLO");
     return false;
   }
   unsigned flags = rd_get_u16(payload + 6);

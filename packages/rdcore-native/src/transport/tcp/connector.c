@@ -148,7 +148,7 @@ static enum rd_outcome listener_accept(struct rd_connector *connector, struct rd
   }
   if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS)
     return RD_OUTCOME_AGAIN; // this one went away
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot take a connection");
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot accept a connection");
   return RD_OUTCOME_FAILED;
 }
 

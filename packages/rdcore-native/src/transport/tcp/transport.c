@@ -167,7 +167,7 @@ static bool tcp_arm(struct rd_transport *transport, unsigned slots, size_t paylo
 static bool keep_begun_message(const struct tcp *tcp, struct rd_slots *slots, struct rd_error *error) {
   struct tcp armed = {.slots = *slots};
   if (tcp->current.bytes > LENGTH_BYTES + slots->message_bytes) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent a message that is too long");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent a message that is too long");
     return false;
   }
   memcpy(head_of(&armed, &(struct incoming){.slot = 0}), head_of(tcp, &tcp->current), tcp->current.bytes);

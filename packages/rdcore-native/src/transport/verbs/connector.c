@@ -140,7 +140,7 @@ static enum rd_outcome accept_request(const struct listener *listener, struct rd
   if (*transport == NULL) return RD_OUTCOME_FAILED;
   struct rdma_conn_param parameters = {.rnr_retry_count = 0};
   if (id.verbs->rdma_accept(id.id, &parameters) == 0) return RD_OUTCOME_DONE;
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot take an rdma connection");
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot accept an rdma connection");
   rd_transport_destroy(*transport);
   *transport = NULL;
   return RD_OUTCOME_FAILED;

@@ -11,7 +11,7 @@ void rd_verbs_completion_failed(const struct rd_verbs_library *verbs, const stru
     rd_error_set(error, RD_CODE_PEER_LOST, "%s does not answer any more", peer);
     break;
   case IBV_WC_RNR_RETRY_EXC_ERR: // the credits are there to prevent it
-    rd_error_set(error, RD_CODE_INTERNAL, "%s had no buffer for what it was sent: a fault of rdpipe, please report it",
+    rd_error_set(error, RD_CODE_INTERNAL, "%s had no receive buffer for a message: a fault of rdpipe, please report it",
                  peer);
     break;
   case IBV_WC_LOC_LEN_ERR:
@@ -35,7 +35,7 @@ bool rd_verbs_event_ends(const struct rd_verbs_event *event, const char *peer, s
   case RDMA_CM_EVENT_CONNECT_ERROR:
   case RDMA_CM_EVENT_UNREACHABLE:
   case RDMA_CM_EVENT_REJECTED:
-    rd_error_set(error, RD_CODE_PEER_LOST, "%s gave the connection up", peer);
+    rd_error_set(error, RD_CODE_PEER_LOST, "%s gave up the connection", peer);
     return true;
   default: // an address that moves to another port of a bond, the end of the time wait
     return false;

@@ -55,7 +55,7 @@ bool rd_verbs_flow_take(struct rd_verbs_flow *flow, const struct rd_verbs_preamb
     flow->peers = *preamble;
     return true;
   }
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side counts its buffers wrongly");
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent invalid buffer counts");
   return false;
 }
 

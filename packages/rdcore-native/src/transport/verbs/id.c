@@ -27,7 +27,7 @@ bool rd_verbs_id_adopt(struct rd_verbs_id *id, const struct rd_verbs_library *ve
   *id = (struct rd_verbs_id){.verbs = verbs, .id = adopted};
   if (open_channel(id, error)) {
     if (verbs->rdma_migrate_id(adopted, id->channel) == 0) return true;
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot take an rdma connection");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot accept an rdma connection");
   }
   rd_verbs_id_destroy(id);
   return false;

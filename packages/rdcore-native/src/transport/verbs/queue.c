@@ -53,7 +53,7 @@ bool rd_verbs_queue_post_send(struct rd_verbs_queue *queue, uint64_t wr_id, stru
   struct ibv_send_wr *bad;
   if (fits_inline(queue, pieces, count)) request.send_flags |= IBV_SEND_INLINE;
   if (ibv_post_send(queue->id->qp, &request, &bad) == 0) return true;
-  rd_error_set(error, RD_CODE_INTERNAL, "the rdma device takes no more to send");
+  rd_error_set(error, RD_CODE_INTERNAL, "the rdma device takes no more sends");
   return false;
 }
 

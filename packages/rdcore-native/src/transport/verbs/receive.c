@@ -92,7 +92,7 @@ bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t wr_id, 
                               struct rd_error *error) {
   struct rd_verbs_preamble preamble;
   if (bytes < RD_VERBS_PREAMBLE_BYTES) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent something else than messages");
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent data that is no message");
     return false;
   }
   rd_verbs_preamble_decode(buffer_of(receive, wr_id), &preamble);
@@ -163,9 +163,8 @@ static unsigned char *buffer_of(const struct rd_verbs_receive *receive, uint64_t
 static enum rd_outcome take_piece(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                                   struct rd_message *message, struct rd_error *error) {
   if (!is_possible(receive, piece)) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED,
-                 "the other side sent a message of %u bytes, or a piece of %u, out of place", piece->message_bytes,
-                 piece->bytes);
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the peer sent an unexpected message of %u bytes, or piece of %u bytes",
+                 piece->message_bytes, piece->bytes);
     return RD_OUTCOME_FAILED;
   }
   if (receive->joining == NULL && is_whole(piece) && (piece->wr_id & SMALL_WR) == 0) {

@@ -282,7 +282,7 @@ static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion
     return false;
   }
   if (is_receive != (completion->opcode == IBV_WC_RECV) || (!is_receive && completion->opcode != IBV_WC_SEND)) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the rdma device completed operation %d, which nobody asked for",
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the rdma device completed operation %d, which was not posted",
                  (int)completion->opcode);
     return false;
   }
