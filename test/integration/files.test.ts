@@ -77,17 +77,17 @@ describe('files', () => {
   });
 
   for (const [operator, sink, name, what, remedy] of [
-    ['>', 'all/link', 'link', 'a link', 'name what it leads to'],
-    ['>>', 'all/way/out', 'way', 'a link', 'name what it leads to'],
-    ['>', 'all/file', 'file', 'a file', 'remove it or take another name'],
-    ['>>', 'all/file', 'file', 'a file', 'remove it or take another name'],
+    ['>', 'all/link', 'link', 'a link', 'name its target instead'],
+    ['>>', 'all/way/out', 'way', 'a link', 'name its target instead'],
+    ['>', 'all/file', 'file', 'a file', 'remove it or choose another name'],
+    ['>>', 'all/file', 'file', 'a file', 'remove it or choose another name'],
   ] as const)
-    it(`refuses ${operator} ${sink} of another user, in a directory for all`, async function () {
+    it(`refuses ${operator} ${sink} of another user, in a shared directory`, async function () {
       needsRoot(this);
       const result = await lab.sh(`
         touch out; mkdir all; chmod 1777 all; ln -s ../out all/link; ln -s .. all/way; echo old > all/file; chown -h 1234 all/*
         rdpipe h1:'echo new' h2:"${operator} $PWD/${sink}"; s=$?; cat out all/file; exit $s`);
-      failed(result, 125, new RegExp(`${name}, in a directory for all, is ${what} of user 1234: ${remedy}`));
+      failed(result, 125, new RegExp(`${name}, in a shared directory, is ${what} of user 1234: ${remedy}`));
       expect(result.text).to.equal('old\n');
     });
 

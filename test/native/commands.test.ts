@@ -24,8 +24,8 @@ describe('rdsend and rdrecv run commands', () => {
   it('the consumer of a producer that fails is killed before it sees the end', async () => {
     const { sent, received } = await run(['--', 'sh', '-c', 'seq 1000; exit 3'], COMMITTER);
     expect([sent.status, received.status]).to.deep.equal([3, 9]);
-    expect(sent.stderr).to.include('the producer exited 3');
-    expect(received.stderr).to.include('the producer exited 3');
+    expect(sent.stderr).to.include('the producer exited with status 3');
+    expect(received.stderr).to.include('the producer exited with status 3');
     expect(existsSync(bench.path('committed'))).to.equal(false);
   });
 
@@ -60,7 +60,7 @@ describe('rdsend and rdrecv run commands', () => {
   it('a consumer that fails is the end of rdrecv', async () => {
     const { sent, received } = await run(['/dev/null'], ['--', 'sh', '-c', 'cat; exit 7']);
     expect([sent.status, received.status]).to.deep.equal([0, 7]);
-    expect(received.stderr).to.include('the consumer ended with status 7');
+    expect(received.stderr).to.include('the consumer exited with status 7');
   });
 
   it('a consumer that has enough ends an idle producer', async () => {

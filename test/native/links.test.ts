@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinks in a directory for all, as /tmp is, whatever fs.protected_symlinks and its like are set to.
+// Sinks in a shared directory, as /tmp is, whatever fs.protected_symlinks and its like are set to.
+
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
@@ -8,7 +9,7 @@ import { KEY, useBench } from '../support/programs.ts';
 
 const ANN = 1234;
 
-describe('a sink in a directory for all', () => {
+describe('a sink in a shared directory', () => {
   const bench = useBench();
   const make = (script: string) =>
     void execaSync('sh', ['-ec', `rm -rf all own; mkdir all own; chmod 1777 all; ${script}`], { cwd: bench.folder });
@@ -24,7 +25,7 @@ describe('a sink in a directory for all', () => {
       const { status, stderr } = await bench.rdrecv(['0', KEY, sink]).ended;
       expect({ status, stderr }).to.deep.equal({
         status: 7,
-        stderr: `rdrecv: cannot write ${sink}: ${name}, in a directory for all, is a link of user ${ANN}: name what it leads to\n`,
+        stderr: `rdrecv: cannot write ${sink}: ${name}, in a shared directory, is a link of user ${ANN}: name its target instead\n`,
       });
       expect(existsSync(bench.path('own/f'))).to.equal(false);
     });
@@ -39,7 +40,7 @@ describe('a sink in a directory for all', () => {
       const { status, stderr } = await bench.rdrecv(['0', KEY, 'all/f']).ended;
       expect({ status, stderr }).to.deep.equal({
         status: 7,
-        stderr: `rdrecv: cannot write all/f: f, in a directory for all, is a file of user ${ANN}: remove it or take another name\n`,
+        stderr: `rdrecv: cannot write all/f: f, in a shared directory, is a file of user ${ANN}: remove it or choose another name\n`,
       });
     });
 

@@ -28,7 +28,7 @@ const ROWS: readonly Row[] = [
   ['rdsend --rdma-check', '--rdma-check is for rdrecv'],
   ['rdsend h 1 k --verbose', 'one FILE, or -- and a COMMAND, may follow KEY; options come first'],
   ['rdsend h 1 k one two', 'one FILE, or -- and a COMMAND, may follow KEY; options come first'],
-  ['rdrecv --key-fd 0 0 k', 'with --key-fd KEY is -'],
+  ['rdrecv --key-fd 0 0 k', 'with --key-fd, KEY must be -'],
   ['rdstage', 'rdpipe starts it, with --agent'],
   ['rdstage --no-such', 'unknown option, or its value is missing'],
   ['rdstage --die-with-parent', '--die-with-parent needs a command'],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where sinks' paths lead: links of all kinds, and those that another user put into a directory for all.
+// Where sinks' paths lead: links of all kinds, and those that another user put into a shared directory.
 #include "data/place.h"
 
 #include "base/io.h"
@@ -137,7 +137,7 @@ static void as_user(const struct shared *shared, bool (*is_right)(const struct s
 
 static bool told(bool refused, const char *name) {
   return !refused || (error.code == RD_CODE_SINK_UNWRITABLE && strstr(error.message, name) != NULL &&
-                      strstr(error.message, "in a directory for all") != NULL);
+                      strstr(error.message, "in a shared directory") != NULL);
 }
 
 static bool follows(const struct shared *shared) {

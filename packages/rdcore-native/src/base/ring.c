@@ -28,7 +28,7 @@ struct rd_ring *rd_ring_create(size_t capacity_bytes, struct rd_error *error) {
   }
   if (ring == NULL || ring->memory == NULL) {
     free(ring);
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a buffer of %zu bytes (--buffer asks for less)",
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a buffer of %zu bytes (set a smaller --buffer)",
                  capacity_bytes);
     return NULL;
   }

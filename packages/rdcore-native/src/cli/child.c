@@ -83,7 +83,7 @@ int rd_child_status(const struct rd_child *child) {
 
 static bool make_pipes(int data[2], int go[2], int report[2], struct rd_error *error) {
   if (pipe2(data, O_CLOEXEC) == 0 && pipe2(go, O_CLOEXEC) == 0 && pipe2(report, O_CLOEXEC) == 0) return true;
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create a pipe");
   return false;
 }
 

@@ -86,10 +86,10 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
     connected(display, event);
     return;
   case RD_EVENT_BROKEN:
-    if (!options->quiet) say(display, "%s; connecting again", event->error->message);
+    if (!options->quiet) say(display, "%s; reconnecting", event->error->message);
     return;
   case RD_EVENT_RESUMED:
-    if (!options->quiet) say(display, "connected again, going on after %" PRIu64 " bytes", event->bytes);
+    if (!options->quiet) say(display, "reconnected, resuming after %" PRIu64 " bytes", event->bytes);
     return;
   case RD_EVENT_SIZE:
     display->size_bytes = (int64_t)event->bytes;
@@ -116,7 +116,7 @@ static void listening(struct rd_display *display, const struct rd_event *event) 
 static void rejected(struct rd_display *display, const struct rd_event *event) {
   const char *why = event->error->message;
   bool is_named = strncmp(why, event->peer, strlen(event->peer)) == 0;
-  say(display, "turned away: %s%s%s", is_named ? "" : event->peer, is_named ? "" : ": ", why);
+  say(display, "rejected: %s%s%s", is_named ? "" : event->peer, is_named ? "" : ": ", why);
 }
 
 static void connected(struct rd_display *display, const struct rd_event *event) {

@@ -23,7 +23,7 @@ struct rd_display {
 
 void rd_display_init(struct rd_display *display, const struct rd_options *options);
 void rd_display_event(struct rd_display *display, const struct rd_event *event);
-// One line, for what is no event: "rdsend: the producer exited 1".
+// One line, for what is no event: "rdrecv: the consumer exited with status 1".
 void rd_display_line(struct rd_display *display, const char *text);
 
 #endif

@@ -18,28 +18,28 @@
 
 #define OPTIONS_HELP                                                                                                   \
   "  -v, --verbose            a summary on standard error, bandwidth first\n"                                          \
-  "  -q, --quiet              nothing on standard error but a failure\n"                                               \
+  "  -q, --quiet              on standard error only a failure\n"                                                      \
   "      --progress MODE      auto, live, plain (a line every 10 s) or none\n"                                         \
   "      --json               events as JSON objects on standard error\n"                                              \
-  "      --transport NAME     auto (RDMA where it can be, else TCP), rdma or tcp\n"                                    \
-  "      --poll               never sleep while connected: lowest latency, for a\n"                                    \
-  "                           processor\n"                                                                             \
-  "      --encrypt WHEN       always; auth: in clear, but each frame proved;\n"                                        \
+  "      --transport NAME     auto (RDMA if available, else TCP), rdma or tcp\n"                                       \
+  "      --poll               busy-wait while connected: lowest latency, but takes\n"                                  \
+  "                           a whole processor\n"                                                                     \
+  "      --encrypt WHEN       always; auth: in clear, each frame authenticated;\n"                                     \
   "                           never: a digest finds accidents, not attackers;\n"                                       \
   "                           or auto: always over TCP, auth over RDMA, never to\n"                                    \
-  "                           a loopback address. The stronger wish counts\n"                                          \
-  "      --jobs N             threads that compress and encrypt (default 0: as\n"                                      \
-  "                           many as there are processors, at most 8)\n"                                              \
-  "      --numa WHEN          auto (over RDMA, be where the device is) or off\n"                                       \
+  "                           a loopback address. The stronger end's choice counts\n"                                  \
+  "      --jobs N             threads that compress and encrypt (default 0: one\n"                                     \
+  "                           per processor, at most 8)\n"                                                             \
+  "      --numa WHEN          auto (over RDMA, run near the device) or off\n"                                          \
   "      --buffer SIZE        the window: 64KiB to 1GiB (default 8MiB)\n"                                              \
-  "      --stall-timeout S    end when the peer was silent for S seconds (60)\n"                                       \
+  "      --stall-timeout S    give up when the peer is silent for S seconds (60)\n"                                    \
   "      --key-fd N           read the key from descriptor N; KEY must be -\n"                                         \
-  "      --agent-fd N         commanded by rdstage over the socket N\n"                                                \
+  "      --agent-fd N         take commands from rdstage over the socket N\n"                                          \
   "  -V, --version            print the version\n"                                                                     \
   "  -h, --help               print this\n"                                                                            \
   "\n"                                                                                                                 \
-  "KEY is the eight words that rdrecv makes, 64 hexadecimal digits, or any other\n"                                    \
-  "of 16 characters or more; - asks for it on the terminal.\n"                                                         \
+  "KEY is the eight words that rdrecv generates, 64 hexadecimal digits, or any\n"                                      \
+  "text of at least 16 characters; - asks for it on the terminal.\n"                                                   \
   "Status: 0 delivered, 2 usage, 3 cannot connect, 4 key refused, 5 peer lost or\n"                                    \
   "stalled, 6 source unreadable, 7 sink unwritable, 8 data damaged, 9 ended by\n"                                      \
   "the other side, 10 internal; SIGPIPE when the consumer closed early.\n"
@@ -137,19 +137,19 @@ bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_option
 const char *rd_options_help(enum rd_role role) {
   if (role == RD_ROLE_SENDER)
     return "usage: rdsend [options] HOST PORT KEY [FILE | -- COMMAND...]\n"
-           "Sends standard input, FILE, or what COMMAND writes, to rdrecv on HOST.\n"
+           "Sends standard input, FILE, or the output of COMMAND to rdrecv on HOST.\n"
            "\n"
-           "      --connect-timeout S  try for S seconds while nobody listens (10)\n"
+           "      --connect-timeout S  keep trying for S seconds if no rdrecv listens (10)\n"
            "      --compress WHAT      zstd[:LEVEL] (1 to 19; 1) or none (default)\n"
            "      --limit RATE         of the stream: 200M, 200MiB, 1Gbit/s; or none\n" OPTIONS_HELP;
   return "usage: rdrecv [options] PORT [KEY [FILE]] [-- COMMAND...]\n"
-         "Receives what rdsend sends, to standard output, FILE, or COMMAND's input.\n"
-         "PORT 0 is a free port, which is printed on standard error. Without KEY one is\n"
-         "made; the terminal shows it, and what to type on the sender.\n"
+         "Receives what rdsend sends, to standard output, FILE, or the input of COMMAND.\n"
+         "PORT 0 is a free port, which is printed on standard error. Without KEY rdrecv\n"
+         "generates one, and shows it on the terminal with the command for the sender.\n"
          "\n"
          "      --bind ADDRESS       listen there only (default: every address)\n"
-         "      --connect-timeout S  end when nobody came in S seconds (10; 0: no\n"
-         "                           limit, as with a key that was made)\n" OPTIONS_HELP;
+         "      --connect-timeout S  give up when no sender connects in S seconds (10;\n"
+         "                           0: no limit, the default with a generated key)\n" OPTIONS_HELP;
 }
 
 static void set_defaults(struct rd_options *options, enum rd_role role) {

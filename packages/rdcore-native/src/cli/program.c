@@ -88,7 +88,7 @@ static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES]
 static bool read_key(struct rd_options *options, struct rd_error *error) {
   bool asked = strcmp(options->key_text, "-") == 0, receives = options->role == RD_ROLE_RECEIVER;
   if (!asked && options->key_fd >= 0) {
-    rd_error_set(error, RD_CODE_USAGE, "with --key-fd KEY is -");
+    rd_error_set(error, RD_CODE_USAGE, "with --key-fd, KEY must be -");
     return false;
   }
   if (asked && !rd_key_prompt(options->key_fd, receives, options->key_text, sizeof options->key_text, error))

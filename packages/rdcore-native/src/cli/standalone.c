@@ -16,7 +16,7 @@
 #define PRODUCER_MS 1000 // from the end of its reader to its own
 #define KILL_MS 10000
 #define SHORT_KEY_WORDS                                                                                                \
-  "a key this short can be guessed from a recording of the connection: rdrecv without KEY makes one that cannot"
+  "a key this short can be guessed from a recording of the connection: rdrecv without KEY generates a strong one"
 
 // What is ordered next, in this command.
 enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_LISTEN_TOO, STEP_COMMAND, STEP_COMMIT, STEP_REST };
@@ -195,7 +195,7 @@ static bool child_command(struct standalone *standalone, struct rd_command *comm
   if (status > 128)
     snprintf(command->reason, sizeof command->reason, "the producer was killed by signal %d", status - 128);
   else
-    snprintf(command->reason, sizeof command->reason, "the producer exited %d", status);
+    snprintf(command->reason, sizeof command->reason, "the producer exited with status %d", status);
   return true;
 }
 
@@ -343,7 +343,7 @@ static int status_of(struct standalone *standalone, enum rd_code code) {
 static int consumer_status(struct standalone *standalone) {
   int status = rd_child_status(&standalone->child);
   char message[64];
-  snprintf(message, sizeof message, "the consumer ended with status %d", status);
+  snprintf(message, sizeof message, "the consumer exited with status %d", status);
   if (status != 0) rd_display_line(&standalone->display, message);
   return status;
 }

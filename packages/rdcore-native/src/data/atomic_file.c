@@ -61,7 +61,8 @@ bool rd_atomic_file_commit(struct rd_atomic_file *atomic_file, struct rd_error *
   int directory_fd = atomic_file->directory_fd;
   if (fchmod(atomic_file->fd, atomic_file->mode) < 0) return unwritable(atomic_file, "cannot set the mode of", error);
   if (!rd_make_permanent(atomic_file->fd)) return unwritable(atomic_file, "cannot write", error);
-  if (atomic_file->hidden[0] == '\0' && !give_name(atomic_file)) return unwritable(atomic_file, "cannot name", error);
+  if (atomic_file->hidden[0] == '\0' && !give_name(atomic_file))
+    return unwritable(atomic_file, "cannot give a name to", error);
   if (renameat(directory_fd, atomic_file->hidden, directory_fd, atomic_file->place->name) < 0)
     return unwritable(atomic_file, "cannot replace", error);
   atomic_file->committed = true;
@@ -82,17 +83,19 @@ static bool open_file(struct rd_atomic_file *atomic_file, struct rd_error *error
   bool exists = atomic_file->place->exists;
   bool is_nameless = open_nameless(atomic_file);
   if (!is_nameless && !open_hidden(atomic_file, exists ? 0600 : 0666))
-    return unwritable(atomic_file, "cannot make a file beside", error);
+    return unwritable(atomic_file, "cannot create a temporary file beside", error);
   if (exists && !take_metadata(atomic_file, error)) return false;
   struct stat status;
-  if (fstat(atomic_file->fd, &status) < 0) return unwritable(atomic_file, "cannot look at the file beside", error);
+  if (fstat(atomic_file->fd, &status) < 0)
+    return unwritable(atomic_file, "cannot read the mode of the temporary file beside", error);
   atomic_file->mode = status.st_mode & 07777;
   if (!is_nameless && !exists) {
     remove_hidden(atomic_file);
     rd_cleanup_fd(&atomic_file->fd);
-    if (!open_hidden(atomic_file, 0600)) return unwritable(atomic_file, "cannot make a file beside", error);
+    if (!open_hidden(atomic_file, 0600)) return unwritable(atomic_file, "cannot create a temporary file beside", error);
   }
-  return fchmod(atomic_file->fd, 0600) == 0 || unwritable(atomic_file, "cannot set the mode of the file beside", error);
+  return fchmod(atomic_file->fd, 0600) == 0 ||
+         unwritable(atomic_file, "cannot set the mode of the temporary file beside", error);
 }
 
 // A file without a name vanishes by itself when we are killed. It needs /proc to be given one.
@@ -130,7 +133,7 @@ static bool take_metadata(struct rd_atomic_file *atomic_file, struct rd_error *e
     return unwritable(atomic_file, "cannot write", error);
   RD_AUTO_CLOSE int fd = rd_place_open(place, O_RDONLY | O_NONBLOCK);
   if (fd < 0 && errno == EACCES) fd = rd_place_open(place, O_WRONLY | O_NONBLOCK);
-  if (fd < 0) return unwritable(atomic_file, "cannot look at", error);
+  if (fd < 0) return unwritable(atomic_file, "cannot read the attributes of", error);
   return rd_file_metadata_copy(fd, atomic_file->fd, atomic_file->path, error);
 }
 

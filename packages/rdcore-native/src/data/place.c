@@ -130,9 +130,9 @@ static bool is_strangers(const struct rd_place *place, const struct stat *status
 static bool refuse(const struct rd_place *place, const struct stat *status, const char *path, struct rd_error *error) {
   bool is_link = S_ISLNK(status->st_mode);
   rd_error_set(error, RD_CODE_SINK_UNWRITABLE,
-               "cannot write %.200s: %.80s, in a directory for all, is %s of user %u: %s", path, place->name,
+               "cannot write %.200s: %.80s, in a shared directory, is %s of user %u: %s", path, place->name,
                is_link ? "a link" : "a file", status->st_uid,
-               is_link ? "name what it leads to" : "remove it or take another name");
+               is_link ? "name its target instead" : "remove it or choose another name");
   return false;
 }
 

@@ -41,7 +41,7 @@ struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *rin
   reader->source = source;
   reader->ring = ring;
   reader->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (reader->event_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an event descriptor");
+  if (reader->event_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create an event descriptor");
   if (wants_digest && reader->event_fd >= 0) reader->digest = rd_digest_create(error);
   bool made = reader->event_fd >= 0 && (!wants_digest || reader->digest != NULL);
   if (made && (rd_source_poll_fd(source) >= 0 || start_thread(reader, error))) return reader;

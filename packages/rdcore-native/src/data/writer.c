@@ -54,7 +54,7 @@ struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_
   pthread_mutex_init(&writer->lock, NULL);
   pthread_cond_init(&writer->changed, NULL);
   writer->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (writer->event_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make an event descriptor");
+  if (writer->event_fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot create an event descriptor");
   if (takes_digest && writer->event_fd >= 0) writer->digest = rd_digest_create(error);
   bool made = writer->event_fd >= 0 && (!takes_digest || writer->digest != NULL);
   if (made) return writer;
@@ -238,7 +238,7 @@ static bool finish(struct rd_writer *writer, struct rd_error *error) {
     unsigned char digest[RD_DIGEST_BYTES];
     rd_digest_value(writer->digest, digest);
     if (memcmp(digest, writer->end.digest, sizeof digest) != 0) {
-      rd_error_set(error, RD_CODE_DATA_DAMAGED, "the digest of what arrived is not that of what was sent");
+      rd_error_set(error, RD_CODE_DATA_DAMAGED, "the data that arrived does not match the sender's digest");
       return false;
     }
   }
