@@ -4,21 +4,24 @@
 
 #include <stdio.h>
 
-static int print_words(const struct rd_options *options);
+static int print_information(const struct rd_options *options);
 static int print_failure(const struct rd_error *error, int status);
 
 int main(int argc, char **argv) {
   struct rd_options options;
   struct rd_error error;
   if (!rd_options_parse(RD_ROLE_SENDER, argc, argv, &options, &error)) return print_failure(&error, 2);
-  if (options.mode == RD_MODE_HELP || options.mode == RD_MODE_VERSION) return print_words(&options);
+  if (options.mode == RD_MODE_HELP || options.mode == RD_MODE_VERSION) return print_information(&options);
   int status = rd_program_run(&options, &error);
   return error.code == RD_CODE_OK ? status : print_failure(&error, status);
 }
 
-static int print_words(const struct rd_options *options) {
-  const char *words = options->mode == RD_MODE_HELP ? rd_options_help(options->role) : "rdsend " RD_VERSION "\n";
-  return fputs(words, stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+static int print_information(const struct rd_options *options) {
+  if (options->mode == RD_MODE_VERSION)
+    puts("rdsend " RD_VERSION);
+  else
+    rd_options_write_help(options->role, stdout);
+  return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
 
 static int print_failure(const struct rd_error *error, int status) {

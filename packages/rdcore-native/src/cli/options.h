@@ -5,6 +5,8 @@
 
 #include "hop/control.h"
 
+#include <stdio.h>
+
 enum rd_mode { RD_MODE_STANDALONE, RD_MODE_AGENT, RD_MODE_RDMA_CHECK, RD_MODE_HELP, RD_MODE_VERSION };
 enum rd_transport_choice { RD_TRANSPORT_AUTO, RD_TRANSPORT_RDMA, RD_TRANSPORT_TCP };
 enum rd_progress { RD_PROGRESS_AUTO, RD_PROGRESS_LIVE, RD_PROGRESS_PLAIN, RD_PROGRESS_NONE };
@@ -31,7 +33,7 @@ struct rd_options {
 // Overwrites the key in argv before anything else is looked at. False: RD_CODE_USAGE.
 bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_options *options, struct rd_error *error);
 
-// What --help prints.
-const char *rd_options_help(enum rd_role role);
+// Writes what --help prints.
+void rd_options_write_help(enum rd_role role, FILE *out);
 
 #endif
