@@ -15,8 +15,7 @@ struct rd_pool {
 };
 
 struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job *job, void *context),
-                               void *const *context, struct rd_error *error) {
-  (void)error;
+                               void *const *context) {
   struct rd_pool *pool = calloc(1, sizeof *pool);
   FUZZ_REQUIRE(pool != NULL);
   pool->run = run;

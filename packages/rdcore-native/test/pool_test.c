@@ -20,8 +20,6 @@ struct thing {
   struct context *by;
 };
 
-static struct rd_error error;
-
 // Takes as long as it likes.
 static void reckon(struct rd_pool_job *job, void *context) {
   struct thing *thing = (struct thing *)(void *)job;
@@ -34,9 +32,7 @@ static void reckon(struct rd_pool_job *job, void *context) {
 static struct rd_pool *make(unsigned threads, struct context context[THREADS + 1]) {
   void *each[THREADS + 1];
   for (unsigned i = 0; i <= threads; i++) context[i] = (struct context){0}, each[i] = &context[i];
-  struct rd_pool *pool = rd_pool_create(threads, reckon, each, &error);
-  REQUIRE(pool != NULL);
-  return pool;
+  return rd_pool_create(threads, reckon, each);
 }
 
 static struct thing *wait_for_one(struct rd_pool *pool) {

@@ -4,6 +4,7 @@
 #include "agent/commands.h"
 #include "agent/event_json.h"
 #include "agent/json_lines.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +26,9 @@ static void emit_agent(struct rd_control *control, const struct rd_event *event)
 static const struct rd_control_ops agent_ops = {poll_agent, next_command, emit_agent};
 
 struct rd_control *rd_agent_control_create(int fd, int stdio_fd, struct rd_error *error) {
-  struct agent_control *agent = calloc(1, sizeof *agent);
   struct rd_json_lines *lines = rd_json_lines_create(fd, error);
-  if (agent == NULL || lines == NULL) {
-    if (lines != NULL) rd_error_set(error, RD_CODE_INTERNAL, "no memory for the agent's channel");
-    rd_json_lines_destroy(lines);
-    free(agent);
-    return NULL;
-  }
+  if (lines == NULL) return NULL;
+  struct agent_control *agent = rd_memory_new(1, sizeof *agent);
   *agent = (struct agent_control){.control = {.ops = &agent_ops, .due = true}, .lines = lines, .stdio_fd = stdio_fd};
   return &agent->control;
 }

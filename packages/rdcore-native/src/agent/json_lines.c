@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/memory.h"
 
 #include <sys/socket.h>
 
@@ -23,13 +24,12 @@ static int parse(struct rd_json_lines *lines, size_t line_bytes, json_t **object
 static void write_out(struct rd_json_lines *lines);
 
 struct rd_json_lines *rd_json_lines_create(int fd, struct rd_error *error) {
-  struct rd_json_lines *lines = calloc(1, sizeof *lines);
-  if (lines == NULL || !rd_set_nonblocking(fd)) {
+  if (!rd_set_nonblocking(fd)) {
     rd_error_set_errno(error, RD_CODE_USAGE, "cannot use descriptor %d", fd);
-    free(lines);
     close(fd);
     return NULL;
   }
+  struct rd_json_lines *lines = rd_memory_new(1, sizeof *lines);
   lines->fd = fd;
   return lines;
 }

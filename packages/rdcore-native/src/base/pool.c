@@ -2,6 +2,7 @@
 #include "base/pool.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/worker.h"
 
 #include <sys/eventfd.h>
@@ -35,15 +36,9 @@ static struct rd_pool_job *next_job(struct rd_pool *pool);
 static void finish(struct rd_pool *pool, struct rd_pool_job *job);
 
 struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job *job, void *context),
-                               void *const *context, struct rd_error *error) {
-  struct rd_pool *pool = calloc(1, sizeof *pool);
-  struct thread *all = calloc(threads + 1, sizeof *all);
-  if (pool == NULL || all == NULL) {
-    free(pool);
-    free(all);
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for threads");
-    return NULL;
-  }
+                               void *const *context) {
+  struct rd_pool *pool = rd_memory_new(1, sizeof *pool);
+  struct thread *all = rd_memory_new(threads, sizeof *all);
   *pool = (struct rd_pool){.run = run, .own_context = context[threads], .threads = all, .count = threads};
   for (unsigned i = 0; i < threads; i++) all[i] = (struct thread){.pool = pool, .context = context[i]};
   pthread_mutex_init(&pool->lock, NULL);

@@ -21,9 +21,9 @@ struct rd_pool_job {
 
 // `run` does a job with the tools of one thread: `tools` has one more of them than there are threads, the last for the
 // owner. Without threads, or when one cannot be started, the owner does all. Threads are started when they are needed
-// first. Tools stay the caller's. NULL on failure.
+// first. Tools stay the caller's.
 struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job *job, void *context),
-                               void *const *context, struct rd_error *error);
+                               void *const *context);
 // Waits for the jobs that are being done; those that are not begun are forgotten. NULL-safe.
 void rd_pool_destroy(struct rd_pool *pool);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/ring.h"
 
+#include "base/memory.h"
 #include "base/pages.h"
 
 #include <pthread.h>
@@ -21,12 +22,12 @@ static size_t wait_for_space(struct rd_ring *ring, uint64_t filled);
 static size_t smallest(size_t first, size_t second, size_t third);
 
 struct rd_ring *rd_ring_create(size_t capacity_bytes, struct rd_error *error) {
-  struct rd_ring *ring = calloc(1, sizeof *ring);
-  if (ring != NULL && capacity_bytes > 0 && capacity_bytes <= SIZE_MAX - rd_page_bytes()) {
+  struct rd_ring *ring = rd_memory_new(1, sizeof *ring);
+  if (capacity_bytes > 0 && capacity_bytes <= SIZE_MAX - rd_page_bytes()) {
     ring->capacity = rd_pages_round(capacity_bytes);
     ring->memory = rd_pages_allocate(ring->capacity);
   }
-  if (ring == NULL || ring->memory == NULL) {
+  if (ring->memory == NULL) {
     free(ring);
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for a buffer of %zu bytes (set a smaller --buffer)",
                  capacity_bytes);

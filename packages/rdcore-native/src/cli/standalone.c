@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/memory.h"
 #include "cli/child.h"
 #include "cli/display.h"
 #include "cli/watchdog.h"
@@ -66,11 +67,7 @@ static const struct rd_control_ops standalone_ops = {poll_signals, next_command,
 
 struct rd_control *rd_standalone_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
                                         struct rd_key_offer *offer, struct rd_error *error) {
-  struct standalone *standalone = calloc(1, sizeof *standalone);
-  if (standalone == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory");
-    return NULL;
-  }
+  struct standalone *standalone = rd_memory_new(1, sizeof *standalone);
   standalone->control = (struct rd_control){.ops = &standalone_ops, .due = true};
   standalone->options = options;
   standalone->key = key;

@@ -56,7 +56,7 @@ struct rd_decoder *rd_decoder_create(const struct rd_decoder_config *config, str
   decoder->seals_inline = rd_codec_context_seal_inline(config->jobs);
   decoder->plains_most = decoder->threads + PLAINS_BESIDE_THREADS;
   if (rd_codec_context_create(decoder->contexts, decoder->threads + 1, config->seal, 0, true, error))
-    decoder->pool = rd_pool_create(decoder->threads, make_block, (void *const *)decoder->contexts, error);
+    decoder->pool = rd_pool_create(decoder->threads, make_block, (void *const *)decoder->contexts);
   if (decoder->pool != NULL) return decoder;
   rd_decoder_destroy(decoder);
   return NULL;

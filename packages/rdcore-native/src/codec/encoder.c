@@ -68,7 +68,7 @@ struct rd_encoder *rd_encoder_create(const struct rd_encoder_config *config, str
     encoder->blocks[i].scratch_bytes = config->stride_bytes - RD_TAG_BYTES;
   }
   if (rd_codec_context_create(encoder->contexts, encoder->threads + 1, config->seal, config->level, false, error))
-    encoder->pool = rd_pool_create(encoder->threads, make_message, (void *const *)encoder->contexts, error);
+    encoder->pool = rd_pool_create(encoder->threads, make_message, (void *const *)encoder->contexts);
   if (encoder->pool != NULL) return encoder;
   rd_encoder_destroy(encoder);
   return NULL;

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "base/io.h"
+#include "base/memory.h"
 #include "data/file_metadata.h"
 
 #include <fcntl.h>
@@ -34,11 +35,7 @@ static bool give_name(struct rd_atomic_file *atomic_file);
 static bool unwritable(const struct rd_atomic_file *atomic_file, const char *what, struct rd_error *error);
 
 struct rd_atomic_file *rd_atomic_file_open(const struct rd_place *place, const char *path, struct rd_error *error) {
-  struct rd_atomic_file *atomic_file = calloc(1, sizeof *atomic_file);
-  if (atomic_file == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for the sink");
-    return NULL;
-  }
+  struct rd_atomic_file *atomic_file = rd_memory_new(1, sizeof *atomic_file);
   *atomic_file = (struct rd_atomic_file){.path = path, .place = place, .directory_fd = -1, .fd = -1};
   if (open_directory(atomic_file, error) && open_file(atomic_file, error)) return atomic_file;
   rd_atomic_file_destroy(atomic_file);

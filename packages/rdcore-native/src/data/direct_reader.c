@@ -2,6 +2,7 @@
 #include "data/direct_reader.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "data/direct_io.h"
 #include "data/page_cache.h"
 
@@ -24,8 +25,7 @@ static bool reopen(struct rd_direct_reader *direct);
 static size_t whole_blocks(const struct rd_direct_reader *direct, off_t at, const void *bytes, size_t most);
 
 struct rd_direct_reader *rd_direct_reader_open(int fd) {
-  struct rd_direct_reader *direct = calloc(1, sizeof *direct);
-  if (direct == NULL) return NULL;
+  struct rd_direct_reader *direct = rd_memory_new(1, sizeof *direct);
   *direct = (struct rd_direct_reader){.fd = fd, .direct_fd = -1};
   struct stat status;
   bool is_large = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= WORTHWHILE_BYTES;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/direct_writer.h"
 
+#include "base/memory.h"
 #include "base/pages.h"
 #include "data/direct_io.h"
 
@@ -27,8 +28,7 @@ static ssize_t write_some(struct rd_direct_writer *direct, const unsigned char *
 static bool set_direct(int fd, bool on);
 
 struct rd_direct_writer *rd_direct_writer_create(int fd) {
-  struct rd_direct_writer *direct = calloc(1, sizeof *direct);
-  if (direct == NULL) return NULL;
+  struct rd_direct_writer *direct = rd_memory_new(1, sizeof *direct);
   direct->fd = fd;
   direct->kept = rd_pages_allocate(KEPT_MOST_BYTES);
   direct->is_direct = direct->kept != NULL && rd_direct_io_needs(fd, &direct->needs) && set_direct(fd, true);

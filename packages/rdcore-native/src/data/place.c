@@ -2,6 +2,7 @@
 #include "data/place.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -22,9 +23,9 @@ static bool unwritable(const char *path, struct rd_error *error);
 
 bool rd_place_find(struct rd_place *place, const char *path, struct rd_error *error) {
   *place = (struct rd_place){.directory_fd = open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC)};
-  RD_AUTO_FREE char *rest = strdup(path);
+  RD_AUTO_FREE char *rest = rd_memory_copy(path, strlen(path));
   if (path[0] == '\0') errno = ENOENT;
-  bool begun = place->directory_fd >= 0 && rest != NULL && path[0] != '\0';
+  bool begun = place->directory_fd >= 0 && path[0] != '\0';
   if (begun ? walk(place, &rest, path, error) : unwritable(path, error)) return true;
   rd_place_close(place);
   return false;

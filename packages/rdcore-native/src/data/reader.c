@@ -2,6 +2,7 @@
 #include "data/reader.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/worker.h"
 #include "crypto/digest.h"
 
@@ -33,11 +34,7 @@ static void free_reader(struct rd_reader *reader);
 
 struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *ring, bool wants_digest,
                                    struct rd_error *error) {
-  struct rd_reader *reader = calloc(1, sizeof *reader);
-  if (reader == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a reader");
-    return NULL;
-  }
+  struct rd_reader *reader = rd_memory_new(1, sizeof *reader);
   reader->source = source;
   reader->ring = ring;
   reader->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/sparse_file.h"
 
+#include "base/memory.h"
 #include "data/direct_writer.h"
 #include "data/zeros.h"
 
@@ -23,8 +24,7 @@ static bool settle_zeros(struct rd_sparse_file *sparse, bool at_end);
 static bool make_hole(struct rd_sparse_file *sparse, size_t bytes);
 
 struct rd_sparse_file *rd_sparse_file_create(int fd) {
-  struct rd_sparse_file *sparse = calloc(1, sizeof *sparse);
-  if (sparse == NULL) return NULL;
+  struct rd_sparse_file *sparse = rd_memory_new(1, sizeof *sparse);
   *sparse = (struct rd_sparse_file){.fd = fd, .direct = rd_direct_writer_create(fd), .takes_holes = true};
   return sparse;
 }

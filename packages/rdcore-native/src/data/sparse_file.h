@@ -11,7 +11,7 @@
 struct rd_sparse_file; // opaque
 
 // Of an empty file that no other process has open; past the page cache where that is possible. The descriptor stays the
-// caller's. NULL when there is no memory.
+// caller's.
 struct rd_sparse_file *rd_sparse_file_create(int fd);
 void rd_sparse_file_destroy(struct rd_sparse_file *sparse); // NULL-safe
 

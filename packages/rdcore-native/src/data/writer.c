@@ -2,6 +2,7 @@
 #include "data/writer.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/outcome.h"
 #include "base/worker.h"
 #include "crypto/digest.h"
@@ -40,15 +41,13 @@ static bool finish(struct rd_writer *writer, struct rd_error *error);
 static void set_state(struct rd_writer *writer, enum rd_writer_state state, const struct rd_error *error);
 
 struct rd_writer *rd_writer_create(unsigned slots, bool takes_digest, struct rd_error *error) {
-  struct rd_writer *writer = calloc(1, sizeof *writer);
   unsigned places = slots + 1;
   struct rd_rx_frame *queue = calloc(places, sizeof *queue);
-  if (writer == NULL || queue == NULL) {
-    free(writer);
-    free(queue);
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a writer");
+  if (queue == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a queue of %u frames (set a smaller --buffer)", places);
     return NULL;
   }
+  struct rd_writer *writer = rd_memory_new(1, sizeof *writer);
   writer->queue = queue;
   writer->places = places;
   pthread_mutex_init(&writer->lock, NULL);
