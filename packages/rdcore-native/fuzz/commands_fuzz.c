@@ -37,13 +37,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 static bool take_lines(struct rd_json_lines *lines) {
   struct rd_error error;
   json_t *message = NULL;
-  int taken;
-  while ((taken = rd_json_lines_next(lines, &message, &error)) > 0) {
+  enum rd_outcome taken;
+  while ((taken = rd_json_lines_next(lines, &message, &error)) == RD_OUTCOME_DONE) {
     decode(message);
     json_decref(message);
   }
-  FUZZ_REQUIRE(taken == 0 || error.code == RD_CODE_INTERNAL);
-  return taken == 0;
+  FUZZ_REQUIRE(taken == RD_OUTCOME_AGAIN || error.code == RD_CODE_INTERNAL);
+  return taken == RD_OUTCOME_AGAIN;
 }
 
 static void decode(json_t *message) {

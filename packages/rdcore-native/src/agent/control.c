@@ -49,10 +49,10 @@ static bool next_command(struct rd_control *control, struct rd_command *command)
   struct rd_error error;
   json_t *message;
   if (!control->due) return false;
-  int got = rd_json_lines_next(agent->lines, &message, &error);
-  control->due = got != 0;
-  if (got == 0) return false;
-  if (got < 0) return agent_lost(agent, &error, command);
+  enum rd_outcome received = rd_json_lines_next(agent->lines, &message, &error);
+  control->due = received != RD_OUTCOME_AGAIN;
+  if (received == RD_OUTCOME_AGAIN) return false;
+  if (received == RD_OUTCOME_FAILED) return agent_lost(agent, &error, command);
   bool good = rd_agent_command_decode(message, command, &error);
   json_decref(message);
   if (!good) {

@@ -20,7 +20,7 @@ struct rd_json_lines {
 };
 
 static bool fill(struct rd_json_lines *lines);
-static int parse(struct rd_json_lines *lines, size_t line_bytes, json_t **object, struct rd_error *error);
+static enum rd_outcome parse(struct rd_json_lines *lines, size_t line_bytes, json_t **object, struct rd_error *error);
 static void write_out(struct rd_json_lines *lines);
 
 struct rd_json_lines *rd_json_lines_create(int fd, struct rd_error *error) {
@@ -42,19 +42,19 @@ void rd_json_lines_destroy(struct rd_json_lines *lines) {
   free(lines);
 }
 
-int rd_json_lines_next(struct rd_json_lines *lines, json_t **object, struct rd_error *error) {
+enum rd_outcome rd_json_lines_next(struct rd_json_lines *lines, json_t **object, struct rd_error *error) {
   write_out(lines);
   for (;;) {
     const char *end = memchr(lines->in, '\n', lines->in_bytes);
     if (end != NULL) return parse(lines, (size_t)(end - lines->in) + 1, object, error);
     if (lines->in_bytes == sizeof lines->in) {
       rd_error_set(error, RD_CODE_INTERNAL, "the agent sent a line that is too long");
-      return -1;
+      return RD_OUTCOME_FAILED;
     }
     if (fill(lines)) continue;
-    if (!lines->ended) return 0;
+    if (!lines->ended) return RD_OUTCOME_AGAIN;
     rd_error_set(error, RD_CODE_ABORTED, "the agent is gone");
-    return -1;
+    return RD_OUTCOME_FAILED;
   }
 }
 
@@ -94,16 +94,16 @@ static bool fill(struct rd_json_lines *lines) {
   return got > 0;
 }
 
-static int parse(struct rd_json_lines *lines, size_t line_bytes, json_t **object, struct rd_error *error) {
+static enum rd_outcome parse(struct rd_json_lines *lines, size_t line_bytes, json_t **object, struct rd_error *error) {
   json_error_t ignored;
   *object = json_loadb(lines->in, line_bytes, 0, &ignored);
   lines->in_bytes -= line_bytes;
   memmove(lines->in, lines->in + line_bytes, lines->in_bytes);
   explicit_bzero(lines->in + lines->in_bytes, line_bytes);
-  if (json_is_object(*object)) return 1;
+  if (json_is_object(*object)) return RD_OUTCOME_DONE;
   json_decref(*object);
   rd_error_set(error, RD_CODE_INTERNAL, "the agent sent a line that is not a JSON object");
-  return -1;
+  return RD_OUTCOME_FAILED;
 }
 
 static void write_out(struct rd_json_lines *lines) {

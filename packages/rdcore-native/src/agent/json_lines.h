@@ -4,6 +4,7 @@
 #define RD_JSON_LINES_H
 
 #include "base/error.h"
+#include "base/outcome.h"
 
 #include <jansson.h>
 #include <poll.h>
@@ -16,9 +17,9 @@ struct rd_json_lines; // opaque
 struct rd_json_lines *rd_json_lines_create(int fd, struct rd_error *error);
 void rd_json_lines_destroy(struct rd_json_lines *lines); // NULL-safe
 
-// The next object: 1 in *object (a new reference), 0 none now, -1 the other side is gone, or sent no object or a line
-// that is too long. What was received is wiped.
-int rd_json_lines_next(struct rd_json_lines *lines, json_t **object, struct rd_error *error);
+// The next object, in *object (a new reference). RD_OUTCOME_FAILED: the other side is gone, or sent a line that is too
+// long or no object. A received line is wiped.
+enum rd_outcome rd_json_lines_next(struct rd_json_lines *lines, json_t **object, struct rd_error *error);
 
 // Queues a line and writes what it can (steals the reference); what was sent is wiped. `droppable` ones are left out
 // while more than a few lines wait.

@@ -5,9 +5,8 @@
 #ifndef RD_POOL_H
 #define RD_POOL_H
 
-#include "base/error.h"
-
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define RD_POOL_THREADS_MOST 64u
 #define RD_POOL_JOBS_MOST 256u

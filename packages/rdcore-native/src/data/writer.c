@@ -174,7 +174,7 @@ static void go_on(struct rd_writer *writer) {
     set_state(writer, finish(writer, &error) ? RD_WRITER_COMMITTED : RD_WRITER_FAILED, &error);
 }
 
-// Some or all of frame `written`.
+// Writes some or all of frame `written`.
 static enum rd_outcome write_some(struct rd_writer *writer, struct rd_error *error) {
   const struct rd_rx_frame *rx_frame = &writer->queue[writer->written % writer->places];
   if (!writer->busy && writer->digest != NULL) rd_digest_update(writer->digest, rx_frame->payload, rx_frame->bytes);
