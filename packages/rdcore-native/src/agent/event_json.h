@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events as JSON objects: for the agent (docs/protocol.md, section 3), and for scripts (--json).
-#ifndef RD_EVENT_JSON_H
-#define RD_EVENT_JSON_H
+#ifndef RD_AGENT_EVENT_JSON_H
+#define RD_AGENT_EVENT_JSON_H
 
 #include "hop/control.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One JSON object a line, both ways, on a socket of our own.
-#ifndef RD_JSON_LINES_H
-#define RD_JSON_LINES_H
+#ifndef RD_AGENT_JSON_LINES_H
+#define RD_AGENT_JSON_LINES_H
 
 #include "base/error.h"
 #include "base/outcome.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integers in little-endian order at any address.
-#ifndef RD_BYTES_H
-#define RD_BYTES_H
+#ifndef RD_BASE_BYTES_H
+#define RD_BASE_BYTES_H
 
 #include <endian.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a function holds is given back when it returns: RD_AUTO_FREE char *words = …; RD_AUTO_CLOSE int fd = …;
 // To hand it on, return rd_take_fd(&fd) or rd_take_pointer(&words).
-#ifndef RD_CLEANUP_H
-#define RD_CLEANUP_H
+#ifndef RD_BASE_CLEANUP_H
+#define RD_BASE_CLEANUP_H
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What went wrong: a code that decides the exit status, and one line for a person.
-#ifndef RD_ERROR_H
-#define RD_ERROR_H
+#ifndef RD_BASE_ERROR_H
+#define RD_BASE_ERROR_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hexadecimal text, both ways, with bounds.
-#ifndef RD_HEX_H
-#define RD_HEX_H
+#ifndef RD_BASE_HEX_H
+#define RD_BASE_HEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // System calls that carry on where an interruption or a descriptor that somebody else made non-blocking would stop
 // them. They fail as the calls themselves do: -1 or false, and errno.
-#ifndef RD_IO_H
-#define RD_IO_H
+#ifndef RD_BASE_IO_H
+#define RD_BASE_IO_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much memory this process may lock, which bounds what RDMA devices can be given.
-#ifndef RD_MEMLOCK_H
-#define RD_MEMLOCK_H
+#ifndef RD_BASE_MEMLOCK_H
+#define RD_BASE_MEMLOCK_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of small objects: where there is none the process aborts, for nothing could go on without them.
 // The guardian above an agent, and the agent above its programs, end what is left of the run then.
-#ifndef RD_MEMORY_H
-#define RD_MEMORY_H
+#ifndef RD_BASE_MEMORY_H
+#define RD_BASE_MEMORY_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory and processors of a machine with several nodes: those next to a network device move its data fastest.
-#ifndef RD_NUMA_H
-#define RD_NUMA_H
+#ifndef RD_BASE_NUMA_H
+#define RD_BASE_NUMA_H
 
 #include <sched.h>
 #include <stdbool.h>

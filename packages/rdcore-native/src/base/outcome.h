@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The outcome of a call that never waits: done, to be tried again later, or failed.
-#ifndef RD_OUTCOME_H
-#define RD_OUTCOME_H
+#ifndef RD_BASE_OUTCOME_H
+#define RD_BASE_OUTCOME_H
 
 enum rd_outcome {
   RD_OUTCOME_FAILED = -1, // *error has the reason

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that begins at a page, as devices and splicing like it.
-#ifndef RD_PAGES_H
-#define RD_PAGES_H
+#ifndef RD_BASE_PAGES_H
+#define RD_BASE_PAGES_H
 
 #include <stddef.h>
 #include <stdlib.h>

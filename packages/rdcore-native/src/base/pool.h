@@ -2,8 +2,8 @@
 // Threads that do one thing after another for their owner: jobs are begun in the order in which they were submitted,
 // and taken back in that order, however long each of them takes. A job uses the processor only and ends by itself.
 // Everything here is called by the owner.
-#ifndef RD_POOL_H
-#define RD_POOL_H
+#ifndef RD_BASE_POOL_H
+#define RD_BASE_POOL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sender's window: a byte ring between whoever reads and whoever sends, one thread or two. Bytes stay until they
 // are acknowledged, so that a broken connection can be taken up again. Positions are stream offsets and never go back.
-#ifndef RD_RING_H
-#define RD_RING_H
+#ifndef RD_BASE_RING_H
+#define RD_BASE_RING_H
 
 #include "base/error.h"
 

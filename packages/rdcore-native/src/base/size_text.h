@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes and rates as people read and write them: "5.5 MiB" in powers of 1024, "2.872 GB/s" in powers of 1000.
-#ifndef RD_SIZE_TEXT_H
-#define RD_SIZE_TEXT_H
+#ifndef RD_BASE_SIZE_TEXT_H
+#define RD_BASE_SIZE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

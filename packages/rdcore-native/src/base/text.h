@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text that somebody else wrote, made fit for a terminal and for JSON.
-#ifndef RD_TEXT_H
-#define RD_TEXT_H
+#ifndef RD_BASE_TEXT_H
+#define RD_BASE_TEXT_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Characters that strangers' words may not hold: controls, what reorders or hides text, halves of characters. rdpipe
 // has the same (packages/rdpipe/src/model/text.ts), which its test compares with these lines.
-#ifndef RD_TEXT_UNSAFE_H
-#define RD_TEXT_UNSAFE_H
+#ifndef RD_BASE_TEXT_UNSAFE_H
+#define RD_BASE_TEXT_UNSAFE_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a process has cost.
-#ifndef RD_USAGE_H
-#define RD_USAGE_H
+#ifndef RD_BASE_USAGE_H
+#define RD_BASE_USAGE_H
 
 #include <stdint.h>
 #include <sys/resource.h>

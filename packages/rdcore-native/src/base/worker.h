@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread whose blocking system calls can be interrupted.
-#ifndef RD_WORKER_H
-#define RD_WORKER_H
+#ifndef RD_BASE_WORKER_H
+#define RD_BASE_WORKER_H
 
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command after `--`: a producer or consumer that rdsend or rdrecv runs itself, in a process group of its own.
-#ifndef RD_CHILD_H
-#define RD_CHILD_H
+#ifndef RD_CLI_CHILD_H
+#define RD_CLI_CHILD_H
 
 #include "base/error.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rdsend and rdrecv show a person, or a script that asked for JSON, on standard error. Only this and the programs'
 // main print.
-#ifndef RD_DISPLAY_H
-#define RD_DISPLAY_H
+#ifndef RD_CLI_DISPLAY_H
+#define RD_CLI_DISPLAY_H
 
 #include "cli/options.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command lines of rdsend and rdrecv.
-#ifndef RD_OPTIONS_H
-#define RD_OPTIONS_H
+#ifndef RD_CLI_OPTIONS_H
+#define RD_CLI_OPTIONS_H
 
 #include "hop/control.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rdsend and rdrecv have in common but their words.
-#ifndef RD_PROGRAM_H
-#define RD_PROGRAM_H
+#ifndef RD_CLI_PROGRAM_H
+#define RD_CLI_PROGRAM_H
 
 #include "cli/options.h"
 

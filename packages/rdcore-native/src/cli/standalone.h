@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commanded by a person: what an agent would order follows from the command line, from the producer or consumer that
 // is run here, and from signals.
-#ifndef RD_STANDALONE_H
-#define RD_STANDALONE_H
+#ifndef RD_CLI_STANDALONE_H
+#define RD_CLI_STANDALONE_H
 
 #include "cli/options.h"
 #include "crypto/key_offer.h"

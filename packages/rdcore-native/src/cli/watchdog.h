@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that kills the group of a command when we die without a word. It holds a consumer's input open as well as
 // we do, so that the consumer never takes our death for the end of the stream.
-#ifndef RD_WATCHDOG_H
-#define RD_WATCHDOG_H
+#ifndef RD_CLI_WATCHDOG_H
+#define RD_CLI_WATCHDOG_H
 
 #include "base/error.h"
 

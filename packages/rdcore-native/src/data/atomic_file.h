@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file written beside another, which it replaces only when it is whole.
-#ifndef RD_ATOMIC_FILE_H
-#define RD_ATOMIC_FILE_H
+#ifndef RD_DATA_ATOMIC_FILE_H
+#define RD_DATA_ATOMIC_FILE_H
 
 #include "base/error.h"
 #include "data/place.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a file system asks of reads and writes past the page cache (O_DIRECT).
-#ifndef RD_DIRECT_IO_H
-#define RD_DIRECT_IO_H
+#ifndef RD_DATA_DIRECT_IO_H
+#define RD_DATA_DIRECT_IO_H
 
 #include <stdbool.h>
 #include <stddef.h>

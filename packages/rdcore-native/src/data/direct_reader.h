@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads what of a file is not in memory past the page cache: for less than a tenth of the processor time, and without
 // pushing out what others keep there.
-#ifndef RD_DIRECT_READER_H
-#define RD_DIRECT_READER_H
+#ifndef RD_DATA_DIRECT_READER_H
+#define RD_DATA_DIRECT_READER_H
 
 #include <stddef.h>
 #include <sys/types.h>

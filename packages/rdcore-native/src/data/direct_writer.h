@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a new file past the page cache, in order: for a tenth of the processor time, and at its end nearly all of it
 // is on the disk already.
-#ifndef RD_DIRECT_WRITER_H
-#define RD_DIRECT_WRITER_H
+#ifndef RD_DATA_DIRECT_WRITER_H
+#define RD_DATA_DIRECT_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Owner, mode, ACL and extended attributes, for the file that is to take the place of another.
-#ifndef RD_FILE_METADATA_H
-#define RD_FILE_METADATA_H
+#ifndef RD_DATA_FILE_METADATA_H
+#define RD_DATA_FILE_METADATA_H
 
 #include "base/error.h"
 

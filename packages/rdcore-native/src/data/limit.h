@@ -2,8 +2,8 @@
 // The limit of a sender's rate: a token bucket, empty at first. While nothing is to be sent it fills up for a fiftieth
 // of a second and no more; while something is, what a late machine or a slow wire left is made up for, for up to a
 // quarter of a second. So no stretch of time carries more than its share and that. Pure; times in nanoseconds.
-#ifndef RD_LIMIT_H
-#define RD_LIMIT_H
+#ifndef RD_DATA_LIMIT_H
+#define RD_DATA_LIMIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of a file lies in memory.
-#ifndef RD_PAGE_CACHE_H
-#define RD_PAGE_CACHE_H
+#ifndef RD_DATA_PAGE_CACHE_H
+#define RD_DATA_PAGE_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a path leads: a name in a directory that is held open, so that all that follows happens in that directory.
-#ifndef RD_PLACE_H
-#define RD_PLACE_H
+#ifndef RD_DATA_PLACE_H
+#define RD_DATA_PLACE_H
 
 #include "base/error.h"
 

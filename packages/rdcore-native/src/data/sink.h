@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a stream goes: a descriptor, or a file that shows nothing of the stream until all of it is there.
-#ifndef RD_SINK_H
-#define RD_SINK_H
+#ifndef RD_DATA_SINK_H
+#define RD_DATA_SINK_H
 
 #include "base/error.h"
 

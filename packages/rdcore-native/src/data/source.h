@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a stream comes from: a descriptor or a file.
-#ifndef RD_SOURCE_H
-#define RD_SOURCE_H
+#ifndef RD_DATA_SOURCE_H
+#define RD_DATA_SOURCE_H
 
 #include "base/error.h"
 

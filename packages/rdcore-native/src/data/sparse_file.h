@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a new file, in order, and leaves holes where long runs of zeros belong: what takes no room at its source takes
 // none here.
-#ifndef RD_SPARSE_FILE_H
-#define RD_SPARSE_FILE_H
+#ifndef RD_DATA_SPARSE_FILE_H
+#define RD_DATA_SPARSE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

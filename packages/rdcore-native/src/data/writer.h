@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes to the sink what arrived. A prompt sink is written to by the writer's owner, as much as goes without waiting;
 // what may block for ever is written by a thread.
-#ifndef RD_WRITER_H
-#define RD_WRITER_H
+#ifndef RD_DATA_WRITER_H
+#define RD_DATA_WRITER_H
 
 #include "conn/connection.h"
 #include "data/sink.h"

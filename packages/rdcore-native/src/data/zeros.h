@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of zeros in what is to be written to a file: where a hole may stand in their place.
-#ifndef RD_ZEROS_H
-#define RD_ZEROS_H
+#ifndef RD_DATA_ZEROS_H
+#define RD_DATA_ZEROS_H
 
 #include <stddef.h>
 #include <sys/types.h>

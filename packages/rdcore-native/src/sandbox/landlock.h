@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which files may be used from here on: Landlock, for this thread and those that it starts, for good. Where the kernel
 // has none, or has it turned off, everything stays as it is.
-#ifndef RD_LANDLOCK_H
-#define RD_LANDLOCK_H
+#ifndef RD_SANDBOX_LANDLOCK_H
+#define RD_SANDBOX_LANDLOCK_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rdsend and rdrecv give up before they talk to a peer, as far as the kernel can take it (docs/adr/0012).
-#ifndef RD_SANDBOX_H
-#define RD_SANDBOX_H
+#ifndef RD_SANDBOX_SANDBOX_H
+#define RD_SANDBOX_SANDBOX_H
 
 #include "sandbox/landlock.h"
 #include "sandbox/syscall_filter.h"

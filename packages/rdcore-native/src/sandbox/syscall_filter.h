@@ -2,8 +2,8 @@
 // The system calls of rdsend and rdrecv, as a seccomp filter: what they make use of is allowed, what only somebody
 // else's code would call ends the program, and anything else answers as on a kernel that does not have it
 // (docs/adr/0012).
-#ifndef RD_SYSCALL_FILTER_H
-#define RD_SYSCALL_FILTER_H
+#ifndef RD_SANDBOX_SYSCALL_FILTER_H
+#define RD_SANDBOX_SYSCALL_FILTER_H
 
 #include <stdbool.h>
 #include <sys/types.h>
