@@ -16,8 +16,8 @@
 
 struct rd_atomic_file {
   const char *path; // for messages
-  const struct rd_place *place;
-  int directory_fd; // the place's, which can be made permanent
+  const struct rd_resolved_path *resolved;
+  int directory_fd; // the resolved's, which can be made permanent
   int fd;
   mode_t mode;     // that it gets at its end
   char hidden[64]; // the name it has now; empty: none
@@ -34,9 +34,10 @@ static void remove_hidden(struct rd_atomic_file *atomic_file);
 static bool give_name(struct rd_atomic_file *atomic_file);
 static bool unwritable(const struct rd_atomic_file *atomic_file, const char *what, struct rd_error *error);
 
-struct rd_atomic_file *rd_atomic_file_open(const struct rd_place *place, const char *path, struct rd_error *error) {
+struct rd_atomic_file *rd_atomic_file_open(const struct rd_resolved_path *resolved, const char *path,
+                                           struct rd_error *error) {
   struct rd_atomic_file *atomic_file = rd_memory_new(1, sizeof *atomic_file);
-  *atomic_file = (struct rd_atomic_file){.path = path, .place = place, .directory_fd = -1, .fd = -1};
+  *atomic_file = (struct rd_atomic_file){.path = path, .resolved = resolved, .directory_fd = -1, .fd = -1};
   if (open_directory(atomic_file, error) && open_file(atomic_file, error)) return atomic_file;
   rd_atomic_file_destroy(atomic_file);
   return NULL;
@@ -60,7 +61,7 @@ bool rd_atomic_file_commit(struct rd_atomic_file *atomic_file, struct rd_error *
   if (!rd_make_permanent(atomic_file->fd)) return unwritable(atomic_file, "cannot write", error);
   if (atomic_file->hidden[0] == '\0' && !give_name(atomic_file))
     return unwritable(atomic_file, "cannot give a name to", error);
-  if (renameat(directory_fd, atomic_file->hidden, directory_fd, atomic_file->place->name) < 0)
+  if (renameat(directory_fd, atomic_file->hidden, directory_fd, atomic_file->resolved->name) < 0)
     return unwritable(atomic_file, "cannot replace", error);
   atomic_file->committed = true;
   if (fsync(directory_fd) < 0 && errno != EINVAL)
@@ -69,7 +70,7 @@ bool rd_atomic_file_commit(struct rd_atomic_file *atomic_file, struct rd_error *
 }
 
 static bool open_directory(struct rd_atomic_file *atomic_file, struct rd_error *error) {
-  atomic_file->directory_fd = openat(atomic_file->place->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  atomic_file->directory_fd = openat(atomic_file->resolved->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   return atomic_file->directory_fd >= 0 || unwritable(atomic_file, "cannot open the directory of", error);
 }
 
@@ -77,7 +78,7 @@ static bool open_directory(struct rd_atomic_file *atomic_file, struct rd_error *
 // be kept. The bytes come into a file that only its owner may open: an empty one with a name may have been opened by
 // others.
 static bool open_file(struct rd_atomic_file *atomic_file, struct rd_error *error) {
-  bool exists = atomic_file->place->exists;
+  bool exists = atomic_file->resolved->exists;
   bool is_nameless = open_nameless(atomic_file);
   if (!is_nameless && !open_hidden(atomic_file, exists ? 0600 : 0666))
     return unwritable(atomic_file, "cannot create a temporary file beside", error);
@@ -125,11 +126,11 @@ static bool make_hidden_name(char *name, size_t bytes) {
 
 // What one may not write one may not replace either. To look at its attributes it must be open, for whatever may be.
 static bool take_metadata(struct rd_atomic_file *atomic_file, struct rd_error *error) {
-  const struct rd_place *place = atomic_file->place;
-  if (faccessat(place->directory_fd, place->name, W_OK, AT_EACCESS) < 0)
+  const struct rd_resolved_path *resolved = atomic_file->resolved;
+  if (faccessat(resolved->directory_fd, resolved->name, W_OK, AT_EACCESS) < 0)
     return unwritable(atomic_file, "cannot write", error);
-  RD_AUTO_CLOSE int fd = rd_place_open(place, O_RDONLY | O_NONBLOCK);
-  if (fd < 0 && errno == EACCES) fd = rd_place_open(place, O_WRONLY | O_NONBLOCK);
+  RD_AUTO_CLOSE int fd = rd_resolved_path_open(resolved, O_RDONLY | O_NONBLOCK);
+  if (fd < 0 && errno == EACCES) fd = rd_resolved_path_open(resolved, O_WRONLY | O_NONBLOCK);
   if (fd < 0) return unwritable(atomic_file, "cannot read the attributes of", error);
   return rd_file_metadata_copy(fd, atomic_file->fd, atomic_file->path, error);
 }

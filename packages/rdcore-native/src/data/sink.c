@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "data/atomic_file.h"
-#include "data/place.h"
+#include "data/resolved_path.h"
 #include "data/sparse_file.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 struct rd_sink {
   char *path; // NULL: an inherited descriptor
-  struct rd_place place;
+  struct rd_resolved_path resolved;
   int fd;     // -1: a fifo that is not open yet
   int now_fd; // of the same pipe, and writes without waiting, or of /dev/null; -1: there is none
   bool is_file;
@@ -68,7 +68,7 @@ void rd_sink_destroy(struct rd_sink *sink) {
   rd_atomic_file_destroy(sink->atomic_file);
   if (sink->path != NULL && sink->atomic_file == NULL) rd_cleanup_fd(&sink->fd);
   rd_cleanup_fd(&sink->now_fd);
-  rd_place_close(&sink->place);
+  rd_resolved_path_close(&sink->resolved);
   free(sink->path);
   free(sink);
 }
@@ -127,13 +127,13 @@ void rd_sink_abandon(struct rd_sink *sink) {
   // Somebody else may have appended as well: then nothing can be cut off without harm.
   if (fstat(sink->fd, &status) < 0 || status.st_size != sink->length_before + sink->written) return;
   if (sink->created)
-    unlinkat(sink->place.directory_fd, sink->place.name, 0);
+    unlinkat(sink->resolved.directory_fd, sink->resolved.name, 0);
   else if (sink->written > 0 && ftruncate(sink->fd, sink->length_before) < 0)
     return; // the caller reports a failure already
 }
 
 int rd_sink_directory_fd(const struct rd_sink *sink) {
-  return sink->is_file ? sink->place.directory_fd : -1;
+  return sink->is_file ? sink->resolved.directory_fd : -1;
 }
 
 int rd_sink_watch_fd(const struct rd_sink *sink) {
@@ -162,7 +162,7 @@ static struct rd_sink *new_sink(const char *path, struct rd_error *error) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory for the sink");
     return NULL;
   }
-  sink->fd = sink->now_fd = sink->place.directory_fd = -1;
+  sink->fd = sink->now_fd = sink->resolved.directory_fd = -1;
   return sink;
 }
 
@@ -172,13 +172,13 @@ static bool is_null(int fd) {
 }
 
 static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error) {
-  if (!rd_place_find(&sink->place, sink->path, error)) return false;
-  if (sink->place.exists && !S_ISREG(sink->place.status.st_mode)) return open_in_place(sink, error);
+  if (!rd_resolve_path(&sink->resolved, sink->path, error)) return false;
+  if (sink->resolved.exists && !S_ISREG(sink->resolved.status.st_mode)) return open_in_place(sink, error);
   return append ? open_to_append(sink, error) : open_replacement(sink, error);
 }
 
 static bool open_replacement(struct rd_sink *sink, struct rd_error *error) {
-  sink->atomic_file = rd_atomic_file_open(&sink->place, sink->path, error);
+  sink->atomic_file = rd_atomic_file_open(&sink->resolved, sink->path, error);
   if (sink->atomic_file == NULL) return false;
   sink->fd = rd_atomic_file_fd(sink->atomic_file);
   sink->is_file = true;
@@ -187,9 +187,9 @@ static bool open_replacement(struct rd_sink *sink, struct rd_error *error) {
 }
 
 static bool open_to_append(struct rd_sink *sink, struct rd_error *error) {
-  sink->fd = rd_place_open(&sink->place, O_WRONLY | O_APPEND | O_CREAT | O_EXCL);
+  sink->fd = rd_resolved_path_open(&sink->resolved, O_WRONLY | O_APPEND | O_CREAT | O_EXCL);
   sink->created = sink->fd >= 0;
-  if (sink->fd < 0 && errno == EEXIST) sink->fd = rd_place_open(&sink->place, O_WRONLY | O_APPEND);
+  if (sink->fd < 0 && errno == EEXIST) sink->fd = rd_resolved_path_open(&sink->resolved, O_WRONLY | O_APPEND);
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return unwritable(sink, error);
   sink->is_file = sink->appending = true;
@@ -198,8 +198,8 @@ static bool open_to_append(struct rd_sink *sink, struct rd_error *error) {
 }
 
 static bool open_in_place(struct rd_sink *sink, struct rd_error *error) {
-  if (S_ISFIFO(sink->place.status.st_mode)) return true;
-  sink->fd = rd_place_open(&sink->place, O_WRONLY);
+  if (S_ISFIFO(sink->resolved.status.st_mode)) return true;
+  sink->fd = rd_resolved_path_open(&sink->resolved, O_WRONLY);
   if (sink->fd < 0) return unwritable(sink, error);
   if (is_null(sink->fd)) sink->now_fd = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0);
   return true;
@@ -208,7 +208,7 @@ static bool open_in_place(struct rd_sink *sink, struct rd_error *error) {
 static bool open_fifo(struct rd_sink *sink, const atomic_bool *stop, struct rd_error *error) {
   while (sink->fd < 0) {
     if (atomic_load(stop)) return stopped(error);
-    sink->fd = rd_place_open(&sink->place, O_WRONLY);
+    sink->fd = rd_resolved_path_open(&sink->resolved, O_WRONLY);
     if (sink->fd < 0 && errno != EINTR) return unwritable(sink, error);
   }
   rd_pipe_grow(sink->fd);

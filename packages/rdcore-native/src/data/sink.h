@@ -14,10 +14,10 @@ struct rd_sink; // opaque
 
 // A descriptor that stays the caller's. Its offset is never moved.
 struct rd_sink *rd_sink_from_fd(int fd, struct rd_error *error);
-// A file: a regular one is replaced when everything is there, and keeps what belongs to it (place.h says which links
-// are followed, file_metadata.h what is kept); with `append` it is written in place, and cut back by rd_sink_abandon().
-// Devices and fifos are written in place; a fifo is opened by the first rd_sink_write(), because that waits for a
-// reader.
+// A file: a regular one is replaced when everything is there, and keeps what belongs to it (resolved_path.h says which
+// links are followed, file_metadata.h what is kept); with `append` it is written in place, and cut back by
+// rd_sink_abandon(). Devices and fifos are written in place; a fifo is opened by the first rd_sink_write(), because
+// that waits for a reader.
 struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *error);
 // NULL-safe. Without rd_sink_commit() before it, it abandons.
 void rd_sink_destroy(struct rd_sink *sink);

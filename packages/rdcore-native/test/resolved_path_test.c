@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where sinks' paths lead: links of all kinds, and those that another user put into a shared directory.
-#include "data/place.h"
+#include "data/resolved_path.h"
 
 #include "base/io.h"
 #include "data/sink.h"
@@ -16,7 +16,7 @@
 
 static struct rd_error error;
 static atomic_bool stop;
-static char folder[] = "/tmp/rd-place-XXXXXX";
+static char folder[] = "/tmp/rd-path-XXXXXX";
 
 static bool write_sink(const char *path, bool append) {
   struct rd_sink *sink = rd_sink_open(path, append, &error);
@@ -206,15 +206,15 @@ static void test_files_of_others(void) {
 // What took the place of a free name since it was looked for.
 static void test_come_between(void) {
   REQUIRE(mkdir("shared", 0700) == 0 && chmod("shared", 01777) == 0);
-  struct rd_place place;
-  REQUIRE(rd_place_find(&place, "shared/f", &error) && !place.exists);
+  struct rd_resolved_path resolved;
+  REQUIRE(rd_resolve_path(&resolved, "shared/f", &error) && !resolved.exists);
   REQUIRE(symlink("/etc/passwd", "shared/f") == 0);
-  CHECK(rd_place_open(&place, O_WRONLY | O_APPEND) < 0 && errno == ELOOP);
+  CHECK(rd_resolved_path_open(&resolved, O_WRONLY | O_APPEND) < 0 && errno == ELOOP);
   unlink("shared/f");
   put_file("shared/f", "old");
   REQUIRE(chown("shared/f", STRANGER, 0) == 0);
-  CHECK(rd_place_open(&place, O_WRONLY | O_APPEND) < 0 && errno == EACCES);
-  rd_place_close(&place);
+  CHECK(rd_resolved_path_open(&resolved, O_WRONLY | O_APPEND) < 0 && errno == EACCES);
+  rd_resolved_path_close(&resolved);
   unlink("shared/f");
   CHECK(rmdir("shared") == 0);
 }
@@ -231,8 +231,8 @@ int main(void) {
     test_files_of_others();
     test_come_between();
   } else {
-    fprintf(stderr, "place: only root can make files of other users: without those\n");
+    fprintf(stderr, "resolved path: only root can make files of other users: without those\n");
   }
   CHECK(rmdir("a/b") == 0 && rmdir("a") == 0 && chdir("/") == 0 && rmdir(folder) == 0);
-  return test_end("place");
+  return test_end("resolved path");
 }
