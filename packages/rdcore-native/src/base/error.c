@@ -12,8 +12,8 @@
 
 static void set_message(struct rd_error *error, enum rd_code code, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
-static const char *lower_words(int number, char *message, size_t bytes);
-static const char *what_to_do(int number);
+static const char *system_message(int number, char *message, size_t bytes);
+static const char *remedy(int number);
 
 static const struct {
   const char *name;
@@ -50,8 +50,8 @@ void rd_error_set_errno(struct rd_error *error, enum rd_code code, const char *f
   va_end(arguments);
   size_t used = strlen(error->message);
   char message[128];
-  snprintf(error->message + used, sizeof error->message - used, ": %s%s", lower_words(number, message, sizeof message),
-           what_to_do(number));
+  snprintf(error->message + used, sizeof error->message - used, ": %s%s",
+           system_message(number, message, sizeof message), remedy(number));
 }
 
 const char *rd_code_name(enum rd_code code) {
@@ -82,14 +82,14 @@ static void set_message(struct rd_error *error, enum rd_code code, const char *f
 }
 
 // The system's words, which begin with a capital letter ("RPC …" and its like keep it).
-static const char *lower_words(int number, char *message, size_t bytes) {
-  char system_words[128];
-  snprintf(message, bytes, "%s", strerror_r(number, system_words, sizeof system_words));
+static const char *system_message(int number, char *message, size_t bytes) {
+  char text[128];
+  snprintf(message, bytes, "%s", strerror_r(number, text, sizeof text));
   if (islower((unsigned char)message[1]) || message[1] == ' ') message[0] = (char)tolower((unsigned char)message[0]);
   return message;
 }
 
-static const char *what_to_do(int number) {
+static const char *remedy(int number) {
   if (number == EMFILE) return " (ulimit -n raises the limit)";
   if (number == EAGAIN) return " (too many processes, or too little memory: see ulimit -u and ulimit -v)";
   return "";

@@ -14,8 +14,8 @@ enum { READ, WRITE };
 
 static bool make_pipes(int data[2], int go[2], int report[2], struct rd_error *error);
 static void close_pipe(int fds[2]);
-static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, const int go[2], int report_fd);
-static bool hear_of_exec(struct rd_child *child, struct rd_error *error);
+static _Noreturn void exec_command(char *const *command, int stdio_fd, int pipe_fd, const int go[2], int report_fd);
+static bool await_exec(struct rd_child *child, struct rd_error *error);
 
 bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, struct rd_error *error) {
   int data[2] = {-1, -1}, go[2] = {-1, -1}, report[2] = {-1, -1};
@@ -24,7 +24,7 @@ bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, 
   if (make_pipes(data, go, report, error)) {
     rd_pipe_grow(data[ours]);
     pid = fork();
-    if (pid == 0) become(command, produces ? STDOUT_FILENO : STDIN_FILENO, data[!ours], go, report[WRITE]);
+    if (pid == 0) exec_command(command, produces ? STDOUT_FILENO : STDIN_FILENO, data[!ours], go, report[WRITE]);
     if (pid < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", command[0]);
   }
   if (pid > 0) {
@@ -44,7 +44,7 @@ bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, 
 bool rd_child_run(struct rd_child *child, struct rd_error *error) {
   rd_write_all(child->go_fd, "", 1);
   rd_cleanup_fd(&child->go_fd);
-  return hear_of_exec(child, error);
+  return await_exec(child, error);
 }
 
 void rd_child_forget(struct rd_child *child) {
@@ -93,16 +93,16 @@ static void close_pipe(int fds[2]) {
 }
 
 // Only calls that are safe between fork and exec.
-static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, const int go[2], int report_fd) {
+static _Noreturn void exec_command(char *const *command, int stdio_fd, int pipe_fd, const int go[2], int report_fd) {
   sigset_t none;
-  char word;
+  char byte;
   sigemptyset(&none);
   setpgid(0, 0);
   signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, NULL);
   close(go[WRITE]);
   // Its end without a word: there is no connection, or nobody who could have one.
-  if (rd_read_some(go[READ], &word, 1) != 1) _exit(127);
+  if (rd_read_some(go[READ], &byte, 1) != 1) _exit(127);
   if (dup2(pipe_fd, stdio_fd) >= 0) execvp(command[0], command);
   int number = errno;
   rd_write_all(report_fd, &number, sizeof number);
@@ -110,7 +110,7 @@ static _Noreturn void become(char *const *command, int stdio_fd, int pipe_fd, co
 }
 
 // The report's pipe closes on exec; before that it carries an errno.
-static bool hear_of_exec(struct rd_child *child, struct rd_error *error) {
+static bool await_exec(struct rd_child *child, struct rd_error *error) {
   int number;
   ssize_t got = rd_read_some(child->report_fd, &number, sizeof number);
   rd_cleanup_fd(&child->report_fd);

@@ -11,22 +11,23 @@
 #include <stdio.h>
 
 #define PLAIN_EVERY_MS 10000
-#define BAR_MOST 512
-#define WIRE_WORDS_BYTES 64
+#define ROW_BYTES 512
+#define WIRE_TEXT_BYTES 64
 
 static enum rd_progress choose_progress(const struct rd_options *options);
 static void show_json(const struct rd_event *event);
 static void show_text(struct rd_display *display, const struct rd_event *event);
-static void listening(struct rd_display *display, const struct rd_event *event);
-static void rejected(struct rd_display *display, const struct rd_event *event);
-static void connected(struct rd_display *display, const struct rd_event *event);
+static void show_listening(struct rd_display *display, const struct rd_event *event);
+static void show_rejected(struct rd_display *display, const struct rd_event *event);
+static void show_connected(struct rd_display *display, const struct rd_event *event);
 static bool is_mac(const char *cipher);
-static void progress(struct rd_display *display, const struct rd_event *event);
-static void finished(struct rd_display *display, const struct rd_event *event);
-static void summary(struct rd_display *display, const struct rd_event *event);
-static void add_wait(char *text, size_t words_bytes, int64_t waited_ms, const char *what);
-static void on_the_wire(const struct rd_display *display, const struct rd_event *event, char *out, size_t out_bytes);
-static void say(struct rd_display *display, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void show_progress(struct rd_display *display, const struct rd_event *event);
+static void show_finished(struct rd_display *display, const struct rd_event *event);
+static void show_summary(struct rd_display *display, const struct rd_event *event);
+static void append_wait(char *text, size_t text_bytes, int64_t waited_ms, const char *what);
+static void format_wire_bytes(const struct rd_display *display, const struct rd_event *event, char *out,
+                              size_t out_bytes);
+static void print_line(struct rd_display *display, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void print(const char *text);
 
 void rd_display_init(struct rd_display *display, const struct rd_options *options) {
@@ -47,7 +48,7 @@ void rd_display_event(struct rd_display *display, const struct rd_event *event) 
 }
 
 void rd_display_line(struct rd_display *display, const char *text) {
-  if (!display->options->json) say(display, "%s", text);
+  if (!display->options->json) print_line(display, "%s", text);
 }
 
 static enum rd_progress choose_progress(const struct rd_options *options) {
@@ -73,33 +74,33 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
   const struct rd_options *options = display->options;
   switch (event->type) {
   case RD_EVENT_LISTENING:
-    listening(display, event);
+    show_listening(display, event);
     return;
   case RD_EVENT_LISTEN_FAILED:
     if (options->verbose && event->rdma && options->transport == RD_TRANSPORT_AUTO)
-      say(display, "not listening over rdma: %s", event->error->message);
+      print_line(display, "not listening over rdma: %s", event->error->message);
     return;
   case RD_EVENT_REJECTED:
-    if (!options->quiet) rejected(display, event);
+    if (!options->quiet) show_rejected(display, event);
     return;
   case RD_EVENT_CONNECTED:
-    connected(display, event);
+    show_connected(display, event);
     return;
   case RD_EVENT_BROKEN:
-    if (!options->quiet) say(display, "%s; reconnecting", event->error->message);
+    if (!options->quiet) print_line(display, "%s; reconnecting", event->error->message);
     return;
   case RD_EVENT_RESUMED:
-    if (!options->quiet) say(display, "reconnected, resuming after %" PRIu64 " bytes", event->bytes);
+    if (!options->quiet) print_line(display, "reconnected, resuming after %" PRIu64 " bytes", event->bytes);
     return;
   case RD_EVENT_SIZE:
     display->size_bytes = (int64_t)event->bytes;
     return;
   case RD_EVENT_COUNTERS:
     display->waits = event->waits;
-    progress(display, event);
+    show_progress(display, event);
     return;
   case RD_EVENT_FINISHED:
-    finished(display, event);
+    show_finished(display, event);
     return;
   default:
     return;
@@ -107,19 +108,20 @@ static void show_text(struct rd_display *display, const struct rd_event *event) 
 }
 
 // A port that nobody named must be told, once.
-static void listening(struct rd_display *display, const struct rd_event *event) {
+static void show_listening(struct rd_display *display, const struct rd_event *event) {
   const struct rd_options *options = display->options;
   bool wanted = options->port == 0 && (!event->rdma || options->transport == RD_TRANSPORT_RDMA);
-  if (wanted || options->verbose) say(display, "listening on port %u%s", event->port, event->rdma ? " over rdma" : "");
+  if (wanted || options->verbose)
+    print_line(display, "listening on port %u%s", event->port, event->rdma ? " over rdma" : "");
 }
 
-static void rejected(struct rd_display *display, const struct rd_event *event) {
+static void show_rejected(struct rd_display *display, const struct rd_event *event) {
   const char *why = event->error->message;
   bool is_named = strncmp(why, event->peer, strlen(event->peer)) == 0;
-  say(display, "rejected: %s%s%s", is_named ? "" : event->peer, is_named ? "" : ": ", why);
+  print_line(display, "rejected: %s%s%s", is_named ? "" : event->peer, is_named ? "" : ": ", why);
 }
 
-static void connected(struct rd_display *display, const struct rd_event *event) {
+static void show_connected(struct rd_display *display, const struct rd_event *event) {
   display->started_at_ms = display->shown_at_ms = rd_now_ms();
   snprintf(display->peer, sizeof display->peer, "%s", event->peer);
   snprintf(display->transport, sizeof display->transport, "%s", event->transport);
@@ -128,7 +130,7 @@ static void connected(struct rd_display *display, const struct rd_event *event) 
   snprintf(display->device, sizeof display->device, "%s", event->device != NULL ? event->device : "");
   display->node[0] = '\0';
   if (event->numa_node != NULL) snprintf(display->node, sizeof display->node, " on node %d", *event->numa_node);
-  if (event->note != NULL && !display->options->quiet) say(display, "%s", event->note);
+  if (event->note != NULL && !display->options->quiet) print_line(display, "%s", event->note);
 }
 
 // In docs/protocol.md's words for what DATA in clear is proved by.
@@ -136,18 +138,18 @@ static bool is_mac(const char *cipher) {
   return strcmp(cipher, "aes-256-gmac") == 0 || strcmp(cipher, "poly1305") == 0;
 }
 
-static void progress(struct rd_display *display, const struct rd_event *event) {
+static void show_progress(struct rd_display *display, const struct rd_event *event) {
   int64_t now_ms = rd_now_ms(), passed_ms = now_ms - display->shown_at_ms;
   bool live = display->progress == RD_PROGRESS_LIVE;
   if (display->progress == RD_PROGRESS_NONE || display->peer[0] == '\0' || passed_ms <= 0) return;
   if (!live && passed_ms < PLAIN_EVERY_MS) return;
-  char done[RD_SIZE_TEXT_BYTES], rate[RD_SIZE_TEXT_BYTES], wire[WIRE_WORDS_BYTES], share[16] = "";
+  char done[RD_SIZE_TEXT_BYTES], rate[RD_SIZE_TEXT_BYTES], wire[WIRE_TEXT_BYTES], share[16] = "";
   rd_size_text((double)event->bytes, done, sizeof done);
   rd_rate_text((double)(event->bytes - display->shown_bytes) * 1000 / (double)passed_ms, rate, sizeof rate);
-  on_the_wire(display, event, wire, sizeof wire);
+  format_wire_bytes(display, event, wire, sizeof wire);
   if (display->size_bytes > 0)
     snprintf(share, sizeof share, " %3.0f %%", 100.0 * (double)event->bytes / (double)display->size_bytes);
-  char row[BAR_MOST];
+  char row[ROW_BYTES];
   snprintf(row, sizeof row, live ? "\r\033[K%s: %s%s %s%s" : "%s: %s%s %s%s\n", display->program, done, wire, rate,
            share);
   print(row);
@@ -156,45 +158,46 @@ static void progress(struct rd_display *display, const struct rd_event *event) {
   display->shown_bytes = event->bytes;
 }
 
-static void finished(struct rd_display *display, const struct rd_event *event) {
+static void show_finished(struct rd_display *display, const struct rd_event *event) {
   enum rd_code code = event->error->code;
   if (display->row_shown) print("\r\033[K");
   display->row_shown = false;
   bool good = code == RD_CODE_OK || code == RD_CODE_CLOSED;
-  if (display->options->verbose && display->peer[0] != '\0') summary(display, event);
+  if (display->options->verbose && display->peer[0] != '\0') show_summary(display, event);
   // A consumer that closed early is no failure: in a local pipe nobody says anything either.
-  if (!good || (code == RD_CODE_CLOSED && display->options->verbose)) say(display, "%s", event->error->message);
+  if (!good || (code == RD_CODE_CLOSED && display->options->verbose)) print_line(display, "%s", event->error->message);
 }
 
-static void summary(struct rd_display *display, const struct rd_event *event) {
+static void show_summary(struct rd_display *display, const struct rd_event *event) {
   double seconds = (double)(rd_now_ms() - display->started_at_ms) / 1000;
-  char rate[RD_SIZE_TEXT_BYTES], text[BAR_MOST];
+  char rate[RD_SIZE_TEXT_BYTES], text[ROW_BYTES];
   rd_rate_text(seconds > 0 ? (double)event->bytes / seconds : 0, rate, sizeof rate);
   snprintf(text, sizeof text, "Bandwidth %s\n", rate);
   print(text);
   bool sends = display->options->role == RD_ROLE_SENDER;
   const char *device = display->device;
-  char wire[WIRE_WORDS_BYTES];
-  on_the_wire(display, event, wire, sizeof wire);
-  say(display, "%s %" PRIu64 " bytes%s %s %s in %.3f s over %s%s%s%s, cipher %s", sends ? "sent" : "received",
-      event->bytes, wire, sends ? "to" : "from", display->peer, seconds, display->transport,
-      device[0] != '\0' ? " " : "", device, display->node, display->cipher);
+  char wire[WIRE_TEXT_BYTES];
+  format_wire_bytes(display, event, wire, sizeof wire);
+  print_line(display, "%s %" PRIu64 " bytes%s %s %s in %.3f s over %s%s%s%s, cipher %s", sends ? "sent" : "received",
+             event->bytes, wire, sends ? "to" : "from", display->peer, seconds, display->transport,
+             device[0] != '\0' ? " " : "", device, display->node, display->cipher);
   char between[128] = "";
   if (display->options->settings.limit_bytes_per_s > 0)
-    add_wait(between, sizeof between, display->waits.limit_ms, "limit");
-  if (display->waits.worker_ms > 0) add_wait(between, sizeof between, display->waits.worker_ms, "workers");
-  say(display, "waited %.3f s for the input, %s%.3f s for the wire, %.3f s for the output",
-      (double)display->waits.input_ms / 1000, between, (double)display->waits.wire_ms / 1000,
-      (double)display->waits.output_ms / 1000);
+    append_wait(between, sizeof between, display->waits.limit_ms, "limit");
+  if (display->waits.worker_ms > 0) append_wait(between, sizeof between, display->waits.worker_ms, "workers");
+  print_line(display, "waited %.3f s for the input, %s%.3f s for the wire, %.3f s for the output",
+             (double)display->waits.input_ms / 1000, between, (double)display->waits.wire_ms / 1000,
+             (double)display->waits.output_ms / 1000);
 }
 
-static void add_wait(char *text, size_t words_bytes, int64_t waited_ms, const char *what) {
+static void append_wait(char *text, size_t text_bytes, int64_t waited_ms, const char *what) {
   size_t used = strlen(text);
-  snprintf(text + used, words_bytes - used, "%.3f s for the %s, ", (double)waited_ms / 1000, what);
+  snprintf(text + used, text_bytes - used, "%.3f s for the %s, ", (double)waited_ms / 1000, what);
 }
 
 // " (1.0 GiB on the wire)", of what is compressed. A receiver was not told that it is: it shows.
-static void on_the_wire(const struct rd_display *display, const struct rd_event *event, char *out, size_t out_bytes) {
+static void format_wire_bytes(const struct rd_display *display, const struct rd_event *event, char *out,
+                              size_t out_bytes) {
   bool sends = display->options->role == RD_ROLE_SENDER;
   bool compressed = sends ? display->options->settings.compress_level > 0 : event->wire_bytes < event->bytes;
   char size[RD_SIZE_TEXT_BYTES];
@@ -204,7 +207,7 @@ static void on_the_wire(const struct rd_display *display, const struct rd_event 
   snprintf(out, out_bytes, " (%s on the wire)", size);
 }
 
-static void say(struct rd_display *display, const char *format, ...) {
+static void print_line(struct rd_display *display, const char *format, ...) {
   char text[1024];
   int used = snprintf(text, sizeof text, "%s%s: ", display->row_shown ? "\r\033[K" : "", display->program);
   va_list arguments;

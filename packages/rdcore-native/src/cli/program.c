@@ -18,11 +18,11 @@
 // Of a key that somebody thought of; fewer are too easily guessed from a recording.
 #define KEY_LEAST_CHARACTERS 16u
 
-static bool guard_stdio(struct rd_error *error);
+static bool reserve_stdio(struct rd_error *error);
 static int run_for_agent(const struct rd_options *options, struct rd_error *error);
-static int run_by_hand(struct rd_options *options, struct rd_error *error);
-static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_key_offer *offer,
-                     struct rd_error *error);
+static int run_standalone(struct rd_options *options, struct rd_error *error);
+static bool obtain_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_key_offer *offer,
+                       struct rd_error *error);
 static bool read_key(struct rd_options *options, struct rd_error *error);
 static bool offer_key(struct rd_options *options, struct rd_key_offer *offer, struct rd_error *error);
 static enum rd_code run_loop(const struct rd_options *options, struct rd_control *control, pid_t command);
@@ -31,13 +31,13 @@ int rd_program_run(struct rd_options *options, struct rd_error *error) {
   error->code = RD_CODE_OK;
   rd_harden_process();
   signal(SIGPIPE, SIG_IGN);
-  if (!guard_stdio(error)) return rd_code_status(error->code);
-  return options->mode == RD_MODE_AGENT ? run_for_agent(options, error) : run_by_hand(options, error);
+  if (!reserve_stdio(error)) return rd_code_status(error->code);
+  return options->mode == RD_MODE_AGENT ? run_for_agent(options, error) : run_standalone(options, error);
 }
 
 // Where standard input, output or error is closed, no socket of ours may take its number: it gets one with which every
 // use fails.
-static bool guard_stdio(struct rd_error *error) {
+static bool reserve_stdio(struct rd_error *error) {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
     if (fcntl(fd, F_GETFD) >= 0) continue;
     if (open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) == fd) continue;
@@ -60,11 +60,11 @@ static int run_for_agent(const struct rd_options *options, struct rd_error *erro
   return rd_code_status(code);
 }
 
-static int run_by_hand(struct rd_options *options, struct rd_error *error) {
+static int run_standalone(struct rd_options *options, struct rd_error *error) {
   unsigned char key[RD_KEY_BYTES];
   struct rd_key_offer offer = RD_NO_KEY_OFFER;
   struct rd_control *control = NULL;
-  if (make_key(options, key, &offer, error)) control = rd_standalone_create(options, key, &offer, error);
+  if (obtain_key(options, key, &offer, error)) control = rd_standalone_create(options, key, &offer, error);
   if (control == NULL) return rd_code_status(error->code);
   enum rd_code code = run_loop(options, control, rd_standalone_command(control));
   explicit_bzero(key, sizeof key);
@@ -73,8 +73,8 @@ static int run_by_hand(struct rd_options *options, struct rd_error *error) {
   return status;
 }
 
-static bool make_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_key_offer *offer,
-                     struct rd_error *error) {
+static bool obtain_key(struct rd_options *options, unsigned char key[RD_KEY_BYTES], struct rd_key_offer *offer,
+                       struct rd_error *error) {
   if (!read_key(options, error)) return false;
   if (options->key_text[0] == '\0' && !offer_key(options, offer, error)) return false;
   unsigned mistyped = rd_key_words_mistyped(options->key_text);

@@ -16,11 +16,11 @@
 
 #define PRODUCER_MS 1000 // from the end of its reader to its own
 #define KILL_MS 10000
-#define SHORT_KEY_WORDS                                                                                                \
+#define SHORT_KEY_WARNING                                                                                              \
   "a key this short can be guessed from a recording of the connection: rdrecv without KEY generates a strong one"
 
 // What is ordered next, in this command.
-enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_LISTEN_TOO, STEP_COMMAND, STEP_COMMIT, STEP_REST };
+enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_LISTEN_TOO, STEP_COMMAND, STEP_COMMIT, STEP_DONE };
 
 struct standalone {
   struct rd_control control;
@@ -34,11 +34,11 @@ struct standalone {
   bool connected;
   struct rd_child child;
   struct rd_watchdog watchdog; // of the child
-  bool child_told;             // its exit was made a command
+  bool exit_reported;          // its exit was made a command
   int signal_fd;
   int signal;              // that ended the run; 0: none
   struct rd_error failure; // to be ordered as an abort
-  bool release;
+  bool release_due;
 };
 
 static void choose_transports(struct standalone *standalone);
@@ -46,24 +46,24 @@ static bool open_signals(struct standalone *standalone, struct rd_error *error);
 static bool fork_command(struct standalone *standalone, struct rd_error *error);
 static struct pollfd poll_signals(const struct rd_control *control);
 static bool next_command(struct rd_control *control, struct rd_command *command);
-static void take_signals(struct standalone *standalone);
-static bool abort_command(struct standalone *standalone, struct rd_command *command);
-static bool child_command(struct standalone *standalone, struct rd_command *command);
-static bool next_step(struct standalone *standalone, struct rd_command *command);
-static void open_command(const struct standalone *standalone, struct rd_command *command);
-static void file_command(const struct standalone *standalone, struct rd_command *command);
-static void dial_command(const struct standalone *standalone, struct rd_command *command);
-static void listen_command(const struct standalone *standalone, struct rd_command *command, bool is_first);
-static bool start_command(struct standalone *standalone, struct rd_command *command);
-static void emit(struct rd_control *control, const struct rd_event *event);
-static void listening(struct standalone *standalone, const struct rd_event *event);
-static void finished(struct standalone *standalone, enum rd_code code);
+static void read_signals(struct standalone *standalone);
+static bool command_abort(struct standalone *standalone, struct rd_command *command);
+static bool command_after_exit(struct standalone *standalone, struct rd_command *command);
+static bool command_of_step(struct standalone *standalone, struct rd_command *command);
+static void command_open(const struct standalone *standalone, struct rd_command *command);
+static void command_file(const struct standalone *standalone, struct rd_command *command);
+static void command_dial(const struct standalone *standalone, struct rd_command *command);
+static void command_listen(const struct standalone *standalone, struct rd_command *command, bool is_first);
+static bool command_ready(struct standalone *standalone, struct rd_command *command);
+static void handle_event(struct rd_control *control, const struct rd_event *event);
+static void on_listening(struct standalone *standalone, const struct rd_event *event);
+static void on_finished(struct standalone *standalone, enum rd_code code);
 static void end_producer(struct standalone *standalone);
-static int status_of(struct standalone *standalone, enum rd_code code);
+static int exit_status(struct standalone *standalone, enum rd_code code);
 static int consumer_status(struct standalone *standalone);
-static _Noreturn void die_of(int signal);
+static _Noreturn void die_of_signal(int signal);
 
-static const struct rd_control_ops standalone_ops = {poll_signals, next_command, emit};
+static const struct rd_control_ops standalone_ops = {poll_signals, next_command, handle_event};
 
 struct rd_control *rd_standalone_create(const struct rd_options *options, const unsigned char key[RD_KEY_BYTES],
                                         struct rd_key_offer *offer, struct rd_error *error) {
@@ -76,7 +76,7 @@ struct rd_control *rd_standalone_create(const struct rd_options *options, const 
   standalone->watchdog = RD_NO_WATCHDOG;
   standalone->signal_fd = -1;
   rd_display_init(&standalone->display, options);
-  if (options->key_is_short && !options->quiet) rd_display_line(&standalone->display, SHORT_KEY_WORDS);
+  if (options->key_is_short && !options->quiet) rd_display_line(&standalone->display, SHORT_KEY_WARNING);
   const char *bind_host = options->settings.bind_host;
   choose_transports(standalone);
   if ((bind_host[0] == '\0' || rd_tcp_is_here(bind_host, error)) && open_signals(standalone, error) &&
@@ -104,9 +104,9 @@ int rd_standalone_end(struct rd_control *control, enum rd_code code) {
   struct standalone *standalone = (struct standalone *)control;
   // In this command: the signal of an exit is taken before the exit is looked for, never after.
   for (;;) {
-    take_signals(standalone);
+    read_signals(standalone);
     if (standalone->signal != 0) rd_child_signal(&standalone->child, SIGKILL);
-    if (standalone->child.pid <= 0 || rd_child_has_exited(&standalone->child)) return status_of(standalone, code);
+    if (standalone->child.pid <= 0 || rd_child_has_exited(&standalone->child)) return exit_status(standalone, code);
     rd_wait_fd(standalone->signal_fd, POLLIN, -1);
   }
 }
@@ -151,19 +151,19 @@ static struct pollfd poll_signals(const struct rd_control *control) {
 static bool next_command(struct rd_control *control, struct rd_command *command) {
   struct standalone *standalone = (struct standalone *)control;
   if (!control->due) return false;
-  take_signals(standalone);
+  read_signals(standalone);
   *command = (struct rd_command){.fd = -1};
-  if (standalone->release) {
-    standalone->release = false;
+  if (standalone->release_due) {
+    standalone->release_due = false;
     command->type = RD_COMMAND_RELEASE;
     return true;
   }
-  control->due =
-      abort_command(standalone, command) || child_command(standalone, command) || next_step(standalone, command);
+  control->due = command_abort(standalone, command) || command_after_exit(standalone, command) ||
+                 command_of_step(standalone, command);
   return control->due;
 }
 
-static void take_signals(struct standalone *standalone) {
+static void read_signals(struct standalone *standalone) {
   struct signalfd_siginfo info;
   while (read(standalone->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
     if (info.ssi_signo == SIGCHLD || standalone->signal != 0) continue;
@@ -172,7 +172,7 @@ static void take_signals(struct standalone *standalone) {
   }
 }
 
-static bool abort_command(struct standalone *standalone, struct rd_command *command) {
+static bool command_abort(struct standalone *standalone, struct rd_command *command) {
   if (standalone->failure.code == RD_CODE_OK) return false;
   command->type = RD_COMMAND_ABORT;
   command->code = standalone->failure.code;
@@ -182,10 +182,10 @@ static bool abort_command(struct standalone *standalone, struct rd_command *comm
 }
 
 // The producer's exit is the commit, or the abort. A consumer's shows by its pipe.
-static bool child_command(struct standalone *standalone, struct rd_command *command) {
+static bool command_after_exit(struct standalone *standalone, struct rd_command *command) {
   bool runs = standalone->options->role == RD_ROLE_SENDER && standalone->child.go_fd < 0;
-  if (!runs || standalone->child_told || !rd_child_has_exited(&standalone->child)) return false;
-  standalone->child_told = true;
+  if (!runs || standalone->exit_reported || !rd_child_has_exited(&standalone->child)) return false;
+  standalone->exit_reported = true;
   int status = rd_child_status(&standalone->child);
   command->type = status == 0 ? RD_COMMAND_COMMIT : RD_COMMAND_ABORT;
   command->code = RD_CODE_ABORTED;
@@ -196,45 +196,45 @@ static bool child_command(struct standalone *standalone, struct rd_command *comm
   return true;
 }
 
-static bool next_step(struct standalone *standalone, struct rd_command *command) {
+static bool command_of_step(struct standalone *standalone, struct rd_command *command) {
   const struct rd_options *options = standalone->options;
   bool is_sender = options->role == RD_ROLE_SENDER, has_command = options->command != NULL;
   switch (standalone->step) {
   case STEP_OPEN:
     // The command starts when there is a connection.
     standalone->step = has_command ? STEP_CONNECT : STEP_FILE;
-    open_command(standalone, command);
+    command_open(standalone, command);
     return true;
   case STEP_FILE:
     standalone->step = STEP_CONNECT;
-    file_command(standalone, command);
+    command_file(standalone, command);
     return true;
   case STEP_CONNECT:
     standalone->step = !is_sender && standalone->over_rdma && standalone->over_tcp ? STEP_LISTEN_TOO : STEP_COMMAND;
     if (is_sender)
-      dial_command(standalone, command);
+      command_dial(standalone, command);
     else
-      listen_command(standalone, command, true);
+      command_listen(standalone, command, true);
     return true;
   case STEP_LISTEN_TOO:
     standalone->step = STEP_COMMAND;
-    listen_command(standalone, command, false);
+    command_listen(standalone, command, false);
     return true;
   case STEP_COMMAND:
-    if (has_command) return standalone->connected && start_command(standalone, command);
+    if (has_command) return standalone->connected && command_ready(standalone, command);
     standalone->step = STEP_COMMIT;
-    return next_step(standalone, command);
+    return command_of_step(standalone, command);
   case STEP_COMMIT:
-    standalone->step = STEP_REST;
+    standalone->step = STEP_DONE;
     command->type = RD_COMMAND_COMMIT;
     return is_sender;
-  case STEP_REST:
+  case STEP_DONE:
     break;
   }
   return false;
 }
 
-static void open_command(const struct standalone *standalone, struct rd_command *command) {
+static void command_open(const struct standalone *standalone, struct rd_command *command) {
   command->type = RD_COMMAND_OPEN;
   command->settings = standalone->options->settings;
   command->settings.port_low = command->settings.port_high = standalone->options->port;
@@ -242,14 +242,14 @@ static void open_command(const struct standalone *standalone, struct rd_command 
   memcpy(command->settings.key, standalone->key, RD_KEY_BYTES);
 }
 
-static void file_command(const struct standalone *standalone, struct rd_command *command) {
+static void command_file(const struct standalone *standalone, struct rd_command *command) {
   const char *file = standalone->options->file;
   command->type = file != NULL ? RD_COMMAND_FILE : RD_COMMAND_READY;
   command->fd = standalone->options->role == RD_ROLE_SENDER ? STDIN_FILENO : STDOUT_FILENO;
   snprintf(command->path, sizeof command->path, "%s", file != NULL ? file : "");
 }
 
-static void dial_command(const struct standalone *standalone, struct rd_command *command) {
+static void command_dial(const struct standalone *standalone, struct rd_command *command) {
   command->type = RD_COMMAND_DIAL;
   command->address_count = standalone->over_rdma && standalone->over_tcp ? 2 : 1;
   for (size_t i = 0; i < command->address_count; i++) {
@@ -260,7 +260,7 @@ static void dial_command(const struct standalone *standalone, struct rd_command 
 }
 
 // RDMA first, so that whoever tries both finds it; but TCP first where a free port is looked for.
-static void listen_command(const struct standalone *standalone, struct rd_command *command, bool is_first) {
+static void command_listen(const struct standalone *standalone, struct rd_command *command, bool is_first) {
   bool both = standalone->over_rdma && standalone->over_tcp;
   bool rdma_is_first = standalone->options->port != 0;
   command->type = RD_COMMAND_LISTEN;
@@ -268,30 +268,30 @@ static void listen_command(const struct standalone *standalone, struct rd_comman
                                                .port = standalone->port};
 }
 
-static bool start_command(struct standalone *standalone, struct rd_command *command) {
-  standalone->step = STEP_REST;
-  if (!rd_child_run(&standalone->child, &standalone->failure)) return abort_command(standalone, command);
+static bool command_ready(struct standalone *standalone, struct rd_command *command) {
+  standalone->step = STEP_DONE;
+  if (!rd_child_run(&standalone->child, &standalone->failure)) return command_abort(standalone, command);
   command->type = RD_COMMAND_READY;
   command->fd = standalone->child.pipe_fd;
   return true;
 }
 
-static void emit(struct rd_control *control, const struct rd_event *event) {
+static void handle_event(struct rd_control *control, const struct rd_event *event) {
   struct standalone *standalone = (struct standalone *)control;
   control->due = true;
   if (event->type == RD_EVENT_DIAL_FAILED) standalone->failure = *event->error;
   if (event->type == RD_EVENT_LISTENING || event->type == RD_EVENT_LISTEN_FAILED) {
-    listening(standalone, event);
+    on_listening(standalone, event);
     return;
   }
   if (event->type == RD_EVENT_CONNECTED) standalone->connected = true;
   if (event->type == RD_EVENT_END) rd_watchdog_release(&standalone->watchdog);
-  if (event->type == RD_EVENT_FINISHED) finished(standalone, event->error->code);
+  if (event->type == RD_EVENT_FINISHED) on_finished(standalone, event->error->code);
   rd_display_event(&standalone->display, event);
 }
 
 // A free port is told when all listen on it: who hears of it tries RDMA first. Only without TCP must RDMA be.
-static void listening(struct standalone *standalone, const struct rd_event *event) {
+static void on_listening(struct standalone *standalone, const struct rd_event *event) {
   bool failed = event->type == RD_EVENT_LISTEN_FAILED;
   bool goes_on = failed && event->rdma && standalone->over_tcp;
   if (failed && !goes_on) standalone->failure = *event->error;
@@ -307,7 +307,7 @@ static void listening(struct standalone *standalone, const struct rd_event *even
 }
 
 // A consumer is dead before its input ends; a producer is not needed any more.
-static void finished(struct standalone *standalone, enum rd_code code) {
+static void on_finished(struct standalone *standalone, enum rd_code code) {
   bool is_sender = standalone->options->role == RD_ROLE_SENDER;
   rd_child_forget(&standalone->child);
   if (is_sender && code != RD_CODE_OK) end_producer(standalone);
@@ -316,7 +316,7 @@ static void finished(struct standalone *standalone, enum rd_code code) {
     rd_child_wait(&standalone->child, KILL_MS);
   }
   rd_watchdog_release(&standalone->watchdog);
-  standalone->release = true;
+  standalone->release_due = true;
 }
 
 // As in a local pipe; also one that writes nothing, and so would never learn that nobody reads.
@@ -327,13 +327,13 @@ static void end_producer(struct standalone *standalone) {
 }
 
 // A command that ended by itself says how, unless something worse happened than what it did.
-static int status_of(struct standalone *standalone, enum rd_code code) {
+static int exit_status(struct standalone *standalone, enum rd_code code) {
   bool is_sender = standalone->options->role == RD_ROLE_SENDER;
   bool good = code == RD_CODE_OK || code == RD_CODE_CLOSED;
-  if (standalone->signal != 0) die_of(standalone->signal);
-  if (is_sender && standalone->child_told && code == RD_CODE_ABORTED) return rd_child_status(&standalone->child);
+  if (standalone->signal != 0) die_of_signal(standalone->signal);
+  if (is_sender && standalone->exit_reported && code == RD_CODE_ABORTED) return rd_child_status(&standalone->child);
   if (!is_sender && standalone->child.exited && good) return consumer_status(standalone);
-  if (code == RD_CODE_CLOSED) die_of(SIGPIPE);
+  if (code == RD_CODE_CLOSED) die_of_signal(SIGPIPE);
   return rd_code_status(code);
 }
 
@@ -345,7 +345,7 @@ static int consumer_status(struct standalone *standalone) {
   return status;
 }
 
-static _Noreturn void die_of(int signal_number) {
+static _Noreturn void die_of_signal(int signal_number) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, signal_number);

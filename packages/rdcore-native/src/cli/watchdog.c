@@ -52,7 +52,7 @@ static _Noreturn void watch(pid_t leader, int life_fd, int pipe_fd) {
   if (keepalive < 0 || pipe_end < 0 || dup2(keepalive, LIFE_FD) < 0 || dup2(pipe_end, PIPE_FD) < 0) _exit(1);
   close_range(2, ~0U, 0);
   struct rd_reader_process group = rd_reader_process_of(leader);
-  char word;
-  if (rd_read_some(LIFE_FD, &word, 1) != 1) rd_reader_process_kill(&group, KILL_MS);
+  char byte;
+  if (rd_read_some(LIFE_FD, &byte, 1) != 1) rd_reader_process_kill(&group, KILL_MS);
   _exit(0);
 }

@@ -31,7 +31,7 @@ static bool open_hidden(struct rd_atomic_file *atomic_file, mode_t mode);
 static bool make_hidden_name(char *name, size_t bytes);
 static bool take_metadata(struct rd_atomic_file *atomic_file, struct rd_error *error);
 static void remove_hidden(struct rd_atomic_file *atomic_file);
-static bool give_name(struct rd_atomic_file *atomic_file);
+static bool link_hidden(struct rd_atomic_file *atomic_file);
 static bool unwritable(const struct rd_atomic_file *atomic_file, const char *what, struct rd_error *error);
 
 struct rd_atomic_file *rd_atomic_file_open(const struct rd_resolved_path *resolved, const char *path,
@@ -59,7 +59,7 @@ bool rd_atomic_file_commit(struct rd_atomic_file *atomic_file, struct rd_error *
   int directory_fd = atomic_file->directory_fd;
   if (fchmod(atomic_file->fd, atomic_file->mode) < 0) return unwritable(atomic_file, "cannot set the mode of", error);
   if (!rd_make_permanent(atomic_file->fd)) return unwritable(atomic_file, "cannot write", error);
-  if (atomic_file->hidden[0] == '\0' && !give_name(atomic_file))
+  if (atomic_file->hidden[0] == '\0' && !link_hidden(atomic_file))
     return unwritable(atomic_file, "cannot give a name to", error);
   if (renameat(directory_fd, atomic_file->hidden, directory_fd, atomic_file->resolved->name) < 0)
     return unwritable(atomic_file, "cannot replace", error);
@@ -140,7 +140,7 @@ static void remove_hidden(struct rd_atomic_file *atomic_file) {
   atomic_file->hidden[0] = '\0';
 }
 
-static bool give_name(struct rd_atomic_file *atomic_file) {
+static bool link_hidden(struct rd_atomic_file *atomic_file) {
   char link[32];
   snprintf(link, sizeof link, "/proc/self/fd/%d", atomic_file->fd);
   for (int i = 0; i < NAME_TRIES; i++) {

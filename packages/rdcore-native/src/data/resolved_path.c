@@ -13,11 +13,11 @@
 #define OVERFLOW_UID 65534 // stands for every user that this user namespace does not know
 
 static bool walk(struct rd_resolved_path *resolved, char **rest, const char *path, struct rd_error *error);
-static bool take_name(struct rd_resolved_path *resolved, char *rest);
-static int look(const struct rd_resolved_path *resolved, bool is_last);
-static bool follow(struct rd_resolved_path *resolved, int *fd, char **rest);
-static int look_by_kernel(struct rd_resolved_path *resolved);
-static bool is_strangers(const struct rd_resolved_path *resolved, const struct stat *status);
+static bool take_component(struct rd_resolved_path *resolved, char *rest);
+static int open_component(const struct rd_resolved_path *resolved, bool is_last);
+static bool follow_link(struct rd_resolved_path *resolved, int *fd, char **rest);
+static int open_kernel_link(struct rd_resolved_path *resolved);
+static bool belongs_to_stranger(const struct rd_resolved_path *resolved, const struct stat *status);
 static bool refuse(const struct rd_resolved_path *resolved, const struct stat *status, const char *path,
                    struct rd_error *error);
 static bool unwritable(const char *path, struct rd_error *error);
@@ -42,7 +42,7 @@ int rd_resolved_path_open(const struct rd_resolved_path *resolved, int flags) {
   RD_AUTO_CLOSE int fd = openat(resolved->directory_fd, resolved->name, flags | no_link | O_CLOEXEC | O_NOCTTY, 0666);
   struct stat status;
   if (fd < 0 || fstat(fd, &status) < 0) return -1;
-  if (!is_strangers(resolved, &status)) return rd_take_fd(&fd);
+  if (!belongs_to_stranger(resolved, &status)) return rd_take_fd(&fd);
   errno = EACCES;
   return -1;
 }
@@ -50,15 +50,15 @@ int rd_resolved_path_open(const struct rd_resolved_path *resolved, int flags) {
 // A name at a time: each link on the way is seen, and is judged by the directory that holds it.
 static bool walk(struct rd_resolved_path *resolved, char **rest, const char *path, struct rd_error *error) {
   for (int links = 0; links <= LINKS_MOST;) {
-    if (!take_name(resolved, *rest)) return unwritable(path, error);
+    if (!take_component(resolved, *rest)) return unwritable(path, error);
     bool is_last = (*rest)[0] == '\0';
-    RD_AUTO_CLOSE int fd = look(resolved, is_last);
+    RD_AUTO_CLOSE int fd = open_component(resolved, is_last);
     if (fd < 0) return (is_last && errno == ENOENT) || unwritable(path, error);
     if (fstat(fd, &resolved->status) < 0) return unwritable(path, error);
     bool is_link = S_ISLNK(resolved->status.st_mode);
-    if ((is_link || is_last) && is_strangers(resolved, &resolved->status))
+    if ((is_link || is_last) && belongs_to_stranger(resolved, &resolved->status))
       return refuse(resolved, &resolved->status, path, error);
-    if (is_link && !follow(resolved, &fd, rest)) return unwritable(path, error);
+    if (is_link && !follow_link(resolved, &fd, rest)) return unwritable(path, error);
     links += is_link;
     if (fd < 0) continue; // to where the link leads
     resolved->exists = is_last;
@@ -71,7 +71,7 @@ static bool walk(struct rd_resolved_path *resolved, char **rest, const char *pat
 }
 
 // Moves the first name of `rest` to `resolved`.
-static bool take_name(struct rd_resolved_path *resolved, char *rest) {
+static bool take_component(struct rd_resolved_path *resolved, char *rest) {
   const char *name = rest + strspn(rest, "/");
   size_t length = strcspn(name, "/");
   errno = length == 0 ? EISDIR : ENAMETOOLONG;
@@ -84,7 +84,7 @@ static bool take_name(struct rd_resolved_path *resolved, char *rest) {
 }
 
 // Links are not followed. A directory is asked for as one: only then an automounter mounts it.
-static int look(const struct rd_resolved_path *resolved, bool is_last) {
+static int open_component(const struct rd_resolved_path *resolved, bool is_last) {
   int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
   int fd = is_last ? -1 : openat(resolved->directory_fd, resolved->name, flags | O_DIRECTORY);
   bool is_directory = fd >= 0 || (!is_last && errno != ENOTDIR);
@@ -93,12 +93,12 @@ static int look(const struct rd_resolved_path *resolved, bool is_last) {
 
 // Closes *fd, which is the link, and has `rest` go on with what it says; or has *fd be what a link of the kernel's
 // leads to, for which there may be no text that does.
-static bool follow(struct rd_resolved_path *resolved, int *fd, char **rest) {
+static bool follow_link(struct rd_resolved_path *resolved, int *fd, char **rest) {
   char target[PATH_MAX];
   ssize_t length = readlinkat(*fd, "", target, sizeof target - 1);
   rd_cleanup_fd(fd);
   if (length < 0) return false;
-  *fd = look_by_kernel(resolved);
+  *fd = open_kernel_link(resolved);
   if (*fd >= 0) return fstat(*fd, &resolved->status) == 0;
   target[length] = '\0';
   char *joined;
@@ -112,7 +112,7 @@ static bool follow(struct rd_resolved_path *resolved, int *fd, char **rest) {
 }
 
 // Below /proc only. A file is found by its name in its directory all the same, to be replaced there. -1: not so.
-static int look_by_kernel(struct rd_resolved_path *resolved) {
+static int open_kernel_link(struct rd_resolved_path *resolved) {
   struct statfs system;
   struct stat status;
   if (fstatfs(resolved->directory_fd, &system) < 0 || system.f_type != PROC_SUPER_MAGIC) return -1;
@@ -123,7 +123,7 @@ static int look_by_kernel(struct rd_resolved_path *resolved) {
 
 // It lies where others may put things too, and was put there by another user. The directory's owner may do there what
 // he likes in any case.
-static bool is_strangers(const struct rd_resolved_path *resolved, const struct stat *status) {
+static bool belongs_to_stranger(const struct rd_resolved_path *resolved, const struct stat *status) {
   struct stat directory;
   if (fstat(resolved->directory_fd, &directory) < 0) return true;
   bool is_for_all = (directory.st_mode & S_ISVTX) != 0 && (directory.st_mode & (S_IWGRP | S_IWOTH)) != 0;

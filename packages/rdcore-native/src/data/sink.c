@@ -29,7 +29,7 @@ struct rd_sink {
   off_t length_before;
   off_t written;
   size_t unsent_bytes; // to the disk
-  bool settled;        // committed or abandoned
+  bool is_final;       // committed or abandoned
 };
 
 static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count);
@@ -109,20 +109,20 @@ ssize_t rd_sink_write_now(struct rd_sink *sink, const unsigned char *bytes, size
 
 bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error) {
   if (sink->sparse != NULL && !rd_sparse_file_finish(sink->sparse)) return unwritable(sink, error);
-  sink->settled = true;
+  sink->is_final = true;
   rd_cleanup_fd(&sink->now_fd); // whoever reads waits for the last of those who write to be gone
   if (sink->atomic_file != NULL) return rd_atomic_file_commit(sink->atomic_file, error);
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return true; // a fifo that nothing was written to
   bool is_storage = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
   if (!is_storage || rd_make_permanent(sink->fd)) return true;
-  sink->settled = false;
+  sink->is_final = false;
   return unwritable(sink, error);
 }
 
 void rd_sink_abandon(struct rd_sink *sink) {
-  if (sink->settled || !sink->appending) return;
-  sink->settled = true;
+  if (sink->is_final || !sink->appending) return;
+  sink->is_final = true;
   struct stat status;
   // Somebody else may have appended as well: then nothing can be cut off without harm.
   if (fstat(sink->fd, &status) < 0 || status.st_size != sink->length_before + sink->written) return;

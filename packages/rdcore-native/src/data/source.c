@@ -26,7 +26,7 @@ struct rd_source {
 };
 
 static ssize_t read_once(struct rd_source *source, void *bytes, size_t most);
-static size_t pass_hole(struct rd_source *source, size_t most);
+static size_t skip_hole(struct rd_source *source, size_t most);
 static bool open_path(struct rd_source *source, struct rd_error *error);
 static bool open_fifo(struct rd_source *source, const atomic_bool *stop, struct rd_error *error);
 static void measure(struct rd_source *source);
@@ -102,7 +102,7 @@ ssize_t rd_source_read_now(struct rd_source *source, void *bytes, size_t most, s
 }
 
 static ssize_t read_once(struct rd_source *source, void *bytes, size_t most) {
-  size_t zeros = source->tells_holes ? pass_hole(source, most) : 0;
+  size_t zeros = source->tells_holes ? skip_hole(source, most) : 0;
   if (zeros > 0) {
     memset(bytes, 0, zeros);
     return (ssize_t)zeros;
@@ -113,7 +113,7 @@ static ssize_t read_once(struct rd_source *source, void *bytes, size_t most) {
 
 // So much of a hole at the offset, which moves on. To read it through the cache would fill the cache with zeros: 3 s a
 // GiB. 0: there is none, or the file system does not tell.
-static size_t pass_hole(struct rd_source *source, size_t most) {
+static size_t skip_hole(struct rd_source *source, size_t most) {
   off_t at = lseek(source->fd, 0, SEEK_CUR);
   if (at < 0 || at < source->no_hole_before) return 0;
   struct stat status;

@@ -20,7 +20,7 @@ struct rd_sparse_file {
 };
 
 static ssize_t write_some(struct rd_sparse_file *sparse, const unsigned char *bytes, size_t count);
-static bool settle_zeros(struct rd_sparse_file *sparse, bool at_end);
+static bool write_zeros(struct rd_sparse_file *sparse, bool at_end);
 static bool make_hole(struct rd_sparse_file *sparse, size_t bytes);
 
 struct rd_sparse_file *rd_sparse_file_create(int fd) {
@@ -42,12 +42,12 @@ ssize_t rd_sparse_file_write(struct rd_sparse_file *sparse, const unsigned char 
     sparse->zeros += run;
     return (ssize_t)run;
   }
-  if (!settle_zeros(sparse, false)) return -1;
+  if (!write_zeros(sparse, false)) return -1;
   return write_some(sparse, bytes, sparse->takes_holes ? rd_data_at(at, bytes, count) : count);
 }
 
 bool rd_sparse_file_finish(struct rd_sparse_file *sparse) {
-  while (!settle_zeros(sparse, true))
+  while (!write_zeros(sparse, true))
     if (errno != EINTR) return false;
   return sparse->direct == NULL || rd_direct_writer_finish(sparse->direct);
 }
@@ -71,7 +71,7 @@ static ssize_t write_some(struct rd_sparse_file *sparse, const unsigned char *by
 }
 
 // As a hole, but for what is no whole block of it; or as zeros. False, with errno: not all of them.
-static bool settle_zeros(struct rd_sparse_file *sparse, bool at_end) {
+static bool write_zeros(struct rd_sparse_file *sparse, bool at_end) {
   static const unsigned char zeros[RD_BLOCK_BYTES];
   while (sparse->zeros > 0) {
     size_t before_block = (size_t)(-(uint64_t)sparse->written % RD_BLOCK_BYTES);

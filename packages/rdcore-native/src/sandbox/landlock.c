@@ -54,13 +54,13 @@ struct rule {
   int32_t fd;
 } __attribute__((packed));
 
-struct place {
+struct grant {
   const char *path;
   uint64_t rights;
 };
 
 // Libraries that are opened when they are needed, what tells names from addresses, and what the kernel tells of itself.
-static const struct place places[] = {
+static const struct grant grants[] = {
     {"/proc/self", READ},
     {"/dev/null", READ | WRITE_FILE},
 #ifndef RD_STATIC
@@ -92,18 +92,18 @@ static void allow_library_path(int ruleset_fd, uint64_t known);
 static void allow(int ruleset_fd, uint64_t known, const char *path, uint64_t rights);
 static void allow_fd(int ruleset_fd, uint64_t known, int fd, uint64_t rights);
 
-bool rd_landlock_raise(bool is_alone) {
+bool rd_landlock_restrict_process(bool is_alone) {
   uint64_t known;
   RD_AUTO_CLOSE int ruleset_fd = make_ruleset(NEVER, SCOPE_ABSTRACT_SOCKETS | (is_alone ? SCOPE_SIGNALS : 0), &known);
   return ruleset_fd >= 0 && enforce(ruleset_fd);
 }
 
-bool rd_landlock_close(const struct rd_landlock *landlock) {
+bool rd_landlock_restrict_files(const struct rd_landlock *landlock) {
   uint64_t known;
   RD_AUTO_CLOSE int ruleset_fd = make_ruleset(READ | CHANGE | IOCTL_DEV, 0, &known);
   if (ruleset_fd < 0) return false;
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-    allow(ruleset_fd, known, places[i].path, places[i].rights);
+  for (size_t i = 0; i < sizeof grants / sizeof *grants; i++)
+    allow(ruleset_fd, known, grants[i].path, grants[i].rights);
   if (landlock->rdma) {
     allow(ruleset_fd, known, "/dev/infiniband", READ | WRITE_FILE | IOCTL_DEV);
     allow_library_path(ruleset_fd, known);

@@ -14,9 +14,9 @@ struct rd_landlock {
 
 // No program is started, no directory, device, socket or link made, no abstract socket of somebody else's used; with
 // `is_alone` no other process is sent a signal. False: this kernel has no Landlock.
-bool rd_landlock_raise(bool is_alone);
+bool rd_landlock_restrict_process(bool is_alone);
 
 // Nothing else is read but what libraries need, nothing else written. False: this kernel has no Landlock.
-bool rd_landlock_close(const struct rd_landlock *landlock);
+bool rd_landlock_restrict_files(const struct rd_landlock *landlock);
 
 #endif

@@ -13,7 +13,7 @@ void rd_sandbox_enter(const struct rd_syscall_profile *profile) {
   // Where there is no device now, none is used later.
   own.rdma = over_rdma = profile->rdma && access(RD_RDMA_FOLDER, F_OK) == 0;
   entered = true;
-  rd_landlock_raise(!own.kills && own.group <= 0);
+  rd_landlock_restrict_process(!own.kills && own.group <= 0);
   // A command's input or output is a pipe that is there.
   if (own.group > 0) rd_sandbox_close(NULL, -1);
   rd_syscall_filter_install(&own);
@@ -22,5 +22,5 @@ void rd_sandbox_enter(const struct rd_syscall_profile *profile) {
 void rd_sandbox_close(const char *path, int directory_fd) {
   if (!entered) return;
   entered = false;
-  rd_landlock_close(&(struct rd_landlock){.path = path, .directory_fd = directory_fd, .rdma = over_rdma});
+  rd_landlock_restrict_files(&(struct rd_landlock){.path = path, .directory_fd = directory_fd, .rdma = over_rdma});
 }

@@ -154,13 +154,13 @@ static void check_threads(struct filter *filter);
 static void check_sockets(struct filter *filter);
 static void check_ioctls(struct filter *filter, bool rdma);
 static void check_signals(struct filter *filter, const struct rd_syscall_profile *profile);
-static size_t begin(struct filter *filter, uint32_t value);
-static void end(struct filter *filter, size_t begun);
+static size_t begin_case(struct filter *filter, uint32_t value);
+static void end_case(struct filter *filter, size_t begun);
 static void load(struct filter *filter, unsigned argument, bool high_half);
 static void unless_equal(struct filter *filter, uint32_t value, uint32_t result);
 static void when_equal(struct filter *filter, uint32_t value, uint32_t result);
-static void give(struct filter *filter, uint32_t result);
-static void put(struct filter *filter, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value);
+static void return_result(struct filter *filter, uint32_t result);
+static void append(struct filter *filter, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value);
 
 #define REFUSED (SECCOMP_RET_ERRNO | EPERM)
 #define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
@@ -190,125 +190,125 @@ static void write_filter(struct filter *filter, const struct rd_syscall_profile 
   for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++)
     when_equal(filter, (uint32_t)hostile[i], SECCOMP_RET_KILL_PROCESS);
   // The C library then does without, as on an older kernel.
-  give(filter, UNKNOWN);
+  return_result(filter, UNKNOWN);
 }
 
 // The numbers are those of one processor. Leaves the number of the call.
 static void check_processor(struct filter *filter) {
-  put(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
+  append(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
   unless_equal(filter, ARCHITECTURE, SECCOMP_RET_KILL_PROCESS);
-  put(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
-  put(filter, BPF_JMP | BPF_JGE | BPF_K, 0, 1, X32_BIT);
-  give(filter, SECCOMP_RET_KILL_PROCESS);
+  append(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
+  append(filter, BPF_JMP | BPF_JGE | BPF_K, 0, 1, X32_BIT);
+  return_result(filter, SECCOMP_RET_KILL_PROCESS);
 }
 
 // Nothing is both written and run.
 static void check_memory(struct filter *filter) {
   static const int calls[] = {SYS_mmap, SYS_mprotect};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-    size_t call = begin(filter, (uint32_t)calls[i]);
+    size_t call = begin_case(filter, (uint32_t)calls[i]);
     load(filter, 2, false);
-    put(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, PROT_WRITE | PROT_EXEC);
+    append(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, PROT_WRITE | PROT_EXEC);
     when_equal(filter, PROT_WRITE | PROT_EXEC, REFUSED);
-    give(filter, SECCOMP_RET_ALLOW);
-    end(filter, call);
+    return_result(filter, SECCOMP_RET_ALLOW);
+    end_case(filter, call);
   }
 }
 
 // Of clone3 a filter cannot see the flags: it is unknown, and the C library takes clone.
 static void check_threads(struct filter *filter) {
-  size_t call = begin(filter, SYS_clone);
+  size_t call = begin_case(filter, SYS_clone);
   load(filter, 0, false);
-  put(filter, BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_A_THREAD);
-  give(filter, SECCOMP_RET_ALLOW);
-  give(filter, REFUSED);
-  end(filter, call);
+  append(filter, BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_A_THREAD);
+  return_result(filter, SECCOMP_RET_ALLOW);
+  return_result(filter, REFUSED);
+  end_case(filter, call);
   // Limits may be read; what is dumpable stays as it is.
-  call = begin(filter, SYS_prlimit64);
+  call = begin_case(filter, SYS_prlimit64);
   for (unsigned half = 0; half < 2; half++) {
     load(filter, 2, half != 0);
     unless_equal(filter, 0, REFUSED);
   }
-  give(filter, SECCOMP_RET_ALLOW);
-  end(filter, call);
-  call = begin(filter, SYS_prctl);
+  return_result(filter, SECCOMP_RET_ALLOW);
+  end_case(filter, call);
+  call = begin_case(filter, SYS_prctl);
   load(filter, 0, false);
   when_equal(filter, PR_SET_NAME, SECCOMP_RET_ALLOW);
   when_equal(filter, PR_GET_DUMPABLE, SECCOMP_RET_ALLOW);
   when_equal(filter, PR_SET_VMA, SECCOMP_RET_ALLOW);
   when_equal(filter, PR_SET_NO_NEW_PRIVS, SECCOMP_RET_ALLOW);
-  give(filter, REFUSED);
-  end(filter, call);
+  return_result(filter, REFUSED);
+  end_case(filter, call);
 }
 
 // Streams, the questions and answers of name servers, local sockets, and what tells of interfaces and of RDMA.
 static void check_sockets(struct filter *filter) {
   static const uint32_t internet[] = {AF_INET, AF_INET6};
-  size_t call = begin(filter, SYS_socket);
+  size_t call = begin_case(filter, SYS_socket);
   load(filter, 0, false);
   when_equal(filter, AF_UNIX, SECCOMP_RET_ALLOW);
   for (size_t i = 0; i < sizeof internet / sizeof *internet; i++) {
-    size_t family = begin(filter, internet[i]);
+    size_t family = begin_case(filter, internet[i]);
     load(filter, 1, false);
-    put(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, SOCKET_KINDS);
+    append(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, SOCKET_KINDS);
     when_equal(filter, SOCK_STREAM, SECCOMP_RET_ALLOW);
     when_equal(filter, SOCK_DGRAM, SECCOMP_RET_ALLOW);
-    give(filter, REFUSED);
-    end(filter, family);
+    return_result(filter, REFUSED);
+    end_case(filter, family);
   }
-  size_t netlink = begin(filter, AF_NETLINK);
+  size_t netlink = begin_case(filter, AF_NETLINK);
   load(filter, 2, false);
   when_equal(filter, NETLINK_ROUTE, SECCOMP_RET_ALLOW);
   when_equal(filter, NETLINK_RDMA, SECCOMP_RET_ALLOW);
-  give(filter, REFUSED);
-  end(filter, netlink);
-  give(filter, REFUSED);
-  end(filter, call);
+  return_result(filter, REFUSED);
+  end_case(filter, netlink);
+  return_result(filter, REFUSED);
+  end_case(filter, call);
 }
 
 // None that writes to a terminal as if somebody typed there.
 static void check_ioctls(struct filter *filter, bool rdma) {
-  size_t call = begin(filter, SYS_ioctl);
+  size_t call = begin_case(filter, SYS_ioctl);
   load(filter, 1, false);
   for (size_t i = 0; i < sizeof ioctls / sizeof *ioctls; i++) when_equal(filter, ioctls[i], SECCOMP_RET_ALLOW);
   if (rdma) {
-    put(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xff00u);
+    append(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xff00u);
     when_equal(filter, RDMA_IOCTLS, SECCOMP_RET_ALLOW);
   }
-  give(filter, REFUSED);
-  end(filter, call);
+  return_result(filter, REFUSED);
+  end_case(filter, call);
 }
 
 // To ourselves, and to whom the profile says.
 static void check_signals(struct filter *filter, const struct rd_syscall_profile *profile) {
-  size_t call = begin(filter, SYS_tgkill);
+  size_t call = begin_case(filter, SYS_tgkill);
   load(filter, 0, false);
   when_equal(filter, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
-  give(filter, REFUSED);
-  end(filter, call);
-  call = begin(filter, SYS_pidfd_send_signal); // is it still there?
+  return_result(filter, REFUSED);
+  end_case(filter, call);
+  call = begin_case(filter, SYS_pidfd_send_signal); // is it still there?
   load(filter, 1, false);
   when_equal(filter, 0, SECCOMP_RET_ALLOW);
   if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
-  give(filter, REFUSED);
-  end(filter, call);
-  call = begin(filter, SYS_kill);
+  return_result(filter, REFUSED);
+  end_case(filter, call);
+  call = begin_case(filter, SYS_kill);
   load(filter, 0, false);
   when_equal(filter, (uint32_t)-1, REFUSED); // everybody
   if (profile->group > 0) when_equal(filter, (uint32_t)-profile->group, SECCOMP_RET_ALLOW);
   load(filter, 1, false);
   if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
-  give(filter, REFUSED);
-  end(filter, call);
+  return_result(filter, REFUSED);
+  end_case(filter, call);
 }
 
 // What follows, up to end(), is for this value of what was loaded last. It loads other things, and returns.
-static size_t begin(struct filter *filter, uint32_t value) {
-  put(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, value);
+static size_t begin_case(struct filter *filter, uint32_t value) {
+  append(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, value);
   return filter->count - 1;
 }
 
-static void end(struct filter *filter, size_t begun) {
+static void end_case(struct filter *filter, size_t begun) {
   filter->code[begun].jf = (uint8_t)(filter->count - begun - 1);
 }
 
@@ -316,25 +316,25 @@ static void end(struct filter *filter, size_t begun) {
 static void load(struct filter *filter, unsigned argument, bool high_half) {
   bool is_second = high_half == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
   size_t at = offsetof(struct seccomp_data, args) + 8 * argument + (is_second ? 4 : 0);
-  put(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)at);
+  append(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)at);
 }
 
 static void unless_equal(struct filter *filter, uint32_t value, uint32_t result) {
-  put(filter, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, value);
-  give(filter, result);
+  append(filter, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, value);
+  return_result(filter, result);
 }
 
 static void when_equal(struct filter *filter, uint32_t value, uint32_t result) {
-  put(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value);
-  give(filter, result);
+  append(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value);
+  return_result(filter, result);
 }
 
-static void give(struct filter *filter, uint32_t result) {
-  put(filter, BPF_RET | BPF_K, 0, 0, result);
+static void return_result(struct filter *filter, uint32_t result) {
+  append(filter, BPF_RET | BPF_K, 0, 0, result);
 }
 
 // A filter that is cut off has no last answer: no kernel takes it, which the suite notices.
-static void put(struct filter *filter, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value) {
+static void append(struct filter *filter, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value) {
   if (filter->count == INSTRUCTIONS_MOST) return;
   filter->code[filter->count++] = (struct sock_filter){code, if_true, if_false, value};
 }
