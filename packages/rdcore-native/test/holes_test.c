@@ -5,7 +5,6 @@
 #include "data/source.h"
 
 #include "data/page_cache.h"
-#include "data/zeros.h"
 #include "stream_files.h"
 #include "test.h"
 
