@@ -16,14 +16,14 @@ export interface BenchInput {
   readonly from: HostRef;
   readonly to: HostRef;
   readonly rounds: number;
-  /** Of every stream; undefined: what takes each method some two seconds. */
+  /** Of every stream; undefined: as many as take each method some two seconds. */
   readonly bytes: number | undefined;
   readonly settings: Settings;
   readonly installation: Installation;
 }
 
 /**
- * Measures what lies between two hosts: RDMA where both can, TCP in clear and encrypted, and ssh, in rounds of all of them.
+ * Measures two hosts: RDMA where both can, TCP in clear and encrypted, and ssh, in rounds of all of them.
  * @throws RdpipeError when a host cannot be reached; the signal's reason.
  */
 export async function bench(input: BenchInput, watcher: Watcher, signal: AbortSignal): Promise<Benchmark> {
@@ -121,7 +121,7 @@ function bytesFor({ bytesPerSecond }: Sample): number {
   return Math.round(bytes / 1024 ** 2) * 1024 ** 2;
 }
 
-/** What cannot be is no failure, unless it was asked for. */
+/** A method that is not available is a failure only if it was asked for. */
 async function findRdpipe(name: RdpipeMethod, context: Context): Promise<Method | Unavailable> {
   const { from, to } = context;
   const settings = methodSettings(context.settings, name);
@@ -146,7 +146,7 @@ async function findRdpipe(name: RdpipeMethod, context: Context): Promise<Method 
 /** From host to host where that works, else through this machine. */
 async function findSsh(context: Context): Promise<Method | Unavailable> {
   const { from, to, settings } = context;
-  // Nobody logs in on this machine.
+  // This machine needs no login.
   const direct = to.name === '' ? THIS_MACHINE : from;
   const refused = await tryLogin(context, { at: direct, from, to, settings });
   if (refused === undefined) return sshMethod(context, { at: direct, from, to, settings }, `ssh of ${direct.label}`);
@@ -158,7 +158,7 @@ async function findSsh(context: Context): Promise<Method | Unavailable> {
   return sshMethod(context, through, `ssh through this machine (${refusal})`);
 }
 
-/** Why not, in words of ssh. */
+/** Why the login failed, in ssh's words; undefined: it works. */
 async function tryLogin(context: Context, route: SshRoute): Promise<string | undefined> {
   const { report, stderr } = await runAlone(context, route.at, loginCommand(route));
   if (report.status === 0) return undefined;
@@ -180,7 +180,7 @@ function sshMethod(context: Context, route: SshRoute, carrier: string): Method {
 
 const STDERR_MOST_CHARACTERS = 64 * 1024;
 
-/** A command on one host, and what it said. */
+/** Runs a command on one host and returns its report and its standard error. */
 async function runAlone(context: Context, host: HostRef, command: string) {
   let stderr = '';
   const listen = (event: RunEvent) => {

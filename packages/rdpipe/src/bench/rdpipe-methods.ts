@@ -7,14 +7,14 @@ import { forMeasuring, type Settings } from '../model/settings.ts';
 
 export type RdpipeMethod = Exclude<MethodName, 'ssh'>;
 
-/** What --transport leaves. */
+/** The methods that --transport allows. */
 export function rdpipeMethods(transport: Settings['transport']): readonly RdpipeMethod[] {
   const tcp = ['tcp', 'tcp encrypted'] as const;
   if (transport === 'auto') return ['rdma', ...tcp];
   return transport === 'rdma' ? ['rdma'] : tcp;
 }
 
-/** Of what is done to the stream, only what makes the method. */
+/** Only the settings of the stream that make the method. */
 export function methodSettings(settings: Settings, method: RdpipeMethod): Settings {
   return {
     ...forMeasuring(settings),

@@ -1,7 +1,7 @@
 /** The benchmark method of ssh: the same stream, sent as a user without rdpipe would send it. Pure.
  *
- * From host to host where the first may log in on the second without a question, else through this machine. It is the command
- * of an ordinary run, which ends every process that it starts.
+ * From host to host where the first may log in on the second without a question, else through this machine. It is the
+ * command of an ordinary run, which ends every process that it starts.
  */
 import type { Sample } from '../model/benchmark.ts';
 import { RdpipeError } from '../model/errors.ts';
@@ -26,7 +26,7 @@ export function loginCommand(route: SshRoute): string {
     .join(' && ');
 }
 
-/** Sends `bytes`, and says on its standard error when they came and what they took. */
+/** Sends `bytes`, and prints on its standard error when they arrived and how long they took. */
 export function streamCommand(route: SshRoute, bytes: number): string {
   const { at, from, to } = route;
   const source = isSame(from, at) ? `head -c ${bytes} /dev/zero` : remote(route, from, sendScript(bytes));
@@ -39,9 +39,9 @@ export function streamCommand(route: SshRoute, bytes: number): string {
 }
 
 /**
- * @param stderr all that the command said
+ * @param stderr the whole standard error of the command
  * @param stageCpuS of everything that ran where ssh was run
- * @throws RdpipeError when it did not say what it should have.
+ * @throws RdpipeError when its times are missing.
  */
 export function readSshSample(stderr: string, route: SshRoute, bytes: number, stageCpuS: number): Sample {
   const wordsOf = (what: string) => stderr.match(new RegExp(`^${MARK} ${what} (.*)$`, 'm'))?.[1]?.split(' ') ?? [];
@@ -70,7 +70,7 @@ export function readSshSample(stderr: string, route: SshRoute, bytes: number, st
 /** Begins the lines that are ours. */
 const MARK = 'rdpipe-bench';
 
-/** Nothing is asked, remembered or shared; nobody's configuration runs or forwards anything else. */
+/** No question, no new known host, no shared connection; no configuration runs or forwards anything else. */
 const OPTIONS = [
   'BatchMode=yes',
   'StrictHostKeyChecking=yes',
@@ -83,7 +83,10 @@ const OPTIONS = [
   'RequestTTY=no',
 ];
 
-/** No apostrophes in scripts: they stand between such, for every login shell. Times are hundredths of seconds, wherever there is Linux. */
+/**
+ * No apostrophes in scripts: they stand between such, for every login shell. Times are hundredths of seconds, wherever
+ * there is Linux.
+ */
 const COUNT = (end: string) =>
   `echo "${MARK} ${end} $(getconf CLK_TCK 2>/dev/null || echo 100)" >&2; sed "s/^/${MARK} ${end}-stat /" /proc/$PPID/stat /proc/$$/stat >&2`;
 const RECEIVE_SCRIPT = `head -c 1 >/dev/null; read a _ < /proc/uptime; cat >/dev/null; read b _ < /proc/uptime; echo "${MARK} took $a $b" >&2; ${COUNT('to')}`;
@@ -92,7 +95,7 @@ function sendScript(bytes: number): string {
   return `head -c ${bytes} /dev/zero; ${COUNT('from')}`;
 }
 
-/** Whatever shell the login gives, `sh` takes its place: its parent is the server then. */
+/** `sh` replaces the login shell, so that its parent is the server. */
 function remote(route: SshRoute, host: HostRef, script: string): string {
   return ssh(route, host, `exec sh -c '${script}'`);
 }

@@ -14,7 +14,7 @@ import { failedProbe, judgeProbe, type ProbeResult, probePipeline, probeSettings
 import type { Pair } from './subjects.ts';
 
 /**
- * What joins two hosts: by what they say of their networks, then by data that is moved.
+ * Examines the connection of two hosts: by the networks that they report, then by data that is moved.
  * @throws the signal's reason, nothing else
  */
 export async function examinePair(

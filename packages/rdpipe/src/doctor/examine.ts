@@ -25,7 +25,7 @@ export interface DoctorWatcher extends Watcher {
 }
 
 /**
- * Looks at every host and at every two neighbours, which move data for a second each way. What is wrong is found, not thrown.
+ * Examines every host and every two neighbours, which move data for a second each way. Problems are findings.
  * @throws RdpipeError when rdpipe itself cannot; the signal's reason.
  */
 export async function examine(input: DoctorInput, watcher: DoctorWatcher, signal: AbortSignal): Promise<Examination> {
@@ -34,7 +34,7 @@ export async function examine(input: DoctorInput, watcher: DoctorWatcher, signal
   const subjects = chooseSubjects(input.hosts, { transport, bufferBytes });
   const hosts = subjects.hosts.map(({ host }) => host);
   watcher.doing(`connecting to ${hosts.map(({ label }) => label).join(', ')}`);
-  // A login that is not made cannot be looked at.
+  // A persistent connection would skip the login, which is to be examined.
   const wanted = { ...sessionSettings(settings), persistS: 0, ...installation, emit: watcher.emit, signal };
   const sessions = await trySessions(hosts, wanted, controllingTerminal());
   try {

@@ -5,7 +5,7 @@ import type { AgentHello } from '../model/protocol.ts';
 import type { Settings } from '../model/settings.ts';
 import type { HostSession } from '../session/host-session.ts';
 
-/** Something that could not be done, in rdpipe's words. */
+/** An operation that failed, with rdpipe's message. */
 export interface Trouble {
   /** Undefined: a failure of another kind. */
   readonly code: SessionErrorCode | undefined;
@@ -14,27 +14,27 @@ export interface Trouble {
 
 export interface HostFacts {
   readonly label: string;
-  /** What follows is known only of a host that was reached. */
+  /** The facts from here on are known only of a host that was reached. */
   readonly ssh: (Pick<HostSession, 'took'> & { readonly client: HostSession['kind'] }) | Trouble;
   readonly session: SessionId | undefined;
   readonly hello: AgentHello | Trouble | undefined;
-  /** What the agent took from the login shell's start to its hello. */
+  /** The time from the login shell's start to the agent's hello. */
   readonly agentStartMs: number | undefined;
   readonly system: SystemFacts | Trouble | undefined;
 }
 
-/** What the hello does not tell; null: the host does not say. */
+/** Facts that the hello lacks; null: unknown. */
 export interface SystemFacts {
   readonly agentFolder: string | null;
   /** `dynamic`: rdsend and rdrecv may use the host's libraries. */
   readonly programs: 'dynamic' | 'static' | null;
   readonly pipeMostBytes: number | null;
-  /** What one user's pipes may hold in all before new ones are small; 0: no limit. */
+  /** Pages that one user's pipes may hold in all before new ones are small; 0: no limit. */
   readonly pipeUserPages: number | null;
   /** By name; `all` counts for every interface. */
   readonly interfaces: ReadonlyMap<string, InterfaceSettings>;
   readonly cache: CacheFacts | null;
-  /** What `sudo -n true` said; null: not asked. */
+  /** The result of `sudo -n true`; null: not run. */
   readonly sudo: { readonly ok: boolean; readonly words: string } | null;
 }
 
@@ -53,7 +53,7 @@ export interface CacheFacts {
   readonly noexec: boolean;
 }
 
-/** What is to be checked for. */
+/** The requirements to check for. */
 export interface Wanted {
   readonly transport: Settings['transport'];
   readonly bufferBytes: number;

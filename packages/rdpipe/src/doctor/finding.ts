@@ -14,7 +14,7 @@ export function fail(check: string, found: string, fix: string): Finding {
   return { check, result: 'fail', found, fix };
 }
 
-/** What keeps a hop from RDMA is a failure only for who insists on it: others have TCP. */
+/** A missing requirement of RDMA is a failure only with --transport rdma: otherwise hops use TCP. */
 export function withoutRdma(wanted: Wanted, check: string, found: string, fix: string): Finding {
   return wanted.transport === 'rdma' ? fail(check, found, fix) : warn(check, `${found}: hops use TCP`, fix);
 }

@@ -17,7 +17,7 @@ export interface GatherContext {
 }
 
 /**
- * What a host that was tried tells of itself, by an agent and by a script.
+ * Gathers the facts of a host that was tried, by an agent and by a script.
  * @throws the signal's reason, nothing else
  */
 export async function gatherFacts(attempt: Attempt, context: GatherContext): Promise<HostFacts> {
@@ -42,7 +42,7 @@ export async function gatherFacts(attempt: Attempt, context: GatherContext): Pro
 
 const UNREACHED = { session: undefined, hello: undefined, agentStartMs: undefined, system: undefined };
 
-/** Whatever else such a shell were asked, its answer would be the same. */
+/** Such a shell would answer any other command in the same way. */
 function isWithoutShell(hello: HostFacts['hello']): boolean {
   return isTrouble(hello) && (hello.code === 'slow_shell' || hello.code === 'no_shell');
 }

@@ -5,7 +5,7 @@ import { checkPipes, checkSharedSubnets } from './kernel-checks.ts';
 import { checkRdma } from './rdma-checks.ts';
 import { checkAgent, checkDisk, checkSsh, checkSudo, checkSystem } from './session-checks.ts';
 
-/** A check says nothing of what was not asked for, or is not known because an earlier one failed. */
+/** A check finds nothing about facts that were not requested, or are unknown because an earlier one failed. */
 type HostCheck = (facts: HostFacts, wanted: Wanted) => readonly Finding[];
 
 const CHECKS: readonly HostCheck[] = [

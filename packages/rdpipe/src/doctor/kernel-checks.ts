@@ -6,7 +6,7 @@ import type { HostAddress } from '../model/protocol.ts';
 import { type HostFacts, type InterfaceSettings, known, type SystemFacts } from './facts.ts';
 import { ok, warn } from './finding.ts';
 
-/** What rdstage asks for. */
+/** The size that rdstage requests. */
 const PIPE_BYTES = 1024 * 1024;
 const PAGE_BYTES = 4096;
 /** Fewer pipes of full size than a few pipelines have. */
@@ -30,7 +30,7 @@ export function checkPipes({ hello, system }: HostFacts): readonly Finding[] {
   return [ok('pipes', most)];
 }
 
-/** A host that answers for one interface's address at another sends data where nobody expects it. */
+/** A host that answers for one interface's address at another gets data over the wrong interface. */
 export function checkSharedSubnets({ hello, system }: HostFacts): readonly Finding[] {
   const facts = known(system);
   const groups = subnetsOfSeveral(known(hello)?.addresses ?? []);

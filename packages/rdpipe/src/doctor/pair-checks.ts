@@ -14,7 +14,7 @@ export function checkPair(from: Place, to: Place, wanted: Wanted): readonly Find
   return [checkNetwork(pairs), ...checkMtus(pairs, from, to, wanted), ...checkRdmaRoute(from, to, wanted)];
 }
 
-/** What is to be measured between the two: RDMA first, where there is a route for it. */
+/** The transports to measure between the two: RDMA first, where there is a route for it. */
 export function transportsBetween(from: Place, to: Place, { transport }: Wanted): readonly Transport[] {
   const rdma = transport !== 'tcp' && rdmaCandidates(from, to).length > 0 ? (['rdma'] as const) : [];
   return transport === 'rdma' ? rdma : [...rdma, 'tcp'];
@@ -46,7 +46,7 @@ function checkMtu(pair: AddressPair, from: Place, to: Place, wanted: Wanted): Fi
   return isRdma ? fail('mtu', found, fix) : warn('mtu', found, fix);
 }
 
-/** Follows from the interfaces' MTU, unless somebody set it otherwise. */
+/** Follows from the interfaces' MTU, unless it was set otherwise. */
 function checkPathMtu(pair: AddressPair, from: Place, to: Place): readonly Finding[] {
   const [a, b] = [portOf(pair.from, from), portOf(pair.to, to)];
   if (a?.mtu == null || b?.mtu == null || a.mtu === b.mtu) return [];

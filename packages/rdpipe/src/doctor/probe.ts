@@ -8,7 +8,7 @@ import type { HopReport, Report } from '../model/report.ts';
 import { forMeasuring, type Settings } from '../model/settings.ts';
 import { fail, ok, warn } from './finding.ts';
 
-/** timeout(1) says so when the second is over. */
+/** The exit status of timeout(1) when the second is over. */
 const TIMED_OUT = 124;
 /** Enough for what is on its way when the second is over, over the slowest link. */
 const LONGEST_MS = 60_000;
@@ -35,7 +35,9 @@ export interface ProbeResult {
   readonly measured: Measurement | undefined;
 }
 
-/** What a probe's report says. A hop that connected by another candidate than the first has met a firewall. */
+/**
+ * Turns a probe's report into a finding. A hop that connected by another candidate than the first has met a firewall.
+ */
 export function judgeProbe(transport: Transport, ends: ProbeEnds, report: Report): ProbeResult {
   const check = checkName(transport, ends);
   const hop = report.hops.find(({ link }) => link === 1);
@@ -74,7 +76,7 @@ function measurementOf(transport: Transport, { from, to, hellos }: ProbeEnds, ho
   return { from, to, transport, bytesPerSecond: hop.bytesPerSecond, rttUs: hop.rttUs, nominalMbps: nominalOfBoth };
 }
 
-/** What the interface or port of an address is made for. `place` is `10.0.0.1:40123` or `[2001:db8::1]:40123`. */
+/** The nominal rate of the interface or port of an address. `place` is `10.0.0.1:40123` or `[2001:db8::1]:40123`. */
 function nominalMbps(transport: Transport, { addresses, rdma }: AgentHello, place: string | null): number | null {
   const host = place?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   const entry = addresses.find(({ address }) => address === host);

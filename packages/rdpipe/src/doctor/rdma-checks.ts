@@ -39,7 +39,7 @@ function checkPort(port: RdmaPort, hello: AgentHello, wanted: Wanted): Finding {
   return ok(check, found);
 }
 
-/** What an active port needs, and gets from an address of its interface. */
+/** What an active port lacks, which an address of its interface would give it. */
 function lackOf({ gids, interface: name }: RdmaPort, { addresses }: AgentHello): string | undefined {
   if (gids.length === 0) return 'no usable GID';
   return addresses.some((entry) => entry.interface === name && entry.up) ? undefined : 'no address leads to it';
@@ -87,7 +87,7 @@ function checkLibraries({ rdma, rdma_lacks }: AgentHello): readonly Finding[] {
   return [fail('rdma libraries', rdma_lacks, fix)];
 }
 
-/** What a connection locks beside its window, and the least it can work with. */
+/** The memory that a connection locks beside its window, and the least that it can work with. */
 const ASIDE_BYTES = 2 * 1024 * 1024;
 const LEAST_BYTES = 3 * 1024 * 1024;
 

@@ -60,12 +60,12 @@ function agentFix(code: SessionErrorCode | undefined, label: string): string {
   }
 }
 
-/** Each version has a folder of its own, named by a digest that tells a person nothing. */
+/** Each version has a folder of its own, named by a digest that means nothing to people. */
 function withoutDigest(folder: string): string {
   return folder.replace(/\/[0-9a-f]{64}$/, '');
 }
 
-/** Without these facts nothing is said of disk, pipes and interfaces. */
+/** Without these facts disk, pipes and interfaces are not checked. */
 export function checkSystem({ system }: HostFacts): readonly Finding[] {
   if (!isTrouble(system)) return [];
   return [fail('system', system.message, 'check that a script runs there: echo uptime | ssh HOST sh')];

@@ -21,8 +21,8 @@ export interface Subjects {
 const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
 
 /**
- * Every host once, and every two that are neighbours. A host alone is looked at together with this machine, of which
- * nobody asked for RDMA.
+ * Every host once, and every two that are neighbours. A host alone is examined together with this machine, for which
+ * RDMA was not requested.
  */
 export function chooseSubjects(written: readonly HostRef[], wanted: Wanted): Subjects {
   const hosts = [...new Map(written.map((host) => [host.label, host])).values()];

@@ -134,7 +134,7 @@ function cacheOf(value: string | undefined, folder: string | undefined): CacheFa
   };
 }
 
-/** Of what sudo says. */
+/** Of sudo's message. */
 const WORDS_MAX = 200;
 
 function sudoOf(value: string | undefined): SystemFacts['sudo'] {

@@ -10,7 +10,7 @@ import { type Lease, watchLease } from './lease.ts';
 import { closedError, type LineChannel } from './line-channel.ts';
 import { LineTooLongError } from './lines.ts';
 
-/** Far more than all that is ever said to an agent at once: one that lets so much wait reads nothing. */
+/** Far more than is ever sent to an agent at once: one with so much unread does not read. */
 const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /** The agent behind a channel whose hello has been received. */
@@ -28,7 +28,7 @@ export function createAgent(
   };
   const lease = watchLease(leaseMs, {
     ping: () => write({ op: 'ping' }),
-    // Its end makes the lines end, and so whoever waits for the next one.
+    // The end of the channel ends its lines, and so the wait for the next one.
     expire: () => channel.kill(),
   });
   let endBeganAt: number | undefined;
@@ -56,7 +56,7 @@ function isStalled({ stdin }: Channel): boolean {
   return stdin.writableLength > MOST_UNREAD_BYTES;
 }
 
-/** Whoever stops listening before the end has no use for the agent any more: its channel closes. */
+/** When the caller stops reading before the end, the agent's channel closes. */
 async function* readEvents(lineChannel: LineChannel, lease: Lease): AsyncGenerator<AgentEvent, void> {
   const { session, lines, channel } = lineChannel;
   let isOver = false;

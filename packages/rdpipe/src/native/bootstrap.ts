@@ -17,18 +17,19 @@ export interface BootstrapOptions {
   /** --agent PATH; no other is looked for. */
   readonly agentPath: string | undefined;
   readonly sudo: boolean;
-  /** What we would have there. */
+  /** The programs that should be there. */
   readonly bundles: Bundles;
 }
 
-/** What the first line of ours begins with; what follows is the hello, or why there is none. */
+/** The beginning of our first line; the hello follows, or why there is none. */
 export function magicOf(nonce: string): string {
   return `rdstage/1 ${nonce} `;
 }
 
 /**
- * Ends in the agent, or prints `rdstage/1 NONCE missing OS CPU` (and `damaged` where one was found that is not what we put
- * there; of the programs beside it the agent says so itself). The braces make a shell read all of it before it runs any.
+ * Ends in the agent, or prints `rdstage/1 NONCE missing OS CPU` (and `damaged` where one was found that is not what we
+ * put there; of the programs beside it the agent reports it itself). The braces make a shell read all of it before it
+ * runs any.
  */
 export function bootstrapScript(options: BootstrapOptions): string {
   const search = options.agentPath === undefined ? searchInstallDirs(options) : tryPath(options.agentPath, options);
@@ -59,7 +60,10 @@ for base in ${INSTALL_DIRS.join(' ')}; do
 done`;
 }
 
-/** Where there is only one bundle it is that, whatever the host: what is in its directory was tried there when it was copied. */
+/**
+ * Where there is only one bundle, that one, on any host: the programs in its directory were tried there when they were
+ * copied.
+ */
 function chooseVersion(bundles: Bundles): string {
   const [only, ...more] = bundles.values();
   if (only !== undefined && more.length === 0) return useBundle(only);
@@ -69,7 +73,9 @@ ${[...bundles].map(([platform, bundle]) => `${patternOf(platform)})\n${useBundle
 esac`;
 }
 
-/** Defines `choose_set FOLDER`: which agent of a version would run there, and the digests of it and of those beside it. */
+/**
+ * Defines `choose_set FOLDER`: which agent of a version would run there, and the digests of it and of those beside it.
+ */
 function useBundle(bundle: Bundle): string {
   const dynamic = dynamicSet(bundle);
   return `version=${bundle.digest}
@@ -86,7 +92,7 @@ function useSet({ agent, others }: RunningSet): string {
   return `agent=$1/${agent.name} wanted=${agent.sha256} sums=${sums.join(',')}`;
 }
 
-/** `linux-x86_64` as `uname -sm` says it, in whatever case. */
+/** `linux-x86_64` as `uname -sm` prints it, in any case. */
 function patternOf(platform: Platform): string {
   const [system = '', ...machine] = platform.split('-');
   return `${system.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)}' ${machine.join('-')}'`;

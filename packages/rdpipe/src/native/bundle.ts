@@ -28,7 +28,7 @@ export type Bundles = ReadonlyMap<Platform, Bundle>;
 
 let loaded: Promise<Bundles> | undefined;
 
-/** Looks at every platform's programs, once a process; they are read when they are copied. */
+/** Finds every platform's programs, once a process; they are read when they are copied. */
 export function loadBundles(): Promise<Bundles> {
   loaded ??= readBundles(locateBuilds());
   return loaded;
@@ -61,7 +61,10 @@ function readPrograms(folder: string, prefix: string, names: readonly string[]):
   return Promise.all(files);
 }
 
-/** What `make` wrote of the programs beside them; nothing where one has changed since. A wrong one is refused by the host it is copied to. */
+/**
+ * The digests that `make` wrote beside the programs; none where a program has changed since. A wrong one is refused by
+ * the host it is copied to.
+ */
 function knownSums(folder: string, names: readonly string[]): ReadonlyMap<string, string> {
   const path = join(folder, 'sha256sums');
   if (!existsSync(path)) return new Map();
@@ -91,7 +94,7 @@ async function compress(plain: Buffer): Promise<Buffer> {
   return promisify(gzip)(plain, { level: constants.Z_BEST_SPEED });
 }
 
-/** In a thread of its own: programs have megabytes, and ssh is to be heard meanwhile. */
+/** In a thread of its own: programs have megabytes, and ssh needs this thread meanwhile. */
 export async function sha256Of(data: Buffer): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest('SHA-256', data)).toString('hex');
 }

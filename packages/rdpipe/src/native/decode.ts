@@ -30,7 +30,10 @@ function isAddress({ address, prefix }: HostAddress): boolean {
   return isIPv4(address) ? prefix <= 32 : isIPv6(address);
 }
 
-/** Without a zone. Node's own isIPv6 compiles an expression for it, which takes 5 ms of a start; this one asks the parser. */
+/**
+ * Without a zone. Node's own isIPv6 compiles an expression for it, which takes 5 ms of a start; this one asks the
+ * parser.
+ */
 function isIPv6(text: string): boolean {
   if (!/^[0-9a-f:.]+$/i.test(text)) return false;
   try {

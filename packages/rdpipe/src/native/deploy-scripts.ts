@@ -3,8 +3,8 @@ import type { Bundle, BundleFile } from './bundle.ts';
 import { DIGEST_CHECK, dynamicSet, plainSet, quoteForSh, type RunningSet, TRUST_CHECK } from './install-dirs.ts';
 
 /**
- * Makes a new directory in an install directory, takes the agent from standard input and tries it. Says the directory.
- * Another run may make that directory at the same moment.
+ * Makes a new directory in an install directory, takes the agent from standard input and tries it. Answers with the
+ * directory. Another run may make that directory at the same moment.
  */
 export function acceptAgentScript(dir: string, agent: BundleFile): string {
   return `umask 077
@@ -38,9 +38,9 @@ say ok`;
 }
 
 /**
- * Gives the complete directory its name. Somebody else may do the same at any moment: theirs is as good, and only one that was
- * seen to be bad is taken away.
- * Programs that use libraries of the host stay only where they run. Versions that nobody used for 30 days go.
+ * Gives the complete directory its name. Another run may do the same at any moment: its directory is as good, and only
+ * one that was seen to be bad is removed. Programs that use libraries of the host stay only where they run. Versions
+ * that were not used for 30 days are removed.
  */
 export function installScript(dir: string, folder: string, bundle: Bundle): string {
   return `${TRUST_CHECK}

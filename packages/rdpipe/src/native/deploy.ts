@@ -19,7 +19,7 @@ const COPIES_AT_A_TIME = 4;
 
 /**
  * Puts a bundle into the first directory of the host where programs may be written and run.
- * @throws SessionError `no_agent` that says what is wrong with each directory.
+ * @throws SessionError `no_agent` with what is wrong with each directory.
  */
 export async function deploy(session: HostSession, bundle: Bundle, options: DeployOptions): Promise<void> {
   const { label } = session;

@@ -8,7 +8,7 @@ import { decodeHello } from './decode.ts';
 import { closedError, type LineChannel, LONGEST_LINE_BYTES } from './line-channel.ts';
 import { LineTooLongError } from './lines.ts';
 
-/** What the first line of ours says. */
+/** The first line of the agent or of the script that looks for it. */
 export type Handshake =
   | { readonly kind: 'hello'; readonly hello: AgentHello }
   /** `isDamaged`: there was one, and it is not what we had put there. */
@@ -20,7 +20,7 @@ interface HandshakeOptions {
 }
 
 /**
- * Waits for the line that carries our nonce; what comes before it is noise of the login shell.
+ * Waits for the line that carries our nonce; earlier lines are noise of the login shell.
  * @throws SessionError when it does not come, or is no hello; the signal's reason.
  */
 export async function awaitHello(lineChannel: LineChannel, { emit, signal }: HandshakeOptions): Promise<Handshake> {
@@ -58,7 +58,7 @@ async function findMagicLine(lineChannel: LineChannel, emit: Emit): Promise<Buff
   throw noisyError(session.label);
 }
 
-/** Accounts that may not run commands say so in a line of their own: nologin, `command=` of authorized_keys. */
+/** Accounts that may not run commands print a line of their own: nologin, `command=` of authorized_keys. */
 function endedError(lineChannel: LineChannel, firstNoise: string): Promise<Error> {
   const { label, checkCommand } = lineChannel.session;
   if (firstNoise === '') return closedError(lineChannel, 'no_agent', notStarted(label));

@@ -1,7 +1,10 @@
 /** The agent's directories on a host, and the shell functions that decide whether to trust them. */
 import type { Bundle } from './bundle.ts';
 
-/** Directories of ours on a host, in the order in which they are tried, for what begins with TRUST. Each word is empty where its variable is. */
+/**
+ * Directories of ours on a host, in the order in which they are tried, for scripts that begin with TRUST_CHECK. Each
+ * word is empty where its variable is.
+ */
 export const INSTALL_DIRS: readonly string[] = [
   '"${HOME:+$HOME/.cache/rdpipe}"',
   '"${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/rdpipe}"',
@@ -9,12 +12,12 @@ export const INSTALL_DIRS: readonly string[] = [
 ];
 
 /**
- * Defines `is_safe DIR...`: directories, not links to any, that are ours and that nobody else may enter; anything else in a
- * place where others may write could be somebody's trap. And nobody but us and root can put another in place of the first:
- * all above it are ours or root's, and others may write there only where they may not take away what is not theirs.
- * Where it is not so, `reason` says why.
- * A program that is started takes longer than all the rest: one `ls` looks at all of them, the first ones told from those
- * above by `//`, and the kernel knows our number.
+ * Defines `is_safe DIR...`: directories, not links to any, that are ours and that no other user may enter; anything
+ * else in a place where others may write could be a trap. And only we and root may replace the first: all above it are
+ * ours or root's, and others may write there only where they may not take away what is not theirs. Where it is not so,
+ * `reason` has the reason.
+ * A program that is started takes longer than all the rest: one `ls` lists all of them, the first ones marked by `//`
+ * against those above, and the kernel knows our number.
  */
 export const TRUST_CHECK = `me=
 { while read -r word me rest; do [ "$word" = Uid: ] && break; done </proc/self/status; } 2>/dev/null
@@ -42,8 +45,8 @@ END
 open_above() { reason='other users may replace it'; }`;
 
 /**
- * Defines `is_right FILE SHA256`: a program, no link, and its contents too where a program computes digests. And what it
- * takes: `digest FILE` sets `sum` to the digest and more, or to nothing.
+ * Defines `is_right FILE SHA256`: a program, no link, and its contents too where a program computes digests. And its
+ * helper: `digest FILE` sets `sum` to the digest and more, or to nothing.
  */
 export const DIGEST_CHECK = `digest() {
   sum=$(sha256sum <"$1" 2>/dev/null) || sum=$(shasum -a 256 <"$1" 2>/dev/null) || sum=$(openssl dgst -sha256 -r <"$1" 2>/dev/null) || sum=
@@ -54,7 +57,7 @@ is_right() {
   case $sum in "$2"* | '') ;; *) return 1 ;; esac
 }`;
 
-/** The programs of a bundle that run on a host, with their names in one folder: the host has either kept what is `dynamic/` or not. */
+/** The programs of a bundle that run on a host, with their names in one folder: the host has kept `dynamic/` or not. */
 export interface RunningSet {
   readonly agent: Bundle['agent'];
   readonly others: Bundle['others'];

@@ -1,12 +1,12 @@
 /** The lease between rdpipe and an agent: pings, and the longest silence. */
 import type { AgentRequest } from '../model/protocol.ts';
 
-/** Life signs in both directions: we send one four times a lease, and expect to hear something within each. */
+/** Keepalive in both directions: a ping four times a lease, and at least one message within each lease. */
 export interface Lease {
   readonly ms: number;
-  /** Something came. */
+  /** A message arrived. */
   received(): void;
-  /** Something is sent: `prepare` tells the agent its duty to be heard, `suspend` lets the lease stand still. */
+  /** A request is sent: `prepare` starts the lease, `suspend` pauses it, `resume` restarts it. */
   sent(request: AgentRequest): void;
   expired(): boolean;
   stop(): void;

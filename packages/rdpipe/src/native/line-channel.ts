@@ -13,7 +13,7 @@ export interface LineChannel {
   readonly channel: Channel;
   /** Makes our lines unlike anything that a login shell prints. */
   readonly nonce: string;
-  /** Its standard output: whoever reads goes on where the last one stopped. */
+  /** Its standard output: each reader goes on where the last one stopped. */
   readonly lines: AsyncGenerator<Buffer, void>;
   /** The end of its standard error, complete when the channel has closed. */
   stderr(): string;

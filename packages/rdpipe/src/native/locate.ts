@@ -4,7 +4,10 @@ import { arch } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The directory that holds `bin/` and `build/`: the nearest one above this file, which is either a source or the bundle. */
+/**
+ * The directory that holds `bin/` and `build/`: the nearest one above this file, which is either a source or the
+ * bundle.
+ */
 export function installationRoot(): string {
   let directory = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(directory, 'bin/rdpipe'))) {
@@ -58,7 +61,7 @@ function madeIn(folder: string): string {
   return isAgentIn(stripped) && !isNewer(folder, stripped) ? stripped : folder;
 }
 
-/** Whether a program was made anew by a `make` that does not know of the other folder. */
+/** Whether a `make` that does not know the other folder has built a newer program. */
 function isNewer(folder: string, than: string): boolean {
   const madeMs = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return ['rdstage', 'rdsend', 'rdrecv'].some((name) => madeMs(join(folder, name)) > madeMs(join(than, name)));

@@ -2,19 +2,19 @@
 import type { HostSession } from '../session/host-session.ts';
 import { closedError, createLineChannel, type LineChannel } from './line-channel.ts';
 
-/** What a script of ours on a host said last. */
+/** The last line of a script on a host. */
 export interface Answer {
   readonly ok: boolean;
   readonly text: string;
 }
 
-/** What a script reads from its standard input, in the form that it said to be ready for. */
+/** The standard input of a script, in the form that it asked for. */
 export type Payload = (form: string) => Promise<Buffer>;
 
 /**
- * Runs a script on a channel of its own. It calls `say ok WORDS` or `say failed WORDS` as its last act. With a payload it
- * calls `say ready FORM` before it reads that from its standard input: a shell reads ahead, and would swallow it.
- * `what` begins the message of a failure.
+ * Runs a script on a channel of its own. It ends by `say ok TEXT` or `say failed TEXT`. With a payload it calls `say
+ * ready FORM` before it reads that from its standard input: a shell reads ahead, and would swallow it. `what` begins
+ * the message of a failure.
  * @throws SessionError when the channel closes without an answer; the signal's reason.
  */
 export async function runScript(

@@ -8,9 +8,9 @@ import { LOCAL, type PlanInput, type SessionFacts } from './facts.ts';
 /** One end of a hop, as the other end may find it. */
 export interface Place {
   readonly facts: SessionFacts;
-  /** What the user named: nothing else counts then. */
+  /** The address that the user gave: no other is used then. */
   readonly given: DataAddress | undefined;
-  /** What ssh used, or what stands for it at this machine. */
+  /** The address that ssh used, or its equivalent at this machine. */
   readonly ssh: string | undefined;
   /** Addresses that the host has and that may lead to it from elsewhere; with `given` that one, if it has it. */
   readonly own: readonly HostAddress[];
@@ -103,7 +103,7 @@ function sshEnds(session: SessionFacts): { readonly client: string; readonly ser
   return client === undefined || server === undefined ? undefined : { client, server };
 }
 
-/** A numeric one: loopback leads back to whoever dials it, and a link-local address needs the dialler's own zone. */
+/** A numeric one: loopback leads back to the dialler, and a link-local address needs the dialler's own zone. */
 function isRoutable(address: string): boolean {
   return isIP(address) !== 0 && !/^(127\.|::1$|fe[89ab][0-9a-f]:|169\.254\.)/i.test(address);
 }

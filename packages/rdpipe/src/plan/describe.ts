@@ -62,7 +62,7 @@ function describeLink(link: PlannedLink, nothing: string, labels: Labels): strin
   }
 }
 
-/** What the user wants done to the stream. */
+/** The processing of the stream that the user asked for. */
 function streamWords({ compress, limit }: HopLink): readonly string[] {
   return [
     ...(compress === 0 ? [] : [`compressed (zstd, level ${compress})`]),

@@ -14,7 +14,7 @@ export interface SessionFacts {
   readonly hello: AgentHello;
 }
 
-/** What hops are told as it is. */
+/** Settings that are passed to hops unchanged. */
 type HopSetting = 'compressLevel' | 'jobs' | 'limitBytesPerS' | 'numa' | 'bufferBytes' | 'poll';
 
 export interface PlanInput {
@@ -23,9 +23,9 @@ export interface PlanInput {
   readonly settings: Pick<Settings, 'ports' | 'data' | 'transport' | 'encrypt' | HopSetting>;
   /** The session of each stage, in the order of the stages. */
   readonly stageSessions: readonly SessionId[];
-  /** Every session of `stageSessions`, and `LOCAL` where `needsLocal` says so. */
+  /** Every session of `stageSessions`, and `LOCAL` where `needsLocal` returns true. */
   readonly sessions: ReadonlyMap<SessionId, SessionFacts>;
-  /** What becomes of the user's standard input and output. */
+  /** How the user's standard input and output are used. */
   readonly stdin: 'send' | 'null';
   readonly stdout: 'arrive' | 'drop';
 }

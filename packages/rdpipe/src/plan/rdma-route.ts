@@ -8,12 +8,13 @@ import { commonSubnets, familyOf, firstOfEach, onOneMachine, type Place } from '
 const CANDIDATES_MAX = 4;
 /** Of those that need a route between two subnets, which rarely is there. */
 const ROUTED_MAX = 2;
-/** What a hop's smallest buffers and its handshake take, with room to spare. */
+/** Enough for a hop's smallest buffers and its handshake. */
 const MEMLOCK_LEAST_BYTES = 256 * 1024;
 
 /**
- * Pairs of ports, best first: on a common subnet before those that need a route, then by speed, then by whether ssh uses
- * the address. The sender dials: who does makes no difference to a firewall, as both ends send to the same port of UDP.
+ * Pairs of ports, best first: on a common subnet before those that need a route, then by speed, then by whether ssh
+ * uses the address. The sender dials: the direction makes no difference to a firewall, as both ends send to the same
+ * port of UDP.
  */
 export function rdmaCandidates(from: Place, to: Place): readonly Candidate[] {
   if (onOneMachine(from.facts, to.facts) || lackOf(from) !== undefined || lackOf(to) !== undefined) return [];
@@ -98,7 +99,7 @@ function railsOf({ facts, own, ssh }: Place): readonly Rail[] {
   });
 }
 
-/** Nothing when the ports cannot speak to each other. */
+/** Empty when the ports cannot reach each other. */
 function join(from: Rail, to: Rail): readonly Rails[] {
   const network = networkOf(from.port, to.port);
   if (network === undefined || familyOf(from.address.address) !== familyOf(to.address.address)) return [];
@@ -134,7 +135,7 @@ function inOrder(rails: readonly Rails[]): readonly Rails[] {
   return [...fresh, ...sorted.filter((pair) => !fresh.includes(pair))];
 }
 
-/** What one pair of addresses cannot do, another of the same two interfaces cannot do either. */
+/** Where one pair of addresses fails, another of the same two interfaces fails, too. */
 function interfacesOf({ from, to }: Rails): string {
   return `${from.address.interface} ${to.address.interface}`;
 }

@@ -2,7 +2,7 @@
 import type { Pipeline, Stage } from '../model/pipeline.ts';
 import type { PlanInput } from './facts.ts';
 
-/** What is before a segment's first stage and after its last one. */
+/** The stages of a segment, and what is before the first and after the last. */
 export interface SegmentShape {
   readonly stages: readonly Stage[];
   /** `undefined`: a source needs no input. */

@@ -35,7 +35,7 @@ export function tcpRoute(from: Place, to: Place): TcpRoute {
 /** Where an end can be dialled. */
 interface Spot {
   readonly host: string;
-  /** What the end binds when it listens for this; null: every address. */
+  /** The address that the end binds when it listens for this; null: every address. */
   readonly bind: string | null;
   readonly why: string;
 }

@@ -6,7 +6,7 @@ import { isFailure } from './outcomes.ts';
 import { countersOf } from './run-event.ts';
 import type { Connected, EndState, Exited, Failure, LeftBehind, LinkEnded, LinkState, RunState } from './state.ts';
 
-/** The state after one message of an agent, heard at `nowMs`. Pure. */
+/** The state after one event of an agent that arrived at `nowMs`. Pure. */
 export function collect(state: RunState, session: SessionId, event: AgentEvent, nowMs: number): RunState {
   switch (event.event) {
     case 'exited':
@@ -34,7 +34,7 @@ export function collect(state: RunState, session: SessionId, event: AgentEvent, 
   }
 }
 
-/** The segment's stages are told to start. One that is stopped before it could was stopped all the same. */
+/** The segment's stages start. A stage that is stopped before it could start counts as stopped. */
 export function begin(state: RunState, segment: Segment): RunState {
   return segment.stages.reduce((before, { stage }) => changeStage(before, stage.number, { started: true }), state);
 }
@@ -43,7 +43,7 @@ export function addFailure(state: RunState, failure: Failure): RunState {
   return { ...state, failures: [...state.failures, failure] };
 }
 
-/** Adds words to what the report says of a link. */
+/** Adds a note to a link of the report. */
 export function addNote(state: RunState, link: number, note: string): RunState {
   return changeLink(state, link, (before) => ({ notes: [...before.notes, note] }));
 }
@@ -87,7 +87,7 @@ function linkEnded(state: RunState, event: LinkEnded, nowMs: number): RunState {
   return addFailure(after, { kind: 'link', link, end, result, code, message });
 }
 
-/** One that its stage's end left may be told of again at the end of everything. */
+/** A process that its stage left behind may be reported again at the end of the run. */
 function leftBehind(state: RunState, left: LeftBehind): RunState {
   if (state.leftBehind.some(({ host, pid }) => host === left.host && pid === left.pid)) return state;
   return { ...state, leftBehind: [...state.leftBehind, left] };

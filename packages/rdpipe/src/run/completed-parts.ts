@@ -4,8 +4,8 @@ import { stageOutcome } from './outcomes.ts';
 import type { LinkState, RunState } from './state.ts';
 
 /**
- * What is whole at the far end of a run that failed, because only the word of it was lost on its way back: nobody should
- * take it for half, or send it again. A part for each.
+ * The parts of a failed run that are complete at their receiver, where only the acknowledgement was lost: they need not
+ * be sent again. A message for each.
  */
 export function completedParts(state: RunState): readonly string[] {
   return [...state.links.values()].filter(isUnacknowledged).flatMap((link) => completedPart(state, link));

@@ -9,7 +9,7 @@ import type { Attempt, HopConnection, Refusal } from './hop-connection.ts';
 import { notConnected } from './hop-messages.ts';
 import type { Connected } from './state.ts';
 
-/** What connecting needs of the run. */
+/** The services of the run that connecting uses. */
 export interface HopContext {
   readonly bus: EventBus;
   readonly timeoutMs: number;
@@ -22,15 +22,15 @@ export interface HopContext {
 /** The port on which an end listens, or why it cannot. */
 type Listening = (end: HopEnd, transport: Transport) => Promise<number | Refusal>;
 
-/** A hop whose end for the first way has been told to listen. */
+/** A hop whose end for the first candidate was asked to listen. */
 export interface ListeningHop {
   readonly hop: HopLink;
   readonly listening: Listening;
 }
 
 /**
- * Tells the end of every hop that its first way needs to listen. Nothing has to be ready for that on its host: it may be told
- * together with `prepare`, whose round trip it shares.
+ * Asks the end of every hop that its first candidate needs to listen. Its host needs nothing to be ready for that: the
+ * request may go together with `prepare`, whose round trip it shares.
  */
 export function beginListening(hops: readonly HopLink[], context: HopContext, signal: AbortSignal): ListeningHop[] {
   return hops.map((hop) => {
@@ -43,7 +43,7 @@ export function beginListening(hops: readonly HopLink[], context: HopContext, si
 
 /**
  * Connects every hop, all at once; resolves when both ends of each are authenticated.
- * @throws HopError when a hop's last way is refused, or none has answered within the time.
+ * @throws HopError when a hop's last candidate is refused, or none has connected within the time.
  */
 export async function connectHops(
   hops: readonly ListeningHop[],
@@ -61,7 +61,7 @@ async function connectHop(
 ): Promise<HopConnection> {
   const decided = new AbortController();
   const signal = AbortSignal.any([runSignal, decided.signal]);
-  setMaxListeners(0, signal); // every way listens to it
+  setMaxListeners(0, signal); // every candidate listens to it
   const attempts: Attempt[] = [];
   try {
     const ends = await Promise.race([
@@ -84,8 +84,8 @@ async function bothEnds(hop: HopLink, bus: EventBus, signal: AbortSignal): Promi
 }
 
 /**
- * Starts one way after the other; the next one joins when the last was refused or has not answered for a while. TCP, which
- * connects sooner than RDMA, therefore does not outrun it.
+ * Starts one candidate after the other; the next one joins when the last was refused or has not answered for a while.
+ * TCP, which connects sooner than RDMA, therefore does not outrun it.
  */
 async function tryCandidates(
   hop: HopLink,
@@ -110,10 +110,10 @@ async function tryCandidates(
   throw notConnected(hop, attempts, context.label, context.timeoutMs / 1000);
 }
 
-/** A way has a quarter of the time to itself, less where many others wait. */
+/** A candidate has a quarter of the time to itself, less where many others wait. */
 const LEAST_TURNS = 4;
 
-/** Tells an end to listen when it is first needed, and remembers its answer; rejects only when the run ends, which others tell. */
+/** Asks an end to listen when it is first needed, and keeps its answer; rejects only when the run ends. */
 function listenOnce(hop: HopLink, context: HopContext, signal: AbortSignal): Listening {
   const known = new Map<string, Promise<number | Refusal>>();
   return (end, transport) => {
@@ -150,7 +150,9 @@ function bindOf({ bind }: HopLink, end: HopEnd, transport: Transport): string | 
   return end === 'send' ? bind.sender : bind.receiver;
 }
 
-/** Resolves when this way was refused, or the hop is decided; never rejects, and stays open while it may still succeed. */
+/**
+ * Resolves when this candidate was refused, or the hop is decided; pending while it may still succeed. Never rejects.
+ */
 async function tryCandidate(
   hop: HopLink,
   attempt: Attempt,
@@ -201,7 +203,7 @@ async function addressOf(
   return forward === undefined ? undefined : { unix: forward.socketPath };
 }
 
-/** Before anything was dialled, so that no message names the place yet. */
+/** Nothing was dialled yet, so no message of a program names the address. */
 function cannotConnect({ host }: Candidate, message: string): Refusal {
   return { code: 'cannot_connect', message: `${host}: ${message}` };
 }

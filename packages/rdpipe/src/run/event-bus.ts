@@ -4,12 +4,12 @@ import type { AgentEvent } from '../model/protocol.ts';
 
 type Listener = (session: SessionId, event: AgentEvent) => void;
 
-/** Hands every message of every agent to whoever waits for one. */
+/** Passes every event of every agent to the code that waits for it. */
 export interface EventBus {
   publish(session: SessionId, event: AgentEvent): void;
   /**
-   * The first answer that `pick` gives to a message from now on. Rejects with the signal's reason when it aborts. Call it
-   * before sending what the message answers.
+   * The first answer that `pick` gives to a message from now on. Rejects with the signal's reason when it aborts. Call
+   * this before sending what the message answers.
    */
   next<T>(pick: (session: SessionId, event: AgentEvent) => T | undefined, signal: AbortSignal): Promise<T>;
 }

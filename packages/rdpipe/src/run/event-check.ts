@@ -3,12 +3,12 @@ import { protectionOf } from '../model/cipher.ts';
 import type { Plan, PlannedLink, SessionId } from '../model/plan.ts';
 import type { AgentEvent, LinkEncrypt } from '../model/protocol.ts';
 
-/** What is wrong with a message of this host, in words; undefined: nothing. */
+/** Why an event of this host is invalid; undefined: it is valid. */
 export type EventCheck = (session: SessionId, event: AgentEvent) => string | undefined;
 
 /**
- * A host may be hostile to the others: it speaks of its own stages and ends only, of what happens once it speaks once and in
- * order, and of what went wrong not without end.
+ * A host may be hostile to the others: its events may concern only its own stages and ends, those that happen once may
+ * come only once and in order, and errors only in bounded number.
  */
 export function createEventCheck(plan: Plan): EventCheck {
   const checks = new Map<SessionId, HostCheck>();
@@ -23,9 +23,9 @@ type HostCheck = (event: AgentEvent) => string | undefined;
 
 /** One host's part of a plan. */
 interface Part {
-  /** Subjects that it may speak of; a stage with that of its segment. */
+  /** Subjects that its events may have; a stage with that of its segment. */
   readonly subjects: ReadonlyMap<string, string | undefined>;
-  /** What protects the data of each hop at the least. */
+  /** The least protection of each hop's data. */
   readonly encrypts: ReadonlyMap<number, LinkEncrypt>;
 }
 
@@ -91,7 +91,7 @@ function nameOfOutput(link: number): string {
   return `link ${link} (standard output)`;
 }
 
-/** What of its part a host speaks of. */
+/** The subject of an event. */
 function subjectOf(event: AgentEvent): string | undefined {
   if (event.event === 'size') return nameOfEnd(event.link, 'send');
   if (event.event === 'output') return nameOfOutput(event.link);
@@ -111,7 +111,7 @@ const ONCE: ReadonlySet<string> = new Set([
   'ended',
 ]);
 
-/** The fact without which this one is a lie. A stage starts in a segment that was prepared. */
+/** The fact without which this one is false. A stage starts in a segment that was prepared. */
 function requiredBefore(name: string, subject: string | undefined, subjects: Part['subjects']): string | undefined {
   switch (name) {
     case 'started':
@@ -125,7 +125,7 @@ function requiredBefore(name: string, subject: string | undefined, subjects: Par
   }
 }
 
-/** Far more than an agent that means well has to say. */
+/** Far more events than an honest agent sends. */
 const MOST: Readonly<Record<string, number>> = { failed: 100, left_behind: 100 };
 
 function isTooMany(name: string, counts: Map<string, number>): boolean {

@@ -41,7 +41,7 @@ function describeStage(state: RunState, failure: Of<'stage'>): string {
   return `${stageName(state, number)} ${ended}${afterBytes(state, number)}${consequence(number, code, stopped)}`;
 }
 
-/** What the shell says by these statuses, and 1 does not. */
+/** The shell's meaning of the statuses 126 and 127. */
 function notStarted(state: RunState, number: number, code: number): string {
   if (code !== NOT_FOUND && code !== NOT_EXECUTABLE) return '';
   return ` (${code === NOT_FOUND ? 'command not found' : 'not executable'}${fileHint(state, number)})`;
@@ -103,7 +103,7 @@ function describeLink(state: RunState, failure: Of<'link'>): string {
   return `${place}: ${lost}${failure.message || failure.code}${bytes === 0 ? '' : ` after ${formatBytes(bytes)}`}`;
 }
 
-/** Which side is to be looked at. Where both heard nothing, the network between them is. */
+/** The side that has the fault; where both received nothing, the network between them. */
 function lostPeer({ from, to, ends }: LinkState, { end, code }: Of<'link'>): string {
   const [here, there] = end === 'send' ? [from, to] : [to, from];
   if (code === 'peer_lost') return `${here} lost ${there}: `;

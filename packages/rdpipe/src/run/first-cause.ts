@@ -5,7 +5,7 @@ import type { NativeCode } from '../model/protocol.ts';
 import { describeFailure, describeLeftBehind } from './failure-messages.ts';
 import type { Failure, RunState } from './state.ts';
 
-/** What a run ends with. */
+/** The exit status of a run and its cause. */
 export interface Verdict {
   readonly status: number;
   readonly cause: Cause | null;
@@ -14,7 +14,7 @@ export interface Verdict {
   readonly message: string | null;
 }
 
-/** The first cause among everything that was heard, by rank, then by arrival: docs/protocol.md, section 4.4. */
+/** The first cause among all failures, by rank, then by arrival: docs/protocol.md, section 4.4. */
 export function firstCause(state: RunState, lenient: boolean): Verdict {
   const failure = firstByRank(state.failures, lenient);
   if (failure !== undefined) return { ...statusOf(failure), message: describeFailure(state, failure) };
@@ -76,7 +76,7 @@ const RANK_OF_CODE: Readonly<Record<NativeCode, number>> = {
   aborted: 8,
 };
 
-/** As pipefail: of several failing stages the rightmost tells. */
+/** As pipefail: of several failing stages the rightmost counts. */
 function isFurtherRight(failure: Failure, than: Failure, lenient: boolean): boolean {
   return lenient && failure.kind === 'stage' && than.kind === 'stage' && failure.stage > than.stage;
 }

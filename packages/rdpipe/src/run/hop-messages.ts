@@ -18,14 +18,14 @@ export function notConnected(hop: HopLink, attempts: readonly Attempt[], label: 
   return new HopError(code, `cannot connect ${label(hop.from)} to ${label(hop.to)}: ${refused.join('; ')} (${advice})`);
 }
 
-/** The way that won, for people: `10.0.0.2:40123, address of ssh`. */
+/** The candidate that connected, for people: `10.0.0.2:40123, address of ssh`. */
 export function connectedBy(connection: HopConnection): string {
   const won = winner(connection);
   if (won === undefined) return 'unknown';
   return won.candidate.way === 'forward' ? won.candidate.why : `${targetOf(won)}, ${candidateWords(won.candidate)}`;
 }
 
-/** What the report says of a hop beside its numbers: ways that did not do, and a detour through ssh. */
+/** The notes of the report about a hop: candidates that failed, and a detour through ssh. */
 export function notesOf(connection: HopConnection): string[] {
   const won = winner(connection);
   const before = connection.attempts.slice(0, won === undefined ? 0 : connection.attempts.indexOf(won));
@@ -34,7 +34,7 @@ export function notesOf(connection: HopConnection): string[] {
   return failed.length === 0 ? [] : [...failed, `connected by ${connectedBy(connection)}`];
 }
 
-/** What became of ways that did not do, in order; those that one message refused are told of together. */
+/** The messages of failed candidates, in order; candidates that were refused together share a message. */
 function refusals(attempts: readonly Attempt[], silence: string): string[] {
   const groups = new Map<Refusal | Attempt, Attempt[]>();
   for (const attempt of attempts) {

@@ -5,8 +5,8 @@ import type { HopEnd } from '../model/protocol.ts';
 import type { LinkState, RunState } from './state.ts';
 
 /**
- * What no host told, or what does not fit together, of a segment that every host calls ended without a failure: success has to
- * be told of each stage and of both ends of each link. Undefined: nothing is amiss.
+ * Why a segment that every host ended without a failure cannot be trusted: success needs a report on each stage and on
+ * both ends of each link, without contradiction. Undefined: it can be trusted.
  */
 export function missingOutcome(state: RunState, { stages, links }: Segment): SessionError | undefined {
   if (state.failures.length > 0) return undefined;

@@ -12,13 +12,13 @@ import { locateSsh } from '../session/openssh/program.ts';
 import { controllingTerminal } from '../session/prompts/terminal.ts';
 import type { SessionSettings } from '../session/settings.ts';
 
-/** What becomes of the user's own standard input and output. */
+/** How the user's own standard input and output are used. */
 export interface UserStreams {
   readonly stdin: 'send' | 'null';
   readonly stdout: 'arrive' | 'drop';
 }
 
-/** What opening hosts needs to know of this installation. */
+/** Facts of this installation that opening hosts needs. */
 export type Installation = Pick<SessionSettings, 'leash' | 'askpass'>;
 
 export interface OpenHosts {
@@ -68,7 +68,7 @@ function inOrderOf({ all }: Sessions, agents: ReadonlyMap<SessionId, Agent>): Re
   );
 }
 
-/** What the user chose of the control connections. */
+/** The user's settings of the control connections. */
 export function sessionSettings(settings: Settings): Omit<SessionSettings, keyof Installation | 'emit' | 'signal'> {
   return {
     client: settings.ssh,

@@ -2,7 +2,7 @@
 import type { HopReport, StageReport } from '../model/report.ts';
 import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
 
-/** How a stage ended, from everything that was heard of it. */
+/** How a stage ended, from all events about it. */
 export function stageOutcome(state: RunState, stage: StageState): StageReport['state'] {
   if (state.failures.some((failure) => failure.kind === 'setup' && failure.stage === stage.planned.stage.number)) {
     return 'failed';
@@ -18,7 +18,7 @@ function commandOutcome({ planned, started, exit }: StageState): StageReport['st
   return exit.consumer_closed ? 'consumer_closed' : 'failed';
 }
 
-/** A source or sink has no process of its own: its link's end tells. */
+/** A source or sink has no process of its own: the end of its link decides. */
 function fileOutcome(state: RunState, { planned }: StageState): StageReport['state'] {
   const isSource = planned.stage.kind === 'source';
   const link = state.links.get((isSource ? planned.out : planned.in) ?? -1);
@@ -36,7 +36,10 @@ function fileResult({ result, code }: LinkEnded): StageReport['state'] {
   return code === 'source_unreadable' || code === 'sink_unwritable' ? 'failed' : 'stopped';
 }
 
-/** How a link ended. The receiver knows what arrived; the sender's word counts where the receiver's is missing or it failed first. */
+/**
+ * How a link ended. The receiver knows what arrived; the sender's result counts where the receiver's is missing or it
+ * failed first.
+ */
 export function linkOutcome(link: LinkState): HopReport['result'] {
   const { connectedAtMs, ends } = link;
   if (ends.recv.ended?.result === 'closed' && !isFailure(link, ends.send.ended)) return 'closed';
@@ -49,7 +52,7 @@ export function linkOutcome(link: LinkState): HopReport['result'] {
 
 /**
  * True when the end of one of a link's ends is a failure of the run. A sender that lost its peer after the consumer had
- * closed has only missed that word: nobody wanted more of it.
+ * closed has only missed CLOSED: no more data was wanted.
  */
 export function isFailure({ ends }: LinkState, ended: LinkEnded | undefined): boolean {
   if (ended === undefined || ended.result === 'delivered' || ended.result === 'closed') return false;

@@ -6,10 +6,10 @@ import { agentLinks, agentStages, keyedLinks, type LinkKeys, type OpenSettings }
 
 type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
 
-/** What is the same in every `prepare` of a run. */
+/** The fields that are the same in every `prepare` of a run. */
 export type PrepareSettings = Pick<Prepare, 'lenient' | 'lease_ms'> & OpenSettings;
 
-/** One host's part of a segment, as its agent hears of it. */
+/** One host's part of a segment, as the request to its agent. */
 export function prepareRequest(
   segment: Segment,
   session: SessionId,

@@ -6,7 +6,7 @@ import type { EventBus } from './event-bus.ts';
 import type { RunRecord } from './record.ts';
 
 /**
- * Takes in everything that the agents say until the last one has ended: into the record first, then to whoever waits.
+ * Takes in the agents' events until the last agent has ended: into the record first, then to the event bus.
  * An agent that is lost, or ends before `isFinishing`, is a failure.
  */
 export async function readAgents(

@@ -9,11 +9,11 @@ import { endsTheRun } from './first-cause.ts';
 import { toRunEvent } from './run-event.ts';
 import { type Failure, initialState, type RunState } from './state.ts';
 
-/** The run's memory: takes what the agents say, shows it, and tells of the first failure that ends the run. */
+/** Takes in the agents' events, shows them, and reports the first failure that ends the run. */
 export interface RunRecord {
   readonly state: RunState;
   begin(segment: Segment): void;
-  /** @throws SessionError for what this host may not say. */
+  /** @throws SessionError for an event that this host may not send. */
   receive(session: SessionId, event: AgentEvent): void;
   fail(failure: Failure): void;
   note(link: number, text: string): void;
@@ -53,7 +53,7 @@ function protocolError(label: string, complaint: string): SessionError {
   return new SessionError('agent_protocol', label, `the agent of ${label} sent an invalid message: ${complaint}`);
 }
 
-/** Agents count 4 times a second; one that counts without end is not followed. */
+/** Agents send counters 4 times a second; more from one that floods are not shown. */
 const COUNTERS_APART_MS = 50;
 
 function createThrottle(): (event: AgentEvent) => boolean {

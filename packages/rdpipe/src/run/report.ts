@@ -50,7 +50,7 @@ function reportHop(hop: LinkState): HopReport {
     numa: [ends.send.connected?.numa ?? null, ends.recv.connected?.numa ?? null],
     ...addressesOf(hop),
     rttUs: rttOf(hop),
-    // Each end tells of the same ones; the last may have been heard from one of them only.
+    // Both ends report each reconnect; the report of the last one may be missing from either.
     reconnects: Math.max(ends.send.reconnects, ends.recv.reconnects),
     result: linkOutcome(hop),
     bytes,

@@ -3,7 +3,7 @@ import type { Counters } from '../model/counters.ts';
 import type { RunEvent } from '../model/events.ts';
 import type { AgentEvent } from '../model/protocol.ts';
 
-/** What an end counts, as this side calls it. */
+/** The counters of an end, in this side's names. */
 export function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): Counters {
   return {
     bytes: event.bytes,
@@ -17,7 +17,7 @@ export function countersOf(event: Extract<AgentEvent, { event: 'counters' }>): C
   };
 }
 
-/** What of an agent's message is shown to people. */
+/** The event that is shown to people; undefined: none. */
 export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefined {
   switch (event.event) {
     case 'broken':

@@ -18,8 +18,8 @@ import { runSegment, type SegmentContext } from './run-segment.ts';
 import type { Failure, RunState } from './state.ts';
 
 /**
- * Runs a plan's segments on its hosts, or with `dryRun` none. What is known when everything has ended, on every host.
- * Never rejects: what went wrong is among the failures.
+ * Runs a plan's segments on its hosts, with `dryRun` none. Resolves with the state when all agents have ended.
+ * Never rejects: an error is among the failures.
  */
 export async function runPlan(
   plan: Plan,
@@ -58,8 +58,8 @@ export async function runPlan(
 }
 
 /**
- * Sends every agent the request to end, and waits for their last messages; `allEnded` resolves when the last agent has ended.
- * False when the limit came first: an agent that does not answer ends by itself when its input closes.
+ * Sends every agent the request to end, and waits for their last messages; `allEnded` resolves when the last agent has
+ * ended. False when the limit came first: an agent that does not answer ends by itself when its input closes.
  */
 export function endAgents(
   agents: Iterable<Agent>,
@@ -71,7 +71,7 @@ export function endAgents(
   return settlesWithin(allEnded, limitMs);
 }
 
-/** Segments follow one another. @throws SessionError when a host calls one ended and does not say how. */
+/** Segments follow one another. @throws SessionError when a host ends one without reporting its outcome. */
 async function runSegments(plan: Plan, context: SegmentContext, record: RunRecord, signal: AbortSignal): Promise<void> {
   for (const segment of plan.segments) {
     await runSegment(segment, context, signal);

@@ -7,7 +7,7 @@ import type { HopConnection } from './hop-connection.ts';
 import { connectedBy, notesOf } from './hop-messages.ts';
 import { makeKeys, type PrepareSettings, prepareRequest, sessionsOf } from './prepare-request.ts';
 
-/** What a segment needs of the run. */
+/** The services of the run that a segment uses. */
 export interface SegmentContext extends HopContext {
   readonly settings: PrepareSettings;
   readonly emit: Emit;

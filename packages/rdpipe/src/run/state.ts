@@ -11,7 +11,7 @@ export type LinkEnded = Extract<AgentEvent, { event: 'link_ended' }>;
 export interface StageState {
   readonly planned: PlannedStage;
   readonly host: string;
-  /** Its segment was told to start. */
+  /** Its segment has started. */
   readonly started: boolean;
   readonly exit: Exited | undefined;
 }
@@ -19,7 +19,7 @@ export interface StageState {
 export interface EndState {
   readonly connected: Connected | undefined;
   readonly counters: Counters;
-  /** How often its connection broke and was made anew. */
+  /** How often its connection broke and was restored. */
   readonly reconnects: number;
   readonly ended: LinkEnded | undefined;
 }
@@ -69,7 +69,7 @@ export interface RunState {
   readonly labels: ReadonlyMap<SessionId, string>;
   readonly stages: ReadonlyMap<number, StageState>;
   readonly links: ReadonlyMap<number, LinkState>;
-  /** In the order in which they were heard. */
+  /** In the order of their arrival. */
   readonly failures: readonly Failure[];
   readonly leftBehind: readonly LeftBehind[];
 }

@@ -28,7 +28,7 @@ export async function runTrial(
   return report;
 }
 
-/** What fails between hosts is found, not thrown; a defect, and the signal's reason, is. */
+/** Returns a failure between hosts; throws a defect, and the signal's reason. */
 export async function attempt<Result>(
   { signal }: Pick<TrialContext, 'signal'>,
   work: () => Promise<Result>,

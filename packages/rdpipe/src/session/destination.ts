@@ -59,7 +59,7 @@ export function destinationArguments(destination: Destination): string[] {
   ];
 }
 
-/** What a user types to see for themselves. */
+/** The command by which a user can check the connection. */
 export function checkCommand({ configFile, options, user, port, name }: Destination): string {
   const words = [
     'ssh',

@@ -32,7 +32,7 @@ export async function connectWithRetries<T>(
 const MOST_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 100;
 
-/** Does a job again while it fails in a way that passes by itself; pauses double, with jitter so that hosts do not march in step. */
+/** Repeats a job while its failure is temporary; pauses double, with jitter so that hosts do not retry in step. */
 export async function retry<T>(
   job: () => Promise<T>,
   passes: (error: unknown) => boolean,

@@ -12,7 +12,7 @@ export function connectError(destination: Destination, log: string): SessionErro
   return sessionError(destination, 'unreachable', lastLine(log) ?? 'ssh ended without a message');
 }
 
-/** Why a connection that had stood is gone. */
+/** Why an open connection was lost. */
 export function lostError(label: string, log: string): SessionError {
   const reason = lastLine(log);
   return new SessionError('session_lost', label, `lost the connection to ${label}${reason ? `: ${reason}` : ''}`);
@@ -53,7 +53,7 @@ function portHint({ dataPort }: Destination, reason: string): string {
 
 /**
  * A server that is short of places for logins drops connections before the key exchange: the one failure that is worth
- * another try. A jump host that cannot reach its target looks the same from here, hence the second look.
+ * another try. A jump host that cannot reach its target looks the same from here, hence NOT_DROPPED.
  */
 export function isDroppedBeforeLogin(log: string): boolean {
   return !NOT_DROPPED.test(log) && DROPPED.some((expression) => expression.test(log));
@@ -74,7 +74,7 @@ interface Pattern {
   readonly reason: (match: RegExpExecArray) => string;
 }
 
-/** In order: what ssh says first of a failure may be followed by a vaguer line. */
+/** In order: ssh may follow its first line about a failure by a vaguer one. */
 const CONNECT_PATTERNS: readonly Pattern[] = [
   {
     expression: /could not resolve hostname (\S+): (.*)/i,

@@ -1,7 +1,10 @@
 /** The interface of a session: the control connection to one host. Payload never goes through it. */
 import type { Readable, Writable } from 'node:stream';
 
-/** One exec channel: a plain `sh` on the host that reads its script from `stdin`. No pty: three separate, binary-safe streams. */
+/**
+ * One exec channel: a plain `sh` on the host that reads its script from `stdin`. No pty: three separate, binary-safe
+ * streams.
+ */
 export interface Channel {
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -18,7 +21,7 @@ export interface Forward {
   close(): Promise<void>;
 }
 
-/** What opening a session took, questions to the user apart. */
+/** The time that opening a session took, without questions to the user. */
 export interface OpeningTimes {
   /** To the end of the key exchange. */
   readonly connectMs: number;
@@ -31,13 +34,13 @@ export interface HostSession {
   readonly label: string;
   /** Undefined: nothing had to be opened. */
   readonly took: OpeningTimes | undefined;
-  /** What a user types to log in by hand; undefined where there is no login. */
+  /** The command that logs in by hand; undefined where there is no login. */
   readonly checkCommand: string | undefined;
-  /** Resolves when its connection has ended, whoever ended it; never rejects. */
+  /** Resolves when its connection has ended, at either side; never rejects. */
   readonly ended: Promise<unknown>;
   /**
-   * Opens a channel that runs `sh` there. One that the host refuses is a SessionError, or a channel that closes at once and
-   * leaves its reason in `failure`: ssh learns of it too late.
+   * Opens a channel that runs `sh` there. One that the host refuses is a SessionError, or a channel that closes at once
+   * and leaves its reason in `failure`: ssh reports it too late.
    * @throws SessionError when the connection is lost; the signal's reason.
    */
   openShell(signal: AbortSignal): Promise<Channel>;
@@ -45,7 +48,7 @@ export interface HostSession {
    * Leads a local unix socket to host:port as seen from the host, or undefined where this session cannot.
    */
   forward(host: string, port: number, signal: AbortSignal): Promise<Forward | undefined>;
-  /** What went wrong on the connection, from what it printed so far; undefined when nothing is known. */
+  /** The failure of the connection, from its log so far; undefined when none is known. */
   failure(): Error | undefined;
   /** Ends every channel and the connection. Bounded, idempotent. */
   close(): Promise<void>;

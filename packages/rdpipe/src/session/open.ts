@@ -34,7 +34,9 @@ export interface Sessions {
 const CONNECTS_AT_A_TIME = 8;
 const LOCAL: SessionId = 'local';
 
-/** What is done with a session as soon as it is open, while others are still being opened. `host` is the first of its names. */
+/**
+ * Called for each session as soon as it is open, while others are still being opened. `host` is the first of its names.
+ */
 export type OnOpen = (opened: Opened, signal: AbortSignal) => Promise<unknown>;
 
 export interface Opened {
@@ -45,7 +47,7 @@ export interface Opened {
 
 /**
  * Opens what the hosts need, in parallel, each jump host once and first. The first failure ends the others, also one of
- * `onOpen`. Questions are put to the terminal; without one ssh is told not to ask.
+ * `onOpen`. Questions go to the terminal; without one, ssh runs in batch mode.
  * @throws SessionError of the first host that failed; the signal's reason when it was aborted.
  */
 export async function openSessions(
@@ -79,7 +81,7 @@ export async function openSessions(
   }
 }
 
-/** What became of a host whose failure ends no other. */
+/** The result for one host, whose failure ends no other. */
 export interface Attempt {
   readonly host: HostRef;
   readonly outcome: HostSession | Error;
@@ -110,7 +112,7 @@ export async function trySessions(
   }
 }
 
-/** What every connection that is being opened shares. */
+/** Shared by all connections that are being opened. */
 interface Opening {
   readonly settings: SessionSettings;
   readonly pool: SessionPool;
@@ -186,7 +188,7 @@ async function connectAll(
   return { all: new Map(all), idOf };
 }
 
-/** What ssh makes of each host as written, by `keyOf`. */
+/** Each host as ssh resolves it, by `keyOf`. */
 async function resolveAll(hosts: readonly HostRef[], settings: SessionSettings): Promise<Map<string, Route>> {
   const written = new Map(hosts.map((host) => [keyOf(host), host]));
   const resolved = [...written].map(

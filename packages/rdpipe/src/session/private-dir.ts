@@ -6,21 +6,23 @@ import { type ChildChannel, startChild } from './child-channel.ts';
 /** Socket paths end at 107 bytes (103 on some systems), and ssh appends 17 of its own while it binds. */
 const LONGEST_SOCKET_PATH = 86;
 const LONGEST_BASE = 60;
-/** What ssh, its percent signs and any shell take as it is. */
+/** Needs no quoting for ssh, its percent tokens or any shell. */
 const PLAIN_PATH = /^\/[\w./-]*$/;
 
 export interface PrivateDir {
   readonly path: string;
-  /** A path in it that nobody has yet. */
+  /** A path in it that is not in use yet. */
   newPath(kind: string): string;
-  /** Resolves when the condition holds, which is looked at now and whenever something happens to a path of `newPath`. One wait a path. */
+  /**
+   * Resolves when the condition holds, which is tested now and at each change of a path of `newPath`. One wait a path.
+   */
   until(path: string, holds: () => boolean): Promise<void>;
   remove(): Promise<void>;
 }
 
 /**
- * Makes a directory that only this user may enter, with a path short and plain enough for sockets. Should this process be
- * killed, it is removed all the same.
+ * Makes a directory that only this user may enter, with a path short and plain enough for sockets. Should this process
+ * be killed, it is removed all the same.
  */
 export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): PrivateDir {
   const path = tryMake(runtimeDir) ?? mkdtempSync('/tmp/rdpipe-');
@@ -55,7 +57,10 @@ export function makePrivateDir(runtimeDir = process.env.XDG_RUNTIME_DIR): Privat
   };
 }
 
-/** Removes the directory when its standard input ends, as that of a killed process does. Where it cannot be started there is none. */
+/**
+ * Removes the directory when its standard input ends, as that of a killed process does. Where it cannot be started
+ * there is none.
+ */
 function startRemover(path: string): ChildChannel {
   try {
     return startChild(['sh', '-c', 'read -r nothing; exec rm -rf -- "$1"', 'sh', path]);
@@ -65,7 +70,7 @@ function startRemover(path: string): ChildChannel {
   }
 }
 
-/** To look into a directory takes a descriptor, which may be lacking. */
+/** Reading a directory takes a descriptor, and none may be left. */
 function isRemoved(path: string): boolean {
   try {
     rmSync(path, { recursive: true, force: true });

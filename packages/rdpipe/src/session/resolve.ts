@@ -14,21 +14,21 @@ export interface Route {
   readonly controlPath: string | undefined;
   /** Hosts with the same identity share one session. */
   readonly identity: string;
-  /** All that is configured for it. */
+  /** Its whole configuration. */
   readonly config: ReadonlyMap<string, readonly string[]>;
 }
 
 /** A ProxyJump that leads through more hosts than this leads in a circle. */
 const MOST_JUMPS = 8;
 
-/** What is configured for a destination: lower-case keyword to its values, in the form in which `ssh -G` prints them. */
+/** Reads a destination's configuration: lower-case keyword to its values, as `ssh -G` prints them. */
 export type ConfigReader = (
   destination: Destination,
   signal: AbortSignal,
 ) => Promise<ReadonlyMap<string, readonly string[]>>;
 
 /**
- * Finds out what the destination means, jump hosts included.
+ * Resolves the destination, jump hosts included.
  * @throws SessionError when its configuration is wrong.
  */
 export async function resolveRoute(
@@ -57,7 +57,7 @@ export async function resolveRoute(
   };
 }
 
-/** The last jump is reached through those before it; a single one as its own configuration says. That is what ssh does. */
+/** The last jump is reached through those before it; a single one as its own configuration says. ssh does the same. */
 function jumpOf(destination: Destination, proxyJump: string | undefined, depth: number): Destination | undefined {
   const jumps = proxyJump?.split(',') ?? [];
   const last = jumps.at(-1);

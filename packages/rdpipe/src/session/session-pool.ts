@@ -2,7 +2,7 @@
 import type { HostSession } from './host-session.ts';
 import type { Route } from './resolve.ts';
 
-/** Connects each route once, its jump hosts first, whoever asks for it and however often. */
+/** Connects each route once, its jump hosts first, and shares the session with all callers. */
 export interface SessionPool {
   connect(route: Route): Promise<HostSession>;
   /** Ends every session, also those that are still being made. */

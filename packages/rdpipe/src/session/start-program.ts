@@ -3,7 +3,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 
 /**
  * Starts a program in a session of its own, so that Ctrl-C does not reach it. `env` is added to our environment.
- * @throws where no descriptor is left for its pipes. What else is amiss with it, its `error` event tells.
+ * @throws where no descriptor is left for its pipes. Any other error is its `error` event.
  */
 export function startProgram(
   command: readonly string[],
@@ -13,7 +13,7 @@ export function startProgram(
   const [program = '', ...args] = command;
   const child = spawn(program, args, { stdio, env: { ...process.env, ...env }, detached: true });
   if (child.stdin !== undefined) return child;
-  // Node hands out a process without streams then, and tells the reason later.
+  // Node hands out a process without streams then, and reports the reason later.
   child.on('error', () => {});
   throw Object.assign(new Error(`spawn ${program} EMFILE`), { code: 'EMFILE' });
 }

@@ -24,7 +24,7 @@ export function masterArguments(
   ];
 }
 
-/** The limits are ours: those of ssh end with other words, and do not stand still for questions. */
+/** rdpipe has its own time limits: those of ssh give other messages, and do not pause for questions. */
 export function connectOptions({ silenceMs }: SessionSettings, persistS: number): string[] {
   const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
   const silence = silenceMs > 0 ? [`ServerAliveInterval=${seconds(silenceMs / 4)}`, 'ServerAliveCountMax=3'] : [];
@@ -54,8 +54,8 @@ export function controlArguments(controlPath: string, command: string, args: rea
 }
 
 /**
- * Asks the far end of a connection that stands for a port that nothing listens on: any answer shows that it is alive. No program is
- * started there.
+ * Asks the far end of a connection that stands for a port that nothing listens on: any answer shows that it is alive.
+ * No program is started there.
  */
 export function probeArguments(controlPath: string): string[] {
   return ['-F', 'none', '-S', controlPath, ...values(NEVER_CONNECTS), '-W', '127.0.0.1:1', '--', 'host'];

@@ -18,7 +18,10 @@ import { earlierMaster, persistentMaster, persistentPathOf, usersMaster } from '
 
 const LONGEST_END_MS = 2000;
 
-/** The user's own connection where one stands, else one that an earlier run kept, else a new one, through the jump host's. */
+/**
+ * The user's own connection where one stands, else one that an earlier run kept, else a new one, through the jump
+ * host's.
+ */
 export async function connectMaster(route: Route, via: Master | undefined, context: MasterContext): Promise<Master> {
   const users = await usersMaster(route, context);
   if (users) return users;
@@ -42,7 +45,7 @@ interface Attempt {
   /** Another run has just made the connection that this one was to keep. */
   readonly taken: Promise<unknown>;
   log(): string;
-  /** What the jump host's connection printed since this attempt began. */
+  /** The log of the jump host's connection since this attempt began. */
   jumpLog(): string;
 }
 
@@ -168,8 +171,8 @@ async function endChild(child: ChildChannel): Promise<void> {
 }
 
 /**
- * Ends an ssh that logs in, and its ProxyCommand, when its input ends. One that has logged in leaves for the background, and is to be kept. (The
- * leash proper ends whatever its command leaves behind.)
+ * Ends an ssh that logs in, and its ProxyCommand, when its input ends. One that has logged in goes into the background
+ * and is kept. (The leash proper also ends all that its command leaves behind.)
  */
 const LOGIN_LEASH = [
   'sh',

@@ -1,7 +1,7 @@
 /** Reads the log of an ssh: key exchange done, socket taken, messages. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** What makes an ssh log that its key exchange is done: the one line where it can be asked for (OpenSSH 8.5), else much more. */
+/** Makes ssh log the end of its key exchange: that one line where it is selectable (OpenSSH 8.5), else much more. */
 export function keyExchangeOption(config: ReadonlyMap<string, readonly string[]>): string {
   return config.has('logverbose') ? 'LogVerbose=kex.c:kex_input_newkeys*:*' : 'LogLevel=DEBUG1';
 }
@@ -15,7 +15,7 @@ export function isSocketTaken(log: string): boolean {
   return /^ControlSocket .* already exists/m.test(log);
 }
 
-/** What ssh prints by itself at LogLevel=INFO. */
+/** The lines that ssh prints at LogLevel=INFO. */
 export function plainLog(log: string): string {
   return log.replace(/^(?:debug1: |Authenticated to |Transferred: |Bytes per second: ).*\n?/gm, '');
 }

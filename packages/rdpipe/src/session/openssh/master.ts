@@ -12,11 +12,11 @@ export interface Master {
   newPath(kind: string): string;
   /** Undefined for a connection of the user's. */
   readonly took: OpeningTimes | undefined;
-  /** What its ssh printed so far. */
+  /** The log of its ssh so far. */
   log(): string;
   /** Resolves when its ssh has ended; never for a connection of the user's. */
   readonly ended: Promise<unknown>;
-  /** Whether it ended although nobody closed it. */
+  /** Whether it ended without being closed here. */
   lost(): boolean;
   close(): Promise<void>;
 }

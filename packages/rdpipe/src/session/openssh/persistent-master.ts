@@ -57,7 +57,7 @@ export function persistentPathOf(
   return path;
 }
 
-/** What an earlier run kept, if its far end still answers. What is left of one that is gone is removed. */
+/** The connection that an earlier run kept, if its far end still answers; else its socket is removed. */
 export async function earlierMaster(
   route: Route,
   path: string,
@@ -77,7 +77,7 @@ export async function earlierMaster(
 
 const LONGEST_END_MS = 2000;
 
-/** Its ssh may live while its network is gone: the far end has to say something. */
+/** Its ssh may live while its network is gone: the far end must answer. */
 async function answers(path: string, ssh: SshProgram, { signal, connectTimeoutMs }: SessionSettings): Promise<boolean> {
   const check = await runWithin(connectTimeoutMs, ssh, controlArguments(path, 'check'), signal);
   if (check?.code !== 0) return false;

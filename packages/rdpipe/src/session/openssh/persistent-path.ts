@@ -16,7 +16,9 @@ export interface PersistentConnection {
   readonly via: string | undefined;
 }
 
-/** The same for connections that are made alike; undefined: this machine has no directory that is closed to other users. */
+/**
+ * The same for connections that are made alike; undefined: this machine has no directory that is closed to other users.
+ */
 export function persistentControlPath({ route, ssh, options, via }: PersistentConnection): string | undefined {
   const { destination, identity, config } = route;
   const all = JSON.stringify([ssh.path, destination, identity, [...config], options, via]);
@@ -42,7 +44,7 @@ function isMade(path: string): boolean {
   }
 }
 
-/** Ours alone, and below nothing in which others could put another in its place: who reaches a socket is logged in. */
+/** This user's alone, and no other user can replace a directory above it: access to the socket is a login. */
 function isPrivate(path: string): boolean {
   const own = process.getuid?.();
   const found = lstatSync(path);

@@ -16,9 +16,9 @@ export interface Asker {
   readonly env: Readonly<Record<string, string>>;
   /** Values of -o for it. */
   readonly options: readonly string[];
-  /** Whether there is anybody to ask. */
+  /** Whether questions can be asked. */
   readonly interactive: boolean;
-  /** Undefined: no answer is to be had. `withdrawn` aborts when nobody waits for one any more. */
+  /** Undefined: there is no answer. `withdrawn` aborts when the answer is no longer needed. */
   ask(text: string, echo: boolean, withdrawn: AbortSignal): Promise<string | undefined>;
   /** Whether anything was asked: then the login had begun. */
   asked(): boolean;
@@ -42,7 +42,7 @@ interface PrompterOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a question is put with: resolves when it was answered, one after another. */
+/** Asks one question after another; resolves with the answer. */
 type Ask = (label: string, text: string, echo: boolean, signal: AbortSignal) => Promise<string | undefined>;
 
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
@@ -120,7 +120,7 @@ function oneAtATime(terminal: Terminal, emit: Emit): Ask {
     });
 }
 
-/** Nobody is there: ssh is told not to ask at all. */
+/** Without a terminal ssh runs in batch mode. */
 const NON_INTERACTIVE: Asker = {
   env: {},
   options: ['BatchMode=yes'],

@@ -3,9 +3,11 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { ReadStream } from 'node:tty';
 
-/** Where a person can be asked something. */
+/** A terminal on which a user can be asked. */
 export interface Terminal {
-  /** The line they typed; undefined when they gave up or the signal aborted. Without `echo` nothing they type is shown. */
+  /**
+   * The line they typed; undefined when they gave up or the signal aborted. Without `echo` nothing they type is shown.
+   */
   ask(text: string, echo: boolean, signal: AbortSignal): Promise<string | undefined>;
 }
 

@@ -5,7 +5,8 @@ import type { Route } from '../resolve.ts';
 import { matchesPatterns } from './host-pattern.ts';
 
 /**
- * What ssh2 is to offer. `knownKeys` are the host keys that can be checked: a server has several and should show one of them.
+ * The algorithms that ssh2 offers. `knownKeys` are the host keys that can be checked: a server has several and should
+ * show one of them.
  * @throws SessionError naming the keyword where ssh2 has nothing that is listed.
  */
 export function offeredAlgorithms(route: Route, knownKeys: readonly string[]): Algorithms {
@@ -25,7 +26,10 @@ export function loginAlgorithms(route: Route): readonly string[] {
   return listed(route, keyword, KEYS);
 }
 
-/** What of OpenSSH's algorithms ssh2 has: first, in its order, those that OpenSSH uses by itself, then those that a list must name. */
+/**
+ * OpenSSH's algorithms that ssh2 supports: the ones OpenSSH uses by default, in its order, then those that a list must
+ * name.
+ */
 interface Repertoire {
   readonly usual: readonly string[];
   readonly others: readonly string[];
@@ -87,7 +91,10 @@ function listed(route: Route, keyword: string, repertoire: Repertoire): string[]
   throw sessionError(route.destination, 'unreachable', reason);
 }
 
-/** `ssh -G` prints whole lists; a file that no ssh has read may add to the usual one (+), take from it (-), or begin it (^). */
+/**
+ * `ssh -G` prints whole lists; a file that no ssh has read may add to the usual one (+), take from it (-), or begin it
+ * (^).
+ */
 function readList(value: string, { usual, others }: Repertoire): string[] {
   const patterns = value.replace(/^[-+^]/, '').split(',');
   const named = patterns.flatMap((pattern) => [...usual, ...others].filter((name) => matchesPatterns(name, [pattern])));

@@ -69,7 +69,7 @@ function fileSettings(text: string, destination: Destination): Setting[] {
   });
 }
 
-/** What only ssh can follow. */
+/** Keywords that only ssh itself supports. */
 function isSshsOwn({ keyword, value }: Setting): boolean {
   if (keyword === 'canonicalizehostname') return !/^(no|false)$/i.test(value);
   return keyword === 'match' || keyword === 'include';

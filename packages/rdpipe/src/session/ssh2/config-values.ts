@@ -40,7 +40,7 @@ export function expandTokens(text: string, route: Route): string {
   return text.replace(/%(.)/g, (whole, token: string) => tokens[token] ?? whole);
 }
 
-/** What SetEnv and SendEnv send along. */
+/** The environment that SetEnv and SendEnv send. */
 export function sentEnvironment({ config }: Route, env: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const patterns = (config.get('sendenv') ?? []).flatMap((value) => value.split(/\s+/));
   const sent = Object.entries(env).filter(([name]) => patterns.some((pattern) => matchesName(name, pattern)));

@@ -29,8 +29,8 @@ export interface Ssh2Context {
 }
 
 /**
- * @throws SessionError when the host cannot be reached, is not the one we know, or refuses us, or when its configuration
- * asks for what ssh2 lacks.
+ * @throws SessionError when the host cannot be reached, is not the one we know, or refuses us, or when its
+ * configuration asks for what ssh2 lacks.
  */
 export async function connectClient(route: Route, dial: Dial, context: Ssh2Context): Promise<Connected> {
   await refuseUnsupported(route, context.settings);
@@ -65,12 +65,12 @@ async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Con
   }
 }
 
-/** Where BatchMode is on, there is nobody to ask. */
+/** With BatchMode no question is asked. */
 function inBatchMode(route: Route, asker: Asker): Asker {
   return isOn(route, 'batchmode', false) ? { ...asker, interactive: false, ask: async () => undefined } : asker;
 }
 
-/** What the configuration says of the connection, known before there is one. */
+/** The configuration of a connection, read before it is made. */
 interface ConnectionOptions {
   readonly hostKey: HostKeyCheck;
   readonly algorithms: Algorithms;

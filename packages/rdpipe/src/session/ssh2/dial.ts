@@ -42,7 +42,7 @@ export async function dialByCommand(route: Route): Promise<Duplex> {
   const { stdin, stdout, stderr, kill } = startChild(['sh', '-c', `exec ${command}`]);
   stderr.resume();
   const connection = Duplex.from({ readable: stdout, writable: stdin });
-  // Whoever logs in through it hears of its end; until then nobody listens.
+  // The login gets its errors from the end of the stream; until then they have no listener.
   return connection.on('error', () => {}).once('close', kill);
 }
 

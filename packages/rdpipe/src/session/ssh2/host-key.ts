@@ -11,7 +11,7 @@ export interface HostKeyCheck {
   /** To be asked for first. */
   readonly algorithms: readonly string[];
   verify(key: Buffer): boolean;
-  /** Why `verify` said no. */
+  /** Why `verify` returned false. */
   refusal(): SessionError | undefined;
 }
 
@@ -70,7 +70,10 @@ function revokedFileError(route: Route, path: string, reason: string): SessionEr
   return refuse(route, `RevokedHostKeys ${path} cannot be read, so no host key can be trusted: ${reason}`);
 }
 
-/** A server has several keys: it should show one that can be checked. An RSA key is used with newer digests than its name says. */
+/**
+ * A server has several keys: it should show one that can be checked. An RSA key is used with newer digests than its
+ * name says.
+ */
 function preferredAlgorithms(knownHosts: string, name: string): string[] {
   return knownKeyTypes(knownHosts, name).flatMap((type) =>
     type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [type],

@@ -1,8 +1,8 @@
 /** The table of ssh's keywords: which of them ssh2 honours, ignores or refuses. */
 
 /**
- * How a session by ssh2 treats a keyword. One is ignored only where it could allow more than ssh2 does, or concerns nothing that
- * rdpipe uses; one that asks for protection, or for another route, is honoured or refused by its name.
+ * How a session by ssh2 treats a keyword. One is ignored only where it could allow more than ssh2 does, or concerns
+ * nothing that rdpipe uses; one that asks for protection, or for another route, is honoured or refused by its name.
  */
 export type Treatment = Honoured | Ignored | Refused;
 

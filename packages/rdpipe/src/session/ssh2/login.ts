@@ -19,7 +19,8 @@ interface Attempt {
 const PASSWORD_TRIES = 3;
 
 /**
- * Tries whatever the server still allows, each once, in ssh's order; also where it wants several, as with a second factor.
+ * Tries whatever the server still allows, each once, in ssh's order; also where it wants several, as with a second
+ * factor.
  * @throws SessionError where the configuration lets nothing log in that ssh2 has.
  */
 export function loginHandler(route: Route, asker: Asker, signal: AbortSignal): AuthHandlerMiddleware {
@@ -41,7 +42,7 @@ export function loginHandler(route: Route, asker: Asker, signal: AbortSignal): A
   };
 }
 
-// ssh2 takes false for the end of the attempts; its types do not say so.
+// ssh2 takes false for the end of the attempts; its types lack it.
 const NO_MORE = false as unknown as AnyAuthMethod;
 
 function listAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[] {
@@ -56,7 +57,7 @@ function listAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[
   return [nothing, ...preferred(route, [...keys, ...answers, ...passwords])];
 }
 
-/** Those of PreferredAuthentications, in its order. */
+/** The attempts that PreferredAuthentications lists, in its order. */
 function preferred({ config, destination }: Route, attempts: readonly Attempt[]): readonly Attempt[] {
   const methods = config.get('preferredauthentications')?.[0]?.split(',');
   if (methods === undefined) return attempts;

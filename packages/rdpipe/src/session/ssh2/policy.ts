@@ -11,7 +11,8 @@ import { SSH_KEYWORDS, type Treatment } from './keywords.ts';
 type Config = Route['config'];
 
 /**
- * A keyword that the table does not have, as one of a newer ssh, is harmless only with the value that this ssh has by itself.
+ * A keyword that the table does not have, as one of a newer ssh, is harmless only with the value that this ssh has by
+ * itself.
  * @throws SessionError naming the first keyword that asks for more.
  */
 export async function refuseUnsupported(route: Route, settings: SessionSettings): Promise<void> {
@@ -44,13 +45,13 @@ function asksForMore(keyword: string, config: Config): boolean {
   return config.get(keyword)?.some((value) => !treatment.refusedUnless.includes(value.toLowerCase())) === true;
 }
 
-/** ssh itself has passed over what IgnoreUnknown names; where there is no ssh, nobody has yet. */
+/** ssh itself ignores the keywords that IgnoreUnknown names; without ssh it is done here. */
 function isPassedOver(keyword: string, config: Config): boolean {
   const patterns = config.get('ignoreunknown')?.flatMap((value) => value.split(',')) ?? [];
   return !TREATMENTS.has(keyword) && matchesPatterns(keyword, patterns);
 }
 
-/** What this machine's ssh does where nothing is configured. */
+/** The defaults of this machine's ssh. */
 async function usualConfig({ ssh, signal }: SessionSettings): Promise<Config> {
   if (ssh === undefined) return new Map();
   const nobody = { name: 'host', user: undefined, label: 'host' };

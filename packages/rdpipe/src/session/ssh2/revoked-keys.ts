@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 
 /**
  * Whether a file's content revokes a host key, which is no certificate.
- * @throws for a line that is no key, and a key revocation list that is damaged or of a kind that is not known: ssh trusts
- * no key then.
+ * @throws for a line that is no key, and a key revocation list that is damaged or of a kind that is not known: ssh
+ * trusts no key then.
  */
 export function isRevoked(content: Buffer, key: Buffer): boolean {
   return content.subarray(0, MAGIC.length).equals(MAGIC) ? isInKrl(content, key) : isInList(content, key);

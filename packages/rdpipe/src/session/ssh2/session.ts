@@ -96,11 +96,11 @@ function channelOf(stream: ClientChannel): Channel {
     stdout,
     stderr: stream.stderr,
     closed: new Promise((resolve) => {
-      // The far end's word may never come, where it talks without end.
+      // The far end may never close the channel while it still sends.
       for (const event of ['close', KILLED]) stream.once(event, () => resolve(status));
     }),
     kill() {
-      // The stream itself would go on until the far end says so.
+      // The stream itself would go on until the far end closes it.
       stream.destroy();
       stdout.destroy();
       stream.emit(KILLED);
@@ -108,7 +108,7 @@ function channelOf(stream: ClientChannel): Channel {
   };
 }
 
-/** Apart from the write side, so that a reader who stops reading closes nothing; what still comes is dropped. */
+/** Separate from the write side, so that a reader that stops closes nothing; data that still arrives is dropped. */
 function readSide(stream: ClientChannel): Readable {
   const side = new PassThrough();
   stream.pipe(side);

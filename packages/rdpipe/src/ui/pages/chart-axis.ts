@@ -2,8 +2,8 @@
 import { formatWholeSeconds } from '../format.ts';
 
 /**
- * `B/s`: decimal multiples. `B`: binary multiples. `time`: seconds since the beginning, as a clock shows them. Anything else
- * stands behind the number: `ms`, `%`, `CPU s/GiB`.
+ * `B/s`: decimal multiples. `B`: binary multiples. `time`: seconds since the beginning, as a clock shows them. Anything
+ * else stands behind the number: `ms`, `%`, `CPU s/GiB`.
  */
 export interface Axis {
   readonly title: string;

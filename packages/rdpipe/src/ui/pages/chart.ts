@@ -1,7 +1,7 @@
 /** Draws plots as SVG text, by echarts.
  *
- * The same data give the same bytes. A plot is readable on light and dark pages, as a file of its own or within a page; it loads
- * and runs nothing. This module loads the plotting library: import it only where a page is written.
+ * The same data give the same bytes. A plot is readable on light and dark pages, as a file of its own or within a page;
+ * it loads and runs nothing. This module loads the plotting library: import it only where a page is written.
  */
 import { createHash } from 'node:crypto';
 import { BarChart, CustomChart, type CustomSeriesOption, LineChart } from 'echarts/charts';
@@ -37,7 +37,7 @@ export interface TimeChart extends ChartFrame {
   readonly stacked?: boolean;
   /** A point is what was on average since the one before. */
   readonly steps?: boolean;
-  /** What happened now and then, and the seconds at which it did: a stroke across the plot each. */
+  /** Events, and the seconds at which they happened: a stroke across the plot each. */
   readonly marks?: { readonly name: string; readonly at: readonly number[] };
 }
 
@@ -114,7 +114,7 @@ const HEIGHT = 300;
 const FONT = { fontFamily: 'Arial, Helvetica, sans-serif', fontSize: 12, color: TEXT_COLOR };
 const NAME_MAX_CHARACTERS = 60;
 const BAR_SPACING = { barGap: '10%', barCategoryGap: '25%', barMaxWidth: 64 };
-/** Ink of the lines before the colours begin anew. */
+/** Dash patterns of the lines, one for each round of colours. */
 const DASHES = ['solid', 'dashed', 'dotted'] as const;
 
 function short(text: string): string {
@@ -189,7 +189,10 @@ function axisOption({ title, unit, logarithmic = false, whole = false, max }: Ax
   };
 }
 
-/** The library puts a tick at the end, too: next to the last whole one it would be named like that, or be a strange number. */
+/**
+ * The library puts a tick at the end, too: next to the last whole one it would be named like that, or be a strange
+ * number.
+ */
 function timeAxis(seconds: number) {
   const { axisLabel, ...axis } = axisOption({ title: '', unit: 'time' });
   const interval = timeInterval(seconds);
@@ -269,8 +272,8 @@ function silent(option: object): object {
 }
 
 /**
- * The picture for people's eyes and ears. What answers to pointers goes: it is of no use, and it is numbered by the charts that
- * were drawn before. What must have a name within a page is named by the content.
+ * The finished SVG, with a title for screen readers. Pointer handling is removed: it is of no use, and it is numbered
+ * by the charts that were drawn before. Ids that must be unique within a page are made of the content.
  */
 function finish(svg: string, title: string): string {
   const still = svg

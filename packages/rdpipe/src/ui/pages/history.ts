@@ -100,7 +100,7 @@ const WARNINGS_MOST = 100;
 interface KeptHop {
   readonly samples: Samples<HopSample>;
   readonly broken: number[];
-  /** What the sender waited for, as far as it is known. */
+  /** The waits of the sender, as far as they are known. */
   send: Waits;
 }
 

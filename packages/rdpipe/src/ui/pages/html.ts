@@ -59,7 +59,10 @@ ${body}
   return markup;
 }
 
-/** Plots have styles at their texts; nothing else is allowed, so a page could not load or run anything even if it held it. */
+/**
+ * Plots have styles at their texts; nothing else is allowed, so a page could not load or run anything even if it held
+ * it.
+ */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 const STYLE = `

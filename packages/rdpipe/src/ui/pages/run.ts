@@ -154,7 +154,7 @@ function stagesSection({ stages }: Report): Html | string {
   return html`<h2>Stages</h2>\n${table(head, rows)}`;
 }
 
-/** What carried the data, and what it cost. */
+/** The programs that carried the data, and their CPU time and memory. */
 function programsSection(hops: readonly HopReport[]): Html | string {
   const rows = hops.flatMap((hop) => [
     ...programRow(hop, 'rdsend', hop.from, hop.sender),

@@ -7,7 +7,7 @@ export interface Samples<Sample> {
 }
 
 /**
- * Samples that say how much there was so far, so that leaving some out makes the others no less true.
+ * Samples of running totals, so that leaving some out does not make the others wrong.
  * @param most kept, even.
  * @param apart least seconds between two that are kept, at first.
  */

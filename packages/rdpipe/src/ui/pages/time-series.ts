@@ -47,7 +47,7 @@ function shares({ waits }: Step, seconds: number): Shares {
   return { input: percent(waits.inputMs, 100 - output - network - workers - limit), limit, workers, network, output };
 }
 
-/** A point at the end of each step, and one where the first begins. Hosts tell the numbers: none may go back. */
+/** A point at the end of each step, and one where the first begins. Hosts report the numbers: none may go back. */
 function timeSeries(samples: readonly HopSample[], measure: (step: Step, seconds: number) => number): readonly Point[] {
   const points = samples.slice(1).flatMap((sample, index): readonly Point[] => {
     const before = samples[index] ?? sample;

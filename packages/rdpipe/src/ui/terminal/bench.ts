@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 
 export interface BenchView extends StatusView {
   finished(benchmark: Benchmark): void;
-  /** What else went wrong: one line. */
+  /** Any other problem: one line. */
   warn(message: string): void;
 }
 

@@ -15,8 +15,8 @@ export type RendererSettings = Pick<
 >;
 
 /**
- * Where the pipeline's output goes. `elsewhere`: rows disturb nothing. `announced`: to the terminal, and an event comes before
- * its first byte. `unknown`: to the terminal or to who may write there, and nothing tells when.
+ * Where the pipeline's output goes. `elsewhere`: rows disturb nothing. `announced`: to the terminal, and an event comes
+ * before its first byte. `unknown`: to the terminal, or to a program that may write there, without an event.
  */
 export type OutputPlace = 'elsewhere' | 'announced' | 'unknown';
 
@@ -25,7 +25,7 @@ export interface RendererIo {
   readonly output: OutputPlace;
 }
 
-/** `protectPayload` comes first: the libraries of the live display look at process.stdout. */
+/** `protectPayload` comes first: the libraries of the live display open process.stdout. */
 export async function createRenderer(settings: RendererSettings, io: RendererIo): Promise<Renderer> {
   if (settings.json) return createJsonRenderer(io.terminal.write);
   const progress = createProgress(settings.sizeBytes, () => performance.now());
@@ -55,7 +55,7 @@ async function createDisplay(settings: RendererSettings, io: RendererIo, progres
   }
 }
 
-/** `auto` shows at least the connecting on a terminal; who asks for live rows where none can be gets lines. */
+/** `auto` shows at least the connecting on a terminal; `live` gives lines where rows cannot be redrawn. */
 function modeFor({ quiet, progress }: RendererSettings, io: RendererIo): 'none' | 'plain' | 'live' {
   const isTerminal = io.terminal.stream !== undefined;
   if (quiet) return 'none';

@@ -3,13 +3,13 @@
 export interface Display {
   /** Text that stays, whole lines unless a stage's raw output is not. */
   text(text: string | Uint8Array): void;
-  /** What is waited for before the run; undefined when nothing is. */
+  /** What rdpipe waits for before the run; undefined: nothing. */
   status(text: string | undefined): void;
   /** Shows the progress of hops from now on. */
   startRows(): void;
   /** The pipeline's output begins on the same terminal: nothing may be drawn there from now on. */
   output(): void;
-  /** The terminal belongs to somebody else for a while: a prompt, the shell. */
+  /** The terminal is in use by a prompt or the shell for a while. */
   pause(): void;
   resume(): void;
   /** Idempotent. */

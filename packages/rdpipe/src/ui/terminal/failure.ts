@@ -32,7 +32,7 @@ export function failureReport(error: unknown): Report {
   };
 }
 
-/** What is none of our errors, and no shortage, is a defect of ours, and says so. */
+/** An error that is neither an RdpipeError nor a shortage is a defect of rdpipe. */
 function messageOf(error: unknown): string {
   const known = error instanceof RdpipeError ? error : shortageOf(error);
   if (known !== undefined) return known.message;

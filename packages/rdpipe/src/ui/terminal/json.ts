@@ -37,7 +37,7 @@ function createStderr() {
       open.set(stage, { decoder, host });
       return objectOf(stage, host, decoder.write(Buffer.from(data)));
     },
-    /** What was cut in two and never came whole. */
+    /** Characters that were cut in two and never completed. */
     rest: () =>
       [...open].flatMap(([stage, { decoder, host }]) => {
         const text = decoder.end();

@@ -67,7 +67,7 @@ export function createLiveDisplay(stream: NodeJS.WriteStream, write: Display['te
   };
 }
 
-/** What stands below the text: shown, then hidden or finished. */
+/** The spinner or the rows below the text: shown, then hidden or finished. */
 interface LivePart {
   show(): void;
   hide(): void;
@@ -98,8 +98,8 @@ function createSpinner(stream: NodeJS.WriteStream): LivePart & { setText(text: s
 const SPINNER_COLUMNS = 3;
 
 /**
- * The cursor stands at the beginning of the first row. All below the last one is erased, so nothing is left behind when another
- * width of the terminal has broken rows in two, or its height has taken some away.
+ * The cursor stands at the beginning of the first row. All below the last one is erased, so nothing is left behind when
+ * another width of the terminal has broken rows in two, or its height has taken some away.
  */
 function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): LivePart {
   let drawn = '';
@@ -132,7 +132,7 @@ function createTable(stream: NodeJS.WriteStream, { at, stay }: Rows): LivePart {
   };
 }
 
-/** As many as there is room for, the last of which tells how many there are more. */
+/** As many as fit; the last one counts those that do not. */
 function fitting(lines: readonly string[], most: number): readonly string[] {
   if (lines.length <= most || most < 1) return lines.slice(0, Math.max(0, most));
   return [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more`];
@@ -143,8 +143,8 @@ const ERASE_BELOW = '\u001b[J';
 const NEXT_ROW = `${ERASE_LINE}\r\n`;
 
 /**
- * The row of the cursor, then, from the next one on, all others. A terminal that keeps a history (tmux) puts the whole screen
- * there when all of it is erased at once.
+ * The row of the cursor, then, from the next one on, all others. A terminal that keeps a history (tmux) puts the whole
+ * screen there when all of it is erased at once.
  */
 const ERASE = `\r${ERASE_LINE}\u001b7\u001b[B${ERASE_BELOW}\u001b8`;
 

@@ -26,8 +26,8 @@ function shortName(name: string, limit: number): string {
 }
 
 /**
- * Rows for a terminal to which the last hop brings output: those of a time in which data moved and none of it came out. Output
- * tells by itself that all is well, and a row would stand in its midst.
+ * Rows for a terminal to which the last hop brings output: those of a time in which data moved and none of it came out.
+ * Output shows by itself that the run goes on, and a row would stand in its midst.
  */
 export function rowsWithoutOutput(progress: Progress): () => readonly string[] {
   let before: readonly HopProgress[] = [];

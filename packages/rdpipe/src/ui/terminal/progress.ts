@@ -58,7 +58,7 @@ export function createProgress(expectedBytes: number | undefined, now: () => num
   };
 }
 
-/** How far back rate and waiting look. */
+/** The time over which rate and waits are averaged. */
 const WINDOW_MS = 3000;
 
 interface Sample {
@@ -80,7 +80,7 @@ interface CountedHop {
   samples: readonly Sample[];
   /** Its ends that are without a connection. */
   readonly broken: Set<HopEnd>;
-  /** Milliseconds waited so far, and those at the last look. */
+  /** Milliseconds waited so far, and since the last counters. */
   waits: WaitsOfEnds;
   recent: WaitsOfEnds;
 }

@@ -1,7 +1,7 @@
 /** Keeps node away from descriptors 0 and 1, which carry the user's data.
  *
- * Opening process.stdin or process.stdout sets O_NONBLOCK on a pipe for every process that shares it, and
- * `import process from 'node:process'`, as many libraries have it, opens both. Therefore this module runs first, and a module
+ * Opening process.stdin or process.stdout sets O_NONBLOCK on a pipe for every process that shares it, and `import
+ * process from 'node:process'`, as many libraries have it, opens both. Therefore this module runs first, and a module
  * that imports such a library is imported after it, by `import()`.
  */
 import { closeSync } from 'node:fs';
@@ -17,9 +17,9 @@ export function protectPayload(): void {
 }
 
 /**
- * When node ends, it gives each terminal among its descriptors the modes that it had when node began. A pager at the other
- * end of the pipe has set its own meanwhile: `rdpipe … | less` would need Enter behind each key, or would leave a shell
- * without echo. A closed descriptor is left out. What is to be written at the end is written before.
+ * When node ends, it gives each terminal among its descriptors the modes that it had when node began. A pager at the
+ * other end of the pipe has set its own meanwhile: `rdpipe … | less` would need Enter behind each key, or would leave a
+ * shell without echo. A closed descriptor is left out. What is to be written at the end is written before.
  */
 export function leaveTerminalModes(): void {
   process.on('exit', () => {

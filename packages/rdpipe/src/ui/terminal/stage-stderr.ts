@@ -79,7 +79,7 @@ interface OpenLine {
   afterReturn: boolean;
 }
 
-/** All lines of a message are one text, and one write: a stage may say millions of them. */
+/** All lines of a message are one text, and one write: a stage may print millions of them. */
 function prefixed(prefixOf: (stage: number) => string, write: (text: string) => void): StageStderr {
   const open = new Map<number, OpenLine>();
   const show = (stage: number, lines: string) => {
@@ -102,7 +102,10 @@ function prefixed(prefixOf: (stage: number) => string, write: (text: string) => 
   };
 }
 
-/** The lines that `text` completes, with their newlines. A carriage return ends one too: that is how programs redraw their progress. */
+/**
+ * The lines that `text` completes, with their newlines. A carriage return ends one too: that is how programs redraw
+ * their progress.
+ */
 function takeLines(line: OpenLine, text: string): string {
   if (text === '') return '';
   const fresh = line.afterReturn && text.startsWith('\n') ? text.slice(1) : text;

@@ -14,7 +14,7 @@ export interface Output {
   write(text: string): void;
 }
 
-/** What every such view does. */
+/** The functions of every such view. */
 export interface StatusView extends Watcher {
   /** It came to no end. */
   failure(error: unknown): void;
@@ -24,7 +24,7 @@ export interface StatusView extends Watcher {
 
 export type StatusSettings = Pick<Settings, 'json' | 'quiet' | 'verbosity'>;
 
-/** `protectPayload` comes first: the libraries of the live display look at process.stdout. */
+/** `protectPayload` comes first: the libraries of the live display open process.stdout. */
 export async function createStatusView(
   settings: StatusSettings,
   terminal: Terminal,
@@ -66,7 +66,7 @@ async function createDisplay({ quiet }: StatusSettings, { stream, write }: Termi
   return createLiveDisplay(stream, write, NO_ROWS);
 }
 
-/** What of the runs that measure is shown. Findings say the rest. */
+/** The events of measuring runs that are shown. Findings report the rest. */
 function statusHandlers(display: Display, log: (message: string) => void): Partial<EventHandlers> {
   return {
     deploying({ host, bytes }) {

@@ -8,7 +8,7 @@ export interface Terminal {
   /** The terminal's own stream, for what redraws; undefined where standard error is none, or cannot redraw. */
   readonly stream: NodeJS.WriteStream | undefined;
   readonly color: boolean;
-  /** Never throws: when nobody can read it, text is dropped. */
+  /** Never throws: without a reader, text is dropped. */
   write(text: string | Uint8Array): void;
 }
 
@@ -24,7 +24,10 @@ function withSize(stream: NodeJS.WriteStream): NodeJS.WriteStream | undefined {
   return stream.columns > 0 && stream.rows > 0 ? stream : undefined;
 }
 
-/** False: the shell put us into the background, and somebody types where rows would be. Without a terminal of our own true. */
+/**
+ * False: the shell put rdpipe into the background, and rows would disturb its user. True without a controlling
+ * terminal.
+ */
 export function isInForeground(): boolean {
   const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1')
     .replace(/^.*\) /s, '')
@@ -32,7 +35,7 @@ export function isInForeground(): boolean {
   return foreground === '-1' || foreground === group;
 }
 
-/** Longest wait for a reader of a pipe that somebody made non-blocking. */
+/** Longest wait for the reader of a pipe that is non-blocking. */
 const PATIENCE_MS = 5000;
 const PAUSE_MS = 5;
 
