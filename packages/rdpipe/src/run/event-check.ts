@@ -111,7 +111,7 @@ const ONCE: ReadonlySet<string> = new Set([
   'ended',
 ]);
 
-/** The fact without which this one is false. A stage starts in a segment that was prepared. */
+/** The event that must come before this one. A stage starts in a segment that was prepared. */
 function requiredBefore(name: string, subject: string | undefined, subjects: Part['subjects']): string | undefined {
   switch (name) {
     case 'started':
