@@ -15,7 +15,7 @@ import { connectOpenssh, type OpensshSession } from './openssh/session.ts';
 import { makePrivateDir } from './private-dir.ts';
 import { createPrompter } from './prompts/prompter.ts';
 import type { Terminal } from './prompts/terminal.ts';
-import { type ConfigReader, type Route, resolveRoute } from './resolve.ts';
+import { type ConfigReader, resolveTarget, type Target } from './resolve.ts';
 import { createSessionPool, type SessionPool } from './session-pool.ts';
 import type { SessionSettings } from './settings.ts';
 import { readPlainConfig } from './ssh2/config-file.ts';
@@ -24,7 +24,7 @@ import type { Ssh2Session } from './ssh2/session.ts';
 export interface Sessions {
   /** By id, in the order in which the hosts were first met: `1`, `2`, …, and `local`. */
   readonly all: ReadonlyMap<SessionId, HostSession>;
-  /** Hosts that ssh resolves to the same user, address, port and way share one. */
+  /** Hosts that ssh resolves to the same user, address, port and jump host share one. */
   idOf(host: HostRef): SessionId;
   /** Ends every session and removes what they kept on this machine. Bounded, idempotent. */
   close(): Promise<void>;
@@ -149,33 +149,33 @@ function chooseSsh({ client, ssh }: SessionSettings): SshProgram | undefined {
 /** ssh2 is loaded only where it is used. */
 function createPool(context: Omit<MasterContext, 'ssh'>, ssh: SshProgram | undefined): SessionPool {
   if (ssh !== undefined) {
-    return createSessionPool<OpensshSession>((route, via) => connectOpenssh(route, via, { ...context, ssh }));
+    return createSessionPool<OpensshSession>((target, via) => connectOpenssh(target, via, { ...context, ssh }));
   }
-  return createSessionPool<Ssh2Session>(async (route, via) => {
+  return createSessionPool<Ssh2Session>(async (target, via) => {
     const { connectSsh2 } = await import('./ssh2/session.ts');
-    return connectSsh2(route, via, context);
+    return connectSsh2(target, via, context);
   });
 }
 
 async function connectAll(
   hosts: readonly HostRef[],
-  routes: ReadonlyMap<string, Route>,
+  targets: ReadonlyMap<string, Target>,
   { pool, local, settings }: Opening,
   onOpen: OnOpen,
 ): Promise<Omit<Sessions, 'close'>> {
   const remote = hosts.filter((host) => host.name !== '');
   const thisMachine = hosts.find((host) => host.name === '');
-  const idByIdentity = numberIdentities(remote, routes);
+  const idByIdentity = numberIdentities(remote, targets);
   const idOf = (host: HostRef): SessionId => {
-    const route = routes.get(keyOf(host));
-    const id = host.name === '' ? LOCAL : route && idByIdentity.get(route.identity);
+    const target = targets.get(keyOf(host));
+    const id = host.name === '' ? LOCAL : target && idByIdentity.get(target.identity);
     if (id === undefined) throw new Error(`no session was asked for: ${host.label}`);
     return id;
   };
   const open = async (host: HostRef): Promise<[SessionId, HostSession]> => {
-    const route = routes.get(keyOf(host));
+    const target = targets.get(keyOf(host));
     // Logins take longest: they begin first.
-    const session = route === undefined ? await setImmediate(local) : await pool.connect(route);
+    const session = target === undefined ? await setImmediate(local) : await pool.connect(target);
     await onOpen({ id: idOf(host), host, session }, settings.signal);
     return [idOf(host), session];
   };
@@ -183,29 +183,29 @@ async function connectAll(
   const first = new Map([...remote].reverse().map((host) => [idOf(host), host]));
   const wanted = [...idByIdentity.values()].flatMap((id) => first.get(id) ?? []);
   const opened = [...wanted, ...(thisMachine === undefined ? [] : [thisMachine])].map(open);
-  const connected = wanted.map(async (host) => pool.connect(routes.get(keyOf(host)) as Route));
+  const connected = wanted.map(async (host) => pool.connect(targets.get(keyOf(host)) as Target));
   const all = await Promise.race([Promise.all(opened), firstLoss(connected)]);
   return { all: new Map(all), idOf };
 }
 
 /** Each host as ssh resolves it, by `keyOf`. */
-async function resolveAll(hosts: readonly HostRef[], settings: SessionSettings): Promise<Map<string, Route>> {
+async function resolveAll(hosts: readonly HostRef[], settings: SessionSettings): Promise<Map<string, Target>> {
   const written = new Map(hosts.map((host) => [keyOf(host), host]));
   const resolved = [...written].map(
-    async ([key, host]): Promise<[string, Route]> => [key, await resolveHost(host, settings)],
+    async ([key, host]): Promise<[string, Target]> => [key, await resolveHost(host, settings)],
   );
   return new Map(await Promise.all(resolved));
 }
 
-function resolveHost(host: HostRef, settings: SessionSettings): Promise<Route> {
+function resolveHost(host: HostRef, settings: SessionSettings): Promise<Target> {
   const { ssh } = settings;
   const readConfig: ConfigReader =
     ssh === undefined ? readPlainConfig : (destination, signal) => readSshConfig(ssh, destination, signal);
-  return resolveRoute(destinationOf(host, settings), readConfig, settings.signal);
+  return resolveTarget(destinationOf(host, settings), readConfig, settings.signal);
 }
 
-function numberIdentities(hosts: readonly HostRef[], routes: ReadonlyMap<string, Route>): Map<string, SessionId> {
-  const identities = new Set(hosts.map((host) => routes.get(keyOf(host))?.identity ?? ''));
+function numberIdentities(hosts: readonly HostRef[], targets: ReadonlyMap<string, Target>): Map<string, SessionId> {
+  const identities = new Set(hosts.map((host) => targets.get(keyOf(host))?.identity ?? ''));
   return new Map([...identities].map((identity, index) => [identity, String(index + 1)]));
 }
 
@@ -229,8 +229,8 @@ async function tryHost(host: HostRef, { settings, pool, local }: Opening): Promi
   const tried = (outcome: HostSession | Error, identity: string): Tried => ({ host, outcome, identity });
   if (host.name === '') return tried(local, LOCAL);
   try {
-    const route = await resolveHost(host, settings);
-    return tried(await pool.connect(route), route.identity);
+    const target = await resolveHost(host, settings);
+    return tried(await pool.connect(target), target.identity);
   } catch (error) {
     return tried(error instanceof Error ? error : new Error(String(error)), '');
   }

@@ -2,14 +2,14 @@
 import { type Destination, jumpDestination } from './destination.ts';
 import { sessionError } from './errors.ts';
 
-/** A host as ssh resolves it, and the way that leads there. */
-export interface Route {
+/** A host as ssh resolves it, and the jump host that leads to it. */
+export interface Target {
   readonly destination: Destination;
   readonly hostname: string;
   readonly user: string;
   readonly port: number;
   /** The jump host that the connection goes through. */
-  readonly via: Route | undefined;
+  readonly via: Target | undefined;
   /** Expanded by ssh; undefined where the user shares no connections. */
   readonly controlPath: string | undefined;
   /** Hosts with the same identity share one session. */
@@ -31,20 +31,20 @@ export type ConfigReader = (
  * Resolves the destination, jump hosts included.
  * @throws SessionError when its configuration is wrong.
  */
-export async function resolveRoute(
+export async function resolveTarget(
   destination: Destination,
   readConfig: ConfigReader,
   signal: AbortSignal,
   depth = 0,
-): Promise<Route> {
+): Promise<Target> {
   const config = await readConfig(destination, signal);
   const value = (keyword: string) => present(config.get(keyword)?.[0]);
   const jump = jumpOf(destination, value('proxyjump'), depth);
-  const via = jump && (await resolveRoute(jump, readConfig, signal, depth + 1));
+  const via = jump && (await resolveTarget(jump, readConfig, signal, depth + 1));
   const hostname = value('hostname') ?? destination.name;
   const user = value('user') ?? '';
   const port = Number(value('port') ?? 22);
-  const way = via === undefined ? (value('proxycommand') ?? '') : via.identity;
+  const leadsBy = via === undefined ? (value('proxycommand') ?? '') : via.identity;
   return {
     destination,
     hostname,
@@ -52,7 +52,7 @@ export async function resolveRoute(
     port,
     via,
     controlPath: value('controlpath'),
-    identity: JSON.stringify([user, hostname, port, way]),
+    identity: JSON.stringify([user, hostname, port, leadsBy]),
     config,
   };
 }

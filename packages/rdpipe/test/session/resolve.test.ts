@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Destination } from '../../src/session/destination.ts';
 import { destinationOf } from '../../src/session/destination.ts';
-import { type ConfigReader, type Route, resolveRoute } from '../../src/session/resolve.ts';
+import { type ConfigReader, resolveTarget, type Target } from '../../src/session/resolve.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -15,12 +15,12 @@ function reader(hosts: Readonly<Record<string, Readonly<Record<string, string>>>
   };
 }
 
-function resolve(name: string, hosts: Parameters<typeof reader>[0]): Promise<Route> {
+function resolve(name: string, hosts: Parameters<typeof reader>[0]): Promise<Target> {
   const host = destinationOf({ name, user: undefined, label: name }, { configFile: undefined, options: [] });
-  return resolveRoute(host, reader(hosts), NEVER);
+  return resolveTarget(host, reader(hosts), NEVER);
 }
 
-function way(route: Route): string[] {
+function way(route: Target): string[] {
   return [...(route.via ? way(route.via) : []), route.hostname];
 }
 

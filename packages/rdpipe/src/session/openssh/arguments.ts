@@ -1,13 +1,13 @@
 /** The arguments of every ssh that rdpipe starts. */
 import { destinationArguments } from '../destination.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import type { SessionSettings } from '../settings.ts';
 import { keyExchangeOption } from './log.ts';
 import type { SshProgram } from './program.ts';
 
 /** A connection without a channel of its own that others share by its control socket. */
 export function masterArguments(
-  route: Route,
+  target: Target,
   controlPath: string,
   logPath: string,
   options: readonly string[],
@@ -18,9 +18,9 @@ export function masterArguments(
     ...['-S', controlPath],
     ...['-E', logPath],
     '-x',
-    ...values([keyExchangeOption(route.config), LOG_LEVEL, ...NEUTRAL]),
-    ...values([...supported(route, ['ForkAfterAuthentication=no', 'StdinNull=no']), ...options]),
-    ...destinationArguments(route.destination),
+    ...values([keyExchangeOption(target.config), LOG_LEVEL, ...NEUTRAL]),
+    ...values([...supported(target, ['ForkAfterAuthentication=no', 'StdinNull=no']), ...options]),
+    ...destinationArguments(target.destination),
   ];
 }
 
@@ -36,14 +36,14 @@ export function connectOptions({ silenceMs }: SessionSettings, persistS: number)
 const LEAST_PERSIST_S = 10;
 
 /** A channel that runs `sh` over a connection that stands. */
-export function shellArguments(route: Route, controlPath: string, logPath: string): string[] {
-  const options = supported(route, ['ForkAfterAuthentication=no', 'StdinNull=no', 'SessionType=default']);
+export function shellArguments(target: Target, controlPath: string, logPath: string): string[] {
+  const options = supported(target, ['ForkAfterAuthentication=no', 'StdinNull=no', 'SessionType=default']);
   return [
     ...['-S', controlPath],
     ...['-E', logPath],
     ...['-x', '-T'],
     ...values([LOG_LEVEL, ...NEUTRAL, 'ControlPersist=no', ...NEVER_CONNECTS, ...options]),
-    ...destinationArguments(route.destination),
+    ...destinationArguments(target.destination),
     'sh',
   ];
 }
@@ -92,6 +92,6 @@ function values(options: readonly string[]): string[] {
 }
 
 /** An older ssh ends at an option it does not know; `ssh -G` lists those it knows. */
-function supported(route: Route, options: readonly string[]): string[] {
-  return options.filter((option) => route.config.has((option.split('=')[0] ?? '').toLowerCase()));
+function supported(target: Target, options: readonly string[]): string[] {
+  return options.filter((option) => target.config.has((option.split('=')[0] ?? '').toLowerCase()));
 }

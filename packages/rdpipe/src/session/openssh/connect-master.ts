@@ -8,7 +8,7 @@ import { connectError, connectTimeoutError, isDroppedBeforeLogin, loginTimeoutEr
 import type { OpeningTimes } from '../host-session.ts';
 import type { PrivateDir } from '../private-dir.ts';
 import type { Asker } from '../prompts/prompter.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import type { SessionSettings } from '../settings.ts';
 import { keepTail } from '../text-tail.ts';
 import { connectOptions, jumpOption, masterArguments } from './arguments.ts';
@@ -22,19 +22,19 @@ const LONGEST_END_MS = 2000;
  * The user's own connection where one stands, else one that an earlier run kept, else a new one, through the jump
  * host's.
  */
-export async function connectMaster(route: Route, via: Master | undefined, context: MasterContext): Promise<Master> {
-  const users = await usersMaster(route, context);
+export async function connectMaster(target: Target, via: Master | undefined, context: MasterContext): Promise<Master> {
+  const users = await usersMaster(target, context);
   if (users) return users;
-  const persistentPath = persistentPathOf(route, via, context);
-  const earlier = persistentPath === undefined ? undefined : await earlierMaster(route, persistentPath, context);
+  const persistentPath = persistentPathOf(target, via, context);
+  const earlier = persistentPath === undefined ? undefined : await earlierMaster(target, persistentPath, context);
   if (earlier) return earlier;
-  const connect = () => startMaster(route, via, persistentPath, context);
-  return connectWithRetries(route.destination.label, connect, context.limit, context.settings);
+  const connect = () => startMaster(target, via, persistentPath, context);
+  return connectWithRetries(target.destination.label, connect, context.limit, context.settings);
 }
 
 /** An ssh on its way to becoming a master. */
 interface Attempt {
-  readonly route: Route;
+  readonly target: Target;
   readonly child: ChildChannel;
   readonly controlPath: string;
   /** ssh makes its control socket when the login has succeeded. */
@@ -50,15 +50,15 @@ interface Attempt {
 }
 
 async function startMaster(
-  route: Route,
+  target: Target,
   via: Master | undefined,
   persistentPath: string | undefined,
   context: MasterContext,
 ): Promise<Master> {
   const { settings, prompter } = context;
   const deadline = startDeadline(settings.connectTimeoutMs);
-  const asker = prompter.attach(route.destination.label, deadline);
-  const attempt = startSsh(route, via, persistentPath, asker, context);
+  const asker = prompter.attach(target.destination.label, deadline);
+  const attempt = startSsh(target, via, persistentPath, asker, context);
   try {
     const took = await login(attempt, deadline, settings);
     if (took === 'taken') {
@@ -77,7 +77,7 @@ async function startMaster(
 }
 
 function startSsh(
-  route: Route,
+  target: Target,
   via: Master | undefined,
   persistentPath: string | undefined,
   asker: Asker,
@@ -95,7 +95,7 @@ function startSsh(
   const command = [
     ...(persistentPath === undefined ? settings.leash : LOGIN_LEASH),
     ssh.path,
-    ...masterArguments(route, controlPath, logPath, options),
+    ...masterArguments(target, controlPath, logPath, options),
   ];
   const earlier = via?.log().length ?? 0;
   const child = startChild(command, { ...ssh.env, ...asker.env });
@@ -104,7 +104,7 @@ function startSsh(
   const isPersistent = child.closed.then(({ code }) => persistentPath !== undefined && code === 0);
   const never = new Promise<never>(() => {});
   return {
-    route,
+    target,
     child,
     controlPath,
     loggedIn:
@@ -121,7 +121,7 @@ function startSsh(
 
 /** Waits until the connection stands; throws when it does not come to that. Keys and login have the whole time each. */
 async function login(attempt: Attempt, deadline: Deadline, settings: SessionSettings): Promise<OpeningTimes | 'taken'> {
-  const { child, route, keysExchanged, loggedIn, failed, taken } = attempt;
+  const { child, target, keysExchanged, loggedIn, failed, taken } = attempt;
   let connectMs: number | undefined;
   void keysExchanged.then(() => {
     connectMs = deadline.restart();
@@ -136,11 +136,11 @@ async function login(attempt: Attempt, deadline: Deadline, settings: SessionSett
   if (outcome === 'connected') return { connectMs: connectMs ?? 0, loginMs: deadline.stop() };
   if (outcome === 'taken') return outcome;
   if (outcome === 'ended') {
-    throw child.startError() ?? connectError(route.destination, `${attempt.log()}${attempt.jumpLog()}`);
+    throw child.startError() ?? connectError(target.destination, `${attempt.log()}${attempt.jumpLog()}`);
   }
   throw connectMs === undefined
-    ? connectTimeoutError(route.destination, route.port, settings.connectTimeoutMs)
-    : loginTimeoutError(route.destination, settings.connectTimeoutMs);
+    ? connectTimeoutError(target.destination, target.port, settings.connectTimeoutMs)
+    : loginTimeoutError(target.destination, settings.connectTimeoutMs);
 }
 
 function runningMaster({ child, controlPath, log }: Attempt, took: OpeningTimes, dir: PrivateDir): Master {

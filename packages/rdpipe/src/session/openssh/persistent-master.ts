@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { OpeningTimes } from '../host-session.ts';
 import type { PrivateDir } from '../private-dir.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import type { SessionSettings } from '../settings.ts';
 import { connectOptions, controlArguments, probeArguments } from './arguments.ts';
 import type { Master, MasterContext } from './master.ts';
@@ -10,12 +10,12 @@ import { persistentControlPath } from './persistent-path.ts';
 import { runSsh, type SshOutput, type SshProgram } from './program.ts';
 
 /** The user's own connection, where one stands. */
-export async function usersMaster(route: Route, { dir, settings, ssh }: MasterContext): Promise<Master | undefined> {
-  const { controlPath } = route;
+export async function usersMaster(target: Target, { dir, settings, ssh }: MasterContext): Promise<Master | undefined> {
+  const { controlPath } = target;
   if (controlPath === undefined) return undefined;
   const check = await runSsh(ssh, controlArguments(controlPath, 'check'), settings.signal);
   if (check.code !== 0) return undefined;
-  settings.emit({ kind: 'log', message: `${route.destination.label}: uses an ssh connection that is already open` });
+  settings.emit({ kind: 'log', message: `${target.destination.label}: uses an ssh connection that is already open` });
   return persistentMaster(controlPath, dir);
 }
 
@@ -39,19 +39,19 @@ export function persistentMaster(
 
 /** Where a connection is kept that is made as this one would be; undefined: none is, or nowhere. */
 export function persistentPathOf(
-  route: Route,
+  target: Target,
   via: Master | undefined,
   { ssh, settings }: MasterContext,
 ): string | undefined {
   if (settings.persistS === 0) return undefined;
   const path = persistentControlPath({
-    route,
+    target,
     ssh,
     options: connectOptions(settings, settings.persistS),
     via: via?.controlPath,
   });
   if (path === undefined) {
-    const message = `--persist keeps no connection to ${route.destination.label}: there is no private directory for it`;
+    const message = `--persist keeps no connection to ${target.destination.label}: there is no private directory for it`;
     settings.emit({ kind: 'warning', message });
   }
   return path;
@@ -59,12 +59,12 @@ export function persistentPathOf(
 
 /** The connection that an earlier run kept, if its far end still answers; else its socket is removed. */
 export async function earlierMaster(
-  route: Route,
+  target: Target,
   path: string,
   { dir, ssh, settings }: MasterContext,
 ): Promise<Master | undefined> {
   if (!existsSync(path)) return undefined;
-  const { label } = route.destination;
+  const { label } = target.destination;
   if (await answers(path, ssh, settings)) {
     settings.emit({ kind: 'log', message: `${label}: uses the ssh connection of an earlier run` });
     return persistentMaster(path, dir);

@@ -4,11 +4,11 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isPlainSocketPath } from '../private-dir.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import type { SshProgram } from './program.ts';
 
 export interface PersistentConnection {
-  readonly route: Route;
+  readonly target: Target;
   readonly ssh: SshProgram;
   /** Values of -o that the connection is made with. */
   readonly options: readonly string[];
@@ -19,8 +19,8 @@ export interface PersistentConnection {
 /**
  * The same for connections that are made alike; undefined: this machine has no directory that is closed to other users.
  */
-export function persistentControlPath({ route, ssh, options, via }: PersistentConnection): string | undefined {
-  const { destination, identity, config } = route;
+export function persistentControlPath({ target, ssh, options, via }: PersistentConnection): string | undefined {
+  const { destination, identity, config } = target;
   const all = JSON.stringify([ssh.path, destination, identity, [...config], options, via]);
   const name = createHash('sha256').update(all).digest('hex').slice(0, 20);
   const folder = places().find((place) => isPlainSocketPath(join(place, name)) && isMade(place) && isPrivate(place));

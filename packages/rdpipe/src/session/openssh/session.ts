@@ -4,7 +4,7 @@ import { startChild } from '../child-channel.ts';
 import { checkCommand } from '../destination.ts';
 import { lostError } from '../errors.ts';
 import type { Channel, Forward, HostSession } from '../host-session.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import { controlArguments, shellArguments } from './arguments.ts';
 import { connectMaster } from './connect-master.ts';
 import { readLog } from './log.ts';
@@ -20,16 +20,16 @@ export interface OpensshSession extends HostSession {
 
 /** @throws SessionError when the host cannot be reached or refuses us. */
 export async function connectOpenssh(
-  route: Route,
+  target: Target,
   via: OpensshSession | undefined,
   context: MasterContext,
 ): Promise<OpensshSession> {
-  const master = await connectMaster(route, via?.master, context);
-  return createSession(route, master, context.ssh);
+  const master = await connectMaster(target, via?.master, context);
+  return createSession(target, master, context.ssh);
 }
 
-function createSession(route: Route, master: Master, ssh: SshProgram): OpensshSession {
-  const { label } = route.destination;
+function createSession(target: Target, master: Master, ssh: SshProgram): OpensshSession {
+  const { label } = target.destination;
   const channels = new Set<Channel>();
   let refused = '';
 
@@ -38,12 +38,12 @@ function createSession(route: Route, master: Master, ssh: SshProgram): OpensshSe
     label,
     master,
     took: master.took,
-    checkCommand: checkCommand(route.destination),
+    checkCommand: checkCommand(target.destination),
     ended: master.ended,
     async openShell(signal) {
       signal.throwIfAborted();
       const logPath = master.newPath('log');
-      const child = startChild([ssh.path, ...shellArguments(route, master.controlPath, logPath)], ssh.env);
+      const child = startChild([ssh.path, ...shellArguments(target, master.controlPath, logPath)], ssh.env);
       const closed = child.closed.then(async (status) => {
         channels.delete(channel);
         // 255: ssh itself failed, or the command ended so. Alone the connection's ssh knows whether that is gone.
@@ -76,13 +76,13 @@ async function forward(
   signal: AbortSignal,
 ): Promise<Forward | undefined> {
   const socketPath = master.newPath('f');
-  const way = ['-L', `${socketPath}:${host.includes(':') ? `[${host}]` : host}:${port}`];
-  const opened = await runSsh(ssh, controlArguments(master.controlPath, 'forward', way), signal);
+  const forwarding = ['-L', `${socketPath}:${host.includes(':') ? `[${host}]` : host}:${port}`];
+  const opened = await runSsh(ssh, controlArguments(master.controlPath, 'forward', forwarding), signal);
   if (opened.code !== 0) return undefined;
   return {
     socketPath,
     async close() {
-      await runSsh(ssh, controlArguments(master.controlPath, 'cancel', way), new AbortController().signal);
+      await runSsh(ssh, controlArguments(master.controlPath, 'cancel', forwarding), new AbortController().signal);
     },
   };
 }

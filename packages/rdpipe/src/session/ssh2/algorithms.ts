@@ -1,7 +1,7 @@
 /** The algorithms that ssh2 may use: those of the configuration that it has, in their order. */
 import type { Algorithms, ServerHostKeyAlgorithm } from 'ssh2';
 import { sessionError } from '../errors.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import { matchesPatterns } from './host-pattern.ts';
 
 /**
@@ -9,21 +9,21 @@ import { matchesPatterns } from './host-pattern.ts';
  * show one of them.
  * @throws SessionError naming the keyword where ssh2 has nothing that is listed.
  */
-export function offeredAlgorithms(route: Route, knownKeys: readonly string[]): Algorithms {
-  const keys = listed(route, 'HostKeyAlgorithms', KEYS) as ServerHostKeyAlgorithm[];
+export function offeredAlgorithms(target: Target, knownKeys: readonly string[]): Algorithms {
+  const keys = listed(target, 'HostKeyAlgorithms', KEYS) as ServerHostKeyAlgorithm[];
   const isKnown = (key: string) => knownKeys.includes(key);
   return {
-    kex: listed(route, 'KexAlgorithms', KEX),
-    cipher: listed(route, 'Ciphers', route.via === undefined ? CIPHERS : INNER_CIPHERS),
-    hmac: listed(route, 'MACs', MACS),
+    kex: listed(target, 'KexAlgorithms', KEX),
+    cipher: listed(target, 'Ciphers', target.via === undefined ? CIPHERS : INNER_CIPHERS),
+    hmac: listed(target, 'MACs', MACS),
     serverHostKey: [...keys.filter(isKnown), ...keys.filter((key) => !isKnown(key))],
   } as Algorithms;
 }
 
 /** The signatures that may log in. An RSA key signs in one of several ways. */
-export function loginAlgorithms(route: Route): readonly string[] {
-  const keyword = route.config.has('pubkeyacceptedkeytypes') ? 'PubkeyAcceptedKeyTypes' : 'PubkeyAcceptedAlgorithms';
-  return listed(route, keyword, KEYS);
+export function loginAlgorithms(target: Target): readonly string[] {
+  const keyword = target.config.has('pubkeyacceptedkeytypes') ? 'PubkeyAcceptedKeyTypes' : 'PubkeyAcceptedAlgorithms';
+  return listed(target, keyword, KEYS);
 }
 
 /**
@@ -83,12 +83,12 @@ export const REPERTOIRES: Readonly<Record<'kex' | 'cipher' | 'hmac' | 'serverHos
   serverHostKey: KEYS,
 };
 
-function listed(route: Route, keyword: string, repertoire: Repertoire): string[] {
-  const value = route.config.get(keyword.toLowerCase())?.[0];
+function listed(target: Target, keyword: string, repertoire: Repertoire): string[] {
+  const value = target.config.get(keyword.toLowerCase())?.[0];
   const list = value === undefined ? [...repertoire.usual] : readList(value, repertoire);
   if (list.length > 0) return list;
   const reason = `${keyword} lists nothing that ssh2 supports, which is ${repertoire.usual.join(', ')}`;
-  throw sessionError(route.destination, 'unreachable', reason);
+  throw sessionError(target.destination, 'unreachable', reason);
 }
 
 /**

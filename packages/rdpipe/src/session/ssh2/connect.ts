@@ -8,7 +8,7 @@ import { connectWithRetries, DroppedConnectionError } from '../dropped-connectio
 import { connectTimeoutError, droppedError, loginTimeoutError, sessionError } from '../errors.ts';
 import type { OpeningTimes } from '../host-session.ts';
 import type { Asker, Prompter } from '../prompts/prompter.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import type { SessionSettings } from '../settings.ts';
 import { offeredAlgorithms } from './algorithms.ts';
 import { isOn } from './config-values.ts';
@@ -32,16 +32,16 @@ export interface Ssh2Context {
  * @throws SessionError when the host cannot be reached, is not the one we know, or refuses us, or when its
  * configuration asks for what ssh2 lacks.
  */
-export async function connectClient(route: Route, dial: Dial, context: Ssh2Context): Promise<Connected> {
-  await refuseUnsupported(route, context.settings);
-  const connect = () => attempt(route, dial, context);
-  return connectWithRetries(route.destination.label, connect, context.limit, context.settings);
+export async function connectClient(target: Target, dial: Dial, context: Ssh2Context): Promise<Connected> {
+  await refuseUnsupported(target, context.settings);
+  const connect = () => attempt(target, dial, context);
+  return connectWithRetries(target.destination.label, connect, context.limit, context.settings);
 }
 
-async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Context): Promise<Connected> {
-  const { destination } = route;
+async function attempt(target: Target, dial: Dial, { settings, prompter }: Ssh2Context): Promise<Connected> {
+  const { destination } = target;
   const deadline = startDeadline(settings.connectTimeoutMs);
-  const asker = inBatchMode(route, prompter.attach(destination.label, deadline));
+  const asker = inBatchMode(target, prompter.attach(destination.label, deadline));
   const signal = AbortSignal.any([deadline.expired, settings.signal]);
   const limitMs = settings.connectTimeoutMs;
   let connectMs: number | undefined;
@@ -49,15 +49,15 @@ async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Con
     connectMs ??= deadline.restart();
   };
   try {
-    const terms = await connectionOptions(route, asker, signal);
-    const socket = await unlessAborted(dial(route, signal), signal);
-    const client = await login(route, terms, socket, asker, settings, signal, exchanged);
+    const terms = await connectionOptions(target, asker, signal);
+    const socket = await unlessAborted(dial(target, signal), signal);
+    const client = await login(target, terms, socket, asker, settings, signal, exchanged);
     return { client, took: { connectMs: connectMs ?? 0, loginMs: deadline.stop() } };
   } catch (error) {
     settings.signal.throwIfAborted();
     if (!deadline.expired.aborted) throw error;
     throw connectMs === undefined
-      ? connectTimeoutError(destination, route.port, limitMs)
+      ? connectTimeoutError(destination, target.port, limitMs)
       : loginTimeoutError(destination, limitMs);
   } finally {
     deadline.stop();
@@ -66,8 +66,8 @@ async function attempt(route: Route, dial: Dial, { settings, prompter }: Ssh2Con
 }
 
 /** With BatchMode no question is asked. */
-function inBatchMode(route: Route, asker: Asker): Asker {
-  return isOn(route, 'batchmode', false) ? { ...asker, interactive: false, ask: async () => undefined } : asker;
+function inBatchMode(target: Target, asker: Asker): Asker {
+  return isOn(target, 'batchmode', false) ? { ...asker, interactive: false, ask: async () => undefined } : asker;
 }
 
 /** The configuration of a connection, read before it is made. */
@@ -77,14 +77,14 @@ interface ConnectionOptions {
   readonly authHandler: AuthHandlerMiddleware;
 }
 
-async function connectionOptions(route: Route, asker: Asker, signal: AbortSignal): Promise<ConnectionOptions> {
-  const hostKey = await createHostKeyCheck(route);
-  const algorithms = offeredAlgorithms(route, hostKey.algorithms);
-  return { hostKey, algorithms, authHandler: loginHandler(route, asker, signal) };
+async function connectionOptions(target: Target, asker: Asker, signal: AbortSignal): Promise<ConnectionOptions> {
+  const hostKey = await createHostKeyCheck(target);
+  const algorithms = offeredAlgorithms(target, hostKey.algorithms);
+  return { hostKey, algorithms, authHandler: loginHandler(target, asker, signal) };
 }
 
 async function login(
-  route: Route,
+  target: Target,
   { hostKey, algorithms, authHandler }: ConnectionOptions,
   sock: Duplex,
   asker: Asker,
@@ -103,7 +103,7 @@ async function login(
   client.once('handshake', exchanged);
   client.connect({
     sock,
-    username: route.user,
+    username: target.user,
     readyTimeout: 0,
     keepaliveInterval: settings.silenceMs / 4,
     keepaliveCountMax: 3,
@@ -114,11 +114,11 @@ async function login(
   const result = await outcome;
   if (result === client) return client;
   client.destroy();
-  throw hostKey.refusal() ?? loginError(route, result, asker);
+  throw hostKey.refusal() ?? loginError(target, result, asker);
 }
 
-function loginError(route: Route, error: unknown, asker: Asker): Error {
-  const { destination, user } = route;
+function loginError(target: Target, error: unknown, asker: Asker): Error {
+  const { destination, user } = target;
   const { level, message } = error as { level?: string; message?: string };
   if (level === 'client-authentication') {
     return sessionError(destination, 'authentication', `permission denied for ${user}`);

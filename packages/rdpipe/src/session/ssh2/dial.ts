@@ -6,19 +6,19 @@ import { whenAborted } from '../abort.ts';
 import { startChild } from '../child-channel.ts';
 import { DroppedConnectionError } from '../dropped-connection.ts';
 import { droppedError, sessionError } from '../errors.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import { expandTokens } from './config-values.ts';
 
 /** Opens a connection to the host's ssh port, directly or through a jump host. */
-export type Dial = (route: Route, signal: AbortSignal) => Promise<Duplex>;
+export type Dial = (target: Target, signal: AbortSignal) => Promise<Duplex>;
 
 /** A socket of our own, without Nagle's delay: control messages are small and must not wait for each other. */
-export async function dialDirectly(route: Route, signal: AbortSignal): Promise<Duplex> {
-  const family = { inet: 4, inet6: 6 }[route.config.get('addressfamily')?.[0] ?? ''];
-  const localAddress = route.config.get('bindaddress')?.[0];
+export async function dialDirectly(target: Target, signal: AbortSignal): Promise<Duplex> {
+  const family = { inet: 4, inet6: 6 }[target.config.get('addressfamily')?.[0] ?? ''];
+  const localAddress = target.config.get('bindaddress')?.[0];
   const socket = connect({
-    host: route.hostname,
-    port: route.port,
+    host: target.hostname,
+    port: target.port,
     noDelay: true,
     ...(family === undefined ? {} : { family }),
     ...(localAddress === undefined ? {} : { localAddress }),
@@ -32,13 +32,13 @@ export async function dialDirectly(route: Route, signal: AbortSignal): Promise<D
   socket.destroy();
   signal.throwIfAborted();
   throw (outcome as NodeJS.ErrnoException).code === 'ECONNRESET'
-    ? new DroppedConnectionError(droppedError(route.destination))
-    : dialError(route, outcome);
+    ? new DroppedConnectionError(droppedError(target.destination))
+    : dialError(target, outcome);
 }
 
 /** The ProxyCommand of the configuration, whose input and output are the connection. */
-export async function dialByCommand(route: Route): Promise<Duplex> {
-  const command = expandTokens(route.config.get('proxycommand')?.[0] ?? '', route);
+export async function dialByCommand(target: Target): Promise<Duplex> {
+  const command = expandTokens(target.config.get('proxycommand')?.[0] ?? '', target);
   const { stdin, stdout, stderr, kill } = startChild(['sh', '-c', `exec ${command}`]);
   stderr.resume();
   const connection = Duplex.from({ readable: stdout, writable: stdin });
@@ -46,7 +46,7 @@ export async function dialByCommand(route: Route): Promise<Duplex> {
   return connection.on('error', () => {}).once('close', kill);
 }
 
-function dialError({ destination, port }: Route, error: unknown): SessionError {
+function dialError({ destination, port }: Target, error: unknown): SessionError {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return sessionError(destination, 'unknown_host', `unknown host ${destination.name}`);

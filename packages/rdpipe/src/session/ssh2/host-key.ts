@@ -1,7 +1,7 @@
 /** Checks a host's key against known_hosts and revoked keys; adds nothing. */
 import { readFile } from 'node:fs/promises';
 import { SessionError } from '../../model/errors.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import { configuredPaths } from './config-values.ts';
 import { checkHostKey, fingerprint, hostKeyName, knownHostsLine, knownKeyTypes, type Verdict } from './known-hosts.ts';
 import { isRevoked } from './revoked-keys.ts';
@@ -16,23 +16,23 @@ export interface HostKeyCheck {
 }
 
 /** @throws SessionError for a file of revoked keys that cannot be read: then no key can be trusted. */
-export async function createHostKeyCheck(route: Route): Promise<HostKeyCheck> {
-  const [knownHosts, revoked] = await Promise.all([readKnownHosts(route), readRevoked(route)]);
-  const name = route.config.get('hostkeyalias')?.[0] ?? hostKeyName(route.hostname, route.port);
+export async function createHostKeyCheck(target: Target): Promise<HostKeyCheck> {
+  const [knownHosts, revoked] = await Promise.all([readKnownHosts(target), readRevoked(target)]);
+  const name = target.config.get('hostkeyalias')?.[0] ?? hostKeyName(target.hostname, target.port);
   let refusal: SessionError | undefined;
   return {
     algorithms: preferredAlgorithms(knownHosts, name),
     verify(key) {
       const verdict = checkHostKey(knownHosts, name, key);
-      refusal = verdict === 'known' ? keyRefusal(route, revoked, key) : hostKeyError(route, verdict, name, key);
+      refusal = verdict === 'known' ? keyRefusal(target, revoked, key) : hostKeyError(target, verdict, name, key);
       return refusal === undefined;
     },
     refusal: () => refusal,
   };
 }
 
-async function readKnownHosts(route: Route): Promise<string> {
-  const paths = ['userknownhostsfile', 'globalknownhostsfile'].flatMap((keyword) => configuredPaths(route, keyword));
+async function readKnownHosts(target: Target): Promise<string> {
+  const paths = ['userknownhostsfile', 'globalknownhostsfile'].flatMap((keyword) => configuredPaths(target, keyword));
   const texts = paths.map((path) => readFile(path, 'utf8').catch(() => ''));
   return (await Promise.all(texts)).join('\n');
 }
@@ -42,32 +42,32 @@ interface KeyFile {
   readonly content: Buffer;
 }
 
-async function readRevoked(route: Route): Promise<KeyFile | undefined> {
-  const [path] = configuredPaths(route, 'revokedhostkeys');
+async function readRevoked(target: Target): Promise<KeyFile | undefined> {
+  const [path] = configuredPaths(target, 'revokedhostkeys');
   if (path === undefined) return undefined;
   try {
     return { path, content: await readFile(path) };
   } catch (error) {
-    throw revokedFileError(route, path, (error as Error).message);
+    throw revokedFileError(target, path, (error as Error).message);
   }
 }
 
 /** Why a key that is the host's may not be used all the same. */
-function keyRefusal(route: Route, revoked: KeyFile | undefined, key: Buffer): SessionError | undefined {
-  if (isTooShort(route, key)) {
-    return refuse(route, `its RSA host key has fewer bits than RequiredRSASize asks for (${smallestRsaBits(route)})`);
+function keyRefusal(target: Target, revoked: KeyFile | undefined, key: Buffer): SessionError | undefined {
+  if (isTooShort(target, key)) {
+    return refuse(target, `its RSA host key has fewer bits than RequiredRSASize asks for (${smallestRsaBits(target)})`);
   }
   if (revoked === undefined) return undefined;
   try {
     if (!isRevoked(revoked.content, key)) return undefined;
   } catch (error) {
-    return revokedFileError(route, revoked.path, (error as Error).message);
+    return revokedFileError(target, revoked.path, (error as Error).message);
   }
-  return refuse(route, `its host key ${fingerprint(key)} is revoked by RevokedHostKeys ${revoked.path}`);
+  return refuse(target, `its host key ${fingerprint(key)} is revoked by RevokedHostKeys ${revoked.path}`);
 }
 
-function revokedFileError(route: Route, path: string, reason: string): SessionError {
-  return refuse(route, `RevokedHostKeys ${path} cannot be read, so no host key can be trusted: ${reason}`);
+function revokedFileError(target: Target, path: string, reason: string): SessionError {
+  return refuse(target, `RevokedHostKeys ${path} cannot be read, so no host key can be trusted: ${reason}`);
 }
 
 /**
@@ -80,16 +80,16 @@ function preferredAlgorithms(knownHosts: string, name: string): string[] {
   );
 }
 
-function hostKeyError(route: Route, verdict: Exclude<Verdict, 'known'>, name: string, key: Buffer): SessionError {
+function hostKeyError(target: Target, verdict: Exclude<Verdict, 'known'>, name: string, key: Buffer): SessionError {
   const words = {
     unknown: `its host key ${fingerprint(key)} is not known: if it is the right one, add to ~/.ssh/known_hosts: ${knownHostsLine(name, key)}`,
     changed:
       'its host key is not the one in known_hosts: someone may intercept the connection, or the host was reinstalled',
     revoked: `its host key ${fingerprint(key)} is revoked in known_hosts`,
   }[verdict];
-  return refuse(route, words);
+  return refuse(target, words);
 }
 
-function refuse({ destination: { label } }: Route, reason: string): SessionError {
+function refuse({ destination: { label } }: Target, reason: string): SessionError {
   return new SessionError('host_key', label, `cannot reach ${label}: ${reason}`);
 }

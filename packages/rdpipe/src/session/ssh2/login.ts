@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import ssh2, { type AnyAuthMethod, type AuthHandlerMiddleware, type ParsedKey, type Prompt } from 'ssh2';
 import { sessionError } from '../errors.ts';
 import type { Asker } from '../prompts/prompter.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import { loginAlgorithms } from './algorithms.ts';
 import { configuredNumber, configuredPaths, expandPath, isOn } from './config-values.ts';
 import { ChosenKeys, mayLogIn, signingAsListed } from './user-keys.ts';
@@ -23,8 +23,8 @@ const PASSWORD_TRIES = 3;
  * factor.
  * @throws SessionError where the configuration lets nothing log in that ssh2 has.
  */
-export function loginHandler(route: Route, asker: Asker, signal: AbortSignal): AuthHandlerMiddleware {
-  const attempts = listAttempts(route, asker, signal);
+export function loginHandler(target: Target, asker: Asker, signal: AbortSignal): AuthHandlerMiddleware {
+  const attempts = listAttempts(target, asker, signal);
   const nextOne = async (allowed: readonly string[] | null): Promise<AnyAuthMethod | undefined> => {
     for (;;) {
       const index = attempts.findIndex(({ method }) => allowed?.includes(method) ?? method === 'none');
@@ -45,20 +45,20 @@ export function loginHandler(route: Route, asker: Asker, signal: AbortSignal): A
 // ssh2 takes false for the end of the attempts; its types lack it.
 const NO_MORE = false as unknown as AnyAuthMethod;
 
-function listAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[] {
-  const username = route.user;
-  const tries = configuredNumber(route, 'numberofpasswordprompts', PASSWORD_TRIES);
+function listAttempts(target: Target, asker: Asker, signal: AbortSignal): Attempt[] {
+  const username = target.user;
+  const tries = configuredNumber(target, 'numberofpasswordprompts', PASSWORD_TRIES);
   const mayAnswer =
-    isOn(route, 'kbdinteractiveauthentication', true) && isOn(route, 'challengeresponseauthentication', true);
-  const keys = isOn(route, 'pubkeyauthentication', true) ? keyAttempts(route, asker, signal) : [];
+    isOn(target, 'kbdinteractiveauthentication', true) && isOn(target, 'challengeresponseauthentication', true);
+  const keys = isOn(target, 'pubkeyauthentication', true) ? keyAttempts(target, asker, signal) : [];
   const answers = mayAnswer && tries > 0 ? [questionsAttempt(username, asker, signal)] : [];
-  const passwords = isOn(route, 'passwordauthentication', true) ? passwordAttempts(route, tries, asker, signal) : [];
+  const passwords = isOn(target, 'passwordauthentication', true) ? passwordAttempts(target, tries, asker, signal) : [];
   const nothing: Attempt = { method: 'none', make: async () => ({ type: 'none', username }) };
-  return [nothing, ...preferred(route, [...keys, ...answers, ...passwords])];
+  return [nothing, ...preferred(target, [...keys, ...answers, ...passwords])];
 }
 
 /** The attempts that PreferredAuthentications lists, in its order. */
-function preferred({ config, destination }: Route, attempts: readonly Attempt[]): readonly Attempt[] {
+function preferred({ config, destination }: Target, attempts: readonly Attempt[]): readonly Attempt[] {
   const methods = config.get('preferredauthentications')?.[0]?.split(',');
   if (methods === undefined) return attempts;
   if (METHODS.some((method) => methods.includes(method))) {
@@ -71,37 +71,37 @@ function preferred({ config, destination }: Route, attempts: readonly Attempt[])
 const METHODS = ['publickey', 'keyboard-interactive', 'password'];
 
 /** @throws SessionError where PubkeyAcceptedAlgorithms lists none. */
-function keyAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[] {
-  loginAlgorithms(route);
-  return [...agentAttempts(route), ...fileAttempts(route, asker, signal)];
+function keyAttempts(target: Target, asker: Asker, signal: AbortSignal): Attempt[] {
+  loginAlgorithms(target);
+  return [...agentAttempts(target), ...fileAttempts(target, asker, signal)];
 }
 
-function agentAttempts(route: Route): Attempt[] {
-  const path = agentPath(route);
-  if (path === undefined || isOn(route, 'identitiesonly', false)) return [];
+function agentAttempts(target: Target): Attempt[] {
+  const path = agentPath(target);
+  if (path === undefined || isOn(target, 'identitiesonly', false)) return [];
   return [
     {
       method: 'publickey',
-      make: async () => ({ type: 'agent', username: route.user, agent: new ChosenKeys(path, route) }),
+      make: async () => ({ type: 'agent', username: target.user, agent: new ChosenKeys(path, target) }),
     },
   ];
 }
 
 /** IdentityAgent: a path, the word SSH_AUTH_SOCK, or $ and the name of a variable. */
-function agentPath(route: Route): string | undefined {
-  const configured = route.config.get('identityagent')?.[0] ?? 'SSH_AUTH_SOCK';
+function agentPath(target: Target): string | undefined {
+  const configured = target.config.get('identityagent')?.[0] ?? 'SSH_AUTH_SOCK';
   if (configured === 'none') return undefined;
   if (configured === 'SSH_AUTH_SOCK') return process.env.SSH_AUTH_SOCK;
-  return configured.startsWith('$') ? process.env[configured.slice(1)] : expandPath(configured, route);
+  return configured.startsWith('$') ? process.env[configured.slice(1)] : expandPath(configured, target);
 }
 
-function fileAttempts(route: Route, asker: Asker, signal: AbortSignal): Attempt[] {
-  return configuredPaths(route, 'identityfile').map((path) => ({
+function fileAttempts(target: Target, asker: Asker, signal: AbortSignal): Attempt[] {
+  return configuredPaths(target, 'identityfile').map((path) => ({
     method: 'publickey',
     async make() {
       const key = await readKey(path, asker, signal);
-      if (key === undefined || !mayLogIn(route, key)) return undefined;
-      return { type: 'publickey', username: route.user, key: signingAsListed(route, key) };
+      if (key === undefined || !mayLogIn(target, key)) return undefined;
+      return { type: 'publickey', username: target.user, key: signingAsListed(target, key) };
     },
   }));
 }
@@ -147,7 +147,7 @@ function questionsAttempt(username: string, asker: Asker, signal: AbortSignal): 
   };
 }
 
-function passwordAttempts({ user, hostname }: Route, tries: number, asker: Asker, signal: AbortSignal): Attempt[] {
+function passwordAttempts({ user, hostname }: Target, tries: number, asker: Asker, signal: AbortSignal): Attempt[] {
   const attempt: Attempt = {
     method: 'password',
     async make() {

@@ -3,20 +3,20 @@ import { printable, shorten } from '../../model/text.ts';
 import { destinationOf } from '../destination.ts';
 import { sessionError } from '../errors.ts';
 import { readSshConfig } from '../openssh/config.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import type { SessionSettings } from '../settings.ts';
 import { matchesPatterns } from './host-pattern.ts';
 import { SSH_KEYWORDS, type Treatment } from './keywords.ts';
 
-type Config = Route['config'];
+type Config = Target['config'];
 
 /**
  * A keyword that the table does not have, as one of a newer ssh, is harmless only with the value that this ssh has by
  * itself.
  * @throws SessionError naming the first keyword that asks for more.
  */
-export async function refuseUnsupported(route: Route, settings: SessionSettings): Promise<void> {
-  const { config } = route;
+export async function refuseUnsupported(target: Target, settings: SessionSettings): Promise<void> {
+  const { config } = target;
   const asking = [...config.keys()].filter((keyword) => asksForMore(keyword, config) && !isPassedOver(keyword, config));
   if (asking.length === 0) return;
   const usual = await usualConfig(settings);
@@ -25,7 +25,7 @@ export async function refuseUnsupported(route: Route, settings: SessionSettings)
   const value = shorten(printable(config.get(unfit)?.join(' ') ?? ''), LONGEST_VALUE);
   const next = settings.ssh === undefined ? 'remove it, or install ssh' : '--ssh openssh does';
   throw sessionError(
-    route.destination,
+    target.destination,
     'unreachable',
     `ssh2 cannot honour ${nameOf(unfit)} ${value} of its configuration: ${next}`,
   );

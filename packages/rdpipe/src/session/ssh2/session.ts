@@ -6,14 +6,14 @@ import { settlesWithin } from '../abort.ts';
 import { checkCommand } from '../destination.ts';
 import { lostError, sessionError } from '../errors.ts';
 import type { Channel, HostSession } from '../host-session.ts';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import { sentEnvironment } from './config-values.ts';
 import { type Connected, connectClient, type Ssh2Context } from './connect.ts';
 import { type Dial, dialByCommand, dialDirectly } from './dial.ts';
 
 export interface Ssh2Session extends HostSession {
   /** A connection to a host that is reached through this one. */
-  dial(target: Route): Promise<Duplex>;
+  dial(target: Target): Promise<Duplex>;
 }
 
 const LONGEST_END_MS = 2000;
@@ -21,20 +21,20 @@ const KILLED = Symbol('killed');
 
 /** @throws SessionError when the host cannot be reached, is not the one we know, or refuses us. */
 export async function connectSsh2(
-  route: Route,
+  target: Target,
   via: Ssh2Session | undefined,
   context: Ssh2Context,
 ): Promise<Ssh2Session> {
-  return createSession(route, await connectClient(route, dialOf(route, via), context));
+  return createSession(target, await connectClient(target, dialOf(target, via), context));
 }
 
-function dialOf(route: Route, via: Ssh2Session | undefined): Dial {
+function dialOf(target: Target, via: Ssh2Session | undefined): Dial {
   if (via) return (target) => via.dial(target);
-  return (route.config.get('proxycommand')?.[0] ?? 'none') === 'none' ? dialDirectly : dialByCommand;
+  return (target.config.get('proxycommand')?.[0] ?? 'none') === 'none' ? dialDirectly : dialByCommand;
 }
 
-function createSession(route: Route, { client, took }: Connected): Ssh2Session {
-  const { label } = route.destination;
+function createSession(target: Target, { client, took }: Connected): Ssh2Session {
+  const { label } = target.destination;
   let closing = false;
   let lost: SessionError | undefined;
   client.on('error', (error) => {
@@ -51,11 +51,11 @@ function createSession(route: Route, { client, took }: Connected): Ssh2Session {
     kind: 'ssh2',
     label,
     took,
-    checkCommand: checkCommand(route.destination),
+    checkCommand: checkCommand(target.destination),
     ended,
     async openShell(signal) {
       signal.throwIfAborted();
-      return channelOf(await execShell(route, client, lost));
+      return channelOf(await execShell(target, client, lost));
     },
     dial: (target) => forwardOut(client, target),
     // Payload would go through this process: the hop has to find another way.
@@ -70,11 +70,11 @@ function createSession(route: Route, { client, took }: Connected): Ssh2Session {
   };
 }
 
-function execShell(route: Route, client: Client, lost: Error | undefined): Promise<ClientChannel> {
+function execShell(target: Target, client: Client, lost: Error | undefined): Promise<ClientChannel> {
   return new Promise((resolve, reject) => {
-    const refuse = (error: Error) => reject(lost ?? lostError(route.destination.label, error.message));
+    const refuse = (error: Error) => reject(lost ?? lostError(target.destination.label, error.message));
     try {
-      client.exec('sh', { env: sentEnvironment(route) }, (error, channel) => {
+      client.exec('sh', { env: sentEnvironment(target) }, (error, channel) => {
         if (error) refuse(error);
         else resolve(channel);
       });
@@ -116,7 +116,7 @@ function readSide(stream: ClientChannel): Readable {
   return side;
 }
 
-function forwardOut(client: Client, target: Route): Promise<Duplex> {
+function forwardOut(client: Client, target: Target): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     client.forwardOut('127.0.0.1', 0, target.hostname, target.port, (error, channel) => {
       if (error) reject(sessionError(target.destination, 'unreachable', `its jump host reports: ${error.message}`));

@@ -6,49 +6,49 @@ import ssh2, {
   type SignCallback,
   type SigningRequestOptions,
 } from 'ssh2';
-import type { Route } from '../resolve.ts';
+import type { Target } from '../resolve.ts';
 import { loginAlgorithms } from './algorithms.ts';
 import { configuredNumber } from './config-values.ts';
 
 /** ssh's own RequiredRSASize. */
 const USUAL_RSA_BITS = 1024;
 
-export function smallestRsaBits(route: Route): number {
+export function smallestRsaBits(target: Target): number {
   return Math.max(
-    ...['requiredrsasize', 'rsaminsize'].map((keyword) => configuredNumber(route, keyword, USUAL_RSA_BITS)),
+    ...['requiredrsasize', 'rsaminsize'].map((keyword) => configuredNumber(target, keyword, USUAL_RSA_BITS)),
   );
 }
 
 /** Of a public key as it is on the wire. */
-export function isTooShort(route: Route, key: Buffer): boolean {
+export function isTooShort(target: Target, key: Buffer): boolean {
   const bits = rsaBits(key);
-  return bits !== undefined && bits < smallestRsaBits(route);
+  return bits !== undefined && bits < smallestRsaBits(target);
 }
 
 /** A key that may be tried. ssh2 signs with an RSA key by rsa-sha2-256 where the server knows that. */
-export function mayLogIn(route: Route, key: ParsedKey): boolean {
+export function mayLogIn(target: Target, key: ParsedKey): boolean {
   const wanted = key.type === 'ssh-rsa' ? 'rsa-sha2-256' : key.type;
-  return loginAlgorithms(route).includes(wanted) && !isTooShort(route, key.getPublicSSH());
+  return loginAlgorithms(target).includes(wanted) && !isTooShort(target, key.getPublicSSH());
 }
 
 /** The key, which signs in the ways that are listed only: for a server that names none it knows, ssh2 takes SHA-1. */
-export function signingAsListed(route: Route, key: ParsedKey): ParsedKey {
+export function signingAsListed(target: Target, key: ParsedKey): ParsedKey {
   const sign = key.sign.bind(key);
   return Object.assign(key, {
     sign: (data: Buffer | string, hash?: string) =>
-      isListed(route, hash) ? sign(data, hash as never) : new Error(NOT_LISTED),
+      isListed(target, hash) ? sign(data, hash as never) : new Error(NOT_LISTED),
   });
 }
 
 /** The user's ssh-agent, of whose keys only those are seen that may log in. */
 export class ChosenKeys extends ssh2.BaseAgent<ParsedKey> {
   readonly #agent: OpenSSHAgent;
-  readonly #route: Route;
+  readonly #target: Target;
 
-  constructor(path: string, route: Route) {
+  constructor(path: string, target: Target) {
     super();
     this.#agent = new ssh2.OpenSSHAgent(path);
-    this.#route = route;
+    this.#target = target;
   }
 
   getIdentities(done: IdentityCallback<ParsedKey>): void {
@@ -56,7 +56,7 @@ export class ChosenKeys extends ssh2.BaseAgent<ParsedKey> {
       const parsed = keys?.filter((key): key is ParsedKey => 'getPublicSSH' in key);
       done(
         error,
-        parsed?.filter((key) => mayLogIn(this.#route, key)),
+        parsed?.filter((key) => mayLogIn(this.#target, key)),
       );
     });
   }
@@ -64,7 +64,7 @@ export class ChosenKeys extends ssh2.BaseAgent<ParsedKey> {
   sign(key: ParsedKey, data: Buffer, options: SigningRequestOptions | SignCallback, done?: SignCallback): void {
     const hash = typeof options === 'function' ? undefined : options.hash;
     const callback = typeof options === 'function' ? options : done;
-    if (isListed(this.#route, hash)) this.#agent.sign(key, data, hash === undefined ? {} : { hash }, callback);
+    if (isListed(this.#target, hash)) this.#agent.sign(key, data, hash === undefined ? {} : { hash }, callback);
     else callback?.(new Error(NOT_LISTED));
   }
 }
@@ -72,9 +72,9 @@ export class ChosenKeys extends ssh2.BaseAgent<ParsedKey> {
 const NOT_LISTED = 'the server accepts no signature algorithm that PubkeyAcceptedAlgorithms lists';
 
 /** `hash` is ssh2's word for how an RSA key signs; other keys have one way. */
-function isListed(route: Route, hash: string | undefined): boolean {
+function isListed(target: Target, hash: string | undefined): boolean {
   const algorithm = { sha1: 'ssh-rsa', sha256: 'rsa-sha2-256', sha512: 'rsa-sha2-512' }[hash ?? ''];
-  return algorithm === undefined || loginAlgorithms(route).includes(algorithm);
+  return algorithm === undefined || loginAlgorithms(target).includes(algorithm);
 }
 
 /** Undefined for a key of another type. */

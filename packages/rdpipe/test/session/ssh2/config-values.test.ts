@@ -1,10 +1,10 @@
 import { homedir, userInfo } from 'node:os';
 import { expect } from 'chai';
 import { destinationOf } from '../../../src/session/destination.ts';
-import type { Route } from '../../../src/session/resolve.ts';
+import type { Target } from '../../../src/session/resolve.ts';
 import { configuredPaths, expandTokens, sentEnvironment } from '../../../src/session/ssh2/config-values.ts';
 
-function routeWith(config: Readonly<Record<string, readonly string[]>>): Route {
+function routeWith(config: Readonly<Record<string, readonly string[]>>): Target {
   return {
     destination: destinationOf(
       { name: 'alias', user: undefined, label: 'alias' },

@@ -8,7 +8,7 @@ import { needsTool } from '../../../../../test/support/needs.ts';
 import { destinationOf } from '../../../src/session/destination.ts';
 import { readSshConfig } from '../../../src/session/openssh/config.ts';
 import { locateSsh, type SshProgram } from '../../../src/session/openssh/program.ts';
-import { type Route, resolveRoute } from '../../../src/session/resolve.ts';
+import { resolveTarget, type Target } from '../../../src/session/resolve.ts';
 import { offeredAlgorithms, REPERTOIRES } from '../../../src/session/ssh2/algorithms.ts';
 import { readPlainConfig } from '../../../src/session/ssh2/config-file.ts';
 import { SSH_KEYWORDS } from '../../../src/session/ssh2/keywords.ts';
@@ -66,7 +66,7 @@ describe('a configuration for ssh2', () => {
     writeFileSync(configFile, '');
     const destination = destinationOf({ name: 'h1', user: undefined, label: 'h1' }, { configFile, options });
     const read = ssh === undefined ? readPlainConfig : () => readSshConfig(ssh, destination, NEVER);
-    const route = await resolveRoute(destination, read, NEVER);
+    const route = await resolveTarget(destination, read, NEVER);
     const hosts = { configFile, hosts: new Map(), close: async () => {} };
     const outcome = await refuseUnsupported(route, { ...settingsFor(hosts), ssh }).catch((error: unknown) => error);
     return outcome instanceof Error ? outcome.message : '';
@@ -99,7 +99,7 @@ describe('a configuration for ssh2', () => {
       { configFile: undefined, options: [] },
     );
     const route = { destination, config: new Map(Object.entries(config).map(([key, value]) => [key, [value]])) };
-    return offeredAlgorithms(route as unknown as Route, known);
+    return offeredAlgorithms(route as unknown as Target, known);
   };
 
   it('offers what is listed, in its order, and host keys that are known first', () => {
