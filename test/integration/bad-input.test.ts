@@ -46,8 +46,8 @@ describe('a usage error', () => {
   it('a configuration file that others may write, or put another in the place of', async () => {
     await lab.write('open.toml', Buffer.from(''));
     const refuse = (script: string) => lab.sh(`${script}; rdpipe --config $PWD/open.toml ${touch()}`);
-    usage(await refuse('chmod 664 open.toml'), /open\.toml is not obeyed: .*0664\): chmod go-w .*open\.toml$/m);
-    usage(await refuse('chmod 600 open.toml; chmod 777 .'), /open\.toml is not obeyed: .*0777\): chmod go-w /);
+    usage(await refuse('chmod 664 open.toml'), /open\.toml is refused: .*0664\): chmod go-w .*open\.toml$/m);
+    usage(await refuse('chmod 600 open.toml; chmod 777 .'), /open\.toml is refused: .*0777\): chmod go-w /);
   });
   it("a configuration file of another user's, whose agent would run as root", async function () {
     needsRoot(this);
@@ -56,7 +56,7 @@ describe('a usage error', () => {
       printf '#!/bin/sh\ntouch %s/ran\n' "$PWD" > agent; chmod 755 agent; chown 4711 agent '${folder}/config.toml'`;
     const result = await lab.sh(`${plant}; rdpipe ${touch()}`);
     await lab.sh(`rm -r '${folder}'`);
-    usage(result, /config\.toml is not obeyed: it belongs to uid 4711, who is neither you nor root: /);
+    usage(result, /config\.toml is refused: it belongs to uid 4711, which is neither you nor root: /);
   });
 
   afterEach(async () => expect(await lab.list()).not.to.include('ran'));

@@ -30,7 +30,7 @@ export class Workplace {
   /** Words before a command line make it run elsewhere than this process. */
   protected openFolders(through: readonly string[] = []): void {
     this.#through = through;
-    process.umask(0o022); // a configuration file that a group may write is not obeyed
+    process.umask(0o022); // a configuration file that a group may write is refused
     this.#base = mkdtempSync(join(tmpdir(), 'rdpipe-test-'));
     for (const name of ['homes', 'bin', 'tmp']) mkdirSync(join(this.#base, name));
   }

@@ -8,7 +8,7 @@ import { type HostCommand, type HostInvocation, runHostCommand } from './host-co
 import type { Io } from './io.ts';
 
 /**
- * The exit status: 125 when a way that should work does not. The page is asked for by the flag: the config file's is that of
+ * The exit status: 125 when a way fails that should work. Only the flag asks for a page: `report` in the config file is for
  * runs.
  */
 export function bench(invocation: HostInvocation, io: Io, terminal: Terminal): Promise<number> {
@@ -20,7 +20,7 @@ function benchCommand(reportFile: string | undefined): HostCommand<readonly [Hos
     parse: parseTwoHosts,
     jsonView: createJsonBenchView,
     view: createBenchView,
-    async look({ hosts: [from, to], settings, installation }, view, signal) {
+    async work({ hosts: [from, to], settings, installation }, view, signal) {
       const began = new Date();
       const { bench: measure } = await import('../bench/bench.ts');
       const input = { from, to, settings, installation, rounds: settings.rounds, bytes: settings.sizeBytes };
@@ -31,7 +31,7 @@ function benchCommand(reportFile: string | undefined): HostCommand<readonly [Hos
   };
 }
 
-/** The status of what could not be written is told in one line. */
+/** 125 and a warning where the page cannot be written. */
 async function writeReport(
   file: string | undefined,
   benchmark: Benchmark,

@@ -27,7 +27,7 @@ export async function demo(words: readonly string[], environment: NodeJS.Process
 
 const ADDRESSES = { h1: '127.0.0.2', h2: '127.0.0.3' } as const;
 
-/** Starts h1 and h2, puts them in `hosts`, and returns an ssh config that knows them and nothing else. */
+/** Starts h1 and h2, puts them in `hosts`, and returns an ssh config with these two alone. */
 async function startHosts(directory: string, environment: NodeJS.ProcessEnv, hosts: DemoHost[]): Promise<string> {
   const userKey = makeKeyPair();
   const hostKey = makeKeyPair();

@@ -15,7 +15,7 @@ const DOCTOR: HostCommand<readonly HostRef[], DoctorView> = {
   parse: parseHosts,
   jsonView: (_, output) => createJsonDoctorView(output),
   view: createDoctorView,
-  async look(wanted, view, signal) {
+  async work(wanted, view, signal) {
     const { examine } = await import('../doctor/examine.ts');
     const examination = await examine(wanted, view, signal);
     view.finished(examination);

@@ -15,11 +15,11 @@ export type HostInvocation = Extract<Invocation, { hostWords: readonly string[] 
 export interface HostCommand<Hosts, View extends StatusView> {
   /** @throws UsageError */
   readonly parse: (words: readonly string[], namedHosts: Settings['namedHosts']) => Hosts;
-  /** For what is wrong before the settings are known. */
+  /** Shows failures that come before the settings are read. */
   readonly jsonView: (terminal: Terminal, output: Output) => View;
   readonly view: (settings: Settings, terminal: Terminal, output: Output) => Promise<View>;
-  /** Gives the exit status. */
-  readonly look: (wanted: Wanted<Hosts>, view: View, signal: AbortSignal) => Promise<number>;
+  /** Does the work; gives the exit status. */
+  readonly work: (wanted: Wanted<Hosts>, view: View, signal: AbortSignal) => Promise<number>;
 }
 
 export interface Wanted<Hosts> {
@@ -44,7 +44,7 @@ export async function runHostCommand<Hosts, View extends StatusView>(
     view = shown;
     return await untilUserSignal(io.ignoredSignals, async (signal) => {
       const { findInstallation } = await import('./installation.ts');
-      return command.look({ hosts, settings, installation: findInstallation() }, shown, signal);
+      return command.work({ hosts, settings, installation: findInstallation() }, shown, signal);
     });
   } catch (error) {
     if (view === undefined) throw error;

@@ -6,7 +6,7 @@ import { failureText } from '../ui/terminal/failure.ts';
 import { leaveTerminalModes, protectPayload } from '../ui/terminal/protect-payload.ts';
 import { writeAll } from '../ui/terminal/terminal.ts';
 
-/** bin/rdpipe says here which signals were ignored and which limits there were when it began, and what it kept from node alone. */
+/** bin/rdpipe passes the ignored signals and the limits that it began with, and a variable that node would act on. */
 const IGNORED_SIGNALS = takeVariable('RDPIPE_IGNORED_SIGNALS');
 const LIMITS = takeVariable('RDPIPE_LIMITS');
 const CERTIFICATES = takeVariable('RDPIPE_EXTRA_CA_CERTS');

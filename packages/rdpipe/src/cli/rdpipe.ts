@@ -107,12 +107,12 @@ async function run(wanted: Wanted, io: Io, renderer: Renderer): Promise<number> 
       import('./installation.ts'),
     ]);
     const input = { ...wanted, installation: findInstallation() };
-    const report = await withPage(wanted, emit, (tell) => runPipeline(input, tell, signal));
+    const report = await withPage(wanted, emit, (emitPart) => runPipeline(input, emitPart, signal));
     return report.status;
   });
 }
 
-/** Writes what --report asks for. A dry run is none to tell of. */
+/** Writes the page of --report; a dry run has none. */
 async function withPage(wanted: Wanted, emit: Emit, go: (emit: Emit) => Promise<Report>): Promise<Report> {
   const { dryRun, reportFile } = wanted.settings;
   if (reportFile === undefined || dryRun) return go(emit);

@@ -43,9 +43,9 @@ export async function runWithPage(
     warn(await write({ ...failureReport(error), seconds }), emit);
     throw error;
   });
-  const told = withProblem(report, await write(report), emit);
-  emit({ kind: 'finished', report: told });
-  return told;
+  const final = withProblem(report, await write(report), emit);
+  emit({ kind: 'finished', report: final });
+  return final;
 }
 
 /** Options on the first line, then a line each stage. */

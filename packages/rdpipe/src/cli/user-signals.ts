@@ -8,18 +8,18 @@ const USER_SIGNALS: readonly UserSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
  * Ends the run on the user's first signal and the process on the second. `ignoredMask` is SigIgn of /proc, hexadecimal, as
- * it was before node began, which forgets it: under nohup SIGHUP stays ignored.
+ * it was before node began, since node resets it: under nohup SIGHUP stays ignored.
  */
 export async function untilUserSignal<Result>(
   ignoredMask: string | undefined,
   run: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController();
-  const forget = watchUserSignals(controller, ignoredMask);
+  const unwatch = watchUserSignals(controller, ignoredMask);
   try {
     return await run(controller.signal);
   } finally {
-    forget();
+    unwatch();
   }
 }
 

@@ -5,8 +5,7 @@ import type { Settings } from '../model/settings.ts';
 import type { UserStreams } from '../run/open-hosts.ts';
 
 /**
- * What becomes of the user's standard input and output. Only looks at the descriptors: they carry payload. A closed one was
- * opened on /dev/null by node.
+ * Decides by fstat alone: the descriptors carry payload. A closed one was opened on /dev/null by node.
  */
 export function userStreams({ stdin }: Pick<Settings, 'stdin'>): UserStreams {
   const hasInput = stdin !== 'none' && !isatty(0) && !isNullDevice(fstatSync(0));

@@ -73,7 +73,7 @@ function keepOwnerAndMode(descriptor: number, old: Stats): void {
   fchmodSync(descriptor, old.mode & 0o777);
 }
 
-/** Without the path by which node was asked, which is none that the user knows. */
+/** Without the path in node's message, which leads through /proc. */
 function reason(error: unknown): string {
   return error instanceof Error ? error.message.replace(/, \w+(?: '.*)?$/, '') : String(error);
 }

@@ -32,7 +32,7 @@ export async function readConfigFile(named: string | undefined, environment: Nod
 /** @throws UsageError naming `path` and the key. */
 export function parseConfig(text: string, path: string): ConfigFile {
   const result = v.safeParse(fileSchema(), parseToml(text, path));
-  if (!result.success) throw new UsageError(`${path}: ${inWords(result.issues[0])}`);
+  if (!result.success) throw new UsageError(`${path}: ${issueMessage(result.issues[0])}`);
   const { defaults = {}, host = {} } = result.output;
   if (defaults.quiet === true && (defaults.verbosity ?? 0) > 0)
     throw new UsageError(`${path}: [defaults] quiet and verbose exclude each other`);
@@ -74,7 +74,7 @@ function hostNamed(name: string, path: string): string {
   }
 }
 
-function inWords(issue: v.BaseIssue<unknown>): string {
+function issueMessage(issue: v.BaseIssue<unknown>): string {
   const path = (issue.path ?? []).map(({ key }) => printable(String(key)));
   const key = path.at(-1) ?? 'file';
   const section = path.slice(0, -1).join('.');
@@ -119,7 +119,7 @@ function rowsOf(section: Section): readonly (readonly [OptionName, OptionRow])[]
   return OPTION_ROWS.filter(([, { config }]) => config === section || config === 'both');
 }
 
-/** What may stand in a section. */
+/** The keys of a section. */
 export function configKeys(section: Section): readonly string[] {
   return rowsOf(section).map(([, row]) => configKey(row));
 }

@@ -13,7 +13,7 @@ import {
 
 /** A name in a directory that is held open, so that all that follows happens in that directory. */
 export interface PathEnd {
-  /** By way of the open directory: no other one can be put on the way. No symbolic link, unless it is the kernel's own. */
+  /** Leads through the open directory, which cannot be exchanged. No symbolic link, unless it is one of the kernel's. */
   readonly path: string;
   /** The same for the directory. */
   readonly directory: string;
@@ -25,7 +25,7 @@ const LINKS_MOST = 40;
 /** Of the kernel, for Linux on every CPU that node runs on. */
 const O_PATH = 0o10000000;
 const PROC_SUPER_MAGIC = 0x9fa0;
-/** Stands for every user that this user namespace does not know. */
+/** Stands for every user that is not mapped in this user namespace. */
 const OVERFLOW_UID = 65534;
 
 /**
@@ -44,18 +44,18 @@ export function walkPath<T>(path: string, use: (end: PathEnd) => T): T {
     for (let links = 0; links <= LINKS_MOST; ) {
       const [name = '.', ...rest] = names;
       const here = `/proc/self/fd/${directory}`;
-      const way = `${here}/${name}`;
-      const found = lstatSync(way, { throwIfNoEntry: rest.length > 0 });
+      const next = `${here}/${name}`;
+      const found = lstatSync(next, { throwIfNoEntry: rest.length > 0 });
       if (found !== undefined && (found.isSymbolicLink() || rest.length === 0)) refuseStrangers(name, found, directory);
-      const followed = found?.isSymbolicLink() === true ? byKernel(here, way) : found;
+      const followed = found?.isSymbolicLink() === true ? byKernel(here, next) : found;
       if (followed === undefined && found !== undefined) {
-        const target = readlinkSync(way);
+        const target = readlinkSync(next);
         if (target.startsWith('/')) enter('/');
         names = [...namesOf(target), ...rest];
         links += 1;
-      } else if (rest.length === 0) return use({ path: way, directory: here, found: followed });
+      } else if (rest.length === 0) return use({ path: next, directory: here, found: followed });
       else {
-        enter(way, followed === found ? constants.O_NOFOLLOW : 0);
+        enter(next, followed === found ? constants.O_NOFOLLOW : 0);
         names = rest;
       }
     }

@@ -6,9 +6,9 @@ import { UsageError } from '../model/errors.ts';
 import { printable } from '../model/text.ts';
 
 /**
- * The text of a file that says what is run: only we and root may have written it, or may put another in its place. What is
- * looked at is what is read, and where that lies after all links.
- * @throws UsageError with what mends it; the system's error where the file cannot be read.
+ * The text of a file that decides which programs run: only we and root may write it or replace it. The open file is
+ * checked, and its directory after all links.
+ * @throws UsageError with a remedy; the system's error where the file cannot be read.
  */
 export async function readTrustedFile(path: string): Promise<string> {
   const file = await open(path);
@@ -28,25 +28,29 @@ const STICKY = 0o1000;
 function refuseOthers(path: string, status: Stats): void {
   const shown = printable(path);
   if (!isOurs(status)) {
-    const reason = `it belongs to uid ${status.uid}, who is neither you nor root`;
-    throw refusal(path, reason, `chown ${ownUid()} ${shown}, if what it says is yours`);
+    const reason = `it belongs to uid ${status.uid}, which is neither you nor root`;
+    throw refusal(path, reason, `chown ${ownUid()} ${shown}, if you wrote it`);
   }
-  // /dev/null is everybody's, and says nothing.
+  // All may write /dev/null, and it stays empty.
   if (status.isCharacterDevice() || (status.mode & WRITABLE_BY_OTHERS) === 0) return;
   throw refusal(path, `others may write it (mode ${octal(status)})`, `chmod go-w ${shown}`);
 }
 
-/** In a sticky directory, as /tmp is one, nobody else can put another file in its place. */
+/** In a sticky directory, such as /tmp, no other user can replace the file. */
 function refuseOthersOfFolder(path: string, folder: string, status: Stats): void {
   const shown = printable(folder);
   if (!isOurs(status)) {
-    throw refusal(path, `its directory ${shown} belongs to uid ${status.uid}, who is neither you nor root`, 'move it');
+    throw refusal(
+      path,
+      `its directory ${shown} belongs to uid ${status.uid}, which is neither you nor root`,
+      'move it',
+    );
   }
   if ((status.mode & WRITABLE_BY_OTHERS) === 0 || (status.mode & STICKY) !== 0) return;
   throw refusal(path, `others may write its directory ${shown} (mode ${octal(status)})`, `chmod go-w ${shown}`);
 }
 
-/** Where it was found, and where it is; what is no file of a file system, as a pipe, is nowhere. */
+/** The directory of the path, and that of the file after all links; a pipe has no second one. */
 async function foldersOf(path: string, { fd }: FileHandle): Promise<ReadonlySet<string>> {
   const real = await readlink(`/proc/self/fd/${fd}`).catch(() => realpath(path));
   const found = await realpath(dirname(path));
@@ -66,5 +70,5 @@ function octal({ mode }: Stats): string {
 }
 
 function refusal(path: string, reason: string, next: string): UsageError {
-  return new UsageError(`the config file ${printable(path)} is not obeyed: ${reason}: ${next}`);
+  return new UsageError(`the config file ${printable(path)} is refused: ${reason}: ${next}`);
 }

@@ -8,7 +8,7 @@ export interface Sample {
   readonly bytes: number;
   readonly seconds: number;
   readonly bytesPerSecond: number;
-  /** CPU seconds of everything that the stream took at each end; null: the host does not say. */
+  /** CPU seconds of everything that the stream took at each end; null: the host does not report them. */
   readonly fromCpuS: number | null;
   readonly toCpuS: number | null;
   /** Shortest round trip of a message; of ssh, what `ssh HOST true` takes. Null: not measured. */
@@ -33,7 +33,7 @@ export interface MissingMethod {
 
 export interface Benchmark {
   readonly v: 1;
-  /** 125 when a method that should have worked did not. */
+  /** 125 when a way failed that should have worked. */
   readonly status: 0 | 125;
   readonly from: string;
   readonly to: string;

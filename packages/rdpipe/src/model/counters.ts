@@ -14,7 +14,7 @@ export interface Waits {
 export interface Counters extends Waits {
   /** Of the stream. */
   readonly bytes: number;
-  /** What carrying them took on the wire. */
+  /** The bytes that carrying them took on the wire. */
   readonly wireBytes: number;
   /** Shortest round trip; 0: none yet. */
   readonly rttUs: number;
@@ -25,7 +25,7 @@ export type WaitsFor = 'input' | 'limit' | 'worker' | 'wire' | 'output';
 export const NO_WAITS: Waits = { inputMs: 0, limitMs: 0, workerMs: 0, wireMs: 0, outputMs: 0 };
 export const NO_COUNTERS: Counters = { bytes: 0, wireBytes: 0, ...NO_WAITS, rttUs: 0 };
 
-/** Of one end, since it said `before`. Hosts tell the numbers: none may go back. */
+/** The waits of one end since its report `before`. Hosts send these numbers: a decrease counts as 0. */
 export function waitsSince(before: Waits, now: Waits): Waits {
   const more = (what: keyof Waits) => Math.max(0, now[what] - before[what]);
   return {
@@ -38,8 +38,8 @@ export function waitsSince(before: Waits, now: Waits): Waits {
 }
 
 /**
- * What a hop waited for. The sender knows it of what comes before the wire, the receiver of what comes behind it: a sender
- * that waits for the wire while its receiver waits for its output, or its workers, waits for these.
+ * The waits of a hop. The sender measures what comes before the wire, the receiver what comes behind it: a sender that
+ * waits for the wire while its receiver waits for its output, or its workers, waits for these.
  */
 export function hopWaits(send: Waits, recv: Waits): Waits {
   const { inputMs, limitMs } = send;
@@ -49,7 +49,7 @@ export function hopWaits(send: Waits, recv: Waits): Waits {
   return { inputMs, limitMs, workerMs, wireMs: Math.max(0, send.wireMs - behindMs), outputMs };
 }
 
-/** What was waited for most; undefined: nothing for as long as `leastMs`. */
+/** The longest wait; undefined where none took `leastMs`. */
 export function longestWait(waits: Waits, leastMs: number): WaitsFor | undefined {
   const kinds = ['input', 'limit', 'worker', 'output', 'wire'] as const;
   const most = kinds.reduce((best, kind) => (waits[`${kind}Ms`] > waits[`${best}Ms`] ? kind : best));

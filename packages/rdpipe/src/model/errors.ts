@@ -16,7 +16,7 @@ export class RdpipeError extends Error {
   }
 }
 
-/** The user's words do not fit. Nothing was started. */
+/** The command line or the config file is wrong. Nothing was started. */
 export class UsageError extends RdpipeError {
   /** The command line with a line of carets under the place, or nothing. */
   readonly detail: string | undefined;
@@ -72,7 +72,7 @@ export class SignalError extends RdpipeError {
   }
 }
 
-/** The exit status for whatever was thrown: what is none of ours is rdpipe's own failure. */
+/** The exit status for a thrown value: an error of another class is rdpipe's own failure. */
 export function statusOf(error: unknown): number {
   return error instanceof RdpipeError ? error.status : 125;
 }

@@ -8,7 +8,7 @@ export type RunEvent =
   | { readonly kind: 'connecting'; readonly hosts: readonly string[] }
   | { readonly kind: 'host_connected'; readonly host: string }
   | { readonly kind: 'deploying'; readonly host: string; readonly bytes: number }
-  /** A question is put to the user: live output stands still until it is answered. */
+  /** The user is asked a question: live output pauses until it is answered. */
   | { readonly kind: 'prompting'; readonly host: string; readonly active: boolean }
   | { readonly kind: 'planned'; readonly plan: Plan }
   | { readonly kind: 'segment_started'; readonly segment: number }
@@ -37,7 +37,7 @@ export type RunEvent =
     }
   | { readonly kind: 'size'; readonly link: number; readonly bytes: number }
   | ({ readonly kind: 'counters'; readonly link: number; readonly end: HopEnd } & Counters)
-  /** The pipeline's output comes to the terminal now: whatever is drawn there has to go before this returns. */
+  /** The pipeline's output comes to the terminal now: live output there has to be erased before this returns. */
   | { readonly kind: 'output'; readonly link: number }
   | { readonly kind: 'stderr'; readonly stage: number; readonly host: string; readonly data: Uint8Array }
   | {
@@ -49,7 +49,7 @@ export type RunEvent =
     }
   | { readonly kind: 'stopping'; readonly reason: string }
   | { readonly kind: 'suspended' | 'resumed' }
-  /** For -vv: what is done, in words. */
+  /** For -vv: a line about what is done. */
   | { readonly kind: 'log'; readonly message: string }
   | { readonly kind: 'warning'; readonly message: string }
   | { readonly kind: 'finished'; readonly report: Report };
@@ -58,10 +58,10 @@ export type RunEventKind = RunEvent['kind'];
 /** Where a run puts its events. Never throws. */
 export type Emit = (event: RunEvent) => void;
 
-/** Where what looks at hosts puts what it does. Neither throws. */
+/** Follows an examination or a measurement. Neither function throws. */
 export interface Watcher {
-  /** In words. */
-  readonly doing: (words: string) => void;
-  /** Of the sessions and of the runs that measure. */
+  /** Takes a short phrase: `connecting to h1`. */
+  readonly doing: (activity: string) => void;
+  /** Takes the events of the sessions and of the runs that measure. */
   readonly emit: Emit;
 }

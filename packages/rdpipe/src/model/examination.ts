@@ -4,11 +4,11 @@ import type { Transport } from './protocol.ts';
 export type Verdict = 'ok' | 'warn' | 'fail';
 
 export interface Finding {
-  /** What was looked at: `ssh`, `memlock`, `tcp h1→h2`. */
+  /** The subject: `ssh`, `memlock`, `tcp h1→h2`. */
   readonly check: string;
   readonly result: Verdict;
   readonly found: string;
-  /** What to do about it; null where nothing is to be done. */
+  /** The remedy; null where none is needed. */
   readonly fix: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface Measurement {
   readonly bytesPerSecond: number;
   /** Shortest round trip of a message; null: not measured. */
   readonly rttUs: number | null;
-  /** What the slower end's port or interface is made for; null: unknown. */
+  /** The nominal rate of the slower end's port or interface; null: unknown. */
   readonly nominalMbps: number | null;
 }
 
@@ -44,7 +44,7 @@ export interface Examination {
   readonly pairs: readonly PairExamination[];
 }
 
-/** What an examination tells whoever shows it, as it goes. */
+/** A result of an examination, emitted as soon as it is there. */
 export type Found =
   | { readonly kind: 'host'; readonly host: HostExamination }
   | { readonly kind: 'pair'; readonly pair: PairExamination };

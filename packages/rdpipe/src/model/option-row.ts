@@ -1,6 +1,6 @@
 /** The shape of a row of the option table: flag, kind of value, config key, default, help. */
 
-/** What each kind of value is once it was read (parse/values.ts). Completion offers words by kind. */
+/** The type that each kind of value has once it was read (parse/values.ts). Completion offers words by kind. */
 export interface OptionValues {
   /** Takes no value. */
   readonly switch: boolean;
@@ -49,15 +49,15 @@ export interface OptionRow {
   /** Bounds as the user would type them, of a number, a size or seconds. */
   readonly least?: string;
   readonly most?: string;
-  /** What a number counts. */
+  /** The things that a number counts. */
   readonly of?: string;
-  /** What the user fills in, in capitals, as help and manual show it. Absent: the choices, or nothing. */
+  /** The placeholder in help and manual, capitals for what the user fills in. Absent: the choices, or nothing. */
   readonly value?: string;
-  /** What it does; help adds bounds and default. */
+  /** A phrase for help, which adds bounds and default. */
   readonly help: string;
   /** The value without the option, as the user would type it. */
   readonly default?: string;
-  /** What happens without the option, where that is no value. */
+  /** A phrase for what happens without the option, where no value describes it. */
   readonly unset?: string;
   /** It may be given more than once, and every value counts. */
   readonly repeats?: true;
@@ -69,9 +69,9 @@ export interface OptionRow {
   readonly config?: 'defaults' | 'host' | 'both';
   /** It decides nothing of a run by itself. */
   readonly setting?: false;
-  /** Of what `rdpipe HOST:COMMAND` takes; false: only subcommands take it. */
+  /** Only subcommands take it. */
   readonly run?: false;
-  /** Subcommands that take it, and what has another meaning there. */
+  /** Subcommands that take it, with the texts that differ there. */
   readonly doctor?: OtherMeaning;
   readonly bench?: OtherMeaning;
 }

@@ -15,14 +15,14 @@ export function formatRate(bytesPerSecond: number): string {
   return `${value.toFixed(decimals)} ${RATE_UNITS[unit]}`;
 }
 
-/** A rate that somebody chose, without zeros that say nothing: `200 MB/s`. */
+/** A rate that a user chose, without trailing zeros: `200 MB/s`. */
 export function formatLimit(bytesPerSecond: number): string {
   return formatRate(bytesPerSecond).replace(/\.(\d*?)0* /, (_, digits: string) =>
     digits === '' ? ' ' : `.${digits} `,
   );
 }
 
-/** What a link is made for: `100 Gb/s`, `2.5 Gb/s`, `100 Mb/s`. */
+/** The nominal rate of a link: `100 Gb/s`, `2.5 Gb/s`, `100 Mb/s`. */
 export function formatMbps(mbps: number): string {
   return mbps < 1000 ? `${mbps} Mb/s` : `${mbps / 1000} Gb/s`;
 }

@@ -14,7 +14,7 @@ export interface StageReport {
   readonly maxRssKib: number;
 }
 
-/** What rdsend or rdrecv used. */
+/** The CPU time and memory of one rdsend or rdrecv. */
 export interface ProgramUsage {
   readonly userMs: number;
   readonly systemMs: number;
@@ -47,17 +47,17 @@ export interface HopReport extends Waits {
   readonly seconds: number;
   /** Level of zstd; 0: not compressed. */
   readonly compress: number;
-  /** What the bytes took on the wire, with headers and tags, and with what was sent again. */
+  /** The bytes on the wire: with headers, tags and retransmissions. */
   readonly wireBytes: number;
   readonly bytesPerSecond: number;
-  /** What the hop waited for most: its producer, its limit, its workers, the network, its consumer. */
+  /** The longest wait: its producer, its limit, its workers, the network, its consumer. */
   readonly bottleneck: WaitsFor | 'none';
-  /** Null: it was not told. */
+  /** Null: not reported. */
   readonly sender: ProgramUsage | null;
   readonly receiver: ProgramUsage | null;
-  /** Ways that were tried and refused, in words; and a forward through ssh, when one was needed. */
+  /** Ways that were tried and refused, with reasons; and a forward through ssh, where one was needed. */
   readonly notes: readonly string[];
-  /** What its ends could not do as they were asked to: `h2: buffer of 8.0 MiB shrunk to 3.9 MiB …`. */
+  /** Requests that its ends could only partly meet: `h2: buffer of 8.0 MiB shrunk to 3.9 MiB …`. */
   readonly warnings: readonly string[];
 }
 

@@ -24,10 +24,10 @@ type GivenBy<Row extends OptionRow> = Row extends PerHostRow
     ? readonly ValueOf<Row>[]
     : ValueOf<Row>;
 
-/** What flags said; nothing else is decided here. */
+/** The values of the flags that were given. */
 export type Options = { readonly [Name in OptionName]?: GivenBy<Table[Name]> };
 
-/** What a section of the config file said. */
+/** The values of the keys in a section of the config file. */
 export type SectionValues = { readonly [Name in OptionName]?: ValueOf<Table[Name]> };
 
 /** A value for every host, and exceptions by host as written: `h1`, `ann@h1`, `2001:db8::1`; '' is this machine. */
@@ -64,7 +64,7 @@ export interface NamedHost {
   readonly host: string;
 }
 
-/** Those of the table, of which some are more than the row's value. */
+/** The settings of the table; four of them take more than a flag, a key or a default. */
 export interface Settings extends Omit<PlainSettings, 'ports' | 'data' | 'ok' | 'leaseMs'> {
   /** Ports of listening ends; [0, 0]: the kernel chooses. */
   readonly ports: readonly [number, number];
@@ -82,7 +82,7 @@ export function forHost<T>(values: PerHost<T>, host: HostRef): T {
   return key === undefined ? values.all : (values.hosts.get(key) as T);
 }
 
-/** The user's choice of ssh, addresses, ports and buffer, and nothing that changes what a pipeline does: for what measures. */
+/** The user's choice of ssh, addresses, ports and buffer, without the options that would distort a measurement. */
 export function forMeasuring(settings: Settings): Settings {
   return {
     ...settings,

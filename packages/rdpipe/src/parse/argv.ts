@@ -13,7 +13,7 @@ export type Invocation =
   | {
       readonly kind: 'run';
       readonly options: Options;
-      /** The words before the first stage, for pictures of the command line. */
+      /** The words before the first stage, for messages that show the command line. */
       readonly optionWords: readonly string[];
       readonly stageWords: readonly string[];
     }
@@ -43,7 +43,7 @@ function parseDemo(words: readonly string[], { help }: Options): Invocation {
   return wantsHelp ? { kind: 'help', text: helpText(['demo']) } : { kind: 'demo', words };
 }
 
-/** Here options may also stand behind hosts. */
+/** Options may stand behind hosts, too. */
 function parseOnHosts(kind: 'doctor' | 'bench', words: readonly string[]): Invocation {
   const { options, rest } = parseOptions(words, kind);
   if (options.help === true) return { kind: 'help', text: helpText([kind]) };
@@ -71,7 +71,7 @@ function parseOptions(words: readonly string[], topic: Topic): Parsed {
       : error;
   }
   const [first = ''] = command.args;
-  // To commander a number that is negative is a word.
+  // commander takes a negative number for an argument.
   if (/^-\d/.test(first) && words[words.length - command.args.length - 1] !== '--')
     throw new UsageError(withAdvice(`unknown option '${first}'`, topic));
   return { options: Object.fromEntries(given) as Options, rest: command.args };
@@ -105,8 +105,8 @@ function makeNegation({ long }: OptionRow, name: OptionName, given: Map<OptionNa
 }
 
 /** A message of commander's on one line, with the next step. */
-function withAdvice(said: string, topic: Topic): string {
-  const message = said.replace(/\n/g, ' ');
+function withAdvice(text: string, topic: Topic): string {
+  const message = text.replace(/\n/g, ' ');
   const [, option = ''] = /^unknown option '(-[^-]).*'/.exec(message) ?? [];
   const program = topic === 'run' ? 'rdpipe' : `rdpipe ${topic}`;
   const advice = SSH_OPTIONS.get(option);

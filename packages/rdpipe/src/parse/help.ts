@@ -38,8 +38,8 @@ const HEAD = `Usage: rdpipe [options] STAGE...
        rdpipe demo
        rdpipe help [doctor|bench|demo]
 
-Runs commands on hosts and joins them by pipes that lead from host to host.
-SSH carries control only; the data goes directly between the hosts.
+Runs commands on hosts and joins them with pipes that run from host to host.
+ssh carries control only; the data goes directly between the hosts.
 
 STAGE is [user@]host:COMMAND, run by sh on that host; :COMMAND is this machine.
 A COMMAND that is < FILE, > FILE or >> FILE reads or writes that file.
@@ -49,36 +49,36 @@ Options end at the first STAGE. Quote a COMMAND of several words.
   rdpipe h1:'zfs send tank/a@now' h2:'zfs recv tank/a'
 `;
 
-const TAIL = `Exit status: 0 success; of the first stage that failed its own, or 128 + signal;
-2 usage; 124 a time limit; 125 rdpipe itself; 129, 130, 143 signals.
+const TAIL = `Exit status: 0 success; the first failed stage's own, or 128 + its signal;
+2 usage; 124 a time limit; 125 rdpipe itself failed; 129, 130, 143 signals.
 `;
 
 const DOCTOR_HEAD = `Usage: rdpipe doctor [options] HOST...
 
-Looks at each host and at each two neighbours: ssh, agent, RDMA devices and
+Checks each host and each pair of neighbours: ssh, agent, RDMA devices and
 libraries, limits, MTU, kernel settings, firewalls; moves data for a second each
-way over RDMA and TCP; prints what it found, and how to mend what is wrong.
+way over RDMA and TCP; prints its findings, and a fix for each problem.
 HOST is [user@]host; : is this machine, which joins a HOST that is alone.
 
   rdpipe doctor h1 h2 h3
 `;
 
-const DOCTOR_TAIL = `Exit status: 0 all is well, perhaps with warnings; 1 a check failed; 2 usage;
-125 rdpipe itself; 129, 130, 143 signals.
+const DOCTOR_TAIL = `Exit status: 0 no problem, perhaps warnings; 1 a check failed; 2 usage;
+125 rdpipe itself failed; 129, 130, 143 signals.
 `;
 
 const BENCH_HEAD = `Usage: rdpipe bench [options] HOST HOST
 
-Measures what lies between two hosts, from the first to the second: RDMA where
-both can, TCP in clear and encrypted, and ssh; in rounds of all of them. Prints
-rates, CPU seconds per GiB of each end, and round trips.
+Measures streams from the first host to the second: over RDMA where both have
+it, over TCP in clear and encrypted, and by ssh; in rounds of all of them.
+Prints rates, CPU seconds per GiB at each end, and round trips.
 HOST is [user@]host; : is this machine.
 
   rdpipe bench h1 h2
 `;
 
-const BENCH_TAIL = `Exit status: 0 success; 2 usage; 125 a way that should work does not, or rdpipe
-itself; 129, 130, 143 signals.
+const BENCH_TAIL = `Exit status: 0 success; 2 usage; 125 a way failed that should work, or rdpipe
+itself failed; 129, 130, 143 signals.
 `;
 
 const DEMO = `Usage: rdpipe demo

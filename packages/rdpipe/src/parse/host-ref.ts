@@ -15,7 +15,7 @@ export function endOfHost(word: string): number {
 
 /**
  * Reads `[user@]host`, a binary string without the `:`.
- * @throws UsageError that says what is wrong, without naming the stage: `host -x begins with '-'`.
+ * @throws UsageError with the reason, but without the stage: `host -x begins with '-'`.
  */
 export function parseHostRef(text: string): HostRef {
   if (text === '') return THIS_MACHINE;

@@ -10,23 +10,23 @@ export type CommandClass =
   | { readonly kind: 'command' }
   /** Exactly one operator and one word. */
   | { readonly kind: 'file'; readonly file: FileOperation }
-  /** What a shell would run with status 0 or nearly so, while the bytes of the pipe or the file go nowhere. */
+  /** A shell would mostly end with status 0, and the bytes of the pipe or the file would be lost. */
   | {
       readonly kind: 'loss';
       readonly operator: string;
-      /** What it leads to; empty where that is no word. */
+      /** The target of the first redirection; empty where it is no word. */
       readonly word: string;
       /** The first file among the redirections. */
       readonly file: FileOperation | undefined;
-      /** What follows the redirections where that is a command. */
+      /** The text behind the redirections, if that is a command. */
       readonly command: string | undefined;
     };
 
 /**
- * Reads the redirections that a command, a binary string, begins with. Those that fill or divert what a command behind
- * them has are that command's own affair: `< in sort`, `<< EOF cat`, `>&2 cmd`. With no command behind them they lose
- * data (`< in | gzip`, `> out && sync`), and so does a file whose name is two words (`> two words`). A text in the command
- * itself (`<< EOF`) is never meant for a file.
+ * Classifies a command, a binary string, by the redirections that it begins with. A command behind them may have its
+ * input filled or its output diverted: `< in sort`, `<< EOF cat`, `>&2 cmd`. Without a command they lose data
+ * (`< in | gzip`, `> out && sync`), and so does a file name of two words (`> two words`). A here-document (`<< EOF`) is
+ * never a file.
  */
 export function classifyCommand(command: string): CommandClass {
   const { redirections, end } = leadingRedirections(command);

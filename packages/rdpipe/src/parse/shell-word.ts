@@ -68,7 +68,7 @@ function afterNext(text: string, end: string, at: number): number | undefined {
 
 type GroupEnd = '"' | '`' | '}' | ')';
 
-/** What begins an inner group inside each kind: in double quotes a single quote is an ordinary character. */
+/** The characters that begin an inner group, by kind of group: in double quotes a single quote is ordinary. */
 const NESTS: Readonly<Record<GroupEnd, string>> = {
   '"': '\\$`',
   '`': '\\',

@@ -10,14 +10,14 @@ import { quoteWord } from './quote.ts';
 import { type CommandClass, classifyCommand } from './redirections.ts';
 
 export interface StageOptions {
-  /** The words before the first stage, for pictures of the command line. */
+  /** The words before the first stage, for messages that show the command line. */
   readonly optionWords: readonly string[];
   readonly settings: Pick<Settings, 'shell' | 'ok' | 'namedHosts'>;
 }
 
 /**
  * Reads every stage. Words are binary strings.
- * @throws UsageError with a picture when a word is no stage, or when a flag names a stage or host that is not there.
+ * @throws UsageError with carets under a word that is no stage, or when a flag names a stage or host that is not there.
  */
 export function parseStages(words: readonly string[], options: StageOptions): Pipeline {
   const [first, ...rest] = words.map((_, index) => parseStage(words, index, options));
@@ -42,7 +42,7 @@ function parseStage(words: readonly string[], index: number, options: StageOptio
   }
 }
 
-/** The problem with the picture of its place. */
+/** The problem with the command line, carets under the word. */
 function usageError(
   { message, hint }: StageProblem,
   words: readonly string[],
@@ -52,7 +52,7 @@ function usageError(
   return new UsageError(message, caretLines([...optionWords, ...words], optionWords.length + index, hint));
 }
 
-/** What is wrong with one word, before it is known where in the command line it stands. */
+/** A mistake in one word, before its place in the command line is known. */
 class StageProblem extends Error {
   readonly hint: string;
 
@@ -192,7 +192,7 @@ function checkNamedHosts(stages: readonly Stage[], { namedHosts }: StageOptions[
   if (stranger !== undefined) throw new UsageError(`${stranger.flag}: no stage has the host '${stranger.host}'`);
 }
 
-/** What a shell calls blank; JavaScript's trim would also cut bytes of UTF-8 characters. */
+/** Cuts what a shell calls blank; JavaScript's trim would also cut bytes of UTF-8 characters. */
 function trimBlanks(text: string): string {
   return text.replace(/^[ \t\n]+|[ \t\n]+$/g, '');
 }

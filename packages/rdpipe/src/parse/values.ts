@@ -3,8 +3,8 @@ import { UsageError } from '../model/errors.ts';
 import type { OptionKind, OptionRow, OptionValues, StatusRule } from '../model/option-row.ts';
 
 /**
- * A value of an option; of a switch it is not asked for.
- * @throws UsageError that says what would be right, without the option's name.
+ * Reads a value of an option that takes one.
+ * @throws UsageError that describes a correct value, without the option's name.
  */
 export function readValue(row: OptionRow, text: string): OptionValues[OptionKind] {
   if (row.kind === 'switch' || row.kind === 'count') throw new Error(`${row.long} takes no value`);
@@ -59,12 +59,12 @@ function readSize(text: string): number {
   return bytes;
 }
 
-/** The by-hand programs read them alike: packages/rdcore-native/src/base/size_text.c. A small b would mean bits to some. */
+/** The by-hand programs read them alike: packages/rdcore-native/src/size_words.c. A small b could be read as bits. */
 const SIZE = /^(\d+(?:\.\d+)?)(?: (?=.))?(?:([KMGTPkmgtp])(i?))?B?$/;
 const RATE = /^(\d+(?:\.\d+)?)(?: (?=.))?(?:([KMGTPkmgtp])(i?))?(?:B|(bit))?(?:\/s)?$/;
 const POWERS = 'KMGTP';
 
-/** Whole bytes; undefined for what is none. */
+/** Whole bytes; undefined where the text is no number of them. */
 function readUnits(units: RegExp, text: string): number | undefined {
   const [match, number, letter = '', i, bit] = units.exec(text) ?? [];
   if (match === undefined) return undefined;
@@ -87,7 +87,7 @@ function readCompression(text: string): number {
   return level;
 }
 
-/** What the programs take as a rate. */
+/** The highest rate that the programs take. */
 const RATE_MAX_BYTES_PER_S = 1024 ** 5;
 
 /** Bytes a second: what a size may be, with `/s` or without, and bits: `200MB/s`, `10Mbit`; 0 for `none`. */

@@ -37,7 +37,7 @@ describe('a config file', () => {
     it(`is refused with mode ${mode.toString(8)}`, async () => {
       await chmod(path, mode);
       const reason = `others may write it (mode 0${mode.toString(8)}): chmod go-w ${path}`;
-      expect(await read()).to.equal(`the config file ${path} is not obeyed: ${reason}`);
+      expect(await read()).to.equal(`the config file ${path} is refused: ${reason}`);
     });
   }
 
@@ -45,7 +45,7 @@ describe('a config file', () => {
     it(`is refused in a directory with mode ${mode.toString(8)}`, async () => {
       await chmod(folder, mode);
       const reason = `others may write its directory ${folder} (mode 0${mode.toString(8)}): chmod go-w ${folder}`;
-      expect(await read()).to.equal(`the config file ${path} is not obeyed: ${reason}`);
+      expect(await read()).to.equal(`the config file ${path} is refused: ${reason}`);
     });
   }
 
@@ -74,7 +74,7 @@ describe('a config file', () => {
     needsRoot(this);
     await chown(path, STRANGER, STRANGER);
     expect(await read()).to.equal(
-      `the config file ${path} is not obeyed: it belongs to uid ${STRANGER}, who is neither you nor root: chown 0 ${path}, if what it says is yours`,
+      `the config file ${path} is refused: it belongs to uid ${STRANGER}, which is neither you nor root: chown 0 ${path}, if you wrote it`,
     );
     await chown(path, 0, STRANGER);
     expect(await read()).to.equal('');
