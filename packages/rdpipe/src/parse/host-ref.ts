@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
+import type { NamedHost } from '../model/settings.ts';
 import { printable } from '../model/text.ts';
 import { decode, forMessage } from './binary-string.ts';
 
@@ -47,6 +48,13 @@ export function hostKey(host: HostRef): string {
 export function hostKeyOf(text: string): string {
   if (text === '') throw new UsageError('the host is empty');
   return hostKey(readHostRef(text));
+}
+
+/** Hosts that flags name stand among those of the command line; `missing` begins the message: `no stage has the host`. */
+export function checkNamedHosts(named: readonly NamedHost[], hosts: readonly HostRef[], missing: string): void {
+  const known = new Set(hosts.flatMap((host) => [host.name, hostKey(host)]));
+  const unknown = named.find(({ host }) => !known.has(host));
+  if (unknown !== undefined) throw new UsageError(`${unknown.flag}: ${missing} '${unknown.host}'`);
 }
 
 function checkCharacters(host: string): void {

@@ -3,7 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import type { HostRef } from '../model/pipeline.ts';
 import type { NamedHost } from '../model/settings.ts';
 import { forMessage } from './binary-string.ts';
-import { endOfHost, hostKey, parseHostRef } from './host-ref.ts';
+import { checkNamedHosts, endOfHost, hostKey, parseHostRef } from './host-ref.ts';
 
 /**
  * Reads `[user@]host` words, binary strings; `:` is this machine.
@@ -12,9 +12,7 @@ import { endOfHost, hostKey, parseHostRef } from './host-ref.ts';
 export function parseHosts(words: readonly string[], namedHosts: readonly NamedHost[]): readonly HostRef[] {
   if (words.length === 0) throw new UsageError('no host given (rdpipe doctor [options] HOST...)');
   const hosts = words.map(parseHost);
-  const known = new Set(hosts.flatMap((host) => [host.name, hostKey(host)]));
-  const stranger = namedHosts.find(({ host }) => !known.has(host));
-  if (stranger !== undefined) throw new UsageError(`${stranger.flag}: no host is called '${stranger.host}'`);
+  checkNamedHosts(namedHosts, hosts, 'no host is called');
   return hosts;
 }
 

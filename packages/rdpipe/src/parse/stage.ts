@@ -5,7 +5,7 @@ import { forHost, type Settings } from '../model/settings.ts';
 import { shorten } from '../model/text.ts';
 import { bytesOf, forMessage } from './binary-string.ts';
 import { caretLines } from './caret.ts';
-import { endOfHost, hostKey, parseHostRef } from './host-ref.ts';
+import { checkNamedHosts, endOfHost, parseHostRef } from './host-ref.ts';
 import { quoteWord } from './quote.ts';
 import { type CommandClass, classifyCommand } from './redirections.ts';
 
@@ -25,7 +25,8 @@ export function parseStages(words: readonly string[], options: StageOptions): Pi
   const stages: Pipeline['stages'] = [first, ...rest];
   checkSinks(stages, words, options);
   checkStageNumbers(stages, options.settings);
-  checkNamedHosts(stages, options.settings);
+  const hosts = stages.map(({ host }) => host);
+  checkNamedHosts(options.settings.namedHosts, hosts, 'no stage has the host');
   return { stages };
 }
 
@@ -184,12 +185,6 @@ function checkStageNumbers(stages: readonly Stage[], { ok }: StageOptions['setti
 
 function onlySoMany(stages: number): string {
   return stages === 1 ? 'there is only 1 stage' : `there are only ${stages} stages`;
-}
-
-function checkNamedHosts(stages: readonly Stage[], { namedHosts }: StageOptions['settings']): void {
-  const known = new Set(stages.flatMap(({ host }) => [host.name, hostKey(host)]));
-  const stranger = namedHosts.find(({ host }) => !known.has(host));
-  if (stranger !== undefined) throw new UsageError(`${stranger.flag}: no stage has the host '${stranger.host}'`);
 }
 
 /** Cuts what a shell calls blank; JavaScript's trim would also cut bytes of UTF-8 characters. */
