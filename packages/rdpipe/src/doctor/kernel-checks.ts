@@ -1,8 +1,8 @@
 /** Checks of kernel settings that pipes and networks depend on. Pure. */
 import { BlockList, isIPv4 } from 'node:net';
-import { formatBytes } from '../model/bytes.ts';
 import type { Finding } from '../model/examination.ts';
 import type { HostAddress } from '../model/protocol.ts';
+import { formatBytes } from '../model/units.ts';
 import { type HostFacts, type InterfaceSettings, known, type SystemFacts } from './facts.ts';
 import { ok, warn } from './finding.ts';
 

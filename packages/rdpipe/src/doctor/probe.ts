@@ -3,9 +3,9 @@ import { cipherWords } from '../model/cipher.ts';
 import type { Finding, Measurement } from '../model/examination.ts';
 import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
 import type { AgentHello, Transport } from '../model/protocol.ts';
-import { formatMbps, formatRate } from '../model/rate.ts';
 import type { HopReport, Report } from '../model/report.ts';
 import { forMeasuring, type Settings } from '../model/settings.ts';
+import { formatMbps, formatRate } from '../model/units.ts';
 import { fail, ok, warn } from './finding.ts';
 
 /** The exit status of timeout(1) when the second is over. */

@@ -1,8 +1,8 @@
 /** Checks of a host's RDMA devices, libraries and memory limit. Pure. */
-import { formatBytes } from '../model/bytes.ts';
+
 import type { Finding } from '../model/examination.ts';
 import type { AgentHello, RdmaPort } from '../model/protocol.ts';
-import { formatMbps } from '../model/rate.ts';
+import { formatBytes, formatMbps } from '../model/units.ts';
 import { type HostFacts, known, type Wanted } from './facts.ts';
 import { fail, ok, warn, withoutRdma, withoutRdmaCard } from './finding.ts';
 

@@ -1,7 +1,8 @@
 /** Checks of ssh, sudo, agent and disk of a host. Pure. */
-import { formatBytes } from '../model/bytes.ts';
+
 import type { SessionErrorCode } from '../model/errors.ts';
 import type { Finding } from '../model/examination.ts';
+import { formatBytes } from '../model/units.ts';
 import { type CacheFacts, type HostFacts, isTrouble, known } from './facts.ts';
 import { fail, ok, warn } from './finding.ts';
 

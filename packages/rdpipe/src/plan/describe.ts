@@ -9,7 +9,7 @@ import type {
   Segment,
   SessionId,
 } from '../model/plan.ts';
-import { formatLimit } from '../model/rate.ts';
+import { formatLimit } from '../model/units.ts';
 
 /** A line for each stage, link and candidate of a hop, in the order in which the data flows. */
 export function describePlan(plan: Plan): readonly string[] {

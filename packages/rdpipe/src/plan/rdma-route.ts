@@ -1,7 +1,8 @@
 /** The RDMA candidates of a hop, and what is missing where there are none. */
-import { formatBytes } from '../model/bytes.ts';
+
 import type { Candidate } from '../model/plan.ts';
 import type { HostAddress, RdmaPort } from '../model/protocol.ts';
+import { formatBytes } from '../model/units.ts';
 import { commonSubnets, familyOf, firstOfEach, onOneMachine, type Place } from './addresses.ts';
 
 /** More would only take the time that TCP needs after them. */

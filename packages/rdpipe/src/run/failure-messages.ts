@@ -1,7 +1,7 @@
 /** The line for people about a failure: what failed, where, and the next step. Pure. */
 import { constants } from 'node:os';
-import { formatBytes } from '../model/bytes.ts';
 import { shorten } from '../model/text.ts';
+import { formatBytes } from '../model/units.ts';
 import { completedParts } from './completed-parts.ts';
 import { stageOutcome } from './outcomes.ts';
 import type { Failure, LinkState, RunState } from './state.ts';

@@ -1,8 +1,8 @@
 /** The table that `rdpipe bench` prints, and its figures. Pure. */
 import type { Benchmark, MethodResult, Sample } from '../model/benchmark.ts';
-import { formatRate } from '../model/rate.ts';
 import { type Spread, spreadOf } from '../model/statistics.ts';
 import { printable } from '../model/text.ts';
+import { formatRate } from '../model/units.ts';
 import { formatMicroseconds, formatTable } from './format.ts';
 
 export function benchLines(benchmark: Benchmark): readonly string[] {

@@ -1,4 +1,4 @@
-/** Formats durations and tables. Sizes are in model/bytes.ts, rates in model/rate.ts. */
+/** Numbers for people. Sizes and rates are in model/units.ts. */
 
 /** `0.4 s`, `12.3 s`, `4:05`, `1:02:03`. */
 export function formatDuration(seconds: number): string {

@@ -1,7 +1,8 @@
 /** The text of a report's parts, the same wherever they are shown. Pure. */
-import { formatBytes } from '../model/bytes.ts';
+
 import { cipherWords } from '../model/cipher.ts';
 import type { HopReport, StageReport } from '../model/report.ts';
+import { formatBytes } from '../model/units.ts';
 import { formatDuration } from './format.ts';
 
 /** A link to a file or to the user's own descriptor may stay on one host. */

@@ -1,8 +1,8 @@
 /** The page about a run that succeeded, failed or was interrupted. Pure. */
-import { formatBytes } from '../../model/bytes.ts';
+
 import type { Cause } from '../../model/errors.ts';
-import { formatRate } from '../../model/rate.ts';
 import type { HopReport, ProgramUsage, Report } from '../../model/report.ts';
+import { formatBytes, formatRate } from '../../model/units.ts';
 import { VERSION } from '../../model/version.ts';
 import { formatDuration, formatMicroseconds } from '../format.ts';
 import { hopBytes, hopCarrier, hopName, hopResult, inSeconds, stageEnd } from '../report-text.ts';

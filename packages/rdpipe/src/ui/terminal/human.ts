@@ -1,8 +1,9 @@
 /** The renderer for people: text and progress on standard error. */
-import { formatBytes } from '../../model/bytes.ts';
+
 import type { Report } from '../../model/report.ts';
 import type { Settings } from '../../model/settings.ts';
 import { printable } from '../../model/text.ts';
+import { formatBytes } from '../../model/units.ts';
 import { dispatch, type EventHandlers, type Renderer } from '../renderer.ts';
 import type { Colors } from './colors.ts';
 import type { Display } from './display.ts';

@@ -1,7 +1,7 @@
 /** The progress of hops as text: a row a hop. */
-import { formatBytes } from '../../model/bytes.ts';
-import { formatRate } from '../../model/rate.ts';
+
 import { shorten } from '../../model/text.ts';
+import { formatBytes, formatRate } from '../../model/units.ts';
 import { formatTable, formatWholeSeconds } from '../format.ts';
 import { hopBytes } from '../report-text.ts';
 import type { HopProgress, Progress } from './progress.ts';

@@ -1,8 +1,9 @@
 /** The status line of `rdpipe doctor` and `rdpipe bench`. */
-import { formatBytes } from '../../model/bytes.ts';
+
 import type { Watcher } from '../../model/events.ts';
 import type { Settings } from '../../model/settings.ts';
 import { jsonText, printable } from '../../model/text.ts';
+import { formatBytes } from '../../model/units.ts';
 import { dispatch, type EventHandlers } from '../renderer.ts';
 import { createNoDisplay, type Display } from './display.ts';
 import { failureReport, failureText, messageLine } from './failure.ts';

@@ -1,8 +1,8 @@
 /** The summary of -v: rate, hops, stages and the slowest part. Pure. */
-import { formatBytes } from '../../model/bytes.ts';
-import { formatRate } from '../../model/rate.ts';
+
 import type { HopReport, Report, StageReport } from '../../model/report.ts';
 import { printable, shorten } from '../../model/text.ts';
+import { formatBytes, formatRate } from '../../model/units.ts';
 import { formatDuration, formatMicroseconds, formatTable } from '../format.ts';
 import { hopBytes, hopCarrier, hopName, hopResult, inSeconds, stageEnd } from '../report-text.ts';
 

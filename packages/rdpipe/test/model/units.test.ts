@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { formatLimit, formatMbps, formatRate } from '../../src/model/rate.ts';
+import { formatBytes, formatLimit, formatMbps, formatRate } from '../../src/model/units.ts';
 
 describe('rate', () => {
   const RATES: readonly (readonly [number, string])[] = [
@@ -33,5 +33,20 @@ describe('rate', () => {
     it(`writes a link of ${mbps} megabits per second as ${text}`, () => {
       expect(formatMbps(mbps)).to.equal(text);
     });
+  }
+});
+
+describe('formatBytes', () => {
+  const cases: [number, string][] = [
+    [0, '0 B'],
+    [1023, '1023 B'],
+    [1024, '1.0 KiB'],
+    [1024 ** 2 - 1, '1.0 MiB'],
+    [1024 ** 2, '1.0 MiB'],
+    [41.2 * 1024 ** 3, '41.2 GiB'],
+    [5000 * 1024 ** 5, '5000.0 PiB'],
+  ];
+  for (const [bytes, text] of cases) {
+    it(`writes ${bytes} as ${text}`, () => expect(formatBytes(bytes)).to.equal(text));
   }
 });
