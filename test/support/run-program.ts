@@ -9,11 +9,9 @@ export interface Run {
   readonly stderr: string;
 }
 
-export function runProgram(
-  program: string,
-  words: readonly string[] = [],
-  options: Pick<SyncOptions, 'cwd' | 'env' | 'extendEnv' | 'input' | 'stdin' | 'timeout'> = {},
-): Run {
+export type RunOptions = Pick<SyncOptions, 'cwd' | 'env' | 'extendEnv' | 'input' | 'stdin' | 'timeout'>;
+
+export function runProgram(program: string, words: readonly string[], options: RunOptions = {}): Run {
   const ended = execaSync(program, words, { ...options, reject: false, stripFinalNewline: false });
   return { status: ended.exitCode, stdout: ended.stdout, stderr: ended.stderr };
 }

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
+import { runProgram } from '../../../../test/support/run-program.ts';
 import { loginCommand, readSshSample, type SshRoute, streamCommand } from '../../src/bench/ssh-method.ts';
 import type { HostRef } from '../../src/model/pipeline.ts';
 
@@ -24,7 +24,7 @@ const STAT = (name: string, ...ticks: readonly number[]) =>
 /** What `ssh` is called with, in a shell where it is a function that prints its words and takes its input. */
 function callsOf(command: string): readonly string[] {
   const script = `ssh() { call=$(printf '%s|' "$@"); echo "$call" >&2; cat >/dev/null; }; ${command}`;
-  const { stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8', input: '' });
+  const { stderr } = runProgram('sh', ['-c', script], { input: '' });
   return stderr.split('\n').filter((line) => line.startsWith('-T|'));
 }
 
@@ -62,7 +62,7 @@ describe('the method of ssh', () => {
   it('says what it took, in truth', () => {
     const alone: SshRoute = { at: LOCAL, from: LOCAL, to: LOCAL, settings };
     const bytes = 200 * 1024 ** 2;
-    const { stderr } = spawnSync('sh', ['-c', `ssh() { :; }; ${streamCommand(alone, bytes)}`], { encoding: 'utf8' });
+    const { stderr } = runProgram('sh', ['-c', `ssh() { :; }; ${streamCommand(alone, bytes)}`]);
     const sample = readSshSample(stderr, alone, bytes, 1.5);
     expect(sample).to.include({ bytes, fromCpuS: 1.5, toCpuS: 1.5 });
     expect(sample.bytesPerSecond).to.be.closeTo(bytes / sample.seconds, 1);

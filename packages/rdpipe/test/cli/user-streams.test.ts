@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 
 const PRINT = fileURLToPath(new URL('./print-streams.ts', import.meta.url));
 const COMMAND = `${process.execPath} --import ${import.meta.resolve('tsx')} ${PRINT}`;
@@ -23,6 +23,5 @@ describe('userStreams', () => {
 });
 
 function seen(script: string): unknown {
-  const { stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  return JSON.parse(stderr);
+  return JSON.parse(execaSync('sh', ['-c', script], { stdin: 'ignore', reject: false }).stderr);
 }

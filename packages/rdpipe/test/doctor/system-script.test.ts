@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { needsTool } from '../../../../test/support/needs.ts';
 import { type AskOptions, askSystem, decodeSystem, systemScript } from '../../src/doctor/system-script.ts';
 import { SessionError } from '../../src/model/errors.ts';
@@ -107,6 +107,6 @@ function answerOf(shell: string, env: NodeJS.ProcessEnv, questions = QUESTIONS) 
     '-c',
     `say() { printf '%s\\n' "$*"; }\n${systemScript(questions)}`,
   ];
-  const answer = execFileSync(program, words, { env, encoding: 'utf8' });
-  return decodeSystem(answer.replace(/^ok /, '').trim());
+  const { stdout } = execaSync(program, words, { env, extendEnv: false });
+  return decodeSystem(stdout.replace(/^ok /, '').trim());
 }

@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { needsTool } from '../../../../test/support/needs.ts';
+import { runProgram } from '../../../../test/support/run-program.ts';
 import { type BootstrapOptions, bootstrapScript } from '../../src/native/bootstrap.ts';
 import { type Bundle, type BundleFile, bundleFile, sha256Of } from '../../src/native/bundle.ts';
 import { THIS_PLATFORM } from '../../src/native/locate.ts';
@@ -46,7 +47,7 @@ describe('the script that becomes the agent', () => {
       ...changes,
     });
   const run = ([shell = '', ...args]: readonly string[], input: string) =>
-    spawnSync(shell, args, { input, encoding: 'utf8', env: { PATH: process.env.PATH, HOME: home } });
+    runProgram(shell, args, { input, env: { PATH: process.env.PATH, HOME: home }, extendEnv: false });
   const install = (folder: string, name = 'rdstage', content = AGENT): string => {
     const path = join(home, folder, name);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -79,7 +80,7 @@ describe('the script that becomes the agent', () => {
         const env = { PATH: `${spies}:${process.env.PATH}`, HOME: home };
         const started = (input: string): string => {
           rmSync(join(home, 'seen'), { force: true });
-          expect(spawnSync(program, args, { input, env }).status).to.equal(0);
+          execaSync(program, args, { input, env, extendEnv: false });
           return readFileSync(join(home, 'seen'), 'utf8');
         };
         // The last one is of what stands in for the agent; busybox has the others in itself.
@@ -91,7 +92,7 @@ describe('the script that becomes the agent', () => {
 
       it('says what is missing, and lets another script follow', () => {
         const { stdout, stderr } = run(shell, `${script()}echo next\n`);
-        const uname = (option: string) => spawnSync('uname', [option], { encoding: 'utf8' }).stdout.trim();
+        const uname = (option: string) => execaSync('uname', [option]).stdout;
         expect(stdout).to.equal(`\nrdstage/1 ${NONCE} missing ${uname('-s')} ${uname('-m')}\nnext\n`);
         expect(stderr).to.equal('');
       });

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -16,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { needsFile, needsRoot, needsTool } from '../../../../test/support/needs.ts';
 import { SessionError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
@@ -154,7 +154,7 @@ describe('an agent that is not on its host yet', () => {
     needsRoot(this);
     mkdirSync(join(folder, 'run'));
     mkdirSync(join(folder, '.cache'));
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'noexec', 'rdpipe-test', join(folder, '.cache')]);
+    execaSync('mount', ['-t', 'tmpfs', '-o', 'noexec', 'rdpipe-test', join(folder, '.cache')]);
     try {
       const session = await connect(environment());
       await start(session);
@@ -162,7 +162,7 @@ describe('an agent that is not on its host yet', () => {
       expect(copies()).to.equal(1);
       expect(readdirSync(homePlace())).to.deep.equal([]);
     } finally {
-      execFileSync('umount', [join(folder, '.cache')]);
+      execaSync('umount', [join(folder, '.cache')]);
     }
     expect(readdirSync(runPlace())).to.deep.equal([await digest()]);
     expect(told).to.deep.include({
@@ -302,7 +302,7 @@ describe('an agent that is not on its host yet', () => {
   it('is run by sudo where that is asked for', async () => {
     fakeProgram('sudo', `echo "$*" >${join(folder, 'sudo-arguments')}; shift 2; exec "$@"`);
     await start(await connect({ ...environment(), PATH: `${folder}:${process.env.PATH}` }), { sudo: true });
-    expect(execFileSync('cat', [join(folder, 'sudo-arguments')], { encoding: 'utf8' })).to.match(
+    expect(readFileSync(join(folder, 'sudo-arguments'), 'utf8')).to.match(
       /^-n -- \S+\/rdstage --agent --nonce [0-9a-f]{32} --sums \S+\n$/,
     );
   });

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import fc from 'fast-check';
 import { printable } from '../../src/model/text.ts';
 import { decodeEvent, decodeHello } from '../../src/native/decode.ts';
@@ -97,7 +97,7 @@ describe('whatever a host sends', () => {
     const word = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '').toString());
     const words = fc.sample(word, 300).map((text) => Buffer.from(text).toString());
     const script = words.map((text) => `printf '%s\\0' ${quoteForSh(text)}\n`).join('');
-    const printed = execFileSync('sh', { input: script, encoding: 'utf8' }).split('\0').slice(0, -1);
+    const printed = execaSync('sh', { input: script }).stdout.split('\0').slice(0, -1);
     expect(printed).to.deep.equal(words);
   });
 });

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { lastWords } from '../../src/parse/binary-string.ts';
 
 describe('binary-string', () => {
@@ -17,7 +17,7 @@ describe('binary-string', () => {
   it('reads every byte that a shell passes', () => {
     const script = join(import.meta.dirname, 'print-raw-argv.ts');
     const command = `exec "$1" --import tsx "$2" "$(printf 'h1:\\377\\001x')" '' -v`;
-    const output = execFileSync('sh', ['-c', command, 'sh', process.execPath, script], { encoding: 'utf8' });
-    expect(JSON.parse(output)).to.deep.equal(['h1:\xff\x01x', '', '-v']);
+    const { stdout } = execaSync('sh', ['-c', command, 'sh', process.execPath, script]);
+    expect(JSON.parse(stdout)).to.deep.equal(['h1:\xff\x01x', '', '-v']);
   });
 });

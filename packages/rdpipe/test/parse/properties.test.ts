@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { runProgram } from '../../../../test/support/run-program.ts';
 import { UsageError } from '../../src/model/errors.ts';
 import { takesValue } from '../../src/model/option-row.ts';
 import { OPTION_ROWS, OPTIONS, type OptionName } from '../../src/model/options.ts';
@@ -187,7 +187,7 @@ describe('whatever the user writes', () => {
           const command = redirections.join(' ') + rest;
           if (classifyCommand(command).kind !== 'command') return;
           for (const name of ['f', 'g']) writeFileSync(join(folder, name), 'data');
-          const { stdout, status } = spawnSync('sh', ['-c', command], { cwd: folder, input: 'data', encoding: 'utf8' });
+          const { stdout, status } = runProgram('sh', ['-c', command], { cwd: folder, input: 'data' });
           expect({ stdout, status }, command).to.deep.equal({ stdout: 'data', status: 0 });
         }),
         { numRuns: 150 },

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import fc from 'fast-check';
 import { quoteWord } from '../../src/parse/quote.ts';
 import { binary } from './helpers.ts';
@@ -39,8 +39,8 @@ describe('quote', () => {
         const quoted = all.map(quoteWord);
         expect(quoted.join('')).not.to.match(/\p{Cc}/u);
         const script = `printf '%s\\0' ${quoted.join(' ')}`;
-        const output = execFileSync('bash', ['-c', script], { env: { LC_ALL: 'C' } });
-        expect(output.toString('latin1')).to.equal(all.map((word) => `${word}\0`).join(''));
+        const options = { env: { LC_ALL: 'C' }, extendEnv: false, encoding: 'latin1' } as const;
+        expect(execaSync('bash', ['-c', script], options).stdout).to.equal(all.map((word) => `${word}\0`).join(''));
       }),
       { numRuns: 30 },
     );

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { runProgram } from '../../../../test/support/run-program.ts';
 import { endOfWord } from '../../src/parse/shell-word.ts';
 
 describe('shell-word', () => {
@@ -118,10 +118,7 @@ describe('shell-word', () => {
 
 /** Without field splitting and globbing, sh makes one parameter of one word. */
 function isOneWordForSh(word: string): boolean {
-  try {
-    const script = `set -f; IFS=; count() { echo $#; }; set -- y; count ${word}\n`;
-    return execFileSync('sh', ['-c', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }) === '1\n';
-  } catch {
-    return false;
-  }
+  const script = `set -f; IFS=; count() { echo $#; }; set -- y; count ${word}\n`;
+  const { status, stdout } = runProgram('sh', ['-c', script], { stdin: 'ignore' });
+  return status === 0 && stdout === '1\n';
 }

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { makePrivateDir } from '../../src/session/private-dir.ts';
 
@@ -29,7 +29,8 @@ describe('the private directory', () => {
     const script = `const { makePrivateDir } = await import('${module}');
       await makePrivateDir('${runtimeDir}');
       process.kill(process.pid, 'SIGKILL');`;
-    const { signal } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+    const words = ['--import', 'tsx', '--input-type=module', '-e', script];
+    const { signal } = execaSync(process.execPath, words, { reject: false });
     expect(signal).to.equal('SIGKILL');
     await eventually(() => expect(readdirSync(runtimeDir)).to.deep.equal([]));
   });

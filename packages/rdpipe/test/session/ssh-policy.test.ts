@@ -1,9 +1,9 @@
 /** The same configuration gives the same verdict, accepted or refused, by the system's ssh and by ssh2. */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { needs, needsFile, needsTool } from '../../../../test/support/needs.ts';
 import { SessionError } from '../../src/model/errors.ts';
 import { openSessions } from '../../src/session/open.ts';
@@ -151,7 +151,7 @@ describe('what the configuration of ssh forbids', () => {
   }
 
   function makeKey(name: string, kind: readonly string[]): void {
-    execFileSync('ssh-keygen', ['-q', ...kind, '-N', '', '-C', 'rdpipe-test', '-f', join(folder, name)]);
+    execaSync('ssh-keygen', ['-q', ...kind, '-N', '', '-C', 'rdpipe-test', '-f', join(folder, name)]);
   }
 
   function makeFiles(): void {
@@ -179,7 +179,7 @@ describe('what the configuration of ssh forbids', () => {
       ['sha1.krl', 'sha1.spec'],
       ['sha256.krl', 'sha256.spec'],
     ]) {
-      execFileSync('ssh-keygen', ['-q', '-k', '-f', join(folder, `${krl}`), join(folder, `${source}`)]);
+      execaSync('ssh-keygen', ['-q', '-k', '-f', join(folder, `${krl}`), join(folder, `${source}`)]);
     }
     writeFileSync(join(folder, 'cut.krl'), readFileSync(join(folder, 'others.krl')).subarray(0, -3));
   }
@@ -187,10 +187,7 @@ describe('what the configuration of ssh forbids', () => {
 
 /** Words where this machine's ssh has not heard of one of them. */
 function unknownKeyword(options: readonly string[]): string | undefined {
-  try {
-    execFileSync('ssh', ['-G', '-F', 'none', ...options.flatMap((option) => ['-o', option]), 'h'], { stdio: 'pipe' });
-    return undefined;
-  } catch (error) {
-    return `this ssh does not know ${options.join(' ')}: ${(error as Error).message.split('\n').at(-1)}`;
-  }
+  const words = ['-G', '-F', 'none', ...options.flatMap((option) => ['-o', option]), 'h'];
+  const { failed, stderr } = execaSync('ssh', words, { reject: false });
+  return failed ? `this ssh does not know ${options.join(' ')}: ${stderr}` : undefined;
 }

@@ -1,12 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { eventually } from '../../../../../test/support/eventually.ts';
 import { needsFile, needsTool } from '../../../../../test/support/needs.ts';
+import { startProgram } from '../../../../../test/support/start-program.ts';
 import { locateLocalAgent } from '../../../src/native/locate.ts';
 import { openSessions, type Sessions } from '../../../src/session/open.ts';
 import type { SessionSettings } from '../../../src/session/settings.ts';
@@ -71,18 +72,17 @@ describe('the connection of the system’s ssh', () => {
     const controlPath = join(folder, 'master');
     const options = [`ControlPath=${controlPath}`];
     const args = ['-F', hosts.configFile, '-S', controlPath];
-    const master = spawn('ssh', [...args, '-M', '-N', 'h1'], { stdio: 'ignore' });
+    const master = startProgram(['ssh', ...args, '-M', '-N', 'h1'], { stdio: 'ignore' });
     try {
       await eventually(() => expect(existsSync(controlPath)).to.equal(true));
       const before = logins('h1');
       expect(await run('h1', 'echo $SSH_CONNECTION', { options })).to.match(/^127/);
       await sessions?.close();
       expect(logins('h1')).to.equal(before);
-      execFileSync('ssh', [...args, '-O', 'check', 'h1'], { stdio: 'ignore' });
+      execaSync('ssh', [...args, '-O', 'check', 'h1']);
     } finally {
-      const ended = once(master, 'exit');
-      master.kill();
-      await ended;
+      master.child.kill();
+      await master.ended;
     }
   });
 
@@ -111,7 +111,7 @@ describe('the connection of the system’s ssh', () => {
   it('leaves nothing on this machine', async () => {
     const runtimeDir = join(folder, 'run');
     const previous = process.env.XDG_RUNTIME_DIR;
-    execFileSync('mkdir', ['-m', '700', runtimeDir]);
+    mkdirSync(runtimeDir, { mode: 0o700 });
     process.env.XDG_RUNTIME_DIR = runtimeDir;
     try {
       await open('h2');
@@ -129,17 +129,16 @@ describe('the connection of the system’s ssh', () => {
     const agent = locateLocalAgent();
     needsFile(this, agent ?? 'build/release/rdstage');
     const program = join(import.meta.dirname, '../hold-session.ts');
-    const child = spawn(process.execPath, ['--import', 'tsx', program, hosts.configFile, 'h2', `${agent}`], {
-      env: { ...process.env, XDG_RUNTIME_DIR: folder },
+    const holder = startProgram([process.execPath, '--import', 'tsx', program, hosts.configFile, 'h2', `${agent}`], {
+      env: { XDG_RUNTIME_DIR: folder },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const [pid] = (await once(child.stdout, 'data')).map((chunk) => Number(String(chunk)));
-    const masters = childrenOf(child.pid ?? 0);
+    await once(holder.child.stdout ?? expect.fail(), 'data');
+    const pid = Number(holder.stdout());
+    const masters = childrenOf(holder.pid);
     expect(masters.length).to.be.greaterThan(1);
-    child.kill('SIGKILL');
-    await eventually(() =>
-      expect([...masters, pid ?? 0].filter((each) => existsSync(`/proc/${each}`))).to.deep.equal([]),
-    );
+    holder.child.kill('SIGKILL');
+    await eventually(() => expect([...masters, pid].filter((each) => existsSync(`/proc/${each}`))).to.deep.equal([]));
   });
 
   function logins(name: string): number {

@@ -1,7 +1,7 @@
 /** An ssh server in this process that asks whoever comes for secrets, and runs `sh` for them. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { execa } from 'execa';
 import ssh2, { type AuthContext, type ServerChannel } from 'ssh2';
 
 export interface AskingHost {
@@ -43,11 +43,11 @@ function askForCode(context: Extract<AuthContext, { method: 'keyboard-interactiv
 }
 
 function runCommand(channel: ServerChannel, command: string): void {
-  const child = spawn('sh', ['-c', command], { stdio: ['pipe', 'pipe', 'ignore'] });
-  channel.pipe(child.stdin).on('error', () => {});
+  const child = execa('sh', ['-c', command], { stdio: ['pipe', 'pipe', 'ignore'], reject: false });
+  channel.pipe(child.stdin);
   child.stdout.pipe(channel, { end: false });
-  child.on('close', (status) => {
-    channel.exit(status ?? 1);
+  void child.then(({ exitCode = 1 }) => {
+    channel.exit(exitCode);
     channel.end();
   });
 }

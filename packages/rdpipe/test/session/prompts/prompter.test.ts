@@ -1,4 +1,3 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -6,7 +5,9 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { needsFile, needsTool } from '../../../../../test/support/needs.ts';
+import { startProgram } from '../../../../../test/support/start-program.ts';
 import type { RunEvent } from '../../../src/model/events.ts';
 import { startDeadline } from '../../../src/session/deadline.ts';
 import type { HostSession } from '../../../src/session/host-session.ts';
@@ -65,9 +66,8 @@ describe('a question', () => {
     return prompter;
   };
   const askpass = async (env: Readonly<Record<string, string>>, text: string) => {
-    const child = spawn(ASKPASS, [text], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'ignore'] });
-    const [out, [status]] = await Promise.all([textOf(child.stdout), once(child, 'close')]);
-    return { out, status };
+    const { status, stdout } = await startProgram([ASKPASS, text], { env, stdio: ['ignore', 'pipe', 'ignore'] }).ended;
+    return { out: stdout.toString(), status };
   };
 
   it('of ssh reaches the person, named and harmless, and the answer reaches ssh', async () => {
@@ -170,8 +170,8 @@ describe('a question', () => {
     };
     const asker = (await createWith(terminal)).attach('h1', startDeadline(60_000));
     const events = Promise.all([once(questions, 'asked').then(() => child.kill()), once(questions, 'withdrawn')]);
-    const child = spawn(process.execPath, ['--import', 'tsx', ASKPASS_SOURCE, 'Touch the key'], {
-      env: { ...process.env, ...asker.env },
+    const { child } = startProgram([process.execPath, '--import', 'tsx', ASKPASS_SOURCE, 'Touch the key'], {
+      env: asker.env,
       stdio: 'ignore',
     });
     await events;
@@ -261,7 +261,7 @@ for (const client of ['openssh', 'ssh2'] as const) {
 
     it('gets the passphrase of a key', async () => {
       const key = join(hosts.folder, `locked-${client}`);
-      execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'open sesame', '-f', key]);
+      execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'open sesame', '-f', key]);
       writeFileSync(join(hosts.folder, 'authorized_keys'), readFileSync(`${key}.pub`), { flag: 'a' });
       const configFile = join(hosts.folder, `config-${client}`);
       const config = readFileSync(hosts.configFile, 'utf8').replace(/^IdentityFile .*$/m, `IdentityFile ${key}`);

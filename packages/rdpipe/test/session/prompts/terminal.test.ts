@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../../../../../test/support/eventually.ts';
 import { needsTool } from '../../../../../test/support/needs.ts';
+import { startProgram } from '../../../../../test/support/start-program.ts';
 import { controllingTerminal } from '../../../src/session/prompts/terminal.ts';
 
 describe('the terminal', () => {
@@ -24,14 +23,10 @@ describe('the terminal', () => {
     const file = join(folder, 'answer');
     const program = join(import.meta.dirname, 'ask-terminal.ts');
     const command = `${process.execPath} --import tsx ${program} ${file} ${how}`;
-    const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
-    let shown = '';
-    child.stdout?.on('data', (chunk: Buffer) => {
-      shown += chunk.toString();
-    });
-    await eventually(() => expect(shown).to.include('Question? '));
+    const { child, stdout, ended } = startProgram(['script', '-qec', command, '/dev/null'], { stderr: 'inherit' });
+    await eventually(() => expect(stdout().toString()).to.include('Question? '));
     child.stdin?.write(keys);
-    await once(child, 'close');
+    const shown = (await ended).stdout.toString();
     const answer: unknown = JSON.parse(readFileSync(file, 'utf8'));
     return { answer, shown };
   };

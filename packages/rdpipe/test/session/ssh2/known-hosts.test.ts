@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { needsTool } from '../../../../../test/support/needs.ts';
 import {
   checkHostKey,
@@ -94,7 +94,7 @@ describe('a known host', () => {
     before(function () {
       needsTool(this, 'ssh-keygen');
       folder = mkdtempSync(join(tmpdir(), 'rdpipe-unit-'));
-      execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'key')]);
+      execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'key')]);
     });
     after(() => folder && rmSync(folder, { recursive: true }));
 
@@ -102,7 +102,7 @@ describe('a known host', () => {
       const [type = '', blob = ''] = readFileSync(join(folder, 'key.pub'), 'utf8').split(' ');
       const file = join(folder, 'known_hosts');
       writeFileSync(file, `h1 ${type} ${blob}\n[h2]:2222 ${type} ${blob}\n`);
-      execFileSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' });
+      execaSync('ssh-keygen', ['-q', '-H', '-f', file]);
       const text = readFileSync(file, 'utf8');
       expect(text).to.match(/^\|1\|\S+ \S+ \S+\s+\|1\|\S+ \S+ \S+\s*$/);
       const key = Buffer.from(blob, 'base64');
@@ -112,8 +112,8 @@ describe('a known host', () => {
 
     it('has the fingerprint that ssh prints', () => {
       const [, blob = ''] = readFileSync(join(folder, 'key.pub'), 'utf8').split(' ');
-      const printed = execFileSync('ssh-keygen', ['-l', '-f', join(folder, 'key.pub')], { encoding: 'utf8' });
-      expect(printed).to.include(` ${fingerprint(Buffer.from(blob, 'base64'))} `);
+      const { stdout } = execaSync('ssh-keygen', ['-l', '-f', join(folder, 'key.pub')]);
+      expect(stdout).to.include(` ${fingerprint(Buffer.from(blob, 'base64'))} `);
     });
   });
 });

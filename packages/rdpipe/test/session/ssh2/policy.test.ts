@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { execaSync } from 'execa';
 import { needsTool } from '../../../../../test/support/needs.ts';
 import { destinationOf } from '../../../src/session/destination.ts';
 import { readSshConfig } from '../../../src/session/openssh/config.ts';
@@ -20,8 +20,8 @@ const NEVER = new AbortController().signal;
 describe('the keywords of ssh, for ssh2', () => {
   it('are all those that ssh prints', function () {
     needsTool(this, 'ssh');
-    const printed = execFileSync('ssh', ['-F', 'none', '-G', 'h1'], { encoding: 'utf8', stdio: 'pipe' });
-    const keywords = printed.split('\n').flatMap((line) => line.toLowerCase().split(' ')[0] || []);
+    const { stdout } = execaSync('ssh', ['-F', 'none', '-G', 'h1'], { lines: true });
+    const keywords = stdout.flatMap((line) => line.toLowerCase().split(' ')[0] || []);
     const known = Object.keys(SSH_KEYWORDS).map((keyword) => keyword.toLowerCase());
     expect(keywords.filter((keyword) => !known.includes(keyword))).to.deep.equal([]);
   });

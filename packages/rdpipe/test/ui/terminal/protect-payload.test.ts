@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { execa } from 'execa';
 import { bundled } from './bundle.ts';
 
 describe('protect-payload', () => {
@@ -19,6 +18,6 @@ describe('protect-payload', () => {
 async function flagsOf(script: string, mode: string): Promise<unknown> {
   // The shell makes plain pipes; node would give its child sockets.
   const command = 'sleep 0 | "$0" "$1" "$2" | cat';
-  const child = spawn('sh', ['-c', command, process.execPath, script, mode], { stdio: ['ignore', 'ignore', 'pipe'] });
-  return JSON.parse(await text(child.stderr));
+  const words = ['-c', command, process.execPath, script, mode];
+  return JSON.parse((await execa('sh', words, { stdio: ['ignore', 'ignore', 'pipe'] })).stderr);
 }

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { execa } from 'execa';
 import { writeAll } from '../../../src/ui/terminal/terminal.ts';
 import { bundled } from './bundle.ts';
 
@@ -41,8 +40,8 @@ describe('terminal', () => {
   for (const [size, environment, expected] of TERMINALS) {
     it(`looks at a terminal with ${size}, ${environment}`, async () => {
       const command = `${size}; env -u NO_COLOR ${environment} ${process.execPath} ${script.path()} describe`;
-      const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'inherit'] });
-      expect(await text(child.stdout)).to.contain(expected);
+      const { stdout } = await execa('script', ['-qec', command, '/dev/null'], { stdin: 'ignore', reject: false });
+      expect(stdout).to.contain(expected);
     });
   }
 
@@ -52,6 +51,6 @@ describe('terminal', () => {
 });
 
 async function stderrOf(script: string, mode: string): Promise<string> {
-  const child = spawn(process.execPath, [script, mode], { stdio: ['ignore', 'ignore', 'pipe'] });
-  return text(child.stderr);
+  const options = { stdio: ['ignore', 'ignore', 'pipe'], reject: false, stripFinalNewline: false } as const;
+  return (await execa(process.execPath, [script, mode], options)).stderr;
 }
