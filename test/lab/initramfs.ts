@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host starts from: busybox, the modules that it needs to reach this machine's /, the guest's scripts, its keys.
+// The initramfs of a host: busybox, the modules that reach this machine's /, the guest's scripts, its keys.
 import { appendFileSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execaSync } from 'execa';
@@ -33,7 +33,7 @@ export function makeInitramfs(kernel: Kernel, folder: string): string {
   cpSync(join(import.meta.dirname, 'guest/init'), join(root, 'init'));
   cpSync(join(import.meta.dirname, 'guest/start'), join(root, 'guest/start'));
   for (const name of ['host_key', 'authorized_keys']) copyFileSync(join(folder, name), join(root, 'guest', name));
-  execaSync('sh', ['-c', 'find . | cpio --quiet -o -H newc'], { cwd: root, stdout: { file } });
+  execaSync('sh', ['-c', 'find . | cpio --quiet -o -H newc >"$0"', file], { cwd: root });
   rmSync(root, { recursive: true });
   return file;
 }
@@ -46,7 +46,7 @@ function addModules(kernel: Kernel, folder: string): void {
     .map((line) => line.split(' ')[1] ?? '');
   for (const file of new Set(files)) {
     const name = basename(file).replace(/\.xz$/, '');
-    if (file.endsWith('.xz')) execaSync('xz', ['-dc', file], { stdout: { file: join(folder, name) } });
+    if (file.endsWith('.xz')) execaSync('sh', ['-c', 'xz -dc "$0" >"$1"', file, join(folder, name)]);
     else copyFileSync(file, join(folder, name));
     appendFileSync(join(folder, 'list'), `${name}\n`);
   }
