@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the TypeScript into build/rdpipe: rdpipe.cjs, which runs program.cjs by its compiled code in program.cache; what few runs
-// need, in files of its own; for ssh's questions, rdpipe-askpass.mjs; and node-path, where bin/rdpipe finds node if it is not in PATH.
+// Bundles the TypeScript into build/rdpipe.
+// rdpipe.cjs runs program.cjs by its compiled code in program.cache; what few runs need is in files of its own;
+// rdpipe-askpass.mjs answers ssh's questions; node-path names node for bin/rdpipe when it is not in PATH.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

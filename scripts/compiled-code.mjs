@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps what V8 compiled in a run of the program: build/rdpipe/program.cache. The run has two hosts, which are this machine behind a
-// stand-in for ssh, so that what runs do is in it.
+// Writes build/rdpipe/program.cache: V8's compiled code of a run between two hosts on this machine.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

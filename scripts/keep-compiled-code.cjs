@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded before boot.cjs by compiled-code.mjs: when the program ends well, writes what V8 compiled of it beside it.
+// Saves V8's compiled code when the program that compiled-code.mjs runs ends well.
+
 const { writeFileSync } = require('node:fs');
 const vm = require('node:vm');
 

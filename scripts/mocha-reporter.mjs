@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mocha's spec output, and the counts, with what failed and why, as JSON in the file that $MOCHA_COUNTS names.
+// A mocha reporter: the spec output, and counts and failures as JSON in the file $MOCHA_COUNTS.
 import { writeFileSync } from 'node:fs';
 import mocha from 'mocha';
 

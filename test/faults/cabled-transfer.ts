@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream from h1 to h2 that goes on for as long as a test wants, and what has to become of it.
+// A stream from h1 to h2 that runs for as long as a test needs, and checks of its end.
 import { statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { CabledLab } from '../support/cabled-lab.ts';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process of a run dies of SIGKILL: the run fails with one line, no consumer takes a cut-off stream for a whole one,
-// and nothing is left.
+// One process of a run is killed: the run fails with one line, and no reader takes a cut stream for a whole one.
 import { readlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control connections fail while the data flows elsewhere: a blink ends nothing; what is longer than the lease, or ends the
-// connection, ends the run on every host.
+// Control connections fail while data flows: a short outage is survived, a long one ends the run everywhere.
 import { setTimeout as delay } from 'node:timers/promises';
 import { useCabledLab } from '../support/cabled-lab.ts';
 import { USER } from '../support/cables.ts';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of a hop fails while its control connections live: what comes back within the stall timeout loses nothing, what
-// does not ends the run, with words that say who went silent.
+// A hop's network fails while its control connections live: the stream resumes, or the run ends with a reason.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type CabledLab, useCabledLab } from '../support/cabled-lab.ts';

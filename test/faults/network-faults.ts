@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can happen to the network between two hosts.
+// The faults of a network between two hosts.
 import type { Cables, Wire } from '../support/cables.ts';
 
 export interface Fault {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A broken connection that is not to be made anew, because the other side is gone, or that has nothing to carry any more.
+// A broken connection that is not made again: the other side has gone, or the stream was complete.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection of a hop breaks again and again in one transfer (docs/protocol.md, section 1.6): both ends tell of it, and what
-// arrives is what was sent.
+// A hop's connection breaks repeatedly in one transfer (docs/protocol.md, section 1.6): the stream arrives whole.
 import { expect } from 'chai';
 import { ENCRYPT_WORDS, ENCRYPTS, type Encrypt, endOf, Hop, type HopEnd, type Role } from '../attacks/wire/hop.ts';
 import { type Break, BreakingProxy, type Told } from '../support/breaking-proxy.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs whose hops break: in the middle, when everything was said but the last word, when nobody wants more.
+// Runs whose hops break: in mid-stream, before the final acknowledgement, after the reader left.
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every connection of a chain breaks again and again in one transfer.
+// Every connection of a chain breaks repeatedly in one transfer.
 import { expect } from 'chai';
 import type { CabledLab } from '../support/cabled-lab.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinks that cannot be written and sources that cannot be read to their end: the run fails with one line that says so, and
-// what was there before stays, and nothing else.
+// Sinks that fail to be written and sources that fail to be read: one line says why, and the old files stay.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host or this machine does not give: room for the agent, a free port, open files, long files, a steady clock.
+// Shortages of a host or this machine: room for the agent, ports, descriptors, file sizes, a steady clock.
 import { once } from 'node:events';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts on which a process may have little of something: what was asked for is done whole, or the run fails with one line that
-// names the host.
+// Hosts with low process limits: the run succeeds whole, or fails with one line that names the host.
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';

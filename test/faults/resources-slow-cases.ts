@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is slow, or says nothing for several stall timeouts and leases, and is waited for: nothing of it is a stall.
+// Slow and silent sources and sinks: waiting for them is no stall.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

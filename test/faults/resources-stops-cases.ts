@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands still (SIGSTOP) for longer than the stall timeout: the run ends with one line that names the silent host, no
-// consumer takes what it got for a whole stream, and what was stopped ends when it wakes.
+// Processes stopped (SIGSTOP) for longer than the stall timeout: the run ends and names the silent host.
 import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';

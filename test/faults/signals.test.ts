@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user ends the run, kindly or not: everything of it goes, on every host.
+// The user's signals end the run, gently or not: every process of it ends, on every host.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { useLab } from '../support/lab.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long streams, many runs, much on standard error: memory stays flat, and nothing is left of what was opened.
+// Long streams, many runs and much standard error: memory stays flat, and nothing is left open.
 import { readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

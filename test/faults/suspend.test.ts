@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-Z stops the whole run on every host, for as long as one likes, and `fg` goes on with it; nothing is lost.
+// Ctrl-Z stops the whole run on every host, for any time, and `fg` resumes it without loss.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `npm run lab -- ...`: the virtual hosts by hand.
+// The command `npm run lab`: starts, enters, shows and stops a lab of virtual hosts.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `rdpipe doctor --json` finds on virtual hosts.
+// Reads the findings of `rdpipe doctor --json` on virtual hosts.
 import { expect } from 'chai';
 import type { Examination, Finding } from '../../packages/rdpipe/src/model/examination.ts';
 import type { VirtualLab } from './use-virtual-hosts.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual hosts h1, h2 … with soft-RoCE and sshd, in a network of their own. They see this machine's / read-only, so that its
-// programs run there, with /tmp and homes of their own.
+// Starts and stops virtual hosts h1, h2 … with soft-RoCE and sshd, in a network of their own.
+// They see this machine's / read-only, so that its programs run there, with /tmp and homes of their own.
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { namespaces, removeNamespace } from '../support/namespaces.ts';
 import { isRunning } from '../support/processes.ts';

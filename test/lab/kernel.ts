@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of the hosts: Debian's, unpacked in the cache and never installed. (The cloud kernel has neither 9p nor rxe.)
+// The kernel of the hosts: Debian's, unpacked in the cache. (The cloud kernel has neither 9p nor rxe.)
 import {
   existsSync,
   mkdirSync,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cells of the kill matrix whose hops are all between virtual hosts, over RDMA: the same pipelines, phases and promises.
-// What the stages read and write is on their hosts.
+// The cells of the kill matrix over RDMA: all hops are between virtual hosts, as are sources and sinks.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { allCells, type Cell, type PHASES } from '../support/kill-matrix/cells.ts';

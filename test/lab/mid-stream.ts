@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run over RDMA whose stream has begun and has no end, and how it fails.
+// A run over RDMA whose stream has begun and does not end, and checks of its failure.
 import { expect } from 'chai';
 import type { Running } from '../support/shell.ts';
 import type { VirtualLab } from './use-virtual-hosts.ts';

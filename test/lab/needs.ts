@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lab needs of the machine.
+// The requirements of a lab on this machine.
 import { existsSync } from 'node:fs';
 import { arch } from 'node:process';
 import { execaSync } from 'execa';

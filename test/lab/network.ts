@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of a lab: a namespace with two bridges, to which each host has a tap. Nothing leaves it. This machine is in it
-// at the addresses that end in 254 (fe); it has no RDMA device there.
+// The network of a lab: a namespace with two bridges and a tap for each host; nothing leaves it.
+// This machine has the addresses that end in 254 (fe), and no RDMA device there.
 import { configure, makeNamespace } from '../support/namespaces.ts';
 
 /** IPv4 address of a host by its number. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Passes a file of each size through a pipeline of virtual hosts and compares it.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { succeededOver } from './report.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a lab is: its network namespace, and its folder below the cache.
+// The location of a lab: its network namespace, and its folder below the cache.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 

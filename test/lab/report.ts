@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run in the lab is expected to report.
+// Expectations of a run's report in the lab.
 import { expect } from 'chai';
 import type { Report } from '../../packages/rdpipe/src/model/report.ts';
 import { reportOf } from '../support/report.ts';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of a lab, and the ssh configuration that names its hosts: h1 …; h1v6 … by their IPv6 addresses; ann1 … as the user
-// ann, whose memory is limited as a user's is.
+// The keys and the ssh configuration of a lab: h1 …, h1v6 … (IPv6), ann1 … (a user with limited memory).
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test of RDMA stands on: a workplace inside the network of virtual hosts h1, h2 and h3. They are started once for all
-// files of a mocha, before the first describe() that uses them; each test leaves them as it found them.
+// A fixture for tests of RDMA: a workplace inside the network of virtual hosts h1, h2 and h3.
+// They start once for all files of a mocha; each test leaves them as it found them.
 import { expect } from 'chai';
 import { execa } from 'execa';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives a real rdstage over its pipes, as rdpipe does, one message at a time.
+// A driver for a real rdstage: it sends requests over its pipes, as rdpipe does, and collects events.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's side of docs/protocol.md, section 3: one JSON object a line over the program's descriptor 3.
+// The agent's end of the channel to rdsend or rdrecv (docs/protocol.md, section 3): JSON lines on descriptor 3.
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually.ts';

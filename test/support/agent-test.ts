@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the agent stand on: a folder a test, agents that find it as their working directory, and the proof that
-// nothing of them still runs afterwards.
+// A fixture for tests of rdstage: a folder and agents for each test, and a check that no process is left.
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine as a new user has it: Debian 12 with git, sudo, node and npm, and nothing else, in a folder. Each command line has the
-// mounts that a system needs, and its processes, in namespaces of its own: both are gone when it ends.
+// A Debian 12 in a folder, as a new user has it, with git, sudo, node and npm.
+// Each command line has its own mounts and processes in namespaces, which end with it.
 import {
   chmodSync,
   cpSync,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of `npm run bench`, by its JSON.
+// Runs `npm run bench` and reads its JSON.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands between a dialler and a listener on loopback, and breaks the connection that goes through it in a chosen way.
+// A proxy on loopback that breaks a connection in a chosen way.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 

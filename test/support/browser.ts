@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page as a real browser sees it: headless Chromium with a profile of its own, which finds no host but this machine.
+// Headless Chromium, which opens a page with a profile of its own and resolves no host but this machine.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network of cables: hosts and the user's machine in network namespaces of their own, each with one cable to a switch for
-// control (ssh) and another to one for data. The switches are in a namespace too, where packets can be dropped.
+// A network of cables: each host in a network namespace, joined to a control switch and a data switch.
+// The switches are in a namespace too, where packets can be dropped.
 import { execaSync } from 'execa';
 import { configure, endProcessesInside, inside, makeNamespace, ownNamespaces, removeNamespace } from './namespaces.ts';
 

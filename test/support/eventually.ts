@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Polls a check until it holds or a time limit passes.
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Asks until `check` passes (does not throw); after `withinMs` its last complaint is thrown. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// File systems on which things go wrong: a small one that is soon full, and one with the faults that faulty-fs.c describes.
+// File systems that fail: a small one that fills up, and one with the faults of faulty-fs.c.
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory and how many descriptors the processes of a run hold while it goes on.
+// Samples the memory and descriptors of a run's processes.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { MarkedProcess } from './processes.ts';

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds a TCP port that is free on an address.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent that says what a test wants: a program for --agent that leads, through a unix socket, into the test's own process.
-// There it may also stand before a real rdstage and change what that says.
+// An agent that a test scripts: --agent connects it to the test's own process through a unix socket.
+// It may also pass through a real rdstage and change its messages.
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';

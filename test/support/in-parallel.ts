@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs asynchronous work for many items, a few at a time.
 
 /** Does every task, `most` of them at a time. When all are done, what failed is thrown together, each by its name. */
 export async function inParallel<Task>(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an integration test stands on: a workplace that knows real ssh hosts h1, h2, h3 and `behind` (through h1), which are
-// servers on this machine.
+// A fixture for integration tests: ssh hosts h1, h2, h3 and `behind` (through h1), served on this machine.
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { needsTool } from './needs.ts';

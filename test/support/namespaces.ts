@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network namespaces: networks that the tests make for themselves, apart from the machine's own.
+// Network namespaces that tests make, separate from the machine's network.
 import { execaSync } from 'execa';
 import { isRunning, signalProcess } from './processes.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test needs of the machine. Missing it fails in CI and skips, with the reason, elsewhere.
+// Requirements of a test: a missing one fails it in CI and skips it, with the reason, elsewhere.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { execaSync } from 'execa';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the processes of a test by a mark that each inherits in its environment, whatever it is called.
+// Finds the processes of a test by a mark in their environment, whatever their names.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export const MARK_VARIABLE = 'RDPIPE_TEST_MARK';

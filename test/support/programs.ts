@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdsend and rdrecv as they were built (RD_BIN: another build's folder), each process known to its test.
+// Starts the built rdsend and rdrecv ($RD_BIN: another build), and kills what is left after each test.
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report that `rdpipe --json` ends with.
+// Reads the report that ends the output of `rdpipe --json`.
 import type { Report } from '../../packages/rdpipe/src/model/report.ts';
 import type { Result } from './shell.ts';
 

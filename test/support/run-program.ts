@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Runs a program to its end, whatever its status, and returns what it wrote as it is. */
+// Runs a program to its end, whatever its status, and returns its unchanged output.
 import { execaSync, type SyncOptions } from 'execa';
 
 export interface Run {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a few cells of a matrix that is too large for `npm test`. The seed is printed; RDPIPE_TEST_SEED=SEED draws the same again.
+// Draws a sample of a matrix too large for `npm test`, by a seed that it prints (RDPIPE_TEST_SEED=SEED repeats it).
 import { randomInt } from 'node:crypto';
 
 const SEEDS = 2 ** 32;

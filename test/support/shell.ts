@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines run by bash, as a user types them.
+// Runs command lines by bash, as a user types them.
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
 import { type Ended, startProgram } from './start-program.ts';

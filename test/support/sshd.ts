@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real OpenSSH servers, on addresses of 127/8 or in networks that a test made, each a host with a home of its own, and the ssh configuration that names them.
+// Real OpenSSH servers as hosts with homes of their own, on 127/8 or in a test's networks, and their ssh_config.
 import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';

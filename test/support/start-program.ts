@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Starts a program that a test watches: what it writes is collected, and however it ends, that is a result. */
+// Starts a program that a test watches: collects its output, and turns every end into a result.
 import { execa, type Options, type ResultPromise } from 'execa';
 
 export interface Ended {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real terminal of a chosen size, with bash in it: tmux keeps the screen, a test types and reads what a person would see.
+// A real terminal of a chosen size (tmux): a test types in its bash and reads its screen.
 import { expect } from 'chai';
 import { execa } from 'execa';
 import { eventually } from './eventually.ts';

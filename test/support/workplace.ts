@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shell in which `rdpipe` is the built one and knows the hosts of an ssh configuration, a fresh working folder a test, and the
-// proof after each test that nothing of it still runs on this machine.
+// A folder and a shell for each test in which `rdpipe` is the built one; checks that no process is left.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';

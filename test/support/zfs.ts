@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ZFS pools on files, in user space. One zfs-fuse daemon a machine: one that runs already is used and left alone.
+// Two ZFS pools on files, in user space; a running zfs-fuse daemon is used and left alone.
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rdpipe says and ends with when a process of its run was killed.
+// The expected message and status of rdpipe after a process of its run was killed.
 import type { Cell, HostRole, Target } from './cells.ts';
 import type { Host } from './shapes.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kill matrix as pure data: every process of every pipeline, in every phase of a run, by TERM and by KILL.
+// The kill matrix as pure data: every process of every pipeline, in every phase of a run, by TERM and KILL.
 import { commandsOf, type Host, hostsOf, LOCAL_SHAPES, linksOf, SHAPES, type Shape, slowStageOf } from './shapes.ts';
 
 /**

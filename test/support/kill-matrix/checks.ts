@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promises that hold in every cell of the kill matrix.
+// The checks that hold in every cell of the kill matrix.
 import { expect } from 'chai';
 import { eventually } from '../eventually.ts';
 import type { Lab } from '../lab.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few cells of the kill matrix, for `npm test`; many are in test/full.
+// Describes a sample of the kill matrix for `npm test`; test/full has more.
 import { useLab } from '../lab.ts';
 import { needsSightOfPrograms } from '../needs.ts';
 import { sample } from '../sample.ts';

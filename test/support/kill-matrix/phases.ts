@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings a run into a phase, and waits for the event that says so.
+// Brings a run into a phase, and waits for the event that shows it.
 import { readFileSync } from 'node:fs';
 import { access, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one cell of the kill matrix: a pipeline is brought into the phase, the process is killed, the promises are checked.
+// Runs one cell of the kill matrix: reaches the phase, kills the process, checks the outcome.
 import { constants, type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

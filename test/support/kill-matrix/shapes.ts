@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipelines of the kill matrix, and which programs join their stages.
+// The pipelines of the kill matrix, and the programs that join their stages.
 
 export type Host = '' | 'h1' | 'h2' | 'h3';
 export type StageKind = 'source' | 'command' | 'sink';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What flows through a cell's pipeline: the source sends a head, in most phases more, then a last line; every command passes
-// on what it reads, marks that it was committed, and appends a line of its own.
+// The stream through a cell's pipeline: a head, more in most phases, and a last line.
+// Every command passes on its input, marks that it was committed, and appends a line of its own.
 import type { Cell, Phase } from './cells.ts';
 import { commandsOf, linksOf, type Shape, type ShapeStage, slowStageOf } from './shapes.ts';
 
