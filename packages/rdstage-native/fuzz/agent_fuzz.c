@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole supervisor, from its hello to `ended`, in one thread and without processes: a line of the input is a
-// request of the controller, what a child says or how it ends, or time that passes. spawn.c, process_list.c and hello.c
-// are stood in for, and fork(), kill() and wait4() are this file's. Whatever comes, it signals only children that were
-// not reaped, shows no consumer an end of file that nothing good led to, and ends within its time with `ended`.
+// Fuzzes the whole supervisor, from its hello to `ended`, in one thread and without processes.
+// A line of the input is a request of the controller, a message or the end of a child, or time that passes. This file
+// replaces spawn.c, process_list.c, hello.c, fork(), kill() and wait4(). For any input the supervisor signals only
+// children that were not reaped, shows no consumer an end of file after a failure, and emits `ended` within its time.
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/memory.h"
@@ -54,7 +54,7 @@ static struct scene {
   bool spawn_fails, has_gone, is_done; // has_gone: the controller
   bool may_end;                        // a consumer may see an end of file
   bool greeted;
-  unsigned ended; // how often it was told
+  unsigned ended; // how often the event came
 } scene;
 
 static void open_scene(struct rd_agent_options *options, int *guard_fd, struct fuzz_input *input);
@@ -181,7 +181,7 @@ static void guard(void) {
   }
 }
 
-// As long as nothing has ended well, nor may have.
+// While no stage or link can have ended well, no consumer sees an end of file.
 static void check_consumers(void) {
   for (size_t i = 0; i < scene.child_count && !scene.may_end; i++) {
     struct pollfd input = {.fd = scene.children[i].fds[0]};
@@ -208,7 +208,7 @@ static void act(const char *line, size_t bytes) {
     request(line, bytes);
 }
 
-// A number, a letter, and what belongs to it.
+// A child's number, a letter, and its argument.
 static void act_child(const char *line, size_t bytes) {
   size_t number = (size_t)(line[0] - '0');
   if (bytes < 2 || number >= scene.child_count || scene.children[number].status != NOT_ENDED) return;
@@ -230,7 +230,7 @@ static void act_child(const char *line, size_t bytes) {
     if ((size_t)value < child->fd_count) rd_cleanup_fd(&child->fds[value]);
     break;
   case 's':
-    scene.may_end = true; // it may be the word for it
+    scene.may_end = true; // it may be `end`
     /* fall through */
   case 'e':
   case 'o':
@@ -248,7 +248,7 @@ static void request(const char *line, size_t bytes) {
   if (scene.controller_fd >= 0) send_line(scene.controller_fd, line, bytes, '\n');
 }
 
-// As much of it as goes.
+// Writes as much of it as the descriptor takes.
 static void send_line(int fd, const char *text, size_t bytes, char end) {
   (void)rd_set_nonblocking(fd);
   if (bytes > 0 && rd_write_some(fd, text, bytes) != (ssize_t)bytes) return;
@@ -325,7 +325,7 @@ char *rd_hello_line(const char *nonce, pid_t agent, int null_fd) {
   return rd_memory_copy("hello", 5);
 }
 
-// In place of process_list.c: whatever is asked for, the children that live.
+// In place of process_list.c: every list has the children that are alive.
 static bool list_children(pid_t only, struct rd_process_list *list) {
   *list = (struct rd_process_list){.items = rd_memory_new(CHILDREN_MOST, sizeof *list->items)};
   for (size_t i = 0; i < scene.child_count; i++) {
@@ -368,7 +368,7 @@ void rd_process_command(pid_t pid, char *text, size_t text_bytes) {
 // The C library's.
 int kill(pid_t pid, int number) {
   struct child *child = child_of(pid < 0 ? -pid : pid);
-  FUZZ_REQUIRE(child != NULL && !child->is_reaped); // else it may be anybody
+  FUZZ_REQUIRE(child != NULL && !child->is_reaped); // else another process may have the pid
   bool ends = number == SIGKILL || number == SIGTERM || number == SIGPIPE;
   if (child->status != NOT_ENDED || !ends) return 0;
   if (!child->is_stubborn) {
@@ -393,7 +393,7 @@ pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
 }
 
 pid_t fork(void) {
-  return FIRST_PID - 1; // whoever stays behind
+  return FIRST_PID - 1; // the process that stays behind
 }
 
 int access(const char *path, int mode) {

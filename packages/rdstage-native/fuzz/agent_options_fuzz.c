@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's command line: the input's NUL-terminated words.
+// Fuzzes the agent's command line: the input's NUL-terminated words.
 #include "fuzz.h"
 #include "fuzz_words.h"
 #include "protocol/agent_options.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One end of a hop as the agent drives it: a shell that expands the file's name, then an rdsend or rdrecv that says
-// whatever the input says. No process is started or killed: rd_spawn(), kill() and access() are this file's, in place
-// of the agent's and the C library's.
+// Fuzzes one end of a hop in the agent: the shell that expands a file's name, then rdsend or rdrecv.
+// The input is their output. No process is started or killed: this file replaces rd_spawn(), kill() and access().
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "fuzz.h"
@@ -22,7 +21,7 @@
 
 struct scene {
   struct rd_agent agent;
-  int told_fd, emit_fd; // what the controller would read, and where it is written
+  int told_fd, emit_fd; // the controller's end of the channel, and the agent's
   struct rd_line_reader *told;
   unsigned ends, finishes;
   struct rd_hop *hop;
@@ -120,7 +119,7 @@ static void expand_path(struct scene *scene, struct fuzz_input *input) {
   end_child(scene, input);
 }
 
-// Its program says something, or the agent does something to it.
+// Its program sends a message, or the agent calls it.
 static void act(struct scene *scene, struct fuzz_input *input) {
   json_t *command;
   switch (fuzz_u8(input) % 8) {
@@ -169,7 +168,7 @@ static void close_child(void) {
   for (size_t i = 0; i < RD_SPAWN_MAX_FDS; i++) rd_cleanup_fd(&child_fds[i]);
 }
 
-// Every line that the agent tells is one event.
+// Every line from the agent is one event.
 static void read_told(struct scene *scene) {
   struct rd_error error;
   rd_control_line_flush(scene->agent.control, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdstage: the agent of one host. Two processes, each of which ends everything when it loses the other.
+// rdstage, the agent of one host: two processes, each of which ends the run without the other.
 #include "base/cleanup.h"
 #include "crypto/hardening.h"
 #include "host/program_sums.h"
@@ -25,7 +25,7 @@
 static int agent(const struct rd_agent_options *options);
 static bool has_right_programs(const struct rd_agent_options *options);
 static int guard(const struct rd_agent_options *options, pid_t supervisor, int guard_fd);
-static int leash(const struct rd_agent_options *options);
+static int die_with_parent(const struct rd_agent_options *options);
 static void ignore_terminal_signals(void);
 static bool fill_standard_descriptors(void);
 static int fail(const struct rd_error *error, int status);
@@ -50,12 +50,12 @@ int main(int argc, char **argv) {
   }
   if (!rd_spawn_protect_descriptors(&error)) return fail(&error, EXIT_FAILURE);
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGCHLD, SIG_DFL); // where it was inherited as ignored, nobody could be waited for
+  signal(SIGCHLD, SIG_DFL); // where it was inherited as ignored, no child could be waited for
   switch (options.mode) {
   case RD_OPTIONS_AGENT:
     return agent(&options);
   case RD_OPTIONS_DIE_WITH_PARENT:
-    return leash(&options);
+    return die_with_parent(&options);
   case RD_OPTIONS_VERSION:
     puts("rdstage " RD_VERSION);
     return EXIT_SUCCESS;
@@ -88,7 +88,7 @@ static int agent(const struct rd_agent_options *options) {
   }
   rd_cleanup_fd(&ends[supervisor == 0 ? 0 : 1]);
   if (supervisor != 0) return guard(options, supervisor, ends[0]);
-  setsid(); // no terminal's signals reach the commands
+  setsid(); // commands get no signals from a terminal
   return rd_supervisor_run(options, guardian, ends[1]);
 }
 
@@ -99,7 +99,7 @@ static bool has_right_programs(const struct rd_agent_options *options) {
   return rd_programs_folder(folder, sizeof folder, &ignored) && rd_program_sums_hold(folder, options->sums);
 }
 
-// The guardian lets go of everything whose end somebody may wait for.
+// The guardian closes every descriptor whose end of file another process may wait for.
 static int guard(const struct rd_agent_options *options, pid_t supervisor, int guard_fd) {
   struct rd_error error;
   ignore_terminal_signals();
@@ -114,7 +114,7 @@ static int guard(const struct rd_agent_options *options, pid_t supervisor, int g
   return rd_guardian_run(supervisor, guard_fd);
 }
 
-static int leash(const struct rd_agent_options *options) {
+static int die_with_parent(const struct rd_agent_options *options) {
   struct rd_error error;
   int status;
   if (!rd_die_with_parent_run(options->command, &status, &error)) return fail(&error, 127);
@@ -126,7 +126,7 @@ static void ignore_terminal_signals(void) {
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_IGN);
 }
 
-// Where 0, 1 or 2 are closed, the next descriptors would take their places.
+// Where 0, 1 or 2 are closed, the next open() would return them.
 static bool fill_standard_descriptors(void) {
   for (;;) {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's command line.
+// Tests of the agent's command line.
 #include "protocol/agent_options.h"
 #include "test.h"
 
@@ -20,7 +20,7 @@ static bool parses(const char *line) {
   snprintf(text, sizeof text, "rdstage %s", line);
   for (char *word = strtok(text, " "); word != NULL && argc < ARGUMENTS_MAX - 1; word = strtok(NULL, " "))
     argv[argc++] = word;
-  optind = 0; // begin anew
+  optind = 0; // begin again
   bool parsed = rd_agent_options_parse(argc, argv, &options, &error);
   return CHECK(parsed || error.code == RD_CODE_USAGE) && parsed;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words between supervisor and guardian, and what the guardian does when they stop.
+// Tests of the guardian and of the messages to it.
 #include "base/cleanup.h"
 #include "process/process_tree.h"
 #include "run/guardian.h"
@@ -15,7 +15,7 @@
 
 static struct rd_error error;
 
-static void test_words(void) {
+static void test_messages(void) {
   int ends[2], ours[2], fd;
   struct rd_guardian_message message;
   REQUIRE(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) && !pipe(ours));
@@ -38,7 +38,7 @@ static void test_words(void) {
 
 struct agent_ends {
   pid_t guardian;
-  int stdin_fd; // what a consumer would read
+  int stdin_fd; // the standard input of a consumer
 };
 
 // A guardian above a supervisor that holds `stdin_fd`'s other end, starts a sleeper, and ends by `last_words`.
@@ -89,7 +89,7 @@ static void hang(int guard_fd) {
   for (;;) raise(SIGSTOP);
 }
 
-// How many processes of ours live.
+// The number of our processes that are alive.
 static size_t living(void) {
   struct rd_process_list list;
   REQUIRE(rd_process_list_below(getpid(), &list, &error));
@@ -136,7 +136,7 @@ static void test_supervisor_that_finished(void) {
 static void test_hold_that_stays_behind(void) {
   struct agent_ends agent = start_agent(finish_only);
   CHECK(exit_status(agent.guardian) == EXIT_SUCCESS);
-  CHECK(living() == 2); // the sleeper, which nobody ended, and who holds its input open
+  CHECK(living() == 2); // the sleeper, which was not ended, and the process that holds its input open
   CHECK(!sees_end_of_file(agent.stdin_fd));
   close(agent.stdin_fd);
   CHECK(rd_tree_end(getpid(), 5000));
@@ -146,7 +146,7 @@ int main(void) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGPIPE, SIG_IGN);
   alarm(60);
-  test_words();
+  test_messages();
   test_supervisor_that_died();
   test_supervisor_that_hangs();
   test_supervisor_that_finished();

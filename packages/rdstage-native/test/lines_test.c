@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines over real pipes and sockets: bounds, order, and never waiting.
+// Tests of lines over real pipes and sockets: bounds, order, and that they never wait.
 #include "base/io.h"
 #include "runtime/lines.h"
 #include "test.h"
@@ -23,7 +23,7 @@ static bool receive(void *context, const char *line, size_t bytes) {
   return strcmp(line, "stop") != 0;
 }
 
-// What the reader makes of these pieces; `heard` holds the lines.
+// Feeds these pieces to a reader; `heard` gets the lines.
 static enum rd_lines_state read_pieces(const char *const *pieces, struct rd_error *error) {
   int ends[2];
   REQUIRE(!pipe(ends));
@@ -79,7 +79,8 @@ static void test_writing_order(void) {
   close(ends[0]);
 }
 
-// A blocking pipe takes what it can, a line that has begun is finished before a first one, and nothing ever waits.
+// A blocking pipe takes what it can, a line that has begun is finished before one that is added first, and no call
+// waits.
 static void test_writing_to_a_full_pipe(void) {
   static char line[100000];
   static char got[300000];

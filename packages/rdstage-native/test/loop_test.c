@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches and timers: what is due is called, what was ended is not.
+// Tests of watches and timers: those that are due are called, those that were ended are not.
 #include "base/io.h"
 #include "runtime/loop.h"
 #include "test.h"
@@ -13,7 +13,7 @@ struct watched {
   struct rd_watch *watch;
   unsigned calls;
   short ready;
-  struct watched *target; // whose watch is ended when this one is called
+  struct watched *target; // its watch is ended when this one is called
 };
 
 static void on_ready(void *context, short ready) {
@@ -81,7 +81,7 @@ static void test_timers(void) {
   int64_t began_ms = rd_now_ms();
   rd_loop_timer(loop, &later, 60, count_call, &later_calls);
   rd_loop_timer(loop, &soon, 5000, count_call, &soon_calls);
-  rd_loop_timer(loop, &soon, 20, count_call, &soon_calls); // started anew
+  rd_loop_timer(loop, &soon, 20, count_call, &soon_calls); // restarted
   rd_loop_timer(loop, &never, 30, count_call, &never_calls);
   rd_loop_timer_stop(loop, &never);
   turn(loop);

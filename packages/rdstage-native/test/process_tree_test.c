@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding and ending real processes.
+// Tests of finding and ending real processes.
 #include "process/process_tree.h"
 #include "test.h"
 
@@ -22,7 +22,7 @@ static _Noreturn void sleep_for_ever(void) {
   for (;;) pause();
 }
 
-// A child; in it, `depth` generations below, each in a session of its own. All say that they run by a byte.
+// Starts a child with `depth` generations below it, each in a session of its own. Each writes a byte when it runs.
 static pid_t start_tree(int depth, bool lose_parents) {
   int ready[2];
   REQUIRE(!pipe(ready));
@@ -87,7 +87,7 @@ static void test_group_is_not_its_parent(void) {
   CHECK(rd_tree_sweep(&sweep, &error) == 0);
 }
 
-static void test_spares(void) {
+static void test_leaves_out_excluded_processes(void) {
   pid_t excluded = start_tree(0, false), other = start_tree(0, false);
   struct rd_tree_sweep sweep = {.root = getpid(), .excluded = {excluded}, .excluded_count = 1};
   CHECK(rd_tree_sweep(&sweep, &error) == 1);
@@ -120,7 +120,7 @@ static void test_freezes_and_thaws(void) {
   reap_all();
 }
 
-// As of a number that has come to another process since it was listed.
+// As if another process had got the pid since it was listed.
 static void test_signals_the_one_that_was_listed(void) {
   pid_t pid = start_tree(0, false);
   struct rd_process_list list;
@@ -157,7 +157,7 @@ int main(void) {
   test_finds_every_generation();
   test_finds_orphans();
   test_group_is_not_its_parent();
-  test_spares();
+  test_leaves_out_excluded_processes();
   test_freezes_and_thaws();
   test_signals_the_one_that_was_listed();
   test_command_line();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs beside the agent that are those that were copied there, and others.
+// Tests of the check of the programs beside the agent.
 #include "host/program_sums.h"
 #include "test.h"
 
@@ -59,7 +59,7 @@ static void test_kinds(void) {
   CHECK(!rd_program_sums_hold("/nowhere", sums));
 }
 
-// Where there is a folder `dynamic`, what is in it would be started, and nothing else.
+// Where there is a folder `dynamic`, only its programs would be started.
 static void test_dynamic(void) {
   const char *sums = "rdsend=" ABC ",rdrecv=" EMPTY ",dynamic/rdsend=" EMPTY ",dynamic/rdrecv=" ABC;
   CHECK(hold(sums));

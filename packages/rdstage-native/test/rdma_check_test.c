@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that answer, or do not, when they are asked whether they can do RDMA.
+// Tests of the RDMA check with programs that answer, fail or hang.
 #include "base/io.h"
 #include "host/rdma_check.h"
 #include "process/spawn.h"
@@ -19,7 +19,7 @@ static char program[] = "/tmp/rdstage-test-XXXXXX";
 static int null_fd;
 static int64_t limit_ms = 10000;
 
-// What a program that does this is taken for.
+// The verdict on a program that runs this script.
 static bool check(const char *script) {
   int fd = open(program, O_WRONLY | O_TRUNC | O_CLOEXEC);
   REQUIRE(fd >= 0 && dprintf(fd, "#!/bin/sh\n%s\n", script) > 0);
@@ -38,7 +38,7 @@ static bool fails(const char *script, const char *words) {
 
 static void test_answers(void) {
   CHECK(check("test \"$0\" = rdrecv -o -n \"$0\" && test \"$*\" = --rdma-check"));
-  CHECK(check("echo what nobody asked for"));
+  CHECK(check("echo more than was asked for"));
   CHECK(fails("echo 'librdmacm.so.1 is not installed'; exit 3", "librdmacm.so.1 is not installed"));
   CHECK(fails("printf 'a \\033[1mloud\\tone\\nand more'; exit 3", "a ?[1mloud?one"));
 }
@@ -51,7 +51,7 @@ static void test_no_answers(void) {
   CHECK(strcmp(why.message, "cannot start /nowhere/rdrecv: no such file or directory") == 0);
 }
 
-// Ended in time with everything it started, though it talks without end.
+// It is ended in time with everything it started, though it writes without end.
 static void test_endless(void) {
   limit_ms = 500;
   int64_t started_ms = rd_now_ms();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of the kernel's files about RDMA: folders as kernels give them for devices of several kinds.
+// Tests of the RDMA ports with folders as kernels have them for several kinds of devices.
 #include "host/rdma_ports.h"
 #include "test.h"
 
@@ -42,7 +42,7 @@ static void put_port(const char *device, unsigned port, const char *state, const
   put(link_layer, "class/infiniband/%s/ports/%u/link_layer", device, port);
 }
 
-// `interface` NULL: the kernel gives none.
+// `interface` NULL: the kernel has none.
 static void put_gid(const char *device, unsigned port, unsigned index, const char *gid, const char *kind,
                     const char *interface) {
   put(gid, "class/infiniband/%s/ports/%u/gids/%u", device, port, index);
@@ -146,7 +146,7 @@ static void test_iwarp(void) {
                   "'interface':'eth5','numa':null,'gids':['iWARP']}]"));
 }
 
-// Files that cannot be right, or are gone since the folder was listed.
+// Files that are invalid, or are gone since the folder was listed.
 static void test_broken(void) {
   put_port("a\x01", 1, "9: WHAT", "inf", "Ethernet");
   put_port("b", 1, "nonsense", "-3 Gb/sec", "Unspecified");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of what rdpipe asks.
+// Tests of the decoder of rdpipe's requests.
 #include "protocol/request.h"
 #include "test.h"
 
@@ -22,7 +22,7 @@ static bool decodes(const char *line, struct rd_request *request) {
   return rd_request_decode(line, strlen(line), request, &error);
 }
 
-// In a message that has these words.
+// True when the line is refused with a message that has these words.
 static bool refuses(const char *line, const char *words) {
   struct rd_request request;
   if (!decodes(line, &request)) return error.code == RD_CODE_USAGE && strstr(error.message, words) != NULL;
@@ -48,7 +48,7 @@ static void test_simple_requests(void) {
 #define DIAL(addresses) "{\"op\":\"dial\",\"link\":1,\"end\":\"send\",\"addresses\":" addresses "}"
 #define LISTEN(rest) "{\"op\":\"listen\",\"link\":3,\"end\":\"recv\"" rest "}"
 
-// What it is told is what it came with.
+// The request for a hop's end has the line's object, unchanged.
 static void passes_on(const char *line, int64_t link, enum rd_hop_side side) {
   struct rd_request request;
   json_t *whole = json_loads(line, 0, NULL);

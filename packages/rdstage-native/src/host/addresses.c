@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 
 #define ADDRESSES_MAX 256
-#define LOWER_UP 0x10000u // IFF_LOWER_UP of linux/if.h, which may not stand beside net/if.h
+#define LOWER_UP 0x10000u // IFF_LOWER_UP of linux/if.h, which cannot be included beside net/if.h
 
 static void append(json_t *list, const struct ifaddrs *first, bool up);
 static const void *usable(const struct ifaddrs *entry);
@@ -44,7 +44,7 @@ static void append(json_t *list, const struct ifaddrs *first, bool up) {
   }
 }
 
-// Its address as inet_ntop() wants it. NULL: not one of the Internet's, or one that holds on its own link only.
+// Its address for inet_ntop(). NULL: not an Internet address, or a link-local one.
 static const void *usable(const struct ifaddrs *entry) {
   if (entry->ifa_addr == NULL || entry->ifa_netmask == NULL) return NULL;
   if (entry->ifa_addr->sa_family == AF_INET) {
@@ -59,7 +59,7 @@ static const void *usable(const struct ifaddrs *entry) {
   return NULL;
 }
 
-// IFF_RUNNING would say the same up to a second later.
+// IFF_RUNNING changes up to a second later.
 static bool is_up(const struct ifaddrs *entry) {
   return (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & LOWER_UP);
 }

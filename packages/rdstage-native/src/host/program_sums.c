@@ -39,7 +39,7 @@ static bool is_right(int folder_fd, const char *sums, const char *prefix, const 
   return fd >= 0 && digest(fd, sum) && strncmp(sum, wanted, SUM_CHARACTERS) == 0;
 }
 
-// What follows `name=` in the list; it may be shorter than a digest is. NULL where the name is not there.
+// The text after `name=` in the list; it may be shorter than a digest. NULL when the name is not in it.
 static const char *sum_of(const char *sums, const char *name) {
   size_t length = strlen(name);
   for (const char *at = sums; at != NULL; at = strchr(at, ',')) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the programs beside this one are those that were copied here.
+// The check that the programs beside this one are those that rdpipe copied here.
 #ifndef RD_STAGE_PROGRAM_SUMS_H
 #define RD_STAGE_PROGRAM_SUMS_H
 
 #include <stdbool.h>
 
 // `sums`: NAME=SHA256 of each program, separated by commas; names are below `folder` (`rdsend`, `dynamic/rdrecv`),
-// digests 64 lower-case hexadecimal digits. True when every one that would be started is among them, no link, may be
-// run, and has these contents. Programs in `dynamic` are started in place of the others where there is such a folder.
+// digests 64 lower-case hexadecimal digits. True when each program that would be started is in the list, is an
+// executable file and no link, and has that digest. Where there is a folder `dynamic`, its programs would be started,
+// not the others.
 bool rd_program_sums_hold(const char *folder, const char *sums);
 
 #endif

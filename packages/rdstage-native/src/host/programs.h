@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where rdsend and rdrecv are: beside this program.
+// The paths of rdsend and rdrecv, which are beside this program.
 #ifndef RD_STAGE_PROGRAMS_H
 #define RD_STAGE_PROGRAMS_H
 

@@ -52,7 +52,7 @@ static pid_t start(const char *program, int null_fd, int words_fd, struct rd_err
   return rd_spawn(&spawning, error);
 }
 
-// False: it took too long and is no more.
+// False: it took too long and was killed.
 static bool wait_for(pid_t pid, int64_t limit_ms, int *status) {
   sigset_t child;
   sigemptyset(&child);
@@ -69,7 +69,7 @@ static bool wait_for(pid_t pid, int64_t limit_ms, int *status) {
   return true;
 }
 
-// What fitted into the pipe is still in it.
+// The program has ended: as much of its output as fits is in the pipe.
 static void read_words(int fd, char *words, size_t words_bytes) {
   rd_set_nonblocking(fd);
   ssize_t bytes = rd_read_some(fd, words, words_bytes - 1);

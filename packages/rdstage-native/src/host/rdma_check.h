@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the programs of this host's hops can do RDMA. They open the libraries for it; the agent never does.
+// The check that rdsend and rdrecv can use RDMA here; only they open its libraries.
 #ifndef RD_STAGE_RDMA_CHECK_H
 #define RD_STAGE_RDMA_CHECK_H
 
@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-// Asks `program`, an rdrecv, and waits for at most `limit_ms`. False: *why says what is missing. SIGCHLD must be
-// blocked, and what this takes of it is lost: call it before anything else is started.
+// Runs `program`, an rdrecv, for at most `limit_ms`. False: *why has what is missing. SIGCHLD must be blocked, and this
+// consumes it: call it before any other child is started.
 bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_error *why);
 
 #endif

@@ -17,7 +17,7 @@
 #define PORTS_OF_A_DEVICE_MAX 255u
 #define RATE_MOST_GBPS 1e6
 
-// What RoCE puts around the bytes of a packet at most, as the kernel reckons: GRH, UDP, BTH, XRC, atomic header, ICRC.
+// The most that RoCE adds to a packet, as the kernel counts it: GRH, UDP, BTH, XRC, atomic header, ICRC.
 #define ROCE_HEADERS_BYTES (40 + 8 + 12 + 4 + 28 + 4)
 
 #define GIDS_READ 256u // a device may have thousands; the kernel fills the first ones first
@@ -32,9 +32,9 @@ struct name_set {
 
 // The table of a port's own addresses (GIDs).
 struct gids {
-  struct name_set kinds;      // of those that are set, as the kernel names them: "RoCE v2"
-  struct name_set interfaces; // network interfaces whose addresses they were made from
-  struct name_set own;        // network interfaces of those that every port has, whatever its addresses
+  struct name_set kinds;      // kinds of the entries that are set, as the kernel names them: "RoCE v2"
+  struct name_set interfaces; // network interfaces whose addresses the GIDs were made from
+  struct name_set own;        // network interfaces of the link-local GIDs, which every port has
 };
 
 struct port {
@@ -107,7 +107,7 @@ static const char *link_layer_of(const struct port *port) {
   return strcmp(text, "InfiniBand") == 0 ? "infiniband" : NULL;
 }
 
-// The file says `4: ACTIVE`.
+// The file has `4: ACTIVE`.
 static const char *state_of(const struct port *port) {
   static const char *const states[] = {"down", "down", "init", "armed", "active", "active"};
   char text[32];
@@ -154,14 +154,14 @@ static void add_name(struct name_set *set, const char *name) {
   set->count++;
 }
 
-// RoCE: those whose addresses its GIDs are made from, also a VLAN or a bridge above it. Without any, or on another kind
-// of network: the one that belongs to the device.
+// RoCE: the interfaces whose addresses its GIDs are made from, also a VLAN or a bridge above it. Where there are none,
+// or on another kind of network: the interface of the device.
 static void find_interfaces(const struct port *port, const struct gids *gids, struct name_set *interfaces) {
   char parent[NAME_BYTES];
   *interfaces = gids->interfaces.count ? gids->interfaces : gids->own;
   if (interfaces->count) return;
   if (rd_sysfs_line(parent, sizeof parent, "%s/class/infiniband/%s/parent", port->sys, port->device))
-    add_name(interfaces, parent); // a device of software
+    add_name(interfaces, parent); // a software device
   else
     find_device_interfaces(port, interfaces);
 }
@@ -186,7 +186,7 @@ static json_t *describe(const struct port *port, const char *interface, const st
                                 rd_json_made_text(interface), "numa", numa_node(port), "gids", kinds(port, gids)));
 }
 
-// The file says `2.5 Gb/sec (1X SDR)`.
+// The file has `2.5 Gb/sec (1X SDR)`.
 static json_int_t rate_mbps(const struct port *port) {
   char text[64];
   rd_sysfs_line(text, sizeof text, "%s/rate", port->folder);
@@ -194,7 +194,7 @@ static json_int_t rate_mbps(const struct port *port) {
   return gbps > 0 && gbps < RATE_MOST_GBPS ? (json_int_t)(gbps * 1000) : 0;
 }
 
-// The largest of the sizes that RDMA knows that fits the interface's.
+// The largest path MTU of RDMA that fits the interface's MTU.
 static json_t *path_mtu(const struct port *port, const char *interface) {
   int64_t mtu, path_mtu = 4096;
   if (interface == NULL || port->is_iwarp || strcmp(port->link_layer, "ethernet") != 0) return json_null();
@@ -208,7 +208,7 @@ static json_t *numa_node(const struct port *port) {
   return rd_numa_node_of(port->sys, port->device, &node) ? json_integer(node) : json_null();
 }
 
-// An iWARP device has the GIDs of another network.
+// The kinds of an iWARP device's GIDs mean nothing.
 static json_t *kinds(const struct port *port, const struct gids *gids) {
   json_t *list = rd_json_made(json_array());
   if (port->is_iwarp) rd_json_made_append(list, json_string("iWARP"));

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 // `rdma` of the hello (docs/protocol.md, section 2): at most 64 entries, the active ones first. `sys`: where sysfs is
-// mounted. The caller's to give away.
+// mounted. The caller gets the reference.
 json_t *rd_rdma_ports_json(const char *sys);
 
 bool rd_rdma_ports_any_active(const json_t *ports);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's one-line files, and the folders that hold them.
+// Readers for the kernel's one-line files and their folders.
 #ifndef RD_STAGE_SYSFS_H
 #define RD_STAGE_SYSFS_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 // The first line of a file, without its newline and cut to fit; the path is a printf format. False, and an empty text,
-// when there is no such file or it gives nothing.
+// when there is no such file or it is empty.
 bool rd_sysfs_line(char *text, size_t text_bytes, const char *path, ...) __attribute__((format(printf, 3, 4)));
 
 // A file that holds one decimal number. False when it does not.
@@ -17,13 +17,13 @@ bool rd_sysfs_number(int64_t *number, const char *path, ...) __attribute__((form
 
 bool rd_sysfs_exists(const char *path, ...) __attribute__((format(printf, 1, 2)));
 
-// The names in a folder, in the order in which a person counts: eth2 before eth10.
+// The names in a folder, numbers in them sorted by value: eth2 before eth10.
 struct rd_sysfs_names {
   struct dirent **entries; // entries[i]->d_name
   size_t count;
 };
 
-// Empty when there is no such folder. Clear it.
+// Empty when there is no such folder. Free with rd_sysfs_names_clear().
 void rd_sysfs_list(struct rd_sysfs_names *names, const char *path, ...) __attribute__((format(printf, 2, 3)));
 void rd_sysfs_names_clear(struct rd_sysfs_names *names);
 

@@ -31,8 +31,8 @@ bool rd_die_with_parent_run(char **command, int *status, struct rd_error *error)
   wait_for_end(pid, signal_fd);
   end_command(pid, signal_fd);
   int ended;
-  if (waitpid(pid, &ended, WNOHANG) != pid) ended = SIGKILL; // it cannot be ended; nobody waits for it
-  rd_tree_end(getpid(), END_WITHIN_MS);                      // what it started and left
+  if (waitpid(pid, &ended, WNOHANG) != pid) ended = SIGKILL; // it cannot be killed, and is not waited for
+  rd_tree_end(getpid(), END_WITHIN_MS);                      // processes that it left behind
   *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
   return true;
 }
@@ -59,7 +59,7 @@ static void wait_for_end(pid_t pid, int signal_fd) {
   }
 }
 
-// Its death is waited for, not looked for: most often it leaves nobody.
+// Waits for its death before /proc is searched: mostly it leaves no process behind.
 static void end_command(pid_t pid, int signal_fd) {
   struct pollfd polled = {.fd = signal_fd, .events = POLLIN};
   int64_t until_ms = rd_now_ms() + END_WITHIN_MS;
@@ -70,7 +70,7 @@ static void end_command(pid_t pid, int signal_fd) {
   }
 }
 
-// What comes in means nothing.
+// The bytes of the input are dropped.
 static bool input_has_ended(void) {
   char dropped[512];
   ssize_t got = rd_read_some(STDIN_FILENO, dropped, sizeof dropped);

@@ -29,8 +29,7 @@ static ssize_t read_file(pid_t pid, const char *name, char *text, size_t text_by
 static int by_pid(const void *left, const void *right);
 static bool belongs(const struct rd_process_list *all, const struct rd_process *process, pid_t root, bool with_group);
 
-// A subreaper without children has nobody below it: what a run that ended well leaves need not be looked for in all of
-// /proc.
+// A subreaper without children has no process below it: after a run that ended well /proc need not be searched.
 bool rd_process_list_below(pid_t root, struct rd_process_list *list, struct rd_error *error) {
   *list = (struct rd_process_list){0};
   if (root == getpid() && !has_children()) return true;
@@ -46,8 +45,8 @@ void rd_process_list_clear(struct rd_process_list *list) {
   *list = (struct rd_process_list){0};
 }
 
-// The descriptor holds whoever has the pid now; the time of its start then tells whether that is the one we mean. Where
-// there is no descriptor (Linux before 5.3, or none is left) a moment remains.
+// The descriptor refers to the process that has the pid now; its start time shows whether that is the one we mean.
+// Where there is no descriptor (Linux before 5.3, or none is left) a short race remains.
 int rd_process_signal(const struct rd_process *process, int number) {
   RD_AUTO_CLOSE int pid_fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
   if (pid_fd < 0 && errno == ESRCH) return ESRCH;
@@ -116,7 +115,7 @@ static bool list_all(struct rd_process_list *list, struct rd_error *error) {
   return true;
 }
 
-// False when it has gone meanwhile.
+// False when it has ended meanwhile.
 static bool read_process(pid_t pid, struct rd_process *process) {
   char text[1024];
   if (read_file(pid, "stat", text, sizeof text) <= 0) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes below one, as /proc tells.
+// The processes below another one, read from /proc.
 #ifndef RD_STAGE_PROCESS_LIST_H
 #define RD_STAGE_PROCESS_LIST_H
 
@@ -11,7 +11,7 @@
 struct rd_process {
   pid_t pid, parent, group;
   char state;                 // as in /proc/PID/stat: 'Z' is dead, 'T' is stopped
-  unsigned long long started; // clock ticks after the boot: with its pid, what no other process has
+  unsigned long long started; // clock ticks after the boot; pid and start together identify a process
 };
 
 struct rd_process_list {
@@ -25,13 +25,13 @@ bool rd_process_list_below(pid_t root, struct rd_process_list *list, struct rd_e
 bool rd_process_list_group(pid_t leader, struct rd_process_list *list, struct rd_error *error);
 void rd_process_list_clear(struct rd_process_list *list);
 
-// A signal to this process and to none that came by its pid since it was listed. 0, or the errno: ESRCH, EPERM.
+// Signals this process, and no other that has got its pid since it was listed. 0, or the errno: ESRCH, EPERM.
 int rd_process_signal(const struct rd_process *process, int number);
 
-// Runs with another effective user than ours, and we are not root: TERM may be forwarded, KILL would not be.
+// It runs with another effective user than ours, and we are not root: a sudo forwards TERM, but not KILL.
 bool rd_process_is_foreign(pid_t pid);
 
-// Its command line, arguments joined by spaces, fit for a message; its name where that is empty.
+// Its command line, arguments joined by spaces, safe to print; its name where that is empty.
 void rd_process_command(pid_t pid, char *text, size_t text_bytes);
 
 #endif

@@ -81,7 +81,7 @@ static bool is_excluded(const struct rd_tree_sweep *sweep, pid_t pid) {
   return false;
 }
 
-// How many were running and took the signal. One that may not be signalled, or asks to be asked, cannot be stopped.
+// How many were running and got the signal. A process that may not be signalled, or is foreign, is not stopped.
 static size_t stop_running(const struct rd_process_list *list) {
   size_t stopped = 0;
   for (size_t i = 0; i < list->count; i++) {

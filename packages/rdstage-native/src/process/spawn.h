@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting one process: its descriptors, its signals, its group.
+// The start of a process, with its descriptors, signals and group.
 #ifndef RD_STAGE_SPAWN_H
 #define RD_STAGE_SPAWN_H
 
@@ -26,18 +26,18 @@ struct rd_spawning {
   struct rd_stage_limits limits;
 };
 
-// Starts it with default signals, an empty mask, and this process's environment and directory. Its pid, or -1
-// (RD_CODE_INTERNAL) when it could not be started or executed; nothing is left then.
+// Starts it with default signals, an empty mask, and this process's environment and directory. Returns its pid, or -1
+// (RD_CODE_INTERNAL) when it could not be started or executed; then no process is left.
 pid_t rd_spawn(const struct rd_spawning *spawning, struct rd_error *error);
 
-// A child of ours that has ended and was not waited for yet.
+// True for a child of ours that has ended and was not waited for yet.
 bool rd_spawn_is_dead(pid_t pid);
 
-// A descriptor on which SIGCHLD, SIGTERM, SIGINT and SIGHUP are read from now on, close-on-exec and non-blocking, or
-// -1.
+// Blocks SIGCHLD, SIGTERM, SIGINT and SIGHUP, and returns a descriptor from which they are read, close-on-exec and
+// non-blocking, or -1.
 int rd_spawn_signals(struct rd_error *error);
 
-// Marks every descriptor above 2 close-on-exec: what was inherited must not reach a command. Call once, early.
+// Marks every descriptor above 2 close-on-exec: inherited ones must not reach a command. Call once, early.
 bool rd_spawn_protect_descriptors(struct rd_error *error);
 
 // A null-device descriptor, close-on-exec, or -1.

@@ -26,7 +26,7 @@ void rd_stage_limits_set(const struct rd_stage_limits *limits) {
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
-// Moves *text behind it.
+// Advances *text past the number.
 static bool take(const char **text, rlim_t unit, rlim_t *limit) {
   if (strncmp(*text, UNLIMITED, sizeof UNLIMITED - 1) == 0) {
     *text += sizeof UNLIMITED - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits that commands on the user's own machine get: rdpipe lowers that of cores for itself, and node raises that
-// of descriptors; both are soft limits.
+// The resource limits of commands on the user's own machine.
+// rdpipe lowers the soft limit of cores for itself, and node raises that of descriptors; commands get the user's.
 #ifndef RD_STAGE_STAGE_LIMITS_H
 #define RD_STAGE_STAGE_LIMITS_H
 
@@ -8,15 +8,16 @@
 #include <sys/resource.h>
 
 struct rd_stage_limits {
-  bool given; // else a command gets ours
+  bool given; // else a command inherits ours
   rlim_t core_bytes, files;
 };
 
-// CORES,FILES as `ulimit -Sc` and `ulimit -Sn` of sh print them: blocks of 512 bytes and a number, or `unlimited`.
-// False: not so.
+// Parses CORES,FILES as `ulimit -Sc` and `ulimit -Sn` of sh print them: blocks of 512 bytes and a number, or
+// `unlimited`. False when the text has another form.
 bool rd_stage_limits_parse(const char *text, struct rd_stage_limits *limits);
 
-// Of this process. No hard limit changes, and what is above one stays as it is. Safe between fork and exec.
+// Sets the limits of this process. Hard limits stay; a soft limit above the hard one is not set. Safe between fork and
+// exec.
 void rd_stage_limits_set(const struct rd_stage_limits *limits);
 
 #endif

@@ -96,7 +96,7 @@ static bool check(int argc, char **argv, struct rd_agent_options *options, struc
   return check_nonce(options->nonce, error);
 }
 
-// It is printed in the first line, where a blank ends it.
+// It is printed in the first line, where a space ends it.
 static bool check_nonce(const char *nonce, struct rd_error *error) {
   if (nonce == NULL || !*nonce || strlen(nonce) > NONCE_MAX_CHARACTERS)
     return usage(error, "--agent needs --nonce NONCE");

@@ -14,10 +14,10 @@ struct rd_agent_options {
   const char *sums;            // of the programs beside it (program_sums.h); NULL: not given
   int user_stdin, user_stdout; // -1: not given
   struct rd_stage_limits limits;
-  char **command; // of a leash
+  char **command; // of RD_OPTIONS_DIE_WITH_PARENT
 };
 
-// Everything points into `argv`. RD_CODE_USAGE when it makes no sense.
+// Everything points into `argv`. False (RD_CODE_USAGE) when an option is unknown, missing or invalid.
 bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define IDLE_BYTES (64u << 10)
-// More than every stage's unacknowledged stderr: who lets that wait reads nothing at all.
+// More than the unacknowledged stderr of all stages: an rdpipe that lets so much wait has stopped reading.
 #define QUEUE_MAX_BYTES (96u << 20)
 
 struct rd_control_line {
@@ -21,8 +21,8 @@ struct rd_control_line {
   struct rd_line_reader *reader;
   struct rd_line_writer *writer;
   struct rd_watch *readable, *writable;
-  bool lost; // and the handler knows
-  bool gone; // nothing can be told any more
+  bool lost; // and the handler was called
+  bool gone; // nothing can be written any more
 };
 
 static void on_readable(void *context, short ready);
@@ -41,7 +41,7 @@ struct rd_control_line *rd_control_line_create(struct rd_loop *loop, int in_fd, 
   control->reader = rd_line_reader_create(in_fd, RD_REQUEST_LINE_MAX_BYTES);
   control->writer = rd_line_writer_create(out_fd);
   control->readable = rd_loop_watch(loop, in_fd, RD_WATCH_NOTHING, on_readable, control);
-  // Errors are watched for always: whoever reads may go while nothing is said.
+  // Errors are always watched for: the reader may go while nothing is queued.
   control->writable = rd_loop_watch(loop, out_fd, 0, on_writable, control);
   return control;
 }
@@ -80,7 +80,7 @@ void rd_control_line_emit_if_idle(struct rd_control_line *control, json_t *event
 
 void rd_control_line_emit_alive(struct rd_control_line *control) {
   static const char line[] = "{\"event\":\"alive\"}";
-  // With so much waiting that it cannot have been taken, the last one still waits too.
+  // Where so much waits that it could not be sent, the last one still waits too.
   if (control->gone || rd_line_writer_first_is(control->writer, line)) return;
   rd_line_writer_add_first(control->writer, line, sizeof line - 1);
   watch_writing(control);
@@ -134,7 +134,7 @@ static void on_writable(void *context, short ready) {
   if (!rd_line_writer_queued_bytes(control->writer)) rd_watch_change(control->writable, 0);
 }
 
-// Who sent nonsense may still be told so; who has gone may not.
+// After an invalid request events can still be sent; after the end of the connection they cannot.
 static void lose(struct rd_control_line *control, enum rd_code code, const char *words) {
   rd_watch_change(control->readable, RD_WATCH_NOTHING);
   if (code == RD_CODE_ABORTED) control->gone = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's line to rdpipe: requests come in, events go out, and neither ever makes the loop wait.
+// The agent's channel to rdpipe: requests in, events out, without waiting for either.
 #ifndef RD_STAGE_CONTROL_LINE_H
 #define RD_STAGE_CONTROL_LINE_H
 
@@ -9,15 +9,16 @@
 #include <jansson.h>
 
 struct rd_control_line_handler {
-  // Something was heard. The request is cleared after the call.
+  // A request arrived. It is cleared after the call.
   void (*request)(void *context, struct rd_request *request);
-  // rdpipe is gone (RD_CODE_ABORTED), or sent nonsense (RD_CODE_USAGE). Called once; nothing more is read.
+  // The connection to rdpipe ended (RD_CODE_ABORTED), or it sent an invalid request (RD_CODE_USAGE). Called once;
+  // nothing more is read.
   void (*lost)(void *context, const struct rd_error *why);
   void *context;
 };
 
 struct rd_control_line;
-// Borrows both descriptors, which stay as they are.
+// Borrows both descriptors, and leaves their flags as they are.
 struct rd_control_line *rd_control_line_create(struct rd_loop *loop, int in_fd, int out_fd,
                                                const struct rd_control_line_handler *handler);
 void rd_control_line_destroy(struct rd_control_line *control); // NULL-safe
@@ -28,11 +29,11 @@ void rd_control_line_listen(struct rd_control_line *control);
 void rd_control_line_emit_line(struct rd_control_line *control, const char *line);
 // Queues an event and gives up the reference.
 void rd_control_line_emit(struct rd_control_line *control, json_t *event);
-// The same, but drops it when rdpipe is slow to read: a later one says more.
+// The same, but drops the event when rdpipe is slow to read: a later one replaces it.
 void rd_control_line_emit_if_idle(struct rd_control_line *control, json_t *event);
-// Queues `alive` before everything else, unless one waits already.
+// Queues `alive` before everything else, unless one is queued already.
 void rd_control_line_emit_alive(struct rd_control_line *control);
-// Writes what is queued, for at most `limit_ms`.
+// Blocks: writes what is queued, for at most `limit_ms`.
 void rd_control_line_flush(struct rd_control_line *control, int64_t limit_ms);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent tells (docs/protocol.md, section 2.2), as JSON objects. Each is the caller's to give away.
+// The agent's events as JSON objects (docs/protocol.md, section 2.2).
+// The caller gets the reference to each.
 #ifndef RD_STAGE_EVENT_H
 #define RD_STAGE_EVENT_H
 
@@ -13,9 +14,9 @@
 json_t *rd_event_plain(const char *name); // {"event": name}
 json_t *rd_event_segment(const char *name, unsigned segment);
 json_t *rd_event_started(unsigned stage, pid_t pid);
-// A whole line, which the caller frees: to make it of JSON values took ten times as long, and stages may say much.
+// A whole line, which the caller frees: making it of JSON values took ten times as long, and stages may write much.
 char *rd_event_stderr_line(unsigned stage, const unsigned char *bytes, size_t count);
-// `stage` 0: none.
+// `stage` 0: the failure lies with no stage.
 json_t *rd_event_failed(unsigned stage, enum rd_code code, const char *message);
 json_t *rd_event_left_behind(pid_t pid, const char *command);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// It fits into one line for the program, with what is added.
+// With its `op` it must fit into one line for the program.
 #define OPEN_MAX_BYTES (RD_JSON_LINE_MOST_BYTES / 2)
 #define TIME_MAX_MS (30LL * 24 * 3600 * 1000)
 
@@ -76,7 +76,7 @@ const struct rd_stage_spec *rd_prepare_stage_of(const struct rd_prepare_spec *pr
   return NULL;
 }
 
-// One of its texts is the hop's key.
+// Wipes every text in it: one is the hop's key.
 static void destroy_open(json_t *open) {
   const char *name;
   json_t *value;
@@ -228,7 +228,7 @@ static bool decode_party(const char *text, enum rd_link_party *party, struct rd_
   return true;
 }
 
-// NULL when it is not hexadecimal or holds a NUL, which no argument can.
+// NULL when it is not hexadecimal, or has a NUL, which an argument cannot have.
 static char *text_from_hex(const char *digits) {
   size_t count = strlen(digits), bytes;
   char *text = rd_memory_new(count / 2 + 1, 1);
@@ -238,7 +238,7 @@ static char *text_from_hex(const char *digits) {
   return NULL;
 }
 
-// Every stage finds its links.
+// Every stage has its links.
 static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error *error) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
     const struct rd_stage_spec *stage = &prepare->stages[i];
@@ -250,7 +250,7 @@ static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error 
   return true;
 }
 
-// Every link finds its stages, one at each end.
+// Every link has its stages, one at each end.
 static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error) {
   for (size_t i = 0; i < prepare->link_count; i++)
     if (!fits(prepare, &prepare->links[i], RD_SIDE_SEND) || !fits(prepare, &prepare->links[i], RD_SIDE_RECV))

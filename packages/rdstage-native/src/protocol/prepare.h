@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request that describes a segment: its stages and the links that touch this host.
+// The `prepare` request: a segment's stages and links on this host.
 #ifndef RD_STAGE_PREPARE_H
 #define RD_STAGE_PREPARE_H
 
@@ -27,7 +27,7 @@ struct rd_stage_spec {
 
 enum rd_link_kind { RD_LINK_NULL, RD_LINK_STDIN, RD_LINK_STDOUT, RD_LINK_PIPE, RD_LINK_HOP, RD_LINK_LOCAL };
 
-// What stands at an end of a hop or a local link.
+// The source or sink of a hop or a local link.
 enum rd_link_party { RD_PARTY_STAGE, RD_PARTY_USER, RD_PARTY_NULL };
 
 struct rd_link_spec {
@@ -53,7 +53,7 @@ struct rd_prepare_spec {
 struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error);
 void rd_prepare_destroy(struct rd_prepare_spec *prepare); // wipes the keys; NULL-safe
 
-// The link that stage takes as its input (`side` RD_SIDE_RECV) or output (RD_SIDE_SEND), or NULL.
+// The link that is the stage's input (`side` RD_SIDE_RECV) or output (RD_SIDE_SEND), or NULL.
 const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
                                               enum rd_hop_side side);
 // The stage that reads from (`side` RD_SIDE_RECV) or writes to (RD_SIDE_SEND) that link, or NULL.

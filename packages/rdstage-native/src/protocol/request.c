@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Fills what the operation needs beside its name; NULL: nothing.
+// Decodes the fields of an operation.
 typedef bool decode_function(json_t *object, struct rd_request *request, struct rd_error *error);
 
 static bool decode_object(json_t *object, struct rd_request *request, struct rd_error *error);
@@ -87,7 +87,7 @@ static bool decode_dial(json_t *object, struct rd_request *request, struct rd_er
   return decode_end(object, request, error);
 }
 
-// Which end it is for; the rest is that end's.
+// Decodes which end it is for; that end's program decodes the rest.
 static bool decode_end(json_t *object, struct rd_request *request, struct rd_error *error) {
   json_int_t link;
   const char *end;

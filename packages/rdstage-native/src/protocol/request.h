@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rdpipe asks of the agent (docs/protocol.md, section 2.1): the one place where its lines are decoded.
+// The only decoder of rdpipe's requests to the agent (docs/protocol.md, section 2.1).
 #ifndef RD_STAGE_REQUEST_H
 #define RD_STAGE_REQUEST_H
 
@@ -23,18 +23,18 @@ enum rd_request_op {
 
 struct rd_request {
   enum rd_request_op op;
-  struct rd_prepare_spec *prepare; // RD_REQUEST_PREPARE; whoever wants to keep it sets it to NULL here
+  struct rd_prepare_spec *prepare; // RD_REQUEST_PREPARE; the handler takes it over by setting this to NULL
   unsigned segment;                // RD_REQUEST_GO
   unsigned stage;                  // RD_REQUEST_STDERR_ACK
   uint64_t bytes;                  // RD_REQUEST_STDERR_ACK
   int64_t link;                    // RD_REQUEST_LISTEN, RD_REQUEST_DIAL, RD_REQUEST_SHOW
   enum rd_hop_side side;           // of the same
-  json_t *order;                   // of the same: passed on as it came
+  json_t *order;                   // of the same: passed on unchanged
   char reason[256];                // RD_REQUEST_ABORT
 };
 
-// Decodes one line. False (RD_CODE_USAGE) when it is no request, or one whose parts do not fit together; nothing is
-// left to destroy then.
+// Decodes one line. False (RD_CODE_USAGE) when it is no request, or its parts do not fit together; *request is cleared
+// then.
 bool rd_request_decode(const char *line, size_t bytes, struct rd_request *request, struct rd_error *error);
 void rd_request_clear(struct rd_request *request);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of a supervisor share.
+// The state that the parts of a supervisor share.
 #ifndef RD_STAGE_AGENT_H
 #define RD_STAGE_AGENT_H
 
@@ -13,7 +13,7 @@ struct rd_agent {
   struct rd_loop *loop;
   struct rd_control_line *control;
   int guard_fd;
-  uint32_t last_hold; // numbers given to pipe ends that the guardian holds too
+  uint32_t last_hold; // the last number that was given to a write end that the guardian holds too
   int null_fd;
   int user_stdin, user_stdout;   // -1: not on this host
   struct rd_stage_limits limits; // of commands

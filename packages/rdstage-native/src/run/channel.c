@@ -79,7 +79,7 @@ bool rd_channel_is_read(const struct rd_channel *channel) {
 }
 
 void rd_channel_release(struct rd_channel *channel) {
-  struct rd_error ignored; // a guardian that is gone holds nothing, and the loop notices
+  struct rd_error ignored; // a guardian that is gone holds nothing, and the loop sees that it is gone
   rd_watch_end(&channel->watch);
   rd_cleanup_fd(&channel->write_fd);
   if (channel->hold) rd_guardian_release(channel->agent->guard_fd, channel->hold, &ignored);

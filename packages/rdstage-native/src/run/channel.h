@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipe between two processes of a segment, seen by the one that answers for both: it keeps a copy of the writing end,
-// so that the reader sees no end of file before it may, and knows by it when nobody reads any more.
+// A pipe between two processes of a segment, of which the supervisor keeps a copy of the write end.
+// The reader sees no end of file before the supervisor allows it, and the supervisor sees when the last reader is gone.
 #ifndef RD_STAGE_CHANNEL_H
 #define RD_STAGE_CHANNEL_H
 
@@ -10,22 +10,21 @@
 typedef void rd_channel_function(void *context);
 
 struct rd_channel;
-// `guarded`: the guardian holds the writing end as well. NULL (RD_CODE_INTERNAL) on failure.
+// `guarded`: the guardian holds the write end as well. NULL (RD_CODE_INTERNAL) on failure.
 struct rd_channel *rd_channel_create(struct rd_agent *agent, bool guarded, struct rd_error *error);
-// Closes what is still open here. Where somebody still reads, the guardian goes on holding the writing end.
+// Closes the ends that are still open here. While there is a reader, the guardian keeps the write end.
 void rd_channel_destroy(struct rd_channel *channel); // NULL-safe
-// Without a guardian: hands a guarded writing end that is still held over to `holds`.
+// For when the guardian is gone: moves a guarded write end that is still open to `held`.
 void rd_channel_hand_over(struct rd_channel *channel, struct rd_held_write_ends *held);
 
 int rd_channel_read_end(const struct rd_channel *channel);  // borrowed; -1 after rd_channel_reader_started()
 int rd_channel_write_end(const struct rd_channel *channel); // borrowed; -1 after rd_channel_release()
-// The reader has its own copy of the reading end now: ours is closed. `reader_gone` is called once when no reader is
-// left.
+// The reader has its own copy of the read end now: closes ours. `reader_gone` is called once when no reader is left.
 void rd_channel_reader_started(struct rd_channel *channel, rd_channel_function *reader_gone, void *context);
-// Nobody will be given the reading end any more.
+// Closes our read end: no further process gets it.
 void rd_channel_close_read_end(struct rd_channel *channel);
 bool rd_channel_is_read(const struct rd_channel *channel);
-// Gives up the copies of the writing end, here and at the guardian: end of file may be seen.
+// Closes the copies of the write end, here and at the guardian: the reader may see the end of file.
 void rd_channel_release(struct rd_channel *channel);
 
 #endif

@@ -28,11 +28,11 @@ int rd_guardian_run(pid_t supervisor, int guard_fd) {
   return status;
 }
 
-// Until the supervisor is gone, or hangs. True when it had finished.
+// Returns when the supervisor is gone, or hangs. True when it had finished.
 static bool listen_to_supervisor(int guard_fd, struct rd_held_write_ends *held) {
   struct rd_guardian_message message;
   bool finished = false;
-  int within_ms = -1; // for as long as it likes
+  int within_ms = -1; // no limit
   for (int fd; speaks_within(guard_fd, within_ms) && rd_guardian_receive(guard_fd, &message, &fd);) {
     if (message.type == RD_GUARDIAN_HOLD && fd >= 0) rd_held_write_ends_add(held, message.number, rd_take_fd(&fd));
     if (message.type == RD_GUARDIAN_RELEASE) rd_held_write_ends_drop(held, message.number);
@@ -43,7 +43,7 @@ static bool listen_to_supervisor(int guard_fd, struct rd_held_write_ends *held) 
   return finished;
 }
 
-// Its end is a word too.
+// True when a message or the end of the socket is there.
 static bool speaks_within(int guard_fd, int within_ms) {
   struct pollfd polled = {.fd = guard_fd, .events = POLLIN};
   int ready;

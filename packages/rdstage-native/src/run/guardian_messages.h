@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the supervisor tells its guardian: which pipe ends to hold, so that no consumer sees an end of file when the
-// supervisor dies, that it is alive, and that all went as it should.
+// The messages to the guardian: which write ends to hold, that the supervisor lives, that it has finished.
+// The guardian holds write ends so that no consumer sees an end of file when the supervisor dies.
 #ifndef RD_STAGE_GUARDIAN_MESSAGES_H
 #define RD_STAGE_GUARDIAN_MESSAGES_H
 
@@ -17,14 +17,14 @@ enum rd_guardian_message_type {
 
 struct rd_guardian_message {
   uint32_t type;
-  uint32_t number; // of a hold: the supervisor chose it; of RD_GUARDIAN_ALIVE: milliseconds
+  uint32_t number; // of a write end, chosen by the supervisor; of RD_GUARDIAN_ALIVE: milliseconds
 };
 
 // The supervisor's end of the socket. False when the guardian is gone.
 bool rd_guardian_hold(int guard_fd, uint32_t hold, int fd, struct rd_error *error);
 bool rd_guardian_release(int guard_fd, uint32_t hold, struct rd_error *error);
 bool rd_guardian_finished(int guard_fd, struct rd_error *error);
-// The next word comes within so many milliseconds, or the supervisor hangs.
+// The next message comes within so many milliseconds, or the supervisor hangs.
 bool rd_guardian_alive(int guard_fd, uint32_t within_ms, struct rd_error *error);
 
 // The guardian's end: waits for a message, with *fd (the caller's, or -1). False when the supervisor is gone or has

@@ -47,7 +47,7 @@ static void forget(struct rd_held_write_ends *held, size_t index) {
   held->items[index] = held->items[--held->count];
 }
 
-// A reader that is none of ours, as a daemon is to which a command passed its input, would otherwise wait for ever.
+// A reader that is no process of the run, such as a daemon that was handed the pipe, would otherwise wait for ever.
 static bool run_goes_on(void) {
   struct rd_process_list list;
   struct rd_error ignored;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing ends of consumers' inputs that are held open, so that nobody sees an end of file.
+// Write ends of consumers' inputs that are held open, so that none sees an end of file.
 #ifndef RD_STAGE_HELD_WRITE_ENDS_H
 #define RD_STAGE_HELD_WRITE_ENDS_H
 
@@ -16,10 +16,10 @@ struct rd_held_write_ends {
 
 void rd_held_write_ends_add(struct rd_held_write_ends *held, uint32_t number, int fd); // takes `fd`
 void rd_held_write_ends_drop(struct rd_held_write_ends *held, uint32_t number);
-// Closes everything; zeros are a valid beginning.
+// Closes everything. A struct of zeros is valid and empty.
 void rd_held_write_ends_clear(struct rd_held_write_ends *held);
-// Where a process of the run that could not be ended still reads, another process stays behind and holds on until
-// nobody does: this one must end, or its session would not. Closes everything here.
+// Where a process of the run that could not be ended still reads, a fork stays behind and holds the ends until there is
+// no reader: this process must exit, or its session would not end. Closes everything here.
 void rd_held_write_ends_leave_behind(struct rd_held_write_ends *held);
 
 #endif

@@ -86,7 +86,7 @@ void rd_hop_commit(struct rd_hop *hop, int status) {
 
 void rd_hop_abort(struct rd_hop *hop, const char *reason) {
   if (hop->aborted) return;
-  // What is dying already does so by itself; its peer may have told of it before its exit does.
+  // A program that is dying already fails by itself; its peer may report that before its exit is seen here.
   hop->aborted = hop->program == NULL || !rd_hop_program_has_left(hop->program);
   rd_path_expansion_destroy(hop->expansion);
   hop->expansion = NULL;
@@ -134,7 +134,7 @@ static enum rd_code file_code(const struct rd_hop *hop) {
   return hop->side == RD_SIDE_SEND ? RD_CODE_SOURCE_UNREADABLE : RD_CODE_SINK_UNWRITABLE;
 }
 
-// Somebody looks at what it writes, and may see rows of rdpipe in the same place.
+// Its output is on a terminal, where rdpipe may show its progress.
 static bool shows_output(const struct rd_hop *hop) {
   return hop->side == RD_SIDE_RECV && hop->link->sink == RD_PARTY_USER && isatty(hop->data_fd);
 }
@@ -184,7 +184,7 @@ static void emit_early(struct rd_hop *hop) {
   hop->early = NULL;
 }
 
-// It never came to run.
+// Its program could not be started.
 static void fail(struct rd_hop *hop, const struct rd_error *error) {
   hop->over = true;
   rd_control_line_emit(hop->agent->control,
@@ -218,7 +218,7 @@ static void pass_on(struct rd_hop *hop, json_t *event, bool droppable) {
     rd_control_line_emit(hop->agent->control, json_incref(event));
 }
 
-// An end that has its connection in hand is ready when it is joined to the other one.
+// An end that adopts a socket is ready only when it is connected to the other end.
 static void on_ready(struct rd_hop *hop) {
   if (hop->adopt_fd < 0)
     become_ready(hop);
@@ -232,7 +232,7 @@ static void become_ready(struct rd_hop *hop) {
   hop->handler.changed(hop->handler.context);
 }
 
-// Nobody could join it in another way.
+// There is no other way to connect the ends of a local link.
 static void on_not_joined(struct rd_hop *hop, json_t *event) {
   const char *message = json_string_value(json_object_get(event, "message"));
   if (!hop->aborted)
@@ -248,7 +248,7 @@ static void on_finished(struct rd_hop *hop, json_t *event) {
   if (json_unpack(event, "{s:s,s:i,s:s,s:s,s:I,s:I,s:I,s:I,s:I}", "result", &result, "status", &status, "code", &code,
                   "message", &message, "bytes", &bytes, "wire_bytes", &wire_bytes, "user_ms", &user_ms, "system_ms",
                   &system_ms, "max_rss_kib", &max_rss_kib))
-    return; // our own program is broken: its exit without a last word tells
+    return; // our own program is broken: its exit without a result is reported
   struct rd_link_end_event ended = {.result = result,
                                     .code = code,
                                     .message = message,
@@ -268,8 +268,8 @@ static void finish(struct rd_hop *hop, const struct rd_link_end_event *ended) {
   hop->handler.finished(hop->handler.context, well);
 }
 
-// Without a last word. When we had told it to end that is no failure of its own, but a signal that we did not send is:
-// the peer may tell of it, and rdpipe tell us to abort, before its exit is seen here.
+// It exited without reporting a result. After our abort that is no failure of its own, but death by a signal that we
+// did not send is: the peer may report the loss, and rdpipe may send abort, before the exit is seen here.
 static void die(struct rd_hop *hop, int status, const struct rd_usage *usage) {
   const char *name = rd_hop_program_name(hop->side);
   struct rd_error error;

@@ -19,9 +19,9 @@
 #define AGENT_FD 3
 
 struct rd_hop_program {
-  pid_t pid; // -1: it was waited for, and its number may be another's
+  pid_t pid; // -1: it was waited for, and another process may have its pid
   struct rd_json_lines *lines;
-  struct rd_watch *watch; // NULL: it says nothing any more
+  struct rd_watch *watch; // NULL: nothing more is read from it
   rd_hop_program_function *function;
   void *context;
 };
@@ -126,7 +126,7 @@ static void hand_over(struct rd_hop_program *program, json_t *event) {
   json_decref(event);
 }
 
-// What that means is told by its exit. One of our own programs that speaks nonsense is broken: it exits now.
+// Its exit reports the failure. A program of ours that sends an invalid message is broken: it is killed.
 static void close_ear(struct rd_hop_program *program, bool broken) {
   if (broken && program->pid > 0) kill(program->pid, SIGKILL);
   rd_watch_end(&program->watch);

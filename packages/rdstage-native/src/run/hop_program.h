@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-// Every object that the program says; borrowed.
+// Called with every object that the program sends; borrowed.
 typedef void rd_hop_program_function(void *context, json_t *event);
 
 struct rd_hop_program_setup {
@@ -24,18 +24,18 @@ struct rd_hop_program;
 // NULL (RD_CODE_INTERNAL) when it cannot be started.
 struct rd_hop_program *rd_hop_program_start(struct rd_agent *agent, const struct rd_hop_program_setup *setup,
                                             struct rd_error *error);
-// Closes the socket. A program that still runs then ends by itself. NULL-safe.
+// Closes the socket; a program that is still running ends then. NULL-safe.
 void rd_hop_program_destroy(struct rd_hop_program *program);
 
 pid_t rd_hop_program_pid(const struct rd_hop_program *program);
 const char *rd_hop_program_name(enum rd_hop_side side);
 // Queues one object and gives up the reference.
 void rd_hop_program_send(struct rd_hop_program *program, json_t *message);
-// Has it closed its socket, as it does first of all when it dies?
+// True when the program has closed its socket, which happens first when it dies.
 bool rd_hop_program_has_left(const struct rd_hop_program *program);
-// It was waited for: it is never signalled again. Hands over what it still said.
+// The program was waited for: it is not signalled again. Handles its last messages.
 void rd_hop_program_ended(struct rd_hop_program *program);
-// Takes everything that it has said so far.
+// Handles every message that has arrived.
 void rd_hop_program_drain(struct rd_hop_program *program);
 
 #endif

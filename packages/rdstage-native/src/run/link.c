@@ -110,7 +110,7 @@ void rd_link_go(struct rd_link *link) {
   if (link->consumer != NULL && link->consumer->state == RD_STAGE_RUNNING && link->recv != NULL)
     rd_hop_consumer(link->recv, link->consumer->pid);
   if (link->drain != NULL) rd_channel_reader_started(link->drain, on_reader_gone, link);
-  // Not before: a reader that went away while others started already must find the producer's output still there.
+  // Not before: when a reader exits while other commands start, the producer's output must still be open.
   if (link->feed != NULL && link->feed != link->drain) rd_channel_reader_started(link->feed, on_reader_gone, link);
   if (link->send != NULL && link->producer == NULL)
     rd_hop_commit(link->send, 0); // a file or the user has no exit status
@@ -144,7 +144,7 @@ static bool is_read(void *context) {
   return poll(&polled, 1, 0) == 0;
 }
 
-// Otherwise than well: the consumer dies while its input is open.
+// After a failure the consumer is killed while its input is open.
 static void on_producer_ended(void *context, bool well, int status) {
   struct rd_link *link = context;
   rd_watch_end(&link->user_watch);
@@ -201,7 +201,7 @@ static bool open_local(struct rd_link *link, struct rd_error *error) {
   return open_send(link, error) && open_recv(link, error);
 }
 
-// Once both programs run, only they may have it: each must see the other's death.
+// Once both programs run, only they may have it: each must see when the other dies.
 static void close_pair(struct rd_link *link) {
   rd_cleanup_fd(&link->pair[0]);
   rd_cleanup_fd(&link->pair[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What joins two neighbours, as far as it is on this host: pipes, ends of hops, and who may see an end of file when.
+// This host's part of a link between two stages: its pipes, its ends of hops, its ends of file.
 #ifndef RD_STAGE_LINK_H
 #define RD_STAGE_LINK_H
 
@@ -23,19 +23,19 @@ const struct rd_link_spec *rd_link_spec(const struct rd_link *link);
 void rd_link_set_producer(struct rd_link *link, struct rd_stage *producer);
 void rd_link_set_consumer(struct rd_link *link, struct rd_stage *consumer);
 
-// Makes the pipes and begins to make the ends ready. False when a pipe cannot be made.
+// Creates the pipes and begins to make the ends ready. False when a pipe cannot be created.
 bool rd_link_open(struct rd_link *link, struct rd_error *error);
 bool rd_link_is_ready(const struct rd_link *link);
-// The end of that kind, or NULL.
+// The end on that side, or NULL.
 struct rd_hop *rd_link_hop(const struct rd_link *link, enum rd_hop_side side);
 
-// What a command reads from and writes to; borrowed.
+// The descriptors that commands read from and write to; borrowed.
 int rd_link_input_fd(const struct rd_link *link);
 int rd_link_output_fd(const struct rd_link *link);
-// All commands run, as far as they could be started: what they hold is theirs alone now, and data may come to its end.
+// Every command that could be started runs and has its own descriptors: closes ours, and lets data come to its end.
 void rd_link_go(struct rd_link *link);
 
-// The run fails: tells both ends. Idempotent.
+// The run fails: aborts both ends. Idempotent.
 void rd_link_abort(struct rd_link *link, const char *reason);
 void rd_link_expect_exit(struct rd_link *link);
 // Every consumer is dead: ends may be closed.

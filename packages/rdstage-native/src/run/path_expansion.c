@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-// What one of the shell's outputs gave, as far as it fits.
+// One of the shell's outputs, as far as it fits.
 struct output {
   struct rd_path_expansion *expansion;
   int fd;
@@ -120,7 +120,7 @@ static void on_output(void *context, short ready) {
   take_output(context);
 }
 
-// What does not fit is read and dropped; a path that is too long is refused later.
+// Bytes that do not fit are read and dropped; a path that is too long is refused later.
 static void take_output(struct output *output) {
   char dropped[512];
   while (output->watch != NULL) {

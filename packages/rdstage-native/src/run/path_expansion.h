@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One word of a command line, expanded by the host's shell: `~`, `$VAR` and quotes mean what they mean in an
-// assignment.
+// The expansion of a file's name by the host's shell.
+// `~`, `$VAR` and quotes have the meaning that they have in an assignment.
 #ifndef RD_STAGE_PATH_EXPANSION_H
 #define RD_STAGE_PATH_EXPANSION_H
 
@@ -8,12 +8,12 @@
 
 #include <sys/types.h>
 
-// `path`: what the word stands for (borrowed); NULL: it could not be expanded, `why` says so.
+// `path`: the expanded name (borrowed); NULL: it could not be expanded, `why` has the reason.
 typedef void rd_path_function(void *context, const char *path, const struct rd_error *why);
 
 struct rd_path_expansion;
-// Starts a shell. `code` is what a failure is. NULL when there is no starting it; otherwise `function` is called once,
-// after `limit_ms` at the latest.
+// Starts a shell. `code` is the code of a failure. NULL when the shell cannot be started; otherwise `function` is
+// called once, after `limit_ms` at the latest.
 struct rd_path_expansion *rd_path_expand(struct rd_agent *agent, const char *text, enum rd_code code, int64_t limit_ms,
                                          rd_path_function *function, void *context, struct rd_error *error);
 void rd_path_expansion_destroy(struct rd_path_expansion *expansion); // NULL-safe; kills a shell that still runs

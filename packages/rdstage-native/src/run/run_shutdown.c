@@ -9,7 +9,7 @@
 
 #define LOOK_AGAIN_MS 20
 #define SENDERS_WITHIN_MS 1000
-#define SENDERS_DEAD_WITHIN_MS 2000 // also one that the system does not let die yet: it does nothing more, then
+#define SENDERS_DEAD_WITHIN_MS 2000 // also one that the kernel cannot end yet: it does nothing more
 #define COMMANDS_WITHIN_MS 6000     // of the whole
 #define RECEIVERS_WITHIN_MS 1000
 #define ALL_WITHIN_MS 8000
@@ -32,7 +32,7 @@ void rd_run_shutdown_begin(struct rd_run_shutdown *shutdown_state, struct rd_age
   shutdown_state->began_ms = rd_now_ms();
   shutdown_state->sweep.root = getpid();
   enter(shutdown_state, RD_SHUTDOWN_SENDERS);
-  struct rd_error ignored; // where /proc cannot be read, the programs' and the guardian's own ways remain
+  struct rd_error ignored; // where /proc cannot be read, the programs and the guardian still end what they can
   if (segment != NULL) rd_segment_abort(segment, reason);
   exclude_programs(shutdown_state);
   rd_tree_freeze(&shutdown_state->sweep, &ignored);
@@ -89,7 +89,7 @@ static bool phase_lasts(const struct rd_run_shutdown *shutdown_state, int64_t wi
   return rd_now_ms() - shutdown_state->phase_began_ms < within_ms;
 }
 
-// An rdsend that was told that its producer ended well must hear ABORT before its input ends.
+// An rdsend whose producer's end was committed must get the abort before its input ends.
 static bool senders_are_over(const struct rd_run_shutdown *shutdown_state) {
   if (shutdown_state->segment == NULL || rd_segment_ends_are_over(shutdown_state->segment, RD_SIDE_SEND)) return true;
   if (phase_lasts(shutdown_state, SENDERS_WITHIN_MS)) return false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a run that did not end by itself. In this order: everything stands still, rdsends say ABORT, commands die
-// while their inputs are open, rdrecvs close, and whatever is left dies too.
+// The shutdown of a run that has not ended by itself, in phases.
+// Everything is stopped, rdsends send ABORT, commands are killed while their inputs are open, rdrecvs close, and what
+// is
+// left is killed too.
 #ifndef RD_STAGE_RUN_SHUTDOWN_H
 #define RD_STAGE_RUN_SHUTDOWN_H
 
@@ -27,11 +29,11 @@ struct rd_run_shutdown {
   void *context;
 };
 
-// Zeros at first. `segment` is borrowed until `done`, which is called once, after 8 s at the latest; what is still
-// there then was told as left behind. A second call does nothing.
+// `shutdown_state` is zero at first. `segment` is borrowed until `done`, which is called once, after 8 s at the latest;
+// processes that are still alive then were reported by `left_behind`. A second call does nothing.
 void rd_run_shutdown_begin(struct rd_run_shutdown *shutdown_state, struct rd_agent *agent, struct rd_segment *segment,
                            const char *reason, void (*done)(void *context), void *context);
-// Something has ended: there may be less to wait for.
+// A process has ended: the current phase may be over.
 void rd_run_shutdown_look(struct rd_run_shutdown *shutdown_state);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-// After everything else has ended: what still holds a standard error then is left alone.
+// After everything else has ended; a process that still holds a standard error then is left alone.
 #define STDERR_GRACE_MS 1000
 
 struct rd_segment {
@@ -64,7 +64,7 @@ bool rd_segment_connect(struct rd_segment *segment, const struct rd_request *req
   return hop != NULL;
 }
 
-// Consumers first: a producer finds its reader there.
+// Consumers first: a producer must have its reader.
 bool rd_segment_go(struct rd_segment *segment, unsigned number, struct rd_error *error) {
   if (segment->state != SEGMENT_PREPARED || number != segment->prepare->segment) {
     rd_error_set(error, RD_CODE_USAGE, "rdpipe sent go before the segment was ready");
@@ -177,7 +177,7 @@ static void make_links(struct rd_segment *segment) {
   }
 }
 
-// Never NULL: the request was checked for it.
+// Never NULL: rd_prepare_decode() has checked it.
 static struct rd_link *link_of(const struct rd_segment *segment, const struct rd_stage *stage, enum rd_hop_side side) {
   const struct rd_link_spec *spec = rd_prepare_link_of(segment->prepare, stage->spec, side);
   return segment->links[spec - segment->prepare->links];
@@ -232,7 +232,7 @@ static bool stderrs_are_over(const struct rd_segment *segment) {
   return true;
 }
 
-// A process that was left in the background may hold a standard error for ever. What it wrote so far goes on.
+// A process that was left in the background may hold a standard error for ever. Its output so far is passed on.
 static void on_stderr_grace(void *context) {
   struct rd_segment *segment = context;
   for (size_t i = 0; i < segment->stage_count; i++) {

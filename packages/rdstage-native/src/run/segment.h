@@ -10,22 +10,22 @@
 #include <sys/types.h>
 
 struct rd_segment;
-// Takes `prepare` and begins to make everything ready. What fails is told; the segment then waits to be destroyed.
+// Takes `prepare` and begins to make everything ready. A failure is emitted; the segment then waits to be destroyed.
 struct rd_segment *rd_segment_create(struct rd_agent *agent, struct rd_prepare_spec *prepare);
 void rd_segment_destroy(struct rd_segment *segment); // NULL-safe
 
-// False (RD_CODE_USAGE) when the request makes no sense now.
-// `request`: listen or dial.
+// False (RD_CODE_USAGE) when the request is not allowed in this state.
+// `request`: listen, dial or show.
 bool rd_segment_connect(struct rd_segment *segment, const struct rd_request *request, struct rd_error *error);
 bool rd_segment_go(struct rd_segment *segment, unsigned number, struct rd_error *error);
 bool rd_segment_has_ended(const struct rd_segment *segment);
 void rd_segment_acknowledge_stderr(struct rd_segment *segment, unsigned stage, uint64_t bytes);
 
-// Takes what the programs have said: before any child's end is looked at.
+// Handles the programs' messages: call it before any child is reaped.
 void rd_segment_drain(struct rd_segment *segment);
 void rd_segment_child_ended(struct rd_segment *segment, pid_t pid, int status, const struct rd_usage *usage);
 
-// For the ending of a run (see ending.h).
+// For the shutdown of a run (see run_shutdown.h).
 void rd_segment_abort(struct rd_segment *segment, const char *reason);
 // Its programs may be killed from now on.
 void rd_segment_expect_exit(struct rd_segment *segment);
@@ -33,7 +33,7 @@ bool rd_segment_ends_are_over(const struct rd_segment *segment, enum rd_hop_side
 void rd_segment_release(struct rd_segment *segment);
 void rd_segment_close_stderr(struct rd_segment *segment);
 void rd_segment_hand_over(struct rd_segment *segment, struct rd_held_write_ends *held); // see rd_channel_hand_over()
-// Pids of its programs of that end, at most `most`.
+// Pids of its programs on that side, at most `most`.
 size_t rd_segment_programs(const struct rd_segment *segment, enum rd_hop_side side, pid_t *pids, size_t most);
 
 #endif

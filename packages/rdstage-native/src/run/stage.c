@@ -76,9 +76,9 @@ void rd_stage_reaped(struct rd_stage *stage, int status, const struct rd_usage *
                                  .stopped = stage->stopped,
                                  .consumer_closed = stage->consumer_closed,
                                  .usage = *usage};
-  rd_stderr_relay_take(stage->relay); // its last words come before its end
+  rd_stderr_relay_take(stage->relay); // its output comes before its end
   rd_control_line_emit(stage->agent->control, rd_event_exited(&exited));
-  // Where nobody reads any more it makes no difference how it ended.
+  // Without a reader it makes no difference how it ended.
   if (!stage->consumer_closed) emit_output(stage, ended_well(stage, status), shell_status(status));
   stage->handler.changed(stage->handler.context);
 }
@@ -100,7 +100,7 @@ void rd_stage_stop(struct rd_stage *stage) {
 
 void rd_stage_end_rest(const struct rd_stage *stage) {
   struct rd_process_list list;
-  struct rd_error ignored; // where /proc cannot be read, nobody knows of them
+  struct rd_error ignored; // where /proc cannot be read, they cannot be found
   if (stage->nudges == 0 || !rd_process_list_below(getpid(), &list, &ignored)) return;
   for (size_t i = 0; i < list.count; i++) {
     pid_t pid = list.items[i].pid;
@@ -135,7 +135,7 @@ static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_er
   return rd_spawn(&spawning, error);
 }
 
-// A shell would take a command that begins like an option for one.
+// A shell would parse a command that begins with - or + as an option.
 static char *script_of(const char *command) {
   size_t bytes = strlen(command) + 2;
   char *script = rd_memory_new(bytes, 1);
@@ -177,7 +177,7 @@ static void schedule_nudge(struct rd_stage *stage) {
     rd_loop_timer(stage->agent->loop, &stage->nudge, nudges[stage->nudges].after_ms, on_nudge, stage);
 }
 
-// Time during which everything stands still does not count.
+// Time during which the run is suspended does not count.
 static void on_nudge(void *context) {
   struct rd_stage *stage = context;
   if (!stage->agent->suspended) {
@@ -190,17 +190,17 @@ static void on_nudge(void *context) {
   schedule_nudge(stage);
 }
 
-// Again and again: what it started may start more, and may have to be asked first.
+// Repeats itself: its processes may start more, and foreign ones get TERM first.
 static void kill_all(void *context) {
   struct rd_stage *stage = context;
   if (stage->state != RD_STAGE_RUNNING) return;
-  struct rd_error ignored; // without /proc there is still the group
+  struct rd_error ignored; // without /proc the group is still signalled
   ssize_t left = rd_tree_sweep(&stage->sweep, &ignored);
   if (left < 0) signal_group(stage, SIGKILL);
   if (left != 0) rd_loop_timer(stage->agent->loop, &stage->kill_again, KILL_AGAIN_MS, kill_all, stage);
 }
 
-// While it is running here, its leader may be dead but was not waited for: until then no other group has its number.
+// In this state the leader may be dead, but was not waited for: until then no other group has its number.
 static void signal_group(const struct rd_stage *stage, int number) {
   if (stage->state == RD_STAGE_RUNNING) kill(-stage->pid, number);
 }

@@ -8,17 +8,17 @@
 #include "run/agent.h"
 #include "run/stderr_relay.h"
 
-// Where its output goes.
+// The link that its output goes to.
 struct rd_stage_output {
   bool (*is_read)(void *context);
-  // It has ended. Well: end of file may be seen behind it.
+  // The stage has ended. `well`: its reader may see the end of file.
   void (*ended)(void *context, bool well, int status);
   void *context;
 };
 
-// What the segment wants to know.
+// Callbacks to its segment.
 struct rd_stage_handler {
-  void (*changed)(void *context); // the process has ended, or its standard error
+  void (*changed)(void *context); // the process or its standard error has ended
   void *context;
 };
 
@@ -42,18 +42,18 @@ struct rd_stage *rd_stage_create(struct rd_agent *agent, const struct rd_stage_s
                                  const struct rd_stage_handler *handler);
 void rd_stage_destroy(struct rd_stage *stage); // NULL-safe
 
-// Starts the command on these descriptors (borrowed) and tells so, or why not; then it has ended.
+// Starts the command on these descriptors (borrowed) and emits `started`; or `failed`, and it has ended.
 bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd);
-// Its process was reaped: tells so and tells its output.
+// Its process was reaped: emits `exited` and informs its output.
 void rd_stage_reaped(struct rd_stage *stage, int status, const struct rd_usage *usage);
-// Its reader has gone: nothing it could still write will be read. It is ended, gently at first.
+// Its reader has gone: begins to end it, with SIGPIPE and SIGTERM before SIGKILL.
 void rd_stage_consumer_gone(struct rd_stage *stage);
-// Kills it and everything it started; whoever calls holds its input open.
+// Kills it and everything it started; the caller holds its input open.
 void rd_stage_stop(struct rd_stage *stage);
-// Once its process has ended: what else is left in the group of one that had to be ended, because its reader had gone,
-// is killed, and told where it may not be.
+// For a stage that was ended because its reader had gone, after its process was reaped: kills the rest of its group.
+// Processes that may not be killed are reported by `left_behind`.
 void rd_stage_end_rest(const struct rd_stage *stage);
-// What ends it from now on is our doing, unless it had ended before.
+// Marks its end as caused by us, unless it had ended before.
 void rd_stage_mark_stopped(struct rd_stage *stage);
 
 #endif

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #define CHUNK_BYTES (32u << 10)
-// Between two messages of a stage, so that one that writes line by line does not make a message of each: each takes
-// rdpipe as long as a hundred lines. No person sees it.
+// The pause between two messages of a stage, so that a stage that writes line by line does not cause a message a line:
+// each costs rdpipe as much as a hundred lines. It is too short to be noticed.
 #define PAUSE_MS 4
 
 struct rd_stderr_relay {
@@ -21,7 +21,7 @@ struct rd_stderr_relay {
   unsigned stage;
   int fd;
   struct rd_watch *watch; // NULL: ended
-  struct rd_timer pause;  // running: it is not read now
+  struct rd_timer pause;  // running: nothing is read
   uint64_t sent_bytes, acknowledged_bytes;
   void (*ended)(void *context);
   void *context;
@@ -42,7 +42,7 @@ struct rd_stderr_relay *rd_stderr_relay_create(struct rd_agent *agent, unsigned 
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot make a pipe");
     return NULL;
   }
-  // A stage can write on during a pause; where the system refuses the room, it waits.
+  // The stage can go on writing during a pause; where the kernel refuses the size, it waits.
   (void)fcntl(ends[0], F_SETPIPE_SZ, (int)RD_STDERR_UNACKNOWLEDGED_MAX_BYTES);
   struct rd_stderr_relay *relay = rd_memory_new(1, sizeof *relay);
   *relay = (struct rd_stderr_relay){.agent = agent, .stage = stage, .fd = ends[0], .ended = ended, .context = context};
@@ -61,7 +61,7 @@ void rd_stderr_relay_destroy(struct rd_stderr_relay *relay) {
 }
 
 void rd_stderr_relay_acknowledge(struct rd_stderr_relay *relay, uint64_t bytes) {
-  if (bytes > relay->sent_bytes) bytes = relay->sent_bytes; // more than was sent cannot have been taken
+  if (bytes > relay->sent_bytes) bytes = relay->sent_bytes; // rdpipe cannot have taken more than was sent
   if (bytes > relay->acknowledged_bytes) relay->acknowledged_bytes = bytes;
   listen(relay);
 }
@@ -109,7 +109,7 @@ static void on_pause_over(void *context) {
   listen(context);
 }
 
-// Unless something has to be acknowledged first, or it pauses.
+// Reads on, unless bytes have to be acknowledged first, or it pauses.
 static void listen(struct rd_stderr_relay *relay) {
   if (relay->watch != NULL && relay->pause.function == NULL && allowance(relay)) rd_watch_change(relay->watch, POLLIN);
 }

@@ -88,7 +88,7 @@ static bool set_up(struct supervisor *supervisor, const struct rd_agent_options 
   agent->limits = options->limits;
   agent->user_stdout = options->user_stdout;
   agent->loop = rd_loop_create();
-  // First: who started the guardian may close our input when it has ended, and the cause is to be told.
+  // First: our input may be closed when the guardian has ended, and the cause must be reported.
   supervisor->guardian_watch = rd_loop_watch(agent->loop, guard_fd, POLLIN, on_guardian_gone, supervisor);
   struct rd_control_line_handler handler = {.request = on_request, .lost = on_lost, .context = supervisor};
   agent->control = rd_control_line_create(agent->loop, STDIN_FILENO, STDOUT_FILENO, &handler);
@@ -111,7 +111,7 @@ static bool run(struct supervisor *supervisor, struct rd_error *error) {
   return true;
 }
 
-// What the programs said before is heard first: it tells why a stage ended.
+// The programs' messages are handled first: they explain why a stage ended.
 static void reap(struct supervisor *supervisor) {
   supervisor->children_changed = false;
   if (supervisor->segment != NULL) rd_segment_drain(supervisor->segment);
@@ -124,7 +124,7 @@ static void reap(struct supervisor *supervisor) {
   rd_run_shutdown_look(&supervisor->shutdown_state);
 }
 
-// Without a guardian it is for us to hold what must not see an end of file.
+// The guardian is gone: this process must hold the write ends.
 static void hold_on(struct supervisor *supervisor) {
   struct rd_held_write_ends held = {0};
   if (supervisor->segment != NULL) rd_segment_hand_over(supervisor->segment, &held);
@@ -239,7 +239,7 @@ static void suspend(struct supervisor *supervisor) {
   supervisor->agent.suspended = true;
   rd_lease_suspend(&supervisor->lease);
   struct rd_tree_sweep everything = {.root = getpid()};
-  struct rd_error ignored; // where /proc cannot be read they go on running
+  struct rd_error ignored; // where /proc cannot be read the processes go on running
   rd_tree_freeze(&everything, &ignored);
 }
 
@@ -259,7 +259,7 @@ static void on_lease_expired(void *context) {
   give_up(context, RD_CODE_PEER_STALLED, "rdpipe sent nothing for the lease");
 }
 
-// The socket is never written to by the guardian: it is readable when it is closed.
+// The guardian never writes to the socket: it is readable when it is closed.
 static void on_guardian_gone(void *context, short ready) {
   (void)ready;
   struct supervisor *supervisor = context;
@@ -282,7 +282,7 @@ static void on_signal(void *context, short ready) {
   }
 }
 
-// Something that rdpipe did not ask for ends the run here.
+// Ends the run for a reason that rdpipe did not ask for.
 static void give_up(struct supervisor *supervisor, enum rd_code code, const char *reason) {
   if (supervisor->over || supervisor->shutdown_state.phase != RD_SHUTDOWN_NOT) return;
   rd_control_line_emit(supervisor->agent.control, rd_event_failed(0, code, reason));
@@ -296,7 +296,7 @@ static void end(struct supervisor *supervisor, const char *reason) {
 
 static void on_ended(void *context) {
   struct supervisor *supervisor = context;
-  reap(supervisor); // the last ones may have died since: how each stage ended is told first
+  reap(supervisor); // the last processes may have died since: `exited` comes before `ended`
   rd_control_line_emit(supervisor->agent.control, rd_event_plain("ended"));
   supervisor->over = true;
 }

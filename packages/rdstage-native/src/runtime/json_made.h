@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON that is always there: as for all of the agent's memory, there is no going on without it (memory.h).
+// JSON values whose creation cannot fail: without memory the process aborts (memory.h).
 #ifndef RD_STAGE_JSON_MADE_H
 #define RD_STAGE_JSON_MADE_H
 
@@ -7,7 +7,7 @@
 
 // The value itself; never NULL.
 json_t *rd_json_made(json_t *value);
-// Text of unknown origin, made fit for JSON and for a terminal; null for NULL.
+// Text of unknown origin, made safe for JSON and for a terminal; null for NULL.
 json_t *rd_json_made_text(const char *text);
 // Gives up the reference to `value`.
 void rd_json_made_append(json_t *array, json_t *value);

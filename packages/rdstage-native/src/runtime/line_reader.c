@@ -29,7 +29,7 @@ struct rd_line_reader *rd_line_reader_create(int fd, size_t line_max_bytes) {
 
 void rd_line_reader_destroy(struct rd_line_reader *reader) {
   if (reader == NULL) return;
-  if (reader->held != NULL) explicit_bzero(reader->held, reader->capacity_bytes); // keys came this way
+  if (reader->held != NULL) explicit_bzero(reader->held, reader->capacity_bytes); // keys pass through it
   free(reader->held);
   free(reader);
 }
@@ -45,7 +45,7 @@ enum rd_lines_state rd_line_reader_take(struct rd_line_reader *reader, rd_line_f
   return hand_over(reader, searched, function, context, error);
 }
 
-// What held it before is wiped.
+// Wipes the old buffer.
 static void make_room(struct rd_line_reader *reader) {
   size_t capacity_bytes = reader->held_bytes + READ_BYTES;
   char *held = rd_memory_new(capacity_bytes, 1);

@@ -110,6 +110,6 @@ static void drop_first(struct rd_line_writer *writer) {
   if (writer->first == NULL) writer->last = NULL;
   writer->queued_bytes -= line->bytes > writer->written_bytes ? line->bytes - writer->written_bytes : 0;
   writer->written_bytes = 0;
-  explicit_bzero(line->text, line->bytes); // lines to programs hold keys
+  explicit_bzero(line->text, line->bytes); // lines may have keys
   free(line);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread's waiting: descriptors and timers, and what is called when they are due. Callbacks may add and end any
-// watch or timer, their own included.
+// The event loop: callbacks for descriptors and timers, on one thread.
+// Callbacks may add and end any watch or timer, their own included.
 #ifndef RD_STAGE_LOOP_H
 #define RD_STAGE_LOOP_H
 
@@ -18,7 +18,7 @@ typedef void rd_timer_function(void *context);
 // Not polled at all, not even for errors.
 #define RD_WATCH_NOTHING ((short)-1)
 
-// Owned by whoever declares it, all zeros at first; stop it before its memory goes.
+// The caller owns it, all zeros at first, and stops it before freeing its memory.
 struct rd_timer {
   int64_t due_ms;
   rd_timer_function *function; // NULL: not running
@@ -35,12 +35,12 @@ void rd_watch_change(struct rd_watch *watch, short events);
 // Sets *watch to NULL; NULL-safe. End a watch before its descriptor is closed.
 void rd_watch_end(struct rd_watch **watch);
 
-// Calls `function` once, `after_ms` from now. A running timer is started anew.
+// Calls `function` once, `after_ms` from now. Restarts a running timer.
 void rd_loop_timer(struct rd_loop *loop, struct rd_timer *timer, int64_t after_ms, rd_timer_function *function,
                    void *context);
 void rd_loop_timer_stop(struct rd_loop *loop, struct rd_timer *timer);
 
-// Waits for the first thing that is due and calls what is due then. False only when poll() fails.
+// Waits for the first event or timer and calls every callback that is due. False only when poll() fails.
 bool rd_loop_turn(struct rd_loop *loop, struct rd_error *error);
 
 #endif
