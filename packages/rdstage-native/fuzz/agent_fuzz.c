@@ -49,7 +49,7 @@ static struct scene {
   struct child children[CHILDREN_MOST];
   size_t child_count;
   int controller_fd, guardian_fd, signal_fd; // the other ends of the supervisor's; -1: closed
-  struct rd_line_reader *told;
+  struct rd_line_reader *events;
   struct rd_held_write_ends held;
   bool spawn_fails, has_gone, is_done; // has_gone: the controller
   bool may_end;                        // a consumer may see an end of file
@@ -103,7 +103,7 @@ static void open_scene(struct rd_agent_options *options, int *guard_fd, struct f
   if (is_users) options->user_stdin = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (is_users) options->user_stdout = open("/dev/null", O_WRONLY | O_CLOEXEC);
   scene = (struct scene){.input = *input, .controller_fd = control[1], .guardian_fd = guardian[1], .signal_fd = -1};
-  scene.told = rd_line_reader_create(control[1], LINE_MOST_BYTES);
+  scene.events = rd_line_reader_create(control[1], LINE_MOST_BYTES);
   *guard_fd = guardian[0];
   give_standard_descriptors(control[0]);
   close(control[0]);
@@ -115,7 +115,7 @@ static void close_scene(void) {
   rd_cleanup_fd(&scene.controller_fd);
   rd_cleanup_fd(&scene.guardian_fd);
   rd_cleanup_fd(&scene.signal_fd);
-  rd_line_reader_destroy(scene.told);
+  rd_line_reader_destroy(scene.events);
   rd_held_write_ends_clear(&scene.held);
 }
 
@@ -151,7 +151,7 @@ static bool turn(void *context) {
 
 static void receive(void) {
   struct rd_error error;
-  if (scene.controller_fd >= 0) (void)rd_line_reader_take(scene.told, check_line, NULL, &error);
+  if (scene.controller_fd >= 0) (void)rd_line_reader_take(scene.events, check_line, NULL, &error);
 }
 
 // Every line after the hello is an event, and `ended` is the last one.

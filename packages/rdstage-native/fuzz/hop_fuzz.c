@@ -21,8 +21,8 @@
 
 struct scene {
   struct rd_agent agent;
-  int told_fd, emit_fd; // the controller's end of the channel, and the agent's
-  struct rd_line_reader *told;
+  int events_fd, emit_fd; // the controller's end of the channel, and the agent's
+  struct rd_line_reader *events;
   unsigned ends, finishes;
   struct rd_hop *hop;
 };
@@ -33,10 +33,10 @@ static void open_scene(struct scene *scene);
 static void close_scene(struct scene *scene);
 static void expand_path(struct scene *scene, struct fuzz_input *input);
 static void act(struct scene *scene, struct fuzz_input *input);
-static void say(int fd, struct fuzz_input *input, size_t most);
+static void write_input(int fd, struct fuzz_input *input, size_t most);
 static void end_child(struct scene *scene, struct fuzz_input *input);
 static void close_child(void);
-static void read_told(struct scene *scene);
+static void read_events(struct scene *scene);
 static bool check_line(void *context, const char *line, size_t bytes);
 static void on_changed(void *context);
 static void on_end(void *context);
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (scene.hop->expansion != NULL) expand_path(&scene, &input);
   for (unsigned turn = 0; turn < TURNS_MOST && input.left > 0 && !scene.hop->over; turn++) act(&scene, &input);
   if (!scene.hop->over) end_child(&scene, &input);
-  read_told(&scene);
+  read_events(&scene);
   FUZZ_REQUIRE(scene.hop->over && scene.finishes <= 1);
   rd_hop_destroy(scene.hop);
   json_decref(link.open);
@@ -93,9 +93,9 @@ static void open_scene(struct scene *scene) {
   static const struct rd_control_line_handler handler = {on_request, on_lost, NULL};
   int ends[2];
   FUZZ_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
-  scene->told_fd = ends[0];
+  scene->events_fd = ends[0];
   scene->emit_fd = ends[1];
-  scene->told = rd_line_reader_create(scene->told_fd, LINE_MOST_BYTES);
+  scene->events = rd_line_reader_create(scene->events_fd, LINE_MOST_BYTES);
   scene->agent = (struct rd_agent){.guard_fd = -1, .user_stdin = -1, .user_stdout = -1};
   scene->agent.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   scene->agent.loop = rd_loop_create();
@@ -107,15 +107,15 @@ static void close_scene(struct scene *scene) {
   close_child();
   rd_control_line_destroy(scene->agent.control);
   rd_loop_destroy(scene->agent.loop);
-  rd_line_reader_destroy(scene->told);
-  rd_cleanup_fd(&scene->told_fd);
+  rd_line_reader_destroy(scene->events);
+  rd_cleanup_fd(&scene->events_fd);
   rd_cleanup_fd(&scene->emit_fd);
   rd_cleanup_fd(&scene->agent.null_fd);
 }
 
 static void expand_path(struct scene *scene, struct fuzz_input *input) {
-  say(child_fds[1], input, 2 * PATH_MAX);
-  say(child_fds[2], input, 2 * PATH_MAX);
+  write_input(child_fds[1], input, 2 * PATH_MAX);
+  write_input(child_fds[2], input, 2 * PATH_MAX);
   end_child(scene, input);
 }
 
@@ -142,14 +142,14 @@ static void act(struct scene *scene, struct fuzz_input *input) {
     end_child(scene, input);
     break;
   default:
-    say(child_fds[3], input, PIECE_MOST_BYTES);
+    write_input(child_fds[3], input, PIECE_MOST_BYTES);
     rd_hop_drain(scene->hop);
   }
-  read_told(scene);
+  read_events(scene);
 }
 
 // As much of it as the child's pipe or socket takes.
-static void say(int fd, struct fuzz_input *input, size_t most) {
+static void write_input(int fd, struct fuzz_input *input, size_t most) {
   const uint8_t *bytes;
   size_t count = fuzz_take(input, fuzz_u16(input) % most, &bytes);
   if (fd >= 0 && count > 0 && rd_set_nonblocking(fd)) (void)rd_write_some(fd, bytes, count);
@@ -169,10 +169,10 @@ static void close_child(void) {
 }
 
 // Every line from the agent is one event.
-static void read_told(struct scene *scene) {
+static void read_events(struct scene *scene) {
   struct rd_error error;
   rd_control_line_flush(scene->agent.control, 1);
-  FUZZ_REQUIRE(rd_line_reader_take(scene->told, check_line, NULL, &error) == RD_LINES_MORE);
+  FUZZ_REQUIRE(rd_line_reader_take(scene->events, check_line, NULL, &error) == RD_LINES_MORE);
 }
 
 static bool check_line(void *context, const char *line, size_t bytes) {

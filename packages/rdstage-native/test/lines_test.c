@@ -14,22 +14,22 @@
 
 #define LINE_MAX_BYTES 10
 
-static char heard[256];
+static char taken[256];
 
 static bool receive(void *context, const char *line, size_t bytes) {
   (void)context;
-  strncat(heard, line, bytes);
-  strcat(heard, "|");
+  strncat(taken, line, bytes);
+  strcat(taken, "|");
   return strcmp(line, "stop") != 0;
 }
 
-// Feeds these pieces to a reader; `heard` gets the lines.
+// Feeds these pieces to a reader; `taken` gets the lines.
 static enum rd_lines_state read_pieces(const char *const *pieces, struct rd_error *error) {
   int ends[2];
   REQUIRE(!pipe(ends));
   struct rd_line_reader *reader = rd_line_reader_create(ends[0], LINE_MAX_BYTES);
   enum rd_lines_state state = RD_LINES_MORE;
-  *heard = '\0';
+  *taken = '\0';
   for (; *pieces != NULL && state == RD_LINES_MORE; pieces++) {
     REQUIRE(rd_write_all(ends[1], *pieces, strlen(*pieces)));
     state = rd_line_reader_take(reader, receive, NULL, error);
@@ -44,19 +44,19 @@ static enum rd_lines_state read_pieces(const char *const *pieces, struct rd_erro
 static void test_reading(void) {
   struct rd_error error;
   CHECK(read_pieces((const char *[]){"one\ntwo\nth", "ree\n", "rest", NULL}, &error) == RD_LINES_END);
-  CHECK(strcmp(heard, "one|two|three|") == 0);
+  CHECK(strcmp(taken, "one|two|three|") == 0);
   CHECK(read_pieces((const char *[]){"\n\n1234567890\n", NULL}, &error) == RD_LINES_END);
-  CHECK(strcmp(heard, "||1234567890|") == 0);
+  CHECK(strcmp(taken, "||1234567890|") == 0);
   CHECK(read_pieces((const char *[]){"a\nstop\nb\n", NULL}, &error) == RD_LINES_FAILED);
-  CHECK(strcmp(heard, "a|stop|") == 0);
+  CHECK(strcmp(taken, "a|stop|") == 0);
 }
 
 static void test_long_lines(void) {
   struct rd_error error;
   CHECK(read_pieces((const char *[]){"a\n12345678901\nb\n", NULL}, &error) == RD_LINES_FAILED);
-  CHECK(strcmp(heard, "a|") == 0 && error.code == RD_CODE_USAGE);
+  CHECK(strcmp(taken, "a|") == 0 && error.code == RD_CODE_USAGE);
   CHECK(read_pieces((const char *[]){"12345678", "901", NULL}, &error) == RD_LINES_FAILED);
-  CHECK(*heard == '\0' && strcmp(error.message, "a line is longer than 10 bytes") == 0);
+  CHECK(*taken == '\0' && strcmp(error.message, "a line is longer than 10 bytes") == 0);
 }
 
 static void test_writing_order(void) {

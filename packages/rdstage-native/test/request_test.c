@@ -53,7 +53,7 @@ static void passes_on(const char *line, int64_t link, enum rd_hop_side side) {
   struct rd_request request;
   json_t *whole = json_loads(line, 0, NULL);
   REQUIRE(decodes(line, &request));
-  CHECK(request.link == link && request.side == side && json_equal(request.order, whole));
+  CHECK(request.link == link && request.side == side && json_equal(request.object, whole));
   json_decref(whole);
   rd_request_clear(&request);
 }

@@ -14,13 +14,13 @@
 
 #define STATUS_UNUSABLE 3
 
-static pid_t start(const char *program, int null_fd, int words_fd, struct rd_error *error);
+static pid_t start(const char *program, int null_fd, int answer_fd, struct rd_error *error);
 static bool wait_for(pid_t pid, int64_t limit_ms, int *status);
-static void read_words(int fd, char *words, size_t words_bytes);
-static void judge(int status, const char *words, struct rd_error *why);
+static void read_answer(int fd, char *answer, size_t answer_bytes);
+static void judge(int status, const char *answer, struct rd_error *why);
 
 bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd_error *why) {
-  char words[256];
+  char answer[256];
   int ends[2], status;
   if (pipe2(ends, O_CLOEXEC)) {
     rd_error_set_errno(why, RD_CODE_INTERNAL, "cannot make a pipe");
@@ -34,18 +34,18 @@ bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd
     rd_error_set(why, RD_CODE_INTERNAL, "rdrecv --rdma-check did not end within %g s", (double)limit_ms / 1000);
     return false;
   }
-  read_words(read_fd, words, sizeof words);
-  judge(status, words, why);
+  read_answer(read_fd, answer, sizeof answer);
+  judge(status, answer, why);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static pid_t start(const char *program, int null_fd, int words_fd, struct rd_error *error) {
+static pid_t start(const char *program, int null_fd, int answer_fd, struct rd_error *error) {
   char name[] = "rdrecv", option[] = "--rdma-check";
   char *arguments[] = {name, option, NULL};
   struct rd_spawning spawning = {
       .file = program,
       .arguments = arguments,
-      .fds = {null_fd, words_fd, null_fd},
+      .fds = {null_fd, answer_fd, null_fd},
       .fd_count = 3,
       .group = RD_SPAWN_GROUP_OWN,
   };
@@ -70,18 +70,18 @@ static bool wait_for(pid_t pid, int64_t limit_ms, int *status) {
 }
 
 // The program has ended: as much of its output as fits is in the pipe.
-static void read_words(int fd, char *words, size_t words_bytes) {
+static void read_answer(int fd, char *answer, size_t answer_bytes) {
   rd_set_nonblocking(fd);
-  ssize_t bytes = rd_read_some(fd, words, words_bytes - 1);
-  words[bytes > 0 ? bytes : 0] = '\0';
-  words[strcspn(words, "\n")] = '\0';
+  ssize_t bytes = rd_read_some(fd, answer, answer_bytes - 1);
+  answer[bytes > 0 ? bytes : 0] = '\0';
+  answer[strcspn(answer, "\n")] = '\0';
 }
 
-static void judge(int status, const char *words, struct rd_error *why) {
+static void judge(int status, const char *answer, struct rd_error *why) {
   if (WIFSIGNALED(status))
     rd_error_set(why, RD_CODE_INTERNAL, "rdrecv --rdma-check was killed by signal %d", WTERMSIG(status));
-  else if (WEXITSTATUS(status) == STATUS_UNUSABLE && *words)
-    rd_error_set(why, RD_CODE_CANNOT_CONNECT, "%s", words);
+  else if (WEXITSTATUS(status) == STATUS_UNUSABLE && *answer)
+    rd_error_set(why, RD_CODE_CANNOT_CONNECT, "%s", answer);
   else
     rd_error_set(why, RD_CODE_INTERNAL, "rdrecv --rdma-check ended with status %d", WEXITSTATUS(status));
 }

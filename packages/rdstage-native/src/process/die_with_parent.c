@@ -20,7 +20,7 @@ static pid_t start(char **command, struct rd_error *error);
 static void wait_for_end(pid_t pid, int signal_fd);
 static void end_command(pid_t pid, int signal_fd);
 static bool input_has_ended(void);
-static bool told_to_end(int signal_fd);
+static bool end_was_signalled(int signal_fd);
 
 bool rd_die_with_parent_run(char **command, int *status, struct rd_error *error) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -55,7 +55,7 @@ static void wait_for_end(pid_t pid, int signal_fd) {
   while (!rd_spawn_is_dead(pid)) {
     if (poll(polled, 2, -1) < 0 && errno != EINTR) return;
     if (polled[0].revents && input_has_ended()) return;
-    if (polled[1].revents && told_to_end(signal_fd)) return;
+    if (polled[1].revents && end_was_signalled(signal_fd)) return;
   }
 }
 
@@ -66,7 +66,7 @@ static void end_command(pid_t pid, int signal_fd) {
   kill(pid, SIGKILL);
   for (int64_t left_ms; !rd_spawn_is_dead(pid) && (left_ms = until_ms - rd_now_ms()) > 0;) {
     poll(&polled, 1, (int)left_ms);
-    told_to_end(signal_fd);
+    end_was_signalled(signal_fd);
   }
 }
 
@@ -77,7 +77,7 @@ static bool input_has_ended(void) {
   return got == 0 || (got < 0 && errno != EAGAIN);
 }
 
-static bool told_to_end(int signal_fd) {
+static bool end_was_signalled(int signal_fd) {
   struct signalfd_siginfo info;
   while (read(signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
     if (info.ssi_signo != SIGCHLD) return true;

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static _Noreturn void become(const struct rd_spawning *spawning, int report_fd);
+static _Noreturn void exec_child(const struct rd_spawning *spawning, int report_fd);
 static void reset_signals(void);
 static void join_group(enum rd_spawn_group group);
 static bool place_descriptors(const struct rd_spawning *spawning);
@@ -28,7 +28,7 @@ pid_t rd_spawn(const struct rd_spawning *spawning, struct rd_error *error) {
   RD_AUTO_CLOSE int report_read = report[0];
   RD_AUTO_CLOSE int report_write = report[1];
   pid_t pid = fork();
-  if (pid == 0) become(spawning, report_write);
+  if (pid == 0) exec_child(spawning, report_write);
   if (pid < 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", spawning->file);
     return -1;
@@ -49,14 +49,14 @@ bool rd_spawn_is_dead(pid_t pid) {
 }
 
 int rd_spawn_signals(struct rd_error *error) {
-  sigset_t heard;
-  sigemptyset(&heard);
-  sigaddset(&heard, SIGCHLD);
-  sigaddset(&heard, SIGTERM);
-  sigaddset(&heard, SIGINT);
-  sigaddset(&heard, SIGHUP);
-  sigprocmask(SIG_BLOCK, &heard, NULL);
-  int fd = signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGCHLD);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
+  sigprocmask(SIG_BLOCK, &signals, NULL);
+  int fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot wait for signals");
   return fd;
 }
@@ -81,7 +81,7 @@ int rd_spawn_null_device(struct rd_error *error) {
   return fd;
 }
 
-static _Noreturn void become(const struct rd_spawning *spawning, int report_fd) {
+static _Noreturn void exec_child(const struct rd_spawning *spawning, int report_fd) {
   join_group(spawning->group);
   int report = fcntl(report_fd, F_DUPFD_CLOEXEC, (int)RD_SPAWN_MAX_FDS);
   if (report >= 0 && place_descriptors(spawning)) {

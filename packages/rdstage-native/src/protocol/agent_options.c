@@ -23,7 +23,7 @@ enum {
 static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
 static bool check(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error);
 static bool check_nonce(const char *nonce, struct rd_error *error);
-static bool usage(struct rd_error *error, const char *words);
+static bool usage(struct rd_error *error, const char *reason);
 
 bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error) {
   static const struct option names[] = {
@@ -105,7 +105,7 @@ static bool check_nonce(const char *nonce, struct rd_error *error) {
   return true;
 }
 
-static bool usage(struct rd_error *error, const char *words) {
-  rd_error_set(error, RD_CODE_USAGE, "%s", words);
+static bool usage(struct rd_error *error, const char *reason) {
+  rd_error_set(error, RD_CODE_USAGE, "%s", reason);
   return false;
 }

@@ -28,7 +28,7 @@ struct rd_control_line {
 static void on_readable(void *context, short ready);
 static bool on_line(void *context, const char *line, size_t bytes);
 static void on_writable(void *context, short ready);
-static void lose(struct rd_control_line *control, enum rd_code code, const char *words);
+static void lose(struct rd_control_line *control, enum rd_code code, const char *reason);
 static void queue(struct rd_control_line *control, json_t *event);
 static void watch_writing(struct rd_control_line *control);
 
@@ -135,13 +135,13 @@ static void on_writable(void *context, short ready) {
 }
 
 // After an invalid request events can still be sent; after the end of the connection they cannot.
-static void lose(struct rd_control_line *control, enum rd_code code, const char *words) {
+static void lose(struct rd_control_line *control, enum rd_code code, const char *reason) {
   rd_watch_change(control->readable, RD_WATCH_NOTHING);
   if (code == RD_CODE_ABORTED) control->gone = true;
   if (control->lost) return;
   control->lost = true;
   struct rd_error why;
-  rd_error_set(&why, code, "%s", words);
+  rd_error_set(&why, code, "%s", reason);
   control->handler.lost(control->handler.context, &why);
 }
 

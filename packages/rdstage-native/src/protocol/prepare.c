@@ -31,7 +31,7 @@ static bool check_stages(const struct rd_prepare_spec *prepare, struct rd_error 
 static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side side);
 static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spec *link, enum rd_hop_side side);
-static bool invalid(struct rd_error *error, const char *words);
+static bool invalid(struct rd_error *error, const char *reason);
 
 struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error) {
   struct rd_prepare_spec *prepare = rd_memory_new(1, sizeof *prepare);
@@ -296,7 +296,7 @@ static bool fits(const struct rd_prepare_spec *prepare, const struct rd_link_spe
   return stages == ((side == RD_SIDE_SEND ? link->source : link->sink) == RD_PARTY_STAGE ? 1 : 0);
 }
 
-static bool invalid(struct rd_error *error, const char *words) {
-  rd_error_set(error, RD_CODE_USAGE, "rdpipe sent an invalid request: prepare: %.256s", words);
+static bool invalid(struct rd_error *error, const char *reason) {
+  rd_error_set(error, RD_CODE_USAGE, "rdpipe sent an invalid request: prepare: %.256s", reason);
   return false;
 }

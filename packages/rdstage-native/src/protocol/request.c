@@ -18,7 +18,7 @@ static bool decode_dial(json_t *object, struct rd_request *request, struct rd_er
 static bool decode_go(json_t *object, struct rd_request *request, struct rd_error *error);
 static bool decode_stderr_ack(json_t *object, struct rd_request *request, struct rd_error *error);
 static bool decode_abort(json_t *object, struct rd_request *request, struct rd_error *error);
-static bool invalid(const char *op, const char *words, struct rd_error *error);
+static bool invalid(const char *op, const char *reason, struct rd_error *error);
 
 static const struct {
   const char *name;
@@ -51,7 +51,7 @@ bool rd_request_decode(const char *line, size_t bytes, struct rd_request *reques
 
 void rd_request_clear(struct rd_request *request) {
   rd_prepare_destroy(request->prepare);
-  json_decref(request->order);
+  json_decref(request->object);
   *request = (struct rd_request){0};
 }
 
@@ -98,7 +98,7 @@ static bool decode_end(json_t *object, struct rd_request *request, struct rd_err
   if (!sends && strcmp(end, "recv") != 0) return invalid("listen, dial or show", "end is neither send nor recv", error);
   request->link = link;
   request->side = sends ? RD_SIDE_SEND : RD_SIDE_RECV;
-  request->order = json_incref(object);
+  request->object = json_incref(object);
   return true;
 }
 
@@ -137,7 +137,7 @@ static bool decode_abort(json_t *object, struct rd_request *request, struct rd_e
   return true;
 }
 
-static bool invalid(const char *op, const char *words, struct rd_error *error) {
-  rd_error_set(error, RD_CODE_USAGE, "rdpipe sent an invalid request: %.64s: %.256s", op, words);
+static bool invalid(const char *op, const char *reason, struct rd_error *error) {
+  rd_error_set(error, RD_CODE_USAGE, "rdpipe sent an invalid request: %.64s: %.256s", op, reason);
   return false;
 }

@@ -29,7 +29,7 @@ struct rd_request {
   uint64_t bytes;                  // RD_REQUEST_STDERR_ACK
   int64_t link;                    // RD_REQUEST_LISTEN, RD_REQUEST_DIAL, RD_REQUEST_SHOW
   enum rd_hop_side side;           // of the same
-  json_t *order;                   // of the same: passed on unchanged
+  json_t *object;                  // of the same: passed on unchanged
   char reason[256];                // RD_REQUEST_ABORT
 };
 

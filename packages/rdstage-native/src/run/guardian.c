@@ -15,13 +15,13 @@
 
 #define END_WITHIN_MS 8000
 
-static bool listen_to_supervisor(int guard_fd, struct rd_held_write_ends *held);
-static bool speaks_within(int guard_fd, int within_ms);
+static bool watch_supervisor(int guard_fd, struct rd_held_write_ends *held);
+static bool is_readable_within(int guard_fd, int within_ms);
 static int status_of(pid_t supervisor);
 
 int rd_guardian_run(pid_t supervisor, int guard_fd) {
   struct rd_held_write_ends held = {0};
-  bool finished = listen_to_supervisor(guard_fd, &held);
+  bool finished = watch_supervisor(guard_fd, &held);
   if (!finished) rd_tree_end(getpid(), END_WITHIN_MS);
   int status = finished ? status_of(supervisor) : EXIT_FAILURE;
   rd_held_write_ends_leave_behind(&held);
@@ -29,11 +29,11 @@ int rd_guardian_run(pid_t supervisor, int guard_fd) {
 }
 
 // Returns when the supervisor is gone, or hangs. True when it had finished.
-static bool listen_to_supervisor(int guard_fd, struct rd_held_write_ends *held) {
+static bool watch_supervisor(int guard_fd, struct rd_held_write_ends *held) {
   struct rd_guardian_message message;
   bool finished = false;
   int within_ms = -1; // no limit
-  for (int fd; speaks_within(guard_fd, within_ms) && rd_guardian_receive(guard_fd, &message, &fd);) {
+  for (int fd; is_readable_within(guard_fd, within_ms) && rd_guardian_receive(guard_fd, &message, &fd);) {
     if (message.type == RD_GUARDIAN_HOLD && fd >= 0) rd_held_write_ends_add(held, message.number, rd_take_fd(&fd));
     if (message.type == RD_GUARDIAN_RELEASE) rd_held_write_ends_drop(held, message.number);
     if (message.type == RD_GUARDIAN_FINISHED) finished = true;
@@ -44,7 +44,7 @@ static bool listen_to_supervisor(int guard_fd, struct rd_held_write_ends *held) 
 }
 
 // True when a message or the end of the socket is there.
-static bool speaks_within(int guard_fd, int within_ms) {
+static bool is_readable_within(int guard_fd, int within_ms) {
   struct pollfd polled = {.fd = guard_fd, .events = POLLIN};
   int ready;
   do ready = poll(&polled, 1, within_ms);

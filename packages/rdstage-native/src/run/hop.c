@@ -66,12 +66,12 @@ void rd_hop_open(struct rd_hop *hop, int data_fd, int adopt_fd) {
   if (hop->expansion == NULL) fail(hop, &error);
 }
 
-void rd_hop_connect(struct rd_hop *hop, json_t *order) {
+void rd_hop_connect(struct rd_hop *hop, json_t *request) {
   if (can_send(hop)) {
-    rd_hop_program_send(hop->program, json_incref(order));
+    rd_hop_program_send(hop->program, json_incref(request));
   } else if (hop->expansion != NULL) {
     if (hop->early == NULL) hop->early = rd_json_made(json_array());
-    json_array_append(hop->early, order);
+    json_array_append(hop->early, request);
   }
 }
 

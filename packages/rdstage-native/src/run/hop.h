@@ -46,7 +46,7 @@ void rd_hop_destroy(struct rd_hop *hop); // NULL-safe
 // over. `adopt_fd`: a connected socket to the other end; -1: it will listen or dial.
 void rd_hop_open(struct rd_hop *hop, int data_fd, int adopt_fd);
 // Passes a request on: listen, dial or show; borrowed. Also before it is ready.
-void rd_hop_connect(struct rd_hop *hop, json_t *order);
+void rd_hop_connect(struct rd_hop *hop, json_t *request);
 void rd_hop_consumer(struct rd_hop *hop, pid_t pid);       // the process group that reads rdrecv's output
 void rd_hop_commit(struct rd_hop *hop, int status);        // the producer ended well
 void rd_hop_abort(struct rd_hop *hop, const char *reason); // idempotent

@@ -30,7 +30,7 @@ static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *
                      struct rd_error *error);
 static void on_ready(void *context, short ready);
 static void hand_over(struct rd_hop_program *program, json_t *event);
-static void close_ear(struct rd_hop_program *program, bool broken);
+static void stop_reading(struct rd_hop_program *program, bool broken);
 static void watch_again(struct rd_hop_program *program);
 
 struct rd_hop_program *rd_hop_program_start(struct rd_agent *agent, const struct rd_hop_program_setup *setup,
@@ -90,7 +90,7 @@ void rd_hop_program_drain(struct rd_hop_program *program) {
   int got = 0;
   while (program->watch != NULL && (got = rd_json_lines_next(program->lines, &event, &why)) > 0)
     hand_over(program, event);
-  if (got < 0) close_ear(program, why.code != RD_CODE_ABORTED);
+  if (got < 0) stop_reading(program, why.code != RD_CODE_ABORTED);
   watch_again(program);
 }
 
@@ -122,12 +122,12 @@ static void hand_over(struct rd_hop_program *program, json_t *event) {
   if (json_is_string(json_object_get(event, "event")))
     program->function(program->context, event);
   else
-    close_ear(program, true);
+    stop_reading(program, true);
   json_decref(event);
 }
 
 // Its exit reports the failure. A program of ours that sends an invalid message is broken: it is killed.
-static void close_ear(struct rd_hop_program *program, bool broken) {
+static void stop_reading(struct rd_hop_program *program, bool broken) {
   if (broken && program->pid > 0) kill(program->pid, SIGKILL);
   rd_watch_end(&program->watch);
 }

@@ -144,10 +144,10 @@ static void finish(struct rd_path_expansion *expansion, bool in_time) {
   rd_loop_timer_stop(expansion->agent->loop, &expansion->limit);
   rd_path_function *function = expansion->function;
   expansion->function = NULL;
-  const char *words = failure(expansion, in_time);
+  const char *reason = failure(expansion, in_time);
   struct rd_error why;
-  if (words != NULL) rd_error_set(&why, expansion->code, "cannot expand the file name: %s", words);
-  function(expansion->context, words != NULL ? NULL : expansion->path.text, words != NULL ? &why : NULL);
+  if (reason != NULL) rd_error_set(&why, expansion->code, "cannot expand the file name: %s", reason);
+  function(expansion->context, reason != NULL ? NULL : expansion->path.text, reason != NULL ? &why : NULL);
 }
 
 // NULL when all is well.

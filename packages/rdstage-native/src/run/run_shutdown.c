@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define LOOK_AGAIN_MS 20
+#define RETRY_MS 20
 #define SENDERS_WITHIN_MS 1000
 #define SENDERS_DEAD_WITHIN_MS 2000 // also one that the kernel cannot end yet: it does nothing more
 #define COMMANDS_WITHIN_MS 6000     // of the whole
@@ -40,10 +40,10 @@ void rd_run_shutdown_begin(struct rd_run_shutdown *shutdown_state, struct rd_age
     signal_programs(shutdown_state, RD_SIDE_SEND, SIGCONT);
     signal_programs(shutdown_state, RD_SIDE_RECV, SIGCONT);
   }
-  rd_loop_timer(agent->loop, &shutdown_state->again, LOOK_AGAIN_MS, on_again, shutdown_state);
+  rd_loop_timer(agent->loop, &shutdown_state->again, RETRY_MS, on_again, shutdown_state);
 }
 
-void rd_run_shutdown_look(struct rd_run_shutdown *shutdown_state) {
+void rd_run_shutdown_proceed(struct rd_run_shutdown *shutdown_state) {
   if (shutdown_state->phase == RD_SHUTDOWN_NOT || shutdown_state->phase == RD_SHUTDOWN_DONE) return;
   while (step(shutdown_state)) continue;
 }
@@ -143,6 +143,6 @@ static void emit_left_behind(const struct rd_run_shutdown *shutdown_state) {
 
 static void on_again(void *context) {
   struct rd_run_shutdown *shutdown_state = context;
-  rd_loop_timer(shutdown_state->agent->loop, &shutdown_state->again, LOOK_AGAIN_MS, on_again, shutdown_state);
-  rd_run_shutdown_look(shutdown_state);
+  rd_loop_timer(shutdown_state->agent->loop, &shutdown_state->again, RETRY_MS, on_again, shutdown_state);
+  rd_run_shutdown_proceed(shutdown_state);
 }

@@ -34,6 +34,6 @@ struct rd_run_shutdown {
 void rd_run_shutdown_begin(struct rd_run_shutdown *shutdown_state, struct rd_agent *agent, struct rd_segment *segment,
                            const char *reason, void (*done)(void *context), void *context);
 // A process has ended: the current phase may be over.
-void rd_run_shutdown_look(struct rd_run_shutdown *shutdown_state);
+void rd_run_shutdown_proceed(struct rd_run_shutdown *shutdown_state);
 
 #endif

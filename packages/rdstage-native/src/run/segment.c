@@ -60,7 +60,7 @@ void rd_segment_destroy(struct rd_segment *segment) {
 
 bool rd_segment_connect(struct rd_segment *segment, const struct rd_request *request, struct rd_error *error) {
   struct rd_hop *hop = find_hop(segment, request->link, request->side, error);
-  if (hop != NULL) rd_hop_connect(hop, request->order);
+  if (hop != NULL) rd_hop_connect(hop, request->object);
   return hop != NULL;
 }
 

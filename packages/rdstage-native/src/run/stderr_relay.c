@@ -31,7 +31,7 @@ enum pass { PASSED_MUCH, PASSED_LITTLE, NOTHING_NOW, ENDED };
 
 static void on_readable(void *context, short ready);
 static void on_pause_over(void *context);
-static void listen(struct rd_stderr_relay *relay);
+static void read_on(struct rd_stderr_relay *relay);
 static enum pass pass_on(struct rd_stderr_relay *relay);
 static size_t allowance(const struct rd_stderr_relay *relay);
 
@@ -63,7 +63,7 @@ void rd_stderr_relay_destroy(struct rd_stderr_relay *relay) {
 void rd_stderr_relay_acknowledge(struct rd_stderr_relay *relay, uint64_t bytes) {
   if (bytes > relay->sent_bytes) bytes = relay->sent_bytes; // rdpipe cannot have taken more than was sent
   if (bytes > relay->acknowledged_bytes) relay->acknowledged_bytes = bytes;
-  listen(relay);
+  read_on(relay);
 }
 
 bool rd_stderr_relay_has_ended(const struct rd_stderr_relay *relay) {
@@ -78,7 +78,7 @@ bool rd_stderr_relay_is_idle(const struct rd_stderr_relay *relay) {
 void rd_stderr_relay_take(struct rd_stderr_relay *relay) {
   while (relay->watch != NULL && pass_on(relay) <= PASSED_LITTLE) continue;
   rd_loop_timer_stop(relay->agent->loop, &relay->pause);
-  listen(relay);
+  read_on(relay);
 }
 
 void rd_stderr_relay_close(struct rd_stderr_relay *relay) {
@@ -106,11 +106,11 @@ static void on_readable(void *context, short ready) {
 }
 
 static void on_pause_over(void *context) {
-  listen(context);
+  read_on(context);
 }
 
 // Reads on, unless bytes have to be acknowledged first, or it pauses.
-static void listen(struct rd_stderr_relay *relay) {
+static void read_on(struct rd_stderr_relay *relay) {
   if (relay->watch != NULL && relay->pause.function == NULL && allowance(relay)) rd_watch_change(relay->watch, POLLIN);
 }
 

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LAST_WORDS_WITHIN_MS 2000
+#define FINAL_FLUSH_MS 2000
 
 struct supervisor {
   struct rd_agent agent;
@@ -69,7 +69,7 @@ int rd_supervisor_run(const struct rd_agent_options *options, pid_t guardian, in
   }
   send_hello(&supervisor, options->nonce, guardian);
   if (run(&supervisor, &error)) {
-    rd_control_line_flush(supervisor.agent.control, LAST_WORDS_WITHIN_MS);
+    rd_control_line_flush(supervisor.agent.control, FINAL_FLUSH_MS);
     if (!rd_guardian_finished(guard_fd, &error)) hold_on(&supervisor);
   }
   tear_down(&supervisor);
@@ -121,7 +121,7 @@ static void reap(struct supervisor *supervisor) {
     const struct rd_usage usage = rd_usage_of(&measured);
     if (supervisor->segment != NULL) rd_segment_child_ended(supervisor->segment, pid, status, &usage);
   }
-  rd_run_shutdown_look(&supervisor->shutdown_state);
+  rd_run_shutdown_proceed(&supervisor->shutdown_state);
 }
 
 // The guardian is gone: this process must hold the write ends.
@@ -276,9 +276,9 @@ static void on_signal(void *context, short ready) {
       supervisor->children_changed = true;
       continue;
     }
-    char words[64];
-    snprintf(words, sizeof words, "the agent was ended by signal %u", info.ssi_signo);
-    give_up(supervisor, RD_CODE_INTERNAL, words);
+    char reason[64];
+    snprintf(reason, sizeof reason, "the agent was ended by signal %u", info.ssi_signo);
+    give_up(supervisor, RD_CODE_INTERNAL, reason);
   }
 }
 
