@@ -25,7 +25,9 @@ describe('rdsend and rdrecv by hand, left to choose', () => {
       `exec on h2 '${ROOT}/bin/rdrecv --connect-timeout 1 0 not-much-of-a-secret' 2> received`,
     );
     expect((await listening.result).status).to.equal(3);
-    expect(await said('received')).to.match(/^rdrecv: listening on port \d+\nrdrecv: nobody came in 1 s .*\n$/);
+    expect(await said('received')).to.match(
+      /^rdrecv: listening on port \d+\nrdrecv: no peer connected within 1 s .*\n$/,
+    );
   });
 
   it('make a buffer smaller that a user may not lock, and say so', async () => {

@@ -123,7 +123,9 @@ describe('rdsend and rdrecv', () => {
   it('limit the wait for a peer, and keep waiting after one that sends nothing', async () => {
     const alone = await bench.rdrecv(['--connect-timeout', '0.3', '0', KEY]).ended;
     expect(alone.status).to.equal(3);
-    expect(alone.stderr).to.match(/\nrdrecv: nobody came in 0\.3 s \(--connect-timeout 0 waits for ever\)\n$/);
+    expect(alone.stderr).to.match(
+      /\nrdrecv: no peer connected within 0\.3 s \(--connect-timeout 0 waits for ever\)\n$/,
+    );
     const receiver = bench.rdrecv(['0', KEY]);
     const port = await receiver.port();
     const silent = connect(port, '127.0.0.1').on('error', () => {});

@@ -15,8 +15,8 @@
 struct rd_reader {
   struct rd_source *source;
   struct rd_ring *ring;
-  struct rd_digest *digest; // of whoever reads; NULL: not wanted
-  bool has_thread;          // it reads, else the owner
+  struct rd_digest *digest; // used by the owner or the thread, whichever reads; NULL: not wanted
+  bool has_thread;          // which reads; else the owner does
   struct rd_worker worker;
   atomic_bool stop;
   int event_fd;
@@ -63,7 +63,7 @@ int rd_reader_poll_fd(const struct rd_reader *reader) {
 bool rd_reader_expect_news(struct rd_reader *reader, uint64_t filled) {
   if (!reader->has_thread) return true;
   atomic_store(&reader->news_expected, true);
-  // The thread fills first and looks at the flag then; we the other way round.
+  // The thread fills the ring and then reads the flag; the loop sets the flag and then looks at the ring.
   bool news = rd_ring_filled(reader->ring) > filled || atomic_load(&reader->state) != RD_READER_READING;
   return !news;
 }
@@ -105,11 +105,11 @@ static void *read_all(void *context) {
   return NULL;
 }
 
-// As read(); the owner does not wait.
+// As read(), but only the thread waits.
 static ssize_t read_some(struct rd_reader *reader) {
   unsigned char *space;
   size_t most = rd_ring_reserve(reader->ring, READ_MOST_BYTES, &space);
-  if (most == 0) return 0; // stopped: nobody looks any more
+  if (most == 0) return 0; // the ring was stopped
   ssize_t got = reader->has_thread ? rd_source_read(reader->source, space, most, &reader->stop, &reader->error)
                                    : rd_source_read_now(reader->source, space, most, &reader->error);
   if (got <= 0) return got;

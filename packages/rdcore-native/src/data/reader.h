@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the source into the ring. A pipe is read by its owner, when it is polled: a thread would only cost (1.47 in
-// place of 1.34 CPU s/GiB for a plain hop and the programs at its ends). What may block for ever is read by a thread.
+// The reader of the source into the ring: the loop reads a pipe, a thread anything that may block.
+// For a pipe a thread would only cost: 1.47 instead of 1.34 CPU s/GiB for a plain hop and the programs at its ends.
 #ifndef RD_DATA_READER_H
 #define RD_DATA_READER_H
 
@@ -12,23 +12,23 @@ struct rd_reader; // opaque
 
 enum rd_reader_state { RD_READER_READING, RD_READER_AT_END, RD_READER_FAILED };
 
-// Starts to read. With `wants_digest` the stream's digest is taken on the way. Source and ring stay the caller's.
+// Starts to read. With `wants_digest` it computes the stream's digest. Source and ring stay the caller's.
 struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *ring, bool wants_digest,
                                    struct rd_error *error);
-// Stops the ring and the thread. False: the thread hangs in the system; nothing was freed, and neither source nor ring
-// may be. NULL-safe.
+// Stops the ring and the thread. False: the thread hangs in a system call; nothing was freed, and neither source nor
+// ring may be. NULL-safe.
 bool rd_reader_destroy(struct rd_reader *reader);
 
-// Readable once there is news after rd_reader_expect_news(), or something to read; -1: the ring has no room for it.
+// Readable once there is news after rd_reader_expect_news(), or something to read; -1: the ring is full.
 int rd_reader_poll_fd(const struct rd_reader *reader);
-// Asks to be woken when more than `filled` bytes are in the ring or reading has ended. False: that is so already.
+// Asks to be woken when the ring was filled beyond offset `filled`, or reading has ended. False: that is so already.
 bool rd_reader_expect_news(struct rd_reader *reader, uint64_t filled);
-// Takes the wake-up back, or reads what there is.
+// After it was polled: takes the news, or reads.
 void rd_reader_woken(struct rd_reader *reader);
 
 // *error is set when it failed. At the end everything that was read is in the ring.
 enum rd_reader_state rd_reader_state(const struct rd_reader *reader, struct rd_error *error);
-// At the end: the digest, zeros when none was wanted.
+// At the end: the digest; zeros when none was wanted.
 void rd_reader_digest(const struct rd_reader *reader, unsigned char out[RD_DIGEST_BYTES]);
 
 #endif

@@ -10,21 +10,21 @@
 #include <sys/eventfd.h>
 
 struct rd_writer {
-  struct rd_digest *digest; // of whoever writes; NULL: not wanted
-  struct rd_sink *sink;     // NULL: not known yet; set once
-  bool has_thread;          // it writes, else the owner
+  struct rd_digest *digest; // used by the owner or the thread, whichever writes; NULL: not wanted
+  struct rd_sink *sink;     // NULL: none yet; set once
+  bool has_thread;          // which writes; else the owner does
   struct rd_worker worker;
   atomic_bool stop;
   int event_fd;
-  bool is_full;       // the sink of the owner takes no more now
-  size_t begun_bytes; // of frame `written`, that the owner has written
+  bool is_full;       // the owner waits for room in the sink
+  size_t begun_bytes; // that the owner has written of frame `written`
 
-  pthread_mutex_t lock; // of everything below
+  pthread_mutex_t lock; // protects all below
   pthread_cond_t changed;
   struct rd_rx_frame *queue; // a ring of `places`: [returned, written) go back, [written, put) are to be written
   unsigned places;
   uint64_t put, written, returned;
-  bool busy; // with frame `written`
+  bool busy; // frame `written` is being written
   bool finishing;
   struct rd_end end;
   enum rd_writer_state state;
@@ -114,7 +114,7 @@ size_t rd_writer_forget(struct rd_writer *writer, bool *forgot_end) {
   pthread_mutex_lock(&writer->lock);
   size_t busy_bytes = writer->busy ? writer->queue[writer->written % writer->places].bytes : 0;
   uint64_t kept = writer->written + (writer->busy ? 1 : 0);
-  // With frames before it the end was not looked at yet.
+  // The writer reaches the end only after the frames before it.
   *forgot_end = writer->put > kept && writer->finishing;
   if (*forgot_end) writer->finishing = false;
   writer->put = kept;
@@ -161,7 +161,7 @@ void rd_writer_woken(struct rd_writer *writer) {
     go_on(writer);
 }
 
-// As much as goes without waiting, where there is no thread.
+// Writes as much as the sink takes without waiting, where there is no thread.
 static void go_on(struct rd_writer *writer) {
   struct rd_error error;
   enum rd_outcome wrote = RD_OUTCOME_DONE;
@@ -202,7 +202,7 @@ static void *write_all(void *context) {
   return NULL;
 }
 
-// Waits for it. False: there will be none any more.
+// Waits for the next frame. False: there will be none.
 static bool next_frame(struct rd_writer *writer, struct rd_rx_frame *rx_frame) {
   pthread_mutex_lock(&writer->lock);
   while (!has_work(writer) && !atomic_load(&writer->stop)) pthread_cond_wait(&writer->changed, &writer->lock);
@@ -241,7 +241,7 @@ static bool finish(struct rd_writer *writer, struct rd_error *error) {
       return false;
     }
   }
-  // An empty stream opens a fifo, too.
+  // Also an empty stream must open a fifo.
   return rd_sink_write(writer->sink, NULL, 0, &writer->stop, error) && rd_sink_commit(writer->sink, error);
 }
 

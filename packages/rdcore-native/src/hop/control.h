@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam between the loops and whoever commands them: the agent over its socket (docs/protocol.md, section 3), or a
-// person by hand. Commands come in, events go out. Called from one thread.
+// The seam between a loop and its controller, the agent or a person: commands come in, events go out.
 #ifndef RD_CONTROL_H
 #define RD_CONTROL_H
 
@@ -30,7 +29,7 @@ enum rd_command_type {
   RD_COMMAND_COMMIT,  // status: the producer ended well
   RD_COMMAND_ABORT,   // code, reason
   RD_COMMAND_RELEASE, // the consumer is dead: the output may be closed
-  RD_COMMAND_LOST,    // code, reason: nobody commands us any more
+  RD_COMMAND_LOST,    // code, reason: the controller is gone
 };
 
 struct rd_settings {
@@ -38,24 +37,24 @@ struct rd_settings {
   char run[64];
   unsigned hop;
   enum rd_encrypt encrypt;
-  int compress_level; // of zstd, 1 to RD_COMPRESS_LEVEL_MOST; 0: none
+  int compress_level; // of zstd, 1 to RD_COMPRESS_LEVEL_MOST; 0: no compression
   unsigned jobs;      // threads that compress and encrypt, at most RD_JOBS_MOST; 0: as many as there are processors
   int64_t limit_bytes_per_s; // of the stream, at most RD_LIMIT_MOST_BYTES_PER_S; 0: none
-  bool numa;                 // over RDMA, be where the device is
+  bool numa;                 // over RDMA, run on the device's NUMA node
   size_t buffer_bytes;       // RD_BUFFER_LEAST_BYTES to RD_BUFFER_MOST_BYTES
   int64_t connect_timeout_ms;
   int64_t stall_timeout_ms; // RD_STALL_TIMEOUT_LEAST_MS at least
   bool retry_refused;       // see dialer.h, as the next one
   bool rdma_first;
   bool poll;                 // never sleep while there is a connection
-  int64_t listen_timeout_ms; // by hand: a listener nobody came to ends; 0: no limit
+  int64_t listen_timeout_ms; // by hand, without a peer; 0: no limit
   char bind_host[256];       // empty: every address
   uint16_t port_low, port_high;
 };
 
 struct rd_listen_command {
   bool rdma;
-  bool has_bind; // else where the settings say
+  bool has_bind; // else the settings' bind_host is used
   char bind_host[256];
   uint16_t port; // 0: one of the settings' ports
 };
@@ -66,7 +65,7 @@ struct rd_command {
   char path[PATH_MAX];
   bool append;
   int fd;
-  bool asks; // before its first byte is written
+  bool asks; // emit RD_EVENT_OUTPUT before its first byte is written
   struct rd_listen_command listen;
   struct rd_transport *transport;
   bool is_dialer;
@@ -81,20 +80,20 @@ struct rd_command {
 enum rd_event_type {
   RD_EVENT_READY,
   RD_EVENT_LISTENING,     // rdma, port
-  RD_EVENT_LISTEN_FAILED, // rdma, error: this end lives on
-  RD_EVENT_DIAL_FAILED,   // error: so does it
+  RD_EVENT_LISTEN_FAILED, // rdma, error; the run goes on
+  RD_EVENT_DIAL_FAILED,   // error; the run goes on
   RD_EVENT_REJECTED,      // peer, error
   RD_EVENT_CONNECTED,     // transport, cipher, local, peer, device, numa_node, note
-  RD_EVENT_BROKEN,        // error: the connection is gone, another one is being made
-  RD_EVENT_RESUMED,       // epoch, bytes: it is there, and the stream goes on from there
+  RD_EVENT_BROKEN,        // error: the connection broke, another one is being made
+  RD_EVENT_RESUMED,       // epoch, bytes: there is another one, and the stream goes on from that offset
   RD_EVENT_SIZE,          // bytes
   RD_EVENT_COUNTERS,      // bytes, wire_bytes, *_ms, rtt_us
-  RD_EVENT_OUTPUT,        // the first byte waits for RD_COMMAND_SHOW, not for long
+  RD_EVENT_OUTPUT,        // the first byte waits for RD_COMMAND_SHOW, a second at most
   RD_EVENT_END,           // bytes, status: END was valid and everything is written
   RD_EVENT_FINISHED,      // error (RD_CODE_OK: delivered), bytes, wire_bytes, usage; the last one
 };
 
-// What kept this end waiting, in milliseconds.
+// How long this end waited, by what it waited for.
 struct rd_waits {
   int64_t input_ms, limit_ms, worker_ms, wire_ms, output_ms;
 };
@@ -106,9 +105,9 @@ struct rd_event {
   const struct rd_error *error;
   const char *transport, *cipher, *local, *peer;
   const char *device, *note; // NULL: none
-  const int *numa_node;      // NULL: it did not matter
+  const int *numa_node;      // NULL: this process was not bound to one
   uint64_t bytes;
-  uint64_t wire_bytes; // that DATA took so far
+  uint64_t wire_bytes; // of DATA so far
   struct rd_waits waits;
   uint32_t rtt_us; // 0: not measured
   uint32_t status; // of the producer
@@ -118,15 +117,15 @@ struct rd_event {
 
 struct rd_control {
   const struct rd_control_ops *ops;
-  bool due; // there may be a command: its descriptor told something, or it was told an event
+  bool due; // there may be a command: its descriptor was ready, or an event was emitted
 };
 
 struct rd_control_ops {
-  // What to poll while there is no command: fd -1 when there is nothing.
+  // The descriptor to poll while there is no command; -1: none.
   struct pollfd (*poll)(const struct rd_control *control);
   // The next command: false when there is none now.
   bool (*next)(struct rd_control *control, struct rd_command *command);
-  // An event; what it points at is the caller's. Never waits, but for RD_EVENT_FINISHED.
+  // Emits an event, whose pointers stay the caller's. Waits only for RD_EVENT_FINISHED.
   void (*emit)(struct rd_control *control, const struct rd_event *event);
 };
 

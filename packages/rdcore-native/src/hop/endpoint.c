@@ -4,7 +4,6 @@
 #include "base/io.h"
 #include "base/numa.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,25 +86,9 @@ void rd_endpoint_emit_resumed(struct rd_endpoint *endpoint, uint64_t offset) {
   endpoint->control->ops->emit(endpoint->control, &event);
 }
 
-bool rd_endpoint_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_error *error) {
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "a frame of type %d at offset %" PRIu64 " came out of place",
-               (int)rx_frame->header.type, rx_frame->header.offset);
-  return false;
-}
-
 void rd_endpoint_emit_counters(struct rd_endpoint *endpoint, bool last) {
   read_meters(endpoint);
   rd_meter_emit(&endpoint->meter, endpoint->control, last);
-}
-
-void rd_endpoint_finish(struct rd_endpoint *endpoint, const struct rd_error *end) {
-  rd_endpoint_emit_counters(endpoint, true);
-  struct rd_event event = {.type = RD_EVENT_FINISHED,
-                           .error = end,
-                           .bytes = endpoint->meter.bytes,
-                           .wire_bytes = endpoint->meter.wire_bytes,
-                           .usage = rd_usage_so_far()};
-  endpoint->control->ops->emit(endpoint->control, &event);
 }
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error) {
@@ -140,7 +123,7 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
 static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error) {
   if (endpoint->joined || endpoint->connect == NULL) {
     rd_transport_destroy(command->transport);
-    if (endpoint->joined) return true; // another way to connect, on its way when this one was found
+    if (endpoint->joined) return true; // sent before the controller knew of the connection
     rd_error_set(error, RD_CODE_USAGE, "a command came before open");
     return false;
   }
@@ -197,7 +180,7 @@ static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error
   if (taken != RD_OUTCOME_DONE) return taken == RD_OUTCOME_AGAIN;
   enum rd_protection protection = rd_connection_agreement(endpoint->connection)->protection;
   if (endpoint->joined && protection != endpoint->protection) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s came back with another encryption",
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "%s reconnected with a different encryption",
                  rd_connection_peer(endpoint->connection));
     return false;
   }
@@ -209,8 +192,7 @@ static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error
   return endpoint->ops->attach(endpoint->context, error);
 }
 
-// Nobody listens there any more, or somebody else does. A connection that is only silent may still have something to
-// say.
+// The peer's listener is gone, or another process listens there. A connection that is only silent may still recover.
 static bool refused(struct rd_endpoint *endpoint, struct rd_error *error) {
   struct rd_error why = *error;
   rd_liveness_refused(&endpoint->liveness, rd_now_ms());
@@ -221,7 +203,7 @@ static bool refused(struct rd_endpoint *endpoint, struct rd_error *error) {
 
 static bool still_reconnecting(struct rd_endpoint *endpoint, struct rd_error *error) {
   if (endpoint->connection != NULL || rd_liveness_may_reconnect(&endpoint->liveness, rd_now_ms())) return true;
-  rd_error_set(error, RD_CODE_PEER_LOST, "%s, and it could not be made again in time", endpoint->broken.message);
+  rd_error_set(error, RD_CODE_PEER_LOST, "%s, and no new connection was made in time", endpoint->broken.message);
   return false;
 }
 
@@ -234,7 +216,7 @@ static void drop_connection(struct rd_endpoint *endpoint) {
   if (connection != NULL) endpoint->ops->detach(endpoint->context, connection);
 }
 
-// What the connection counted itself.
+// Takes over the connection's own counts.
 static void read_meters(struct rd_endpoint *endpoint) {
   if (endpoint->connection == NULL) return;
   endpoint->meter.rtt_us = rd_connection_rtt_us(endpoint->connection);
@@ -247,7 +229,7 @@ static void emit_rejected(void *context, const char *peer, const struct rd_error
   endpoint->control->ops->emit(endpoint->control, &event);
 }
 
-// Once: the threads that were started then stay there.
+// Only for the first connection: the threads that start after it stay on its node.
 static void bind_numa(void *context, const char *device) {
   struct rd_endpoint *endpoint = context;
   if (!endpoint->numa_bound) endpoint->has_node = rd_numa_go_to(device, &endpoint->node);
@@ -291,7 +273,7 @@ static void emit_connected(struct rd_endpoint *endpoint) {
   endpoint->control->ops->emit(endpoint->control, &event);
 }
 
-// What there is of the buffer: the sender's ring, or the receiver's slots.
+// The buffer that the device's memory allows: the sender's ring, or the receiver's slots.
 static size_t size_buffer(struct rd_endpoint *endpoint) {
   size_t wanted_bytes = endpoint->settings.buffer_bytes;
   const struct rd_hello *mine = &rd_connection_agreement(endpoint->connection)->mine;
@@ -306,7 +288,7 @@ static size_t size_buffer(struct rd_endpoint *endpoint) {
 
 static bool still_listening(const struct rd_endpoint *endpoint, struct rd_error *error) {
   if (endpoint->listen_until_ms == 0 || rd_now_ms() < endpoint->listen_until_ms) return true;
-  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "nobody came in %g s (--connect-timeout 0 waits for ever)",
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "no peer connected within %g s (--connect-timeout 0 waits for ever)",
                (double)endpoint->settings.listen_timeout_ms / 1000);
   return false;
 }

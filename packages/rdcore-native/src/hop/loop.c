@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +42,7 @@ bool rd_loop_shutdown(struct rd_endpoint *endpoint, const struct rd_error *end) 
   uint64_t bytes = endpoint->meter.bytes;
   struct rd_error lost;
   if (connection == NULL || is_gone || (endpoint->peer_ended && !(is_good && is_sender))) {
-    // nothing to say
+    // the peer knows, or cannot be reached
   } else if (is_good && is_sender) {
     rd_connection_send_final(connection, RD_FRAME_BYE, bytes, NULL, 0, SHUTDOWN_MS, &lost);
   } else if (end->code == RD_CODE_CLOSED) {
@@ -55,6 +56,22 @@ bool rd_loop_shutdown(struct rd_endpoint *endpoint, const struct rd_error *end) 
     rd_connection_send_final(connection, RD_FRAME_ABORT, bytes, payload, payload_bytes, SHUTDOWN_MS, &lost);
   }
   return true;
+}
+
+void rd_loop_finish(struct rd_endpoint *endpoint, const struct rd_error *end) {
+  rd_endpoint_emit_counters(endpoint, true);
+  struct rd_event event = {.type = RD_EVENT_FINISHED,
+                           .error = end,
+                           .bytes = endpoint->meter.bytes,
+                           .wire_bytes = endpoint->meter.wire_bytes,
+                           .usage = rd_usage_so_far()};
+  endpoint->control->ops->emit(endpoint->control, &event);
+}
+
+bool rd_loop_out_of_place(const struct rd_rx_frame *rx_frame, struct rd_error *error) {
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the other side sent a frame of type %d at offset %" PRIu64 " out of place",
+               (int)rx_frame->header.type, rx_frame->header.offset);
+  return false;
 }
 
 static bool pass(struct rd_endpoint *endpoint, struct rd_error *error) {
@@ -75,7 +92,7 @@ static bool handle_commands(struct rd_endpoint *endpoint, struct rd_error *error
   return true;
 }
 
-// When the connection breaks, what the peer said last tells more than that it broke.
+// When the connection breaks, the peer's last frames explain more than the error of the connection.
 static bool pump(struct rd_endpoint *endpoint, struct rd_error *error) {
   struct rd_error last;
   if (!receive(endpoint, error)) return false;
@@ -110,14 +127,14 @@ static bool take_abort(struct rd_endpoint *endpoint, const struct rd_rx_frame *r
   return false;
 }
 
-// For commands, the peer, the role's own sources, or the next keepalive or counters.
+// Waits for commands, the peer, the role's own sources, or until a keepalive or the counters are due.
 static void wait(struct rd_endpoint *endpoint) {
   struct pollfd polls[RD_POLLS_MOST];
   enum rd_wait wait = RD_WAIT_NONE;
   int64_t timeout_ns;
   size_t count = fill_in(endpoint, polls, &wait, &timeout_ns);
   int64_t before_ns = rd_now_ns();
-  // A loop that polls must not keep a processor from what it polls for.
+  // A loop that never sleeps must not keep the processor from the process that it waits for.
   if (endpoint->settings.poll) sched_yield();
   struct timespec timeout = {.tv_sec = timeout_ns / RD_NS_A_SECOND, .tv_nsec = timeout_ns % RD_NS_A_SECOND};
   ppoll(polls, count, timeout_ns < 0 ? NULL : &timeout, NULL);
@@ -130,7 +147,7 @@ static void wait(struct rd_endpoint *endpoint) {
   endpoint->ops->woken(endpoint->context, polls);
 }
 
-// Returns how many of the sources there are.
+// Returns the number of sources.
 static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait,
                       int64_t *timeout_ns) {
   struct rd_control *control = endpoint->control;
@@ -153,7 +170,7 @@ static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS
   return count;
 }
 
-// Of both, -1 is for ever.
+// -1 is for ever, in both.
 static int64_t sooner(int64_t timeout_ns, int other_ms) {
   int64_t other_ns = rd_ns_of_ms(other_ms);
   if (timeout_ns < 0) return other_ns;

@@ -4,7 +4,7 @@
 #include "base/io.h"
 
 void rd_meter_start(struct rd_meter *meter) {
-  *meter = (struct rd_meter){.told_at_ms = rd_now_ms()};
+  *meter = (struct rd_meter){.emitted_at_ms = rd_now_ms()};
 }
 
 void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited_ns) {
@@ -13,7 +13,7 @@ void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited
 
 void rd_meter_emit(struct rd_meter *meter, struct rd_control *control, bool last) {
   if (!last && rd_meter_timeout_ms(meter) > 0) return;
-  meter->told_at_ms = rd_now_ms();
+  meter->emitted_at_ms = rd_now_ms();
   struct rd_event event = {
       .type = RD_EVENT_COUNTERS,
       .bytes = meter->bytes,
@@ -29,6 +29,6 @@ void rd_meter_emit(struct rd_meter *meter, struct rd_control *control, bool last
 }
 
 int rd_meter_timeout_ms(const struct rd_meter *meter) {
-  int64_t left_ms = meter->told_at_ms + RD_COUNTERS_EVERY_MS - rd_now_ms();
+  int64_t left_ms = meter->emitted_at_ms + RD_COUNTERS_EVERY_MS - rd_now_ms();
   return left_ms > 0 ? (int)left_ms : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop counts: bytes, of the stream and on the wire, and the time it spent waiting, by what it waited for.
+// The counters of a hop's end: bytes of the stream and on the wire, and the time waited, by cause.
 #ifndef RD_METER_H
 #define RD_METER_H
 
@@ -7,7 +7,7 @@
 
 #define RD_COUNTERS_EVERY_MS 250
 
-// RD_WAIT_WORKER: for the threads that compress and seal, or the other way round.
+// RD_WAIT_WORKER: for the threads that compress and seal, or open and decompress.
 enum rd_wait { RD_WAIT_NONE, RD_WAIT_INPUT, RD_WAIT_LIMIT, RD_WAIT_WORKER, RD_WAIT_WIRE, RD_WAIT_OUTPUT };
 
 struct rd_meter {
@@ -15,13 +15,13 @@ struct rd_meter {
   uint64_t wire_bytes; // of the hop's connections, see rd_connection_wire_bytes()
   uint32_t rtt_us;
   int64_t waited_ns[RD_WAIT_OUTPUT + 1];
-  int64_t told_at_ms;
+  int64_t emitted_at_ms;
 };
 
 void rd_meter_start(struct rd_meter *meter);
-// `waited_ns` passed in poll because of `wait`.
+// The loop waited `waited_ns` for `wait`.
 void rd_meter_add_wait(struct rd_meter *meter, enum rd_wait wait, int64_t waited_ns);
-// Tells the counters when they are due, or at once when `last`.
+// Emits the counters when they are due, or at once when `last`.
 void rd_meter_emit(struct rd_meter *meter, struct rd_control *control, bool last);
 // Milliseconds until the counters are due.
 int rd_meter_timeout_ms(const struct rd_meter *meter);

@@ -22,6 +22,13 @@ void rd_output_init(struct rd_output *output, struct rd_control *control) {
   *output = (struct rd_output){.control = control, .reader = RD_NO_READER_PROCESS, .fd = -1, .watch_fd = -1};
 }
 
+bool rd_output_clear(struct rd_output *output) {
+  if (output->writer != NULL && !rd_writer_stop(output->writer)) return false;
+  rd_writer_destroy(output->writer);
+  rd_sink_destroy(output->sink);
+  return true;
+}
+
 bool rd_output_handle_command(struct rd_output *output, const struct rd_command *command, bool is_delivered,
                               struct rd_error *error) {
   switch (command->type) {
@@ -42,6 +49,11 @@ bool rd_output_handle_command(struct rd_output *output, const struct rd_command 
   default:
     return true;
   }
+}
+
+bool rd_output_attach(struct rd_output *output, unsigned slots, bool takes_digest, struct rd_error *error) {
+  if (output->writer == NULL) output->writer = rd_writer_create(slots, takes_digest, error);
+  return output->writer != NULL;
 }
 
 bool rd_output_begin(struct rd_output *output, bool any, bool ended, struct rd_error *error) {
@@ -83,7 +95,7 @@ void rd_output_write_held(struct rd_output *output) {
   }
 }
 
-// Nothing else can take the descriptor's number.
+// The number stays in use, so that no other file gets it.
 void rd_output_close(const struct rd_output *output) {
   if (output->fd < 0) return;
   RD_AUTO_CLOSE int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -99,7 +111,7 @@ void rd_output_wait_for_release(struct rd_output *output) {
   }
 }
 
-// The first one is kept once it is written to.
+// A sink that comes after the writer has begun is ignored.
 static bool open_sink(struct rd_output *output, const struct rd_command *command, struct rd_error *error) {
   bool is_file = command->type == RD_COMMAND_FILE, is_late = output->state == RD_OUTPUT_WRITING;
   struct rd_sink *sink =
@@ -129,14 +141,14 @@ static void set_reader(struct rd_output *output, pid_t pid) {
   output->reader = rd_reader_process_of(pid);
 }
 
-// Kills before the input of what is killed can end; once that ended well there is nothing to hide from it.
+// The reader must not take the end of its input for the end of the stream, unless it is.
 static void lose_control(struct rd_output *output, bool is_delivered) {
   output->control_lost = true;
   show(output);
   if (!is_delivered) rd_reader_process_kill(&output->reader, KILL_MS);
 }
 
-// Waits for it. False: none came in time.
+// Waits for the next command. False: none came in time.
 static bool next_command(const struct rd_output *output, int64_t until_ms, struct rd_command *command) {
   struct rd_control *control = output->control;
   while (!control->ops->next(control, command)) {

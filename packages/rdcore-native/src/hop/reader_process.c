@@ -32,7 +32,7 @@ void rd_reader_process_forget(struct rd_reader_process *reader) {
   reader->pid = 0;
 }
 
-// A kernel that signals no group by descriptor leaves a moment between the look and the kill.
+// Where the kernel cannot signal a group by its descriptor, the leader may be reaped between the check and the kill.
 static void kill_group(const struct rd_reader_process *reader) {
   pid_t pid = reader->pid;
   int pid_fd = reader->pid_fd;

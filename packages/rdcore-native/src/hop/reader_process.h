@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process group that reads what rdrecv writes. It is killed, while its input is still open, rather than shown a
-// truncated stream.
+// The process group that reads rdrecv's output; it is killed rather than shown a truncated stream.
 #ifndef RD_READER_PROCESS_H
 #define RD_READER_PROCESS_H
 
@@ -14,11 +13,11 @@ struct rd_reader_process {
 
 #define RD_NO_READER_PROCESS ((struct rd_reader_process){.pid_fd = -1})
 
-// `pid` leads the group and is alive, or not reaped yet. None where it is neither.
+// `pid` leads the group, and is alive or not reaped yet; else the result is RD_NO_READER_PROCESS.
 struct rd_reader_process rd_reader_process_of(pid_t pid);
-// SIGKILL to the group, and waits until its leader is dead, for `most_ms` at most. Once the leader was reaped its
-// number may be another's: the group is then killed where the kernel knows it by the descriptor (Linux 6.9), else left
-// alone.
+// Sends SIGKILL to the group, and waits until its leader is dead, for `most_ms` at most. Once the leader was reaped,
+// its number may be another process's: the group is then killed only where the kernel finds it by the descriptor
+// (Linux 6.9).
 void rd_reader_process_kill(const struct rd_reader_process *reader, int most_ms);
 void rd_reader_process_forget(struct rd_reader_process *reader);
 

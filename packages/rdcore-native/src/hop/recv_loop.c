@@ -8,24 +8,23 @@
 
 #define BYE_MS 5000
 
-// Of the stream, whatever connections bring it. What a lost connection leaves unwritten comes again, with END.
+// The stream, over all of the hop's connections. One that is lost too early makes OPEN of ENDED: END will come again.
 enum stream {
   STREAM_OPEN,
-  STREAM_ENDED,     // END has come, and is the writer's to check
-  STREAM_DELIVERED, // all is written and committed, and the control knows
+  STREAM_ENDED,     // the writer has END
+  STREAM_DELIVERED, // everything is written and committed, and RD_EVENT_END was emitted
 };
 
 struct receiver {
   struct rd_endpoint endpoint;
   struct rd_output output;
   struct rd_credit credit;
-  uint64_t received; // stream offsets
-  uint64_t consumed;
+  uint64_t received, consumed; // stream offsets
   enum stream stream;
   uint32_t producer_status;      // once ended
-  bool unwanted;                 // the consumer closed its input: CLOSED is to be said where there is a connection
+  bool consumer_closed;          // the consumer closed its input
   int64_t done_at_ms;            // in RD_PHASE_DONE
-  struct rd_connection *retired; // the one before, disconnected, while the first frame with the writer is its
+  struct rd_connection *retired; // the one before, disconnected, while the writer writes a frame in its memory
 };
 
 static bool handle_command(void *context, const struct rd_command *command, struct rd_error *error);
@@ -48,7 +47,6 @@ static int timeout_ms(struct receiver *receiver);
 static enum rd_wait what_for(struct receiver *receiver);
 static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]);
 static bool stop_writing(struct receiver *receiver);
-static void clear(struct receiver *receiver);
 
 static const struct rd_loop_ops ops = {.handle_command = handle_command,
                                        .attach = attach,
@@ -66,20 +64,23 @@ enum rd_code rd_recv_loop(struct rd_control *control) {
   rd_endpoint_init(&receiver.endpoint, RD_ROLE_RECEIVER, control, &ops, &receiver);
   do {
     rd_loop_run(&receiver.endpoint, &end);
-    // A bad end does not take from the screen what came before it, only because that was held for a moment.
+    // Bytes that were held for a moment still reach the screen.
     if (receiver.consumed == 0) rd_output_write_held(&receiver.output);
-    // Whoever is lost had nothing more to give.
-    if (receiver.unwanted && rd_code_is_loss(end.code))
-      rd_error_set(&end, RD_CODE_CLOSED, "the consumer wanted no more");
-    // An abort that came too late is nobody's business, and whoever waits for our word does not wait long.
+    // The loss of the peer makes no difference to a consumer that has closed its input.
+    if (receiver.consumer_closed && rd_code_is_loss(end.code))
+      rd_error_set(&end, RD_CODE_CLOSED, "the consumer closed its input");
+    // After delivery an abort is too late to matter, and the sender waits only briefly for DONE.
   } while (receiver.stream != STREAM_DELIVERED && !rd_loop_shutdown(&receiver.endpoint, &end));
-  // What was written whole is delivered, whatever came after: a lost connection, or an abort that was too late.
+  // A stream that was written whole is delivered, although the connection was lost later or an abort came too late.
   if (stop_writing(&receiver)) {
     end = (struct rd_error){.code = RD_CODE_OK};
     deliver(&receiver);
   }
-  clear(&receiver);
-  rd_endpoint_finish(&receiver.endpoint, &end);
+  if (rd_output_clear(&receiver.output)) { // else its thread still uses frames in a connection's memory
+    rd_connection_destroy(receiver.retired);
+    rd_endpoint_clear(&receiver.endpoint);
+  }
+  rd_loop_finish(&receiver.endpoint, &end);
   if (end.code != RD_CODE_OK && end.code != RD_CODE_CLOSED) rd_output_wait_for_release(&receiver.output);
   rd_reader_process_forget(&receiver.output.reader);
   return end.code;
@@ -93,17 +94,14 @@ static bool handle_command(void *context, const struct rd_command *command, stru
 
 static bool attach(void *context, struct rd_error *error) {
   struct receiver *receiver = context;
-  const struct rd_endpoint *endpoint = &receiver->endpoint;
-  const struct rd_hello *mine = &rd_connection_agreement(endpoint->connection)->mine;
-  struct rd_writer **writer = &receiver->output.writer;
+  const struct rd_hello *mine = &rd_connection_agreement(receiver->endpoint.connection)->mine;
+  bool takes_digest = receiver->endpoint.protection == RD_PROTECTION_NONE;
   rd_credit_init(&receiver->credit, mine->slots, mine->small_slots);
-  if (*writer == NULL)
-    *writer = rd_writer_create(mine->slots + RD_SMALL_SLOTS, endpoint->protection == RD_PROTECTION_NONE, error);
-  return *writer != NULL;
+  return rd_output_attach(&receiver->output, mine->slots + RD_SMALL_SLOTS, takes_digest, error);
 }
 
-// What is not begun to be written will come again. What is being written stays where it is: in the memory of the
-// connection there was, or of one that broke before.
+// The sender will send frames again that the writer has not begun. The one that it is writing stays in the memory of
+// its connection: this one, or one that broke before.
 static void detach(void *context, struct rd_connection *connection) {
   struct receiver *receiver = context;
   struct rd_writer *writer = receiver->output.writer;
@@ -121,8 +119,7 @@ static void detach(void *context, struct rd_connection *connection) {
   }
 }
 
-// With a connection the writer is followed after it was listened to: of one that is broken nobody hears that the
-// consumer is gone.
+// With a connection it is transmit() that follows the writer, after the frames that have come.
 static bool prepare(void *context, struct rd_error *error) {
   struct receiver *receiver = context;
   return begin_writing(receiver, error) && (receiver->endpoint.connection != NULL || follow_writer(receiver, error));
@@ -132,19 +129,19 @@ static bool begin_writing(struct receiver *receiver, struct rd_error *error) {
   return rd_output_begin(&receiver->output, receiver->received > 0, receiver->stream != STREAM_OPEN, error);
 }
 
-// Whether there is a connection or not.
+// Takes over the writer's progress, with a connection or without one.
 static bool follow_writer(struct receiver *receiver, struct rd_error *error) {
   if (receiver->output.writer == NULL) return true;
-  // In this order: when it has committed, all frames are written.
+  // In this order: once it has committed, all frames are written.
   enum rd_writer_state state = rd_writer_state(receiver->output.writer, error);
   collect(receiver, receiver->endpoint.connection);
   if (state == RD_WRITER_COMMITTED) deliver(receiver);
   if (state == RD_WRITER_FAILED && error->code != RD_CODE_CLOSED) return false;
-  if (state == RD_WRITER_FAILED) receiver->unwanted = true;
-  // What is delivered was wanted.
-  bool is_wanted = !receiver->unwanted || receiver->stream == STREAM_DELIVERED;
+  if (state == RD_WRITER_FAILED) receiver->consumer_closed = true;
+  // After delivery it does not matter that the consumer has closed its input.
+  bool is_wanted = !receiver->consumer_closed || receiver->stream == STREAM_DELIVERED;
   if (is_wanted || receiver->endpoint.connection == NULL) return true;
-  rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
+  rd_error_set(error, RD_CODE_CLOSED, "the consumer closed its input");
   return false;
 }
 
@@ -156,24 +153,23 @@ static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct
   case RD_FRAME_END:
     return take_end(receiver, rx_frame, error);
   case RD_FRAME_BYE:
-    if (receiver->endpoint.phase != RD_PHASE_DONE) return rd_endpoint_out_of_place(rx_frame, error);
+    if (receiver->endpoint.phase != RD_PHASE_DONE) return rd_loop_out_of_place(rx_frame, error);
     receiver->endpoint.phase = RD_PHASE_OVER;
     return true;
   default:
-    return rd_endpoint_out_of_place(rx_frame, error);
+    return rd_loop_out_of_place(rx_frame, error);
   }
 }
 
 static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   bool fits = rx_frame->bytes <= rd_connection_agreement(receiver->endpoint.connection)->mine.slot_bytes;
   bool is_due = receiver->endpoint.phase == RD_PHASE_DATA && receiver->stream == STREAM_OPEN;
-  if (!fits || !is_due || rx_frame->header.offset != receiver->received)
-    return rd_endpoint_out_of_place(rx_frame, error);
+  if (!fits || !is_due || rx_frame->header.offset != receiver->received) return rd_loop_out_of_place(rx_frame, error);
   if (!rd_credit_arrive(&receiver->credit, rx_frame->bytes, error)) return false;
   receiver->received += rx_frame->bytes;
   receiver->endpoint.moved_bytes = receiver->received;
   if (!rd_writer_put(receiver->output.writer, rx_frame, error) || !begin_writing(receiver, error)) return false;
-  // What is written at once makes room at once: its slot, which the cache still holds, is the next one to be filled.
+  // A frame that was written at once frees its slot at once: the next frame fills it while the cache still holds it.
   collect(receiver, receiver->endpoint.connection);
   return acknowledge(receiver, error) && rd_connection_flush(receiver->endpoint.connection, error);
 }
@@ -181,10 +177,10 @@ static bool take_data(struct receiver *receiver, const struct rd_rx_frame *rx_fr
 static bool take_end(struct receiver *receiver, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   struct rd_end end;
   if (receiver->endpoint.phase != RD_PHASE_DATA || rx_frame->header.offset != receiver->received)
-    return rd_endpoint_out_of_place(rx_frame, error);
+    return rd_loop_out_of_place(rx_frame, error);
   if (!rd_end_decode(rx_frame->payload, rx_frame->bytes, &end, error)) return false;
   receiver->endpoint.phase = RD_PHASE_END;
-  if (receiver->stream != STREAM_OPEN) return true; // by the connection before
+  if (receiver->stream != STREAM_OPEN) return true; // END came by the connection before
   receiver->stream = STREAM_ENDED;
   receiver->producer_status = end.producer_status;
   rd_writer_finish(receiver->output.writer, &end);
@@ -197,9 +193,10 @@ static bool transmit(void *context, struct rd_error *error) {
   if (!follow_writer(receiver, error) || !send_resume(receiver, error)) return false;
   bool good = receiver->stream == STREAM_DELIVERED ? send_done(receiver, error) : acknowledge(receiver, error);
   if (!good || !rd_connection_flush(connection, error)) return false;
-  bool is_late = receiver->endpoint.phase == RD_PHASE_DONE && rd_now_ms() - receiver->done_at_ms >= BYE_MS;
-  if (is_late) receiver->endpoint.phase = RD_PHASE_OVER;
-  return is_late || rd_connection_tick(connection, error);
+  if (receiver->endpoint.phase != RD_PHASE_DONE || rd_now_ms() - receiver->done_at_ms < BYE_MS)
+    return rd_connection_tick(connection, error);
+  receiver->endpoint.phase = RD_PHASE_OVER;
+  return true;
 }
 
 static bool send_resume(struct receiver *receiver, struct rd_error *error) {
@@ -212,7 +209,7 @@ static bool send_resume(struct receiver *receiver, struct rd_error *error) {
   return true;
 }
 
-// Gives the slots of what is written back to the connection by which it came.
+// Gives the slots of written frames back to the connection by which they came.
 static void collect(struct receiver *receiver, struct rd_connection *connection) {
   struct rd_rx_frame rx_frame;
   while (rd_writer_take_back(receiver->output.writer, &rx_frame)) {
@@ -229,9 +226,8 @@ static void collect(struct receiver *receiver, struct rd_connection *connection)
 }
 
 static bool acknowledge(struct receiver *receiver, struct rd_error *error) {
-  bool is_resumed = receiver->endpoint.phase != RD_PHASE_RESUME;
-  if (!is_resumed || !rd_credit_due(&receiver->credit, rd_writer_pending(receiver->output.writer) == 0, rd_now_ms()))
-    return true;
+  if (receiver->endpoint.phase == RD_PHASE_RESUME) return true;
+  if (!rd_credit_due(&receiver->credit, rd_writer_pending(receiver->output.writer) == 0, rd_now_ms())) return true;
   unsigned char payload[RD_ACK_BYTES];
   rd_ack_encode(receiver->credit.frames, payload);
   enum rd_outcome sent = rd_connection_send(receiver->endpoint.connection, RD_FRAME_ACK, receiver->consumed, payload,
@@ -250,7 +246,7 @@ static bool send_done(struct receiver *receiver, struct rd_error *error) {
   return true;
 }
 
-// The reader sees the end of the stream. Once.
+// Once: lets the reader see the end of the stream.
 static void deliver(struct receiver *receiver) {
   if (receiver->stream == STREAM_DELIVERED) return;
   receiver->stream = STREAM_DELIVERED;
@@ -262,20 +258,20 @@ static void deliver(struct receiver *receiver) {
 static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum rd_wait *wait) {
   struct receiver *receiver = context;
   if (receiver->output.writer != NULL) polls[RD_POLL_DATA] = rd_writer_poll(receiver->output.writer);
-  // After END the writer itself finds out whether all of it was wanted.
-  if (receiver->stream == STREAM_OPEN && !receiver->unwanted)
+  // After END the writer finds out itself whether the consumer took everything.
+  if (receiver->stream == STREAM_OPEN && !receiver->consumer_closed)
     polls[RD_POLL_CONSUMER] = (struct pollfd){.fd = receiver->output.watch_fd};
   *wait = what_for(receiver);
   return rd_ns_of_ms(timeout_ms(receiver));
 }
 
-// For BYE, or until an ACK that may wait is due; -1: no limit.
+// Until BYE is late, RD_EVENT_OUTPUT was long enough without an answer, or an ACK is due; -1: no limit.
 static int timeout_ms(struct receiver *receiver) {
   if (receiver->endpoint.phase == RD_PHASE_DONE) return BYE_MS;
   if (receiver->output.state == RD_OUTPUT_ASKED) return rd_output_timeout_ms(&receiver->output);
   if (receiver->output.writer == NULL || rd_writer_pending(receiver->output.writer) > 0) return -1;
   int left_ms = rd_credit_timeout_ms(&receiver->credit, rd_now_ms());
-  return left_ms > 0 ? left_ms : -1; // one that is due was not accepted yet: the wire will tell
+  return left_ms > 0 ? left_ms : -1; // the wire did not accept one that is due: it will wake the loop
 }
 
 static enum rd_wait what_for(struct receiver *receiver) {
@@ -291,22 +287,13 @@ static enum rd_wait what_for(struct receiver *receiver) {
 static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]) {
   struct receiver *receiver = context;
   if (polls[RD_POLL_DATA].revents != 0) rd_writer_woken(receiver->output.writer);
-  if ((polls[RD_POLL_CONSUMER].revents & (POLLERR | POLLHUP)) != 0) receiver->unwanted = true;
+  if ((polls[RD_POLL_CONSUMER].revents & (POLLERR | POLLHUP)) != 0) receiver->consumer_closed = true;
 }
 
-// Was everything written, and the sink committed?
+// True: everything was written, and the sink committed.
 static bool stop_writing(struct receiver *receiver) {
   struct rd_error ignored;
   if (receiver->output.writer == NULL || !rd_writer_stop(receiver->output.writer)) return false;
   collect(receiver, receiver->endpoint.connection);
   return rd_writer_state(receiver->output.writer, &ignored) == RD_WRITER_COMMITTED;
-}
-
-static void clear(struct receiver *receiver) {
-  // A thread that hangs in the system keeps what it uses: the sink, and frames in the connection's memory.
-  if (receiver->output.writer != NULL && !rd_writer_stop(receiver->output.writer)) return;
-  rd_writer_destroy(receiver->output.writer);
-  rd_sink_destroy(receiver->output.sink);
-  rd_connection_destroy(receiver->retired);
-  rd_endpoint_clear(&receiver->endpoint);
 }

@@ -14,17 +14,17 @@
 
 struct sender {
   struct rd_endpoint endpoint;
-  struct rd_source *source; // NULL: not told yet
-  struct rd_ring *ring;     // from here on: once there is a connection and a source
+  struct rd_source *source; // NULL: none yet
+  struct rd_ring *ring;     // as all below, once there is a connection and a source
   struct rd_reader *reader;
   struct rd_credit credit;
   struct rd_limit limit;
   size_t chunk_bytes; // the largest DATA payload
   uint64_t sent;      // stream offset
-  uint64_t acked;     // stream offset: handed to the output over there
+  uint64_t acked;     // stream offset: written by the receiver
   bool committed;     // the producer ended well
   uint32_t producer_status;
-  // What the last pass saw, and stopped at: news are what came since.
+  // Where the last pass stopped: only later news wake the loop.
   uint64_t filled_seen;
   bool end_seen;
   enum rd_wait wait;
@@ -64,7 +64,7 @@ enum rd_code rd_send_loop(struct rd_control *control) {
   rd_loop_run(&sender.endpoint, &end);
   (void)rd_loop_shutdown(&sender.endpoint, &end);
   clear(&sender);
-  rd_endpoint_finish(&sender.endpoint, &end);
+  rd_loop_finish(&sender.endpoint, &end);
   return end.code;
 }
 
@@ -107,13 +107,13 @@ static bool attach(void *context, struct rd_error *error) {
   return register_ring(sender, error);
 }
 
-// All that was sent and is not acknowledged is in the ring.
+// Bytes that were sent and not acknowledged are still in the ring.
 static void detach(void *context, struct rd_connection *connection) {
   (void)context;
   rd_connection_destroy(connection);
 }
 
-// Starts to read once there is a source, and a peer to read it for.
+// Starts to read once there are a source and a peer.
 static bool prepare(void *context, struct rd_error *error) {
   struct sender *sender = context;
   if (sender->endpoint.connection == NULL || sender->reader != NULL || sender->source == NULL) return true;
@@ -145,19 +145,19 @@ static bool take_frame(void *context, const struct rd_rx_frame *rx_frame, struct
     return true;
   case RD_FRAME_CLOSED:
     sender->endpoint.peer_ended = true;
-    rd_error_set(error, RD_CODE_CLOSED, "the consumer wanted no more");
+    rd_error_set(error, RD_CODE_CLOSED, "the consumer closed its input");
     return false;
   default:
     break;
   }
-  return rd_endpoint_out_of_place(rx_frame, error);
+  return rd_loop_out_of_place(rx_frame, error);
 }
 
 static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   uint64_t offset = rx_frame->header.offset, frames;
   if (sender->reader == NULL || sender->endpoint.phase == RD_PHASE_RESUME || offset < sender->acked ||
       offset > sender->sent)
-    return rd_endpoint_out_of_place(rx_frame, error);
+    return rd_loop_out_of_place(rx_frame, error);
   if (!rd_ack_decode(rx_frame->payload, rx_frame->bytes, &frames, error) ||
       !rd_credit_take(&sender->credit, frames, error))
     return false;
@@ -166,12 +166,12 @@ static bool take_ack(struct sender *sender, const struct rd_rx_frame *rx_frame, 
   return true;
 }
 
-// What comes after it was lost with the connection before this one, and so was the ACK of what comes before.
+// The connection before this one lost the bytes after the offset, and the ACK of those before it.
 static bool take_resume(struct sender *sender, const struct rd_rx_frame *rx_frame, struct rd_error *error) {
   uint64_t offset = rx_frame->header.offset;
   if (sender->endpoint.phase != RD_PHASE_RESUME || rx_frame->bytes > 0 || offset < sender->acked ||
       offset > sender->sent)
-    return rd_endpoint_out_of_place(rx_frame, error);
+    return rd_loop_out_of_place(rx_frame, error);
   sender->endpoint.phase = RD_PHASE_DATA;
   sender->sent = sender->acked = sender->endpoint.meter.bytes = offset;
   if (sender->ring != NULL) rd_ring_release(sender->ring, offset);
@@ -208,7 +208,7 @@ static bool send_data(struct sender *sender, struct rd_error *error) {
   return true;
 }
 
-// What is to be sent now: a part of a chunk only while the wire has nothing else to do, so that it grows when it has.
+// The next bytes to send: less than a chunk only while the wire is idle, so that chunks grow while it is busy.
 static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
   sender->filled_seen = rd_ring_filled(sender->ring);
   uint64_t unsent = sender->filled_seen - sender->sent;
@@ -227,13 +227,13 @@ static size_t next_chunk(struct sender *sender, const unsigned char **bytes) {
   return allowed == 0 ? 0 : rd_ring_peek(sender->ring, sender->sent, allowed, bytes);
 }
 
-// Only after the end of the input and the word that the producer ended well.
+// END is sent only after the end of the input, and after the agent's `commit`.
 static bool send_end(struct sender *sender, struct rd_error *error) {
   enum rd_reader_state state = rd_reader_state(sender->reader, error);
   if (state == RD_READER_FAILED) return false;
   bool is_sent = sender->endpoint.phase == RD_PHASE_END;
   if (is_sent) sender->wait = RD_WAIT_OUTPUT;
-  // In this command: what was read before the end is in the ring once the state says so.
+  // In this order: once the state is RD_READER_AT_END, the ring has everything.
   sender->end_seen = state == RD_READER_AT_END;
   bool all_sent = sender->end_seen && sender->sent == rd_ring_filled(sender->ring);
   if (!all_sent || !sender->committed || is_sent) return true;
@@ -258,7 +258,7 @@ static int64_t wait_for(void *context, struct pollfd polls[RD_POLLS_MOST], enum 
   return rd_reader_expect_news(sender->reader, sender->filled_seen) ? -1 : 0;
 }
 
-// What the threads have, neither the wire nor the output can have.
+// While the threads have frames to work on, neither the wire nor the output keeps the loop waiting.
 static enum rd_wait what_for(const struct sender *sender, bool may_transmit) {
   if (!may_transmit) return RD_WAIT_WIRE;
   bool is_behind = sender->wait == RD_WAIT_WIRE || sender->wait == RD_WAIT_OUTPUT;
@@ -272,7 +272,7 @@ static void woken(void *context, const struct pollfd polls[RD_POLLS_MOST]) {
 
 static void clear(struct sender *sender) {
   rd_endpoint_clear(&sender->endpoint);
-  // A thread that hangs in the system keeps what it uses.
+  // A thread that hangs in a system call still uses the ring and the source.
   if (!rd_reader_destroy(sender->reader)) return;
   rd_ring_destroy(sender->ring);
   rd_source_destroy(sender->source);
