@@ -40,7 +40,7 @@ void rd_packer_destroy(struct rd_packer *packer) {
 size_t rd_pack(struct rd_packer *packer, const unsigned char *bytes, size_t count, unsigned char *out, size_t most) {
   if (most <= RD_BLOCK_HEAD_BYTES) return 0;
   size_t packed = ZSTD_compress2(packer->context, out + RD_BLOCK_HEAD_BYTES, most - RD_BLOCK_HEAD_BYTES, bytes, count);
-  if (ZSTD_isError(packed)) return 0; // no room is what it mostly says
+  if (ZSTD_isError(packed)) return 0; // mostly: no room
   rd_put_u32(out, (uint32_t)count);
   return RD_BLOCK_HEAD_BYTES + packed;
 }
@@ -68,12 +68,12 @@ bool rd_unpack(struct rd_unpacker *unpacker, const unsigned char *payload, size_
                size_t most, size_t *count, struct rd_error *error) {
   if (payload_bytes <= RD_BLOCK_HEAD_BYTES) return fail(error);
   const unsigned char *packed = payload + RD_BLOCK_HEAD_BYTES;
-  size_t packed_bytes = payload_bytes - RD_BLOCK_HEAD_BYTES, said = rd_get_u32(payload);
-  // The library would take several frames, and such as are to be skipped.
-  if (said == 0 || said > most || ZSTD_findFrameCompressedSize(packed, packed_bytes) != packed_bytes)
+  size_t packed_bytes = payload_bytes - RD_BLOCK_HEAD_BYTES, length = rd_get_u32(payload);
+  // The library alone would accept several frames, and skippable ones.
+  if (length == 0 || length > most || ZSTD_findFrameCompressedSize(packed, packed_bytes) != packed_bytes)
     return fail(error);
-  if (ZSTD_decompressDCtx(unpacker->context, out, said, packed, packed_bytes) != said) return fail(error);
-  *count = said;
+  if (ZSTD_decompressDCtx(unpacker->context, out, length, packed, packed_bytes) != length) return fail(error);
+  *count = length;
   return true;
 }
 

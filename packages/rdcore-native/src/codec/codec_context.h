@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread needs to make a DATA frame of a block, or a block of a DATA frame.
+// A thread's contexts for encoding blocks into DATA frames or decoding them.
 #ifndef RD_CODEC_CODEC_CONTEXT_H
 #define RD_CODEC_CODEC_CONTEXT_H
 
@@ -12,14 +12,14 @@ struct rd_codec_context {
   struct rd_unpacker *unpacker; // NULL: likewise
 };
 
-// So many sets, each of which an entry of `sets` points to. `seal` may be NULL, `level` 0.
+// Fills `sets` with `count` contexts. `seal` may be NULL, `level` 0.
 bool rd_codec_context_create(struct rd_codec_context **sets, unsigned count, const struct rd_seal *seal, int level,
                              bool unpacks, struct rd_error *error);
-void rd_codec_context_destroy(struct rd_codec_context **sets, unsigned count); // also of NULLs
+void rd_codec_context_destroy(struct rd_codec_context **sets, unsigned count); // NULLs are allowed
 
-// How many threads a hop end has for `jobs`: as asked for, or (0) as many as there are processors, 8 at most.
+// The number of threads for `jobs`: as asked for, or (0) the number of processors, 8 at most.
 unsigned rd_codec_context_threads(unsigned jobs);
-// Is what is only sealed to be left to the thread that has it in hand?
+// Whether the calling thread seals and opens frames itself, so that other threads only compress and decompress.
 bool rd_codec_context_seal_inline(unsigned jobs);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-// Blocks that are done, or with whoever writes them.
+// Blocks that are done, or being written.
 #define PLAINS_BESIDE_THREADS 3u
 #define PLAINS_MOST (RD_POOL_THREADS_MOST + PLAINS_BESIDE_THREADS)
-// To wake a thread takes longer than to open that much, or to decompress it.
+// Waking a thread takes longer than opening or decompressing so much.
 #define INLINE_SEALED_BYTES (32u << 10)
 #define INLINE_PACKED_BYTES (4u << 10)
 
@@ -31,7 +31,7 @@ struct rd_decoder {
   bool seals_inline;
   struct rd_codec_context *contexts[RD_POOL_THREADS_MOST + 1];
   struct rd_pool *pool; // NULL: stopped
-  // Each is allocated when it is needed first.
+  // Each is allocated at its first use.
   unsigned char *plains[PLAINS_MOST];
   bool plain_used[PLAINS_MOST];
   unsigned plains_most;
@@ -120,7 +120,7 @@ void rd_decoder_woken(struct rd_decoder *decoder) {
   rd_pool_woken(decoder->pool);
 }
 
-// What has, or needs, no memory to be decompressed into.
+// Frames that have, or need no, memory to be decompressed into.
 static bool submit(struct rd_decoder *decoder, struct rd_error *error) {
   while (decoder->submitted != decoder->put && rd_pool_pending(decoder->pool) < RD_POOL_JOBS_MOST) {
     struct entry *entry = entry_of(decoder, decoder->submitted);
@@ -155,7 +155,7 @@ static bool runs_inline(const struct rd_decoder *decoder, const struct entry *en
   return bytes <= INLINE_SEALED_BYTES || decoder->seals_inline;
 }
 
-// By any thread.
+// Runs on any thread.
 static void make_block(struct rd_pool_job *job, void *contexts) {
   struct entry *entry = (struct entry *)(void *)job;
   struct rd_rx_frame *rx_frame = &entry->rx_frame;

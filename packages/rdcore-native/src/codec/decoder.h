@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// DATA that arrived: frames are opened and decompressed on a pool, and come out in the order in which they were put in,
-// and only when they are right.
+// The decoder: received DATA frames are opened and decompressed on a pool.
+// They come out in the order in which they were put in, and only when they are valid.
 #ifndef RD_CODEC_DECODER_H
 #define RD_CODEC_DECODER_H
 
 #include "crypto/seal.h"
 #include "transport/transport.h"
 
-// A frame that arrived, opened.
+// A received frame, opened.
 struct rd_rx_frame {
   struct rd_frame header;
-  unsigned char *payload; // of the stream's bytes, or of another frame's
+  unsigned char *payload; // opened and decompressed
   size_t bytes;
   struct rd_message message;
-  bool is_small;  // it is in a small slot, of the connection's own
-  unsigned plain; // the piece of memory that it was decompressed into, from 1; 0: it is in the message
+  bool is_small;  // it is in one of the connection's own small slots
+  unsigned plain; // number, from 1, of the memory it was decompressed into; 0: it is in the message
 };
 
 struct rd_decoder; // opaque
@@ -22,22 +22,22 @@ struct rd_decoder; // opaque
 struct rd_decoder_config {
   struct rd_seal *seal; // NULL: DATA is in clear, without a MAC
   unsigned jobs;        // threads; 0: as many as there are processors
-  unsigned frames;      // that can be in it at a time
+  unsigned frames;      // at a time
   size_t slot_bytes;    // the largest block
 };
 
-// The seal stays the caller's and must stay until rd_decoder_stop(). NULL on failure.
+// The seal remains the caller's and must stay until rd_decoder_stop(). NULL on failure.
 struct rd_decoder *rd_decoder_create(const struct rd_decoder_config *config, struct rd_error *error);
-// Waits for what is in work, and forgets the rest: no message is touched any more. What came out stays as it is.
+// Waits for frames in work and drops the rest: no message is touched after it. Frames that came out stay valid.
 void rd_decoder_stop(struct rd_decoder *decoder);
 void rd_decoder_destroy(struct rd_decoder *decoder); // NULL-safe
 
-// Puts a DATA frame in, of whose arrival frame and message are known. False: RD_CODE_DATA_DAMAGED.
+// Puts in a DATA frame of which header and message are set. False: RD_CODE_DATA_DAMAGED.
 bool rd_decoder_put(struct rd_decoder *decoder, const struct rd_rx_frame *rx_frame, struct rd_error *error);
 // The next frame, in order. AGAIN: it is not done yet, or there is none.
 enum rd_outcome rd_decoder_take(struct rd_decoder *decoder, struct rd_rx_frame *rx_frame, struct rd_error *error);
 bool rd_decoder_is_empty(const struct rd_decoder *decoder);
-// The memory that it was decompressed into can be used again.
+// Releases the memory that the frame was decompressed into.
 void rd_decoder_give_back(struct rd_decoder *decoder, const struct rd_rx_frame *rx_frame);
 
 int rd_decoder_poll_fd(const struct rd_decoder *decoder); // readable when rd_decoder_take() may have one

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Blocks that are done, or on their way: few, so that they stay in the cache.
+// Blocks that are done, or being sent: few, so that they stay in the cache.
 #define BLOCKS_BESIDE_THREADS 3u
-// To wake a thread takes longer than to seal that much, or to compress it.
+// Waking a thread takes longer than sealing or compressing so much.
 #define INLINE_SEALED_BYTES (32u << 10)
 #define INLINE_PACKED_BYTES (4u << 10)
 
@@ -27,7 +27,7 @@ struct block {
   size_t scratch_bytes;
   uint64_t free_at; // a count of released messages; UINT64_MAX: it is not sent yet
 
-  // What came of it.
+  // The result.
   unsigned char header[RD_HEADER_BYTES], tag[RD_TAG_BYTES];
   const unsigned char *body;
   size_t body_bytes;
@@ -42,7 +42,7 @@ struct rd_encoder {
   bool seals_inline;
   struct rd_codec_context *contexts[RD_POOL_THREADS_MOST + 1];
   struct rd_pool *pool;
-  struct block *next; // that came out of the pool and is not sent; NULL: none
+  struct block *next; // came out of the pool and is not sent; NULL: none
   struct block blocks[];
 };
 
@@ -154,7 +154,7 @@ static bool runs_inline(const struct rd_encoder *encoder, const struct block *bl
   return block->count <= INLINE_SEALED_BYTES || encoder->seals_inline;
 }
 
-// By any thread. What does not shrink goes as it is, from the ring if it is not sealed.
+// Runs on any thread. A block that does not shrink is sent as it is, from the ring if it is not sealed.
 static void make_message(struct rd_pool_job *job, void *contexts) {
   struct block *block = (struct block *)(void *)job;
   const struct rd_codec_context *own = contexts;

@@ -43,7 +43,7 @@ struct rd_connection *rd_connection_create(struct rd_transport *transport, const
 
 void rd_connection_destroy(struct rd_connection *connection) {
   if (connection == NULL) return;
-  // Threads first: they use keys, and memory of the transport.
+  // Threads first: they use keys and the transport's memory.
   rd_tx_stop(&connection->tx);
   rd_rx_stop(&connection->rx);
   rd_transport_destroy(connection->transport);
@@ -63,7 +63,7 @@ uint32_t rd_connection_epoch(const struct rd_connection *connection) {
   return connection->agreement.mine.epoch;
 }
 
-// On a slow line a message takes its time; only then is the transport asked.
+// On a slow line one message may take long: only then the transport is asked.
 int64_t rd_connection_silent_ms(const struct rd_connection *connection) {
   int64_t silent_ms = rd_now_ms() - connection->keepalive.received_at_ms;
   if (silent_ms < RD_PING_AFTER_MS) return silent_ms;
@@ -76,7 +76,7 @@ void rd_connection_resumed(struct rd_connection *connection) {
 }
 
 void rd_connection_choose(struct rd_connection *connection) {
-  struct rd_error ignored; // whether it went out shows when the connection is used
+  struct rd_error ignored; // a failure shows when the connection is used
   rd_keepalive_measure(&connection->keepalive);
   (void)rd_connection_flush(connection, &ignored);
 }
@@ -104,7 +104,7 @@ size_t rd_connection_window_most_bytes(const struct rd_transport *transport) {
   return most_bytes > own_bytes ? most_bytes - own_bytes : 0;
 }
 
-// What is sealed is sent from the scratch memory.
+// Sealed frames are sent from the scratch memory.
 size_t rd_connection_register_most_bytes(const struct rd_connection *connection) {
   return connection->agreement.protection == RD_PROTECTION_SEAL ? SIZE_MAX : connection->registered.left_bytes;
 }
@@ -249,7 +249,7 @@ static bool begin(struct rd_connection *connection, const struct rd_connection_s
          has_room(connection, error);
 }
 
-// A sender has memory to send from, or seals into the scratch memory.
+// A sender needs memory to send from, unless it seals into the scratch memory.
 static bool has_room(const struct rd_connection *connection, struct rd_error *error) {
   if (connection->agreement.mine.slots > 0 || rd_connection_register_most_bytes(connection) >= RING_LEAST_BYTES)
     return true;
@@ -273,7 +273,7 @@ static bool send_keepalive(struct rd_connection *connection, struct rd_error *er
   return true;
 }
 
-// Without waiting for the descriptor.
+// Whether to receive again without waiting for the descriptor.
 static bool polls_again(const struct rd_connection *connection) {
   return connection->poll || connection->rx.has_more;
 }

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-// So little keeps no sender waiting: whoever answers it need not wait until it was acknowledged.
+// Fewer unacknowledged bytes delay no sender: an answer to them need not wait for the ACK.
 #define LITTLE_BYTES 4096u
 #define LATE_MS 40
 

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #define RETRY_MS 200
-// Of one that is tried again and again, each time twice as long: TCP would send a lost packet again when it is too
-// late.
+// The time of an attempt when redialing, doubled each time: TCP would retransmit a lost packet too late.
 #define ATTEMPT_LEAST_MS 250
 #define ATTEMPT_MOST_MS 3000
 #define ADDRESS_WORDS_BYTES 320u
@@ -101,13 +100,13 @@ bool rd_dialer_under_way(const struct rd_dialer *dialer) {
   return false;
 }
 
-// A refused key is worth more than an address that did not answer.
+// A refused key counts more than an address that did not answer.
 void rd_dialer_add_failure(struct rd_dialer *dialer, const struct rd_error *error) {
   struct rd_error *sum = &dialer->failure;
   size_t used = strnlen(sum->message, sizeof sum->message - 1);
   snprintf(sum->message + used, sizeof sum->message - used, "%s%s", used > 0 ? "; " : "", error->message);
   if (error->code == RD_CODE_KEY_REFUSED) sum->code = RD_CODE_KEY_REFUSED;
-  if (sum->code == RD_CODE_OK) sum->code = RD_CODE_CANNOT_CONNECT; // whatever was there, it was not our peer
+  if (sum->code == RD_CODE_OK) sum->code = RD_CODE_CANNOT_CONNECT; // it was not our peer
 }
 
 void rd_dialer_clear(struct rd_dialer *dialer) {
@@ -145,7 +144,7 @@ static void begin(struct rd_dialer *dialer, struct rd_attempt *attempt) {
   if (attempt->connector == NULL) failed(dialer, attempt, errno, &error);
 }
 
-// FAILED: it may wait to be tried again.
+// FAILED: the attempt may be waiting for its next try.
 static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *attempt,
                                    struct rd_transport **transport) {
   struct rd_error error;
@@ -161,7 +160,7 @@ static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *
   return accepted;
 }
 
-// Another attempt in place of this one.
+// Replaces the attempt by a longer one.
 static enum rd_outcome try_longer(struct rd_dialer *dialer, struct rd_attempt *attempt) {
   dialer->attempt_ms = 2 * dialer->attempt_ms < ATTEMPT_MOST_MS ? 2 * dialer->attempt_ms : ATTEMPT_MOST_MS;
   rd_connector_destroy(attempt->connector);
@@ -196,7 +195,7 @@ static void failed(struct rd_dialer *dialer, struct rd_attempt *attempt, int num
   if (attempt->address.rdma && dialer->config.rdma_first) rd_dialer_start_tcp(dialer);
 }
 
-// So that of two listeners that open one after the other it is RDMA that is found.
+// Of two listeners that open one after the other RDMA is to be found first.
 static bool waits_for_rdma(const struct rd_dialer *dialer, const struct rd_attempt *attempt) {
   if (!dialer->config.rdma_first || attempt->address.rdma) return false;
   for (size_t i = 0; i < dialer->count; i++)

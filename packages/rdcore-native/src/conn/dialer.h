@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses under dialing, all at once: each is tried until something comes of it, it is refused, or the time is over.
-// After a connection broke one address is tried again and again.
-// What comes of it is a connection that nobody has authenticated yet. Nothing here blocks.
+// The dialer: all addresses at once, each tried until it connects, is refused, or the time is over.
+// To reconnect it redials one address until it is refused. Its connections are not authenticated. Nothing here blocks.
 #ifndef RD_CONN_DIALER_H
 #define RD_CONN_DIALER_H
 
@@ -13,17 +12,17 @@
 #define RD_DIALER_EXTRA_TRIES 3u // see rd_dialer_try_once_more()
 
 struct rd_dialer_config {
-  int64_t timeout_ms; // from the last addresses on, for all
-  bool retry_refused; // go on until the timeout while nobody listens
-  // TCP waits until RDMA was refused, and goes on beside it, or for a quarter of the timeout.
+  int64_t timeout_ms; // for all, from the last added addresses on
+  bool retry_refused; // dial refused addresses again until the timeout
+  // TCP waits until RDMA was refused, at most a quarter of the timeout; then both are dialed.
   bool rdma_first;
   bool poll; // see transport.h
 };
 
 struct rd_attempt {
   struct rd_address address;
-  struct rd_connector *connector; // NULL: it waits, or is over
-  int64_t try_at_ms;              // 0: it does not wait
+  struct rd_connector *connector; // NULL: waiting, or over
+  int64_t try_at_ms;              // 0: not waiting
   int64_t begun_at_ms;
   unsigned extra_tries; // tries by rd_dialer_try_once_more()
 };
@@ -35,34 +34,33 @@ struct rd_dialer {
   size_t count;
   int64_t until_ms;
   bool redials;            // see rd_dialer_redial()
-  int64_t attempt_ms;      // then: how long the attempt under way may take
+  int64_t attempt_ms;      // when redialing: the time for the present attempt
   struct rd_error failure; // the reasons of all that failed
 };
 
-// Dials them beside those under way; one that could not even begin counts as one that failed. False: too many, or
-// none.
+// Dials them beside the present ones; an attempt that cannot begin counts as failed. False: too many, or none.
 bool rd_dialer_add(struct rd_dialer *dialer, const struct rd_address *addresses, size_t count, struct rd_error *error);
-// Gives all else up and dials this one, until it is refused or given up; whatever else fails is tried again.
+// Drops all other attempts and dials this address until it is refused or cancelled; it retries after any other failure.
 void rd_dialer_redial(struct rd_dialer *dialer, const struct rd_address *address);
-// What came of the last try was nothing: tries again.
+// The last connection failed: tries again soon.
 void rd_dialer_retry(struct rd_dialer *dialer);
-// The connection to this address came to nothing before the other side said who it is, as it may amid a crowd: tries a
-// few times more. False: that was enough.
+// The connection to this address ended before the peer was authenticated, as a crowded listener may do: tries a few
+// times more. False: no tries are left.
 bool rd_dialer_try_once_more(struct rd_dialer *dialer, const struct rd_address *address);
-// Goes on. True: there is a connection in *transport, the caller's, to *address; ask again.
+// Goes on. True: a connection to *address is in *transport, the caller's; call it again for the next one.
 bool rd_dialer_next(struct rd_dialer *dialer, struct rd_transport **transport, const struct rd_address **address);
-// RDMA came to nothing: TCP need not wait for it now.
+// RDMA failed: TCP need not wait for it.
 void rd_dialer_start_tcp(struct rd_dialer *dialer);
-// Something may still come of one.
+// Whether an attempt may still succeed.
 bool rd_dialer_under_way(const struct rd_dialer *dialer);
-// Adds to the reasons of what failed.
+// Adds to the reasons of failed attempts.
 void rd_dialer_add_failure(struct rd_dialer *dialer, const struct rd_error *error);
-// Gives all up. The reasons stay.
+// Drops all attempts. The reasons stay.
 void rd_dialer_clear(struct rd_dialer *dialer);
 
-// What to poll, at most RD_DIALER_MOST; returns how many were filled in.
+// Fills in the descriptors to poll, at most RD_DIALER_MOST, and returns their number.
 size_t rd_dialer_polls(const struct rd_dialer *dialer, struct pollfd *polls);
-// When it goes on without an event, on the clock of rd_now_ms(); INT64_MAX: never.
+// When it is due without an event, on the clock of rd_now_ms(); INT64_MAX: never.
 int64_t rd_dialer_due_ms(const struct rd_dialer *dialer);
 
 #endif

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HANDSHAKE_MS 5000 // for the handshake of somebody who came to a listener of ours
-#define PAUSE_MS 100      // of a listener that could not take somebody
-#define TAKEN_AT_ONCE 16u // by a listener: however many come, those who came before have their turn
+#define HANDSHAKE_MS 5000 // of a connection that a listener accepted
+#define PAUSE_MS 100      // of a listener that could not accept
+#define TAKEN_AT_ONCE 16u // accepted in a row: then pending connections have their turn
 
 struct listener {
   struct rd_connector *connector; // NULL: none
@@ -26,15 +26,15 @@ struct rd_establisher {
   struct rd_dialer dialer;
   bool adopted;
   struct rd_pending_list pending_list;
-  size_t ready;      // the entry to take
-  unsigned reported; // bits: kinds of rejected connectors
+  size_t ready;      // index of the entry to take
+  unsigned reported; // bits: codes of rejections
 
-  // Of the connection that was taken last.
+  // Of the last connection.
   uint32_t epoch; // 0: there was none
   enum rd_origin origin;
   struct rd_address address;
   struct rd_window window; // receiver: what it granted
-  uint32_t tried_epoch;    // of our last dials
+  uint32_t tried_epoch;    // of the last dials
 };
 
 static void accept_connections(struct rd_establisher *establisher, struct listener *listener);
@@ -112,7 +112,7 @@ enum rd_outcome rd_establisher_service(struct rd_establisher *establisher, struc
   *error = establisher->dialer.failure;
   rd_dialer_clear(&establisher->dialer);
   establisher->adopted = false;
-  establisher->tried_epoch++; // somebody may have taken one of them for the first connection
+  establisher->tried_epoch++; // a sender may have chosen one of them as the first connection
   return RD_OUTCOME_FAILED;
 }
 
@@ -122,7 +122,7 @@ enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct r
   struct rd_pending_entry *entry = &establisher->pending_list.each[index];
   *connection = make_connection(establisher, entry->pending, error);
   if (*connection == NULL) {
-    // What an rdma device lacks, TCP may not need.
+    // TCP may need less memory than an rdma device.
     bool is_hopeless = error->code == RD_CODE_INTERNAL && !entry->rdma;
     pending_failed(establisher, index, error);
     return is_hopeless ? RD_OUTCOME_FAILED : RD_OUTCOME_AGAIN;
@@ -183,12 +183,12 @@ static void accept_connections(struct rd_establisher *establisher, struct listen
   listener->resumes_at_ms = 0;
   for (unsigned taken = 0; listener->connector != NULL && taken < TAKEN_AT_ONCE; taken++) {
     enum rd_outcome accepted = listener->connector->ops->accept(listener->connector, &transport, &error);
-    // Out of descriptors or memory: whoever waits there would wake us again at once.
+    // Out of descriptors or memory: the waiting client would wake us again at once.
     if (accepted == RD_OUTCOME_FAILED) listener->resumes_at_ms = rd_now_ms() + PAUSE_MS;
     if (accepted != RD_OUTCOME_DONE) return;
     char peer[RD_PENDING_PEER_BYTES];
     snprintf(peer, sizeof peer, "%s", transport->ops->peer_name(transport));
-    // What is short for one connector is no reason to end the listener.
+    // A failure of one connection does not end the listener.
     if (add_pending(establisher, transport, false, rd_now_ms() + HANDSHAKE_MS, &error) == NULL)
       reject(establisher, peer, &error);
   }
@@ -212,7 +212,7 @@ static void take_dialed(struct rd_establisher *establisher) {
   }
 }
 
-// NULL: it failed, and the transport is gone.
+// NULL: it failed, and the transport is destroyed.
 static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, struct rd_transport *transport,
                                             bool is_dialer, int64_t until_ms, struct rd_error *error) {
   const struct rd_establisher_config *config = &establisher->config;
@@ -226,7 +226,7 @@ static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, 
   struct rd_pending *pending =
       rd_pending_create(transport, &config->identity, config->role, is_dialer, &mine, until_ms, error);
   if (pending == NULL) return NULL;
-  // Connections after the first one have the window of that.
+  // Later connections have the window of the first one.
   if (config->role == RD_ROLE_RECEIVER && !is_dialer && establisher->epoch == 0) rd_pending_adapt_slots(pending);
   return rd_pending_list_add(&establisher->pending_list, pending, rdma);
 }
@@ -254,8 +254,8 @@ static bool make_hello(struct rd_establisher *establisher, const struct rd_trans
   return fits;
 }
 
-// A dialer's is above all of its own before it, but for those dialed at once; a listener's is the least that it
-// takes.
+// A dialer's is above all of its earlier ones, and the same for those dialed at once; a listener's is the least that it
+// accepts.
 static uint32_t next_epoch(struct rd_establisher *establisher, bool is_dialer) {
   if (!is_dialer) return establisher->epoch + 1;
   return establisher->epoch == 0 ? establisher->tried_epoch : ++establisher->tried_epoch;
@@ -310,11 +310,11 @@ static void pending_failed(struct rd_establisher *establisher, size_t index, con
   // The sender closes those it does not choose, at any stage of the handshake.
   bool not_chosen = rd_code_is_loss(error->code) && establisher->pending_list.count > 1;
   bool was_last = was_last_dial(establisher, entry, error), authenticated = rd_pending_authenticated(entry->pending);
-  if (was_last && authenticated) { // the sender may have chosen it, and it broke before that was heard
+  if (was_last && authenticated) { // the sender may have chosen it before it broke
     establisher->tried_epoch++;
     rd_dialer_redial(&establisher->dialer, &entry->address);
   } else if (was_last && rd_dialer_try_once_more(&establisher->dialer, &entry->address)) {
-    // it may have been one too many for its listener
+    // its listener may have been full
   } else if (entry->origin == RD_ORIGIN_DIALED && establisher->dialer.redials && error->code != RD_CODE_KEY_REFUSED) {
     rd_dialer_retry(&establisher->dialer);
   } else if (entry->origin != RD_ORIGIN_LISTENER) {
@@ -326,14 +326,14 @@ static void pending_failed(struct rd_establisher *establisher, size_t index, con
   rd_pending_list_drop(&establisher->pending_list, index);
 }
 
-// Of those that were dialed, for the first connection, and closed without a word.
+// The last one that was dialed for the first connection, and lost.
 static bool was_last_dial(const struct rd_establisher *establisher, const struct rd_pending_entry *entry,
                           const struct rd_error *error) {
   return entry->origin == RD_ORIGIN_DIALED && !establisher->dialer.redials && establisher->pending_list.count == 1 &&
          !rd_dialer_under_way(&establisher->dialer) && rd_code_is_loss(error->code);
 }
 
-// With the name of what failed, where the words have none.
+// Adds the peer's name, unless the message has it.
 static void add_failure(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
                         const struct rd_error *error) {
   bool is_named = strncmp(error->message, entry->peer, strlen(entry->peer)) == 0;
@@ -343,7 +343,7 @@ static void add_failure(struct rd_establisher *establisher, const struct rd_pend
   rd_dialer_add_failure(&establisher->dialer, &named);
 }
 
-// Once a kind of reason.
+// Once for each code.
 static void reject(struct rd_establisher *establisher, const char *peer, const struct rd_error *error) {
   if (establisher->config.rejected == NULL || (establisher->reported & 1u << error->code) != 0) return;
   establisher->reported |= 1u << error->code;
@@ -367,7 +367,7 @@ static struct rd_connection *make_connection(const struct rd_establisher *establ
   return connection;
 }
 
-// The receiver answers the PING that says so as any other. Whether it went out shows when the connection is used.
+// A sender's PING chooses the connection, and the receiver answers it. A failure shows when the connection is used.
 static void choose_connection(const struct rd_establisher *establisher, struct rd_connection *connection) {
   struct rd_error ignored;
   if (establisher->config.role == RD_ROLE_SENDER)
@@ -376,7 +376,7 @@ static void choose_connection(const struct rd_establisher *establisher, struct r
     (void)rd_connection_flush(connection, &ignored);
 }
 
-// What is not needed for another connection to come the same way is closed.
+// Closes all that is not needed for reconnecting the same way.
 static void keep_origin(struct rd_establisher *establisher, const struct rd_pending_entry *entry,
                         const struct rd_connection *connection) {
   const struct rd_hello *mine = &rd_connection_agreement(connection)->mine;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From "listen", "dial" or "adopt" to an authenticated connection. Any number of them may go on at once; the sender
-// takes the first connection that authenticates, the receiver the one its sender has taken, and everything else is
-// closed, but for the way it came: a listener goes on listening and a dialer can dial again, for when the connection
-// breaks (docs/protocol.md, section 1.6). Nothing here blocks.
+// The establisher: from listening, dialing or adopting to one authenticated connection.
+// Listeners, dials and adopted connections may go on at once. The sender chooses the first connection that
+// authenticates, the receiver takes the chosen one, and the others are closed. The way it came stays open for
+// reconnecting (docs/protocol.md, section 1.6): a listener goes on listening, a dialer can redial. Nothing here blocks.
 #ifndef RD_CONN_ESTABLISHER_H
 #define RD_CONN_ESTABLISHER_H
 
@@ -16,8 +16,8 @@
 enum rd_encrypt {
   RD_ENCRYPT_AUTO, // as RD_ENCRYPT_TCP, but plain where the peer's address is a loopback address or a path
   RD_ENCRYPT_ALWAYS,
-  RD_ENCRYPT_AUTH,  // a MAC, unless the other end wants it sealed
-  RD_ENCRYPT_NEVER, // plain, unless the other end wants more
+  RD_ENCRYPT_AUTH,  // a MAC, unless the peer wants it sealed
+  RD_ENCRYPT_NEVER, // plain, unless the peer wants more
   RD_ENCRYPT_TCP,   // sealed over TCP, with a MAC over RDMA
 };
 
@@ -25,14 +25,14 @@ struct rd_establisher_config {
   struct rd_identity identity;
   enum rd_role role;
   enum rd_encrypt encrypt;
-  size_t buffer_bytes;      // receiver: what its HELLO grants, where the transport has the memory; sender: 0
+  size_t buffer_bytes;      // receiver: to grant by its HELLO, where the transport has the memory; sender: 0
   int64_t stall_timeout_ms; // of the connection, as the next two
   int compress_level;
   unsigned jobs;
-  struct rd_dialer_config dialer; // its timeout also ends what was adopted
-  // A connector that was rejected, or NULL. Called once a kind of reason.
+  struct rd_dialer_config dialer; // its timeout also ends an adopted connection
+  // Reports a rejected peer of a listener, once for each code; or NULL.
   void (*rejected)(void *context, const char *peer, const struct rd_error *why);
-  // A peer was chosen, who comes over this device, and memory for its data is made next; or NULL.
+  // Called with the device of the chosen connection, before memory for its data is allocated; or NULL.
   void (*bind_numa)(void *context, const char *device);
   void *context;
 };
@@ -45,36 +45,36 @@ struct rd_listen_config {
   uint16_t port_low, port_high;
 };
 
-// Strings and key of the config must outlive it; rd_establisher_destroy() closes everything.
+// The config's strings and key must outlive it; rd_establisher_destroy() closes everything.
 struct rd_establisher *rd_establisher_create(const struct rd_establisher_config *config);
 void rd_establisher_destroy(struct rd_establisher *establisher); // NULL-safe
 
-// One listener a transport; a second one replaces the first. False: it cannot listen there; whatever else goes on, goes
+// Listens; each transport has one listener, which a second one replaces. False: it cannot listen there; all else goes
 // on.
 bool rd_establisher_listen(struct rd_establisher *establisher, const struct rd_listen_config *listen, uint16_t *port,
                            struct rd_error *error);
 // See rd_dialer_add().
 bool rd_establisher_dial(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count,
                          struct rd_error *error);
-// Takes over a connection that exists already (also when it fails); `dialer`: this end is the TLS client.
+// Takes over a connected transport, also on failure; `is_dialer`: this end is the TLS client.
 bool rd_establisher_adopt(struct rd_establisher *establisher, struct rd_transport *transport, bool is_dialer,
                           struct rd_error *error);
 
-// Goes on as far as it can. DONE: rd_establisher_take() is to be called. FAILED: the last of the dials failed
+// Goes on as far as it can. DONE: call rd_establisher_take(). FAILED: the last of the dials failed
 // (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialing again is possible.
 enum rd_outcome rd_establisher_service(struct rd_establisher *establisher, struct rd_error *error);
-// The connection, newer than all before it; of an earlier one the device's memory must have been given back. AGAIN:
-// nothing came of it, and connecting goes on. FAILED: there is no memory here for this one, nor for any other.
+// The new connection; an earlier one must have released the device. AGAIN: it failed, and connecting goes on. FAILED:
+// there is no memory for any connection.
 enum rd_outcome rd_establisher_take(struct rd_establisher *establisher, struct rd_connection **connection,
                                     struct rd_error *error);
 
-// The connection is broken, or silent: whoever dialed dials again, until it is refused; a listener listens anyway.
-// False: there is no way to another one.
+// The connection is broken or silent: if it was dialed, redials until it is refused; a listener still listens. False:
+// another connection is impossible.
 bool rd_establisher_reconnect(struct rd_establisher *establisher);
-// The connection lives after all: gives up what rd_establisher_reconnect() began.
+// The connection is alive after all: cancels rd_establisher_reconnect().
 void rd_establisher_cancel(struct rd_establisher *establisher);
 
-// What to poll, at most RD_ESTABLISHER_POLLS_MOST; returns how many were filled in.
+// Fills in the descriptors to poll, at most RD_ESTABLISHER_POLLS_MOST, and returns their number.
 size_t rd_establisher_polls(const struct rd_establisher *establisher, struct pollfd *polls);
 int rd_establisher_timeout_ms(const struct rd_establisher *establisher); // -1: none
 

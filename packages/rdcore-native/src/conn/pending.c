@@ -17,10 +17,10 @@ struct rd_pending {
   bool authenticated;
   struct rd_agreement agreement; // once authenticated
 
-  // The one message on its way out; its memory is the transport's until it was released.
+  // The one message on its way; the transport uses its memory until it is released.
   unsigned char header[RD_HEADER_BYTES];
   unsigned char payload[PAYLOAD_MOST_BYTES];
-  size_t unsent_bytes; // of a payload the transport would not take yet
+  size_t unsent_bytes; // of a payload that the transport did not accept yet
   uint64_t sent;
 };
 
@@ -100,7 +100,7 @@ static enum rd_outcome do_handshake(struct rd_pending *pending, struct rd_error 
   struct rd_error ignored;
   if (!send_handshake(pending, error)) return take_last_message(pending, error);
   if (!receive_handshake(pending, error)) {
-    send_handshake(pending, &ignored); // the alert that says why
+    send_handshake(pending, &ignored); // an alert with the reason
     return RD_OUTCOME_FAILED;
   }
   if (!send_handshake(pending, error)) return RD_OUTCOME_FAILED;
@@ -110,14 +110,14 @@ static enum rd_outcome do_handshake(struct rd_pending *pending, struct rd_error 
   return pending->authenticated ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
-// What the peer said before it went tells more than that it went. Returns FAILED.
+// The peer's last message has more of the reason than its end. Returns FAILED.
 static enum rd_outcome take_last_message(struct rd_pending *pending, struct rd_error *error) {
   struct rd_error last;
   if (rd_code_is_loss(error->code) && !receive_handshake(pending, &last) && !rd_code_is_loss(last.code)) *error = last;
   return RD_OUTCOME_FAILED;
 }
 
-// Takes one frame only: what follows it may need the memory for data.
+// Takes one frame only: the next one may need the memory for data.
 static enum rd_outcome await_choice(struct rd_pending *pending, struct rd_error *error) {
   struct rd_transport *transport = pending->transport;
   struct rd_message message;
@@ -142,7 +142,7 @@ static bool is_chosen_by(struct rd_pending *pending, const struct rd_message *me
   return rd_seal_open(pending->agreement.incoming, message->data, message->bytes, &frame, &payload, &bytes, error);
 }
 
-// What arrives after the handshake is complete belongs to the connection and stays where it is.
+// Messages after the complete handshake belong to the connection and stay in the transport.
 static bool receive_handshake(struct rd_pending *pending, struct rd_error *error) {
   struct rd_transport *transport = pending->transport;
   while (!rd_handshake_complete(pending->handshake)) {
@@ -159,7 +159,7 @@ static bool receive_handshake(struct rd_pending *pending, struct rd_error *error
                                       message.bytes - RD_HEADER_BYTES, error);
     transport->ops->give_back(transport, &message);
     if (!good) return false;
-    // Where the peer is gone already, there may be more to hear.
+    // After the peer's end there may be more to receive.
     if (!send_handshake(pending, error) && !rd_code_is_loss(error->code)) return false;
   }
   return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection that is not the hop's yet: a transport in its handshake and, at the receiver, one whose sender has not
-// chosen it yet (docs/protocol.md, section 1.2).
+// A pending connection: in its handshake or, at the receiver, not yet chosen by the sender.
+// docs/protocol.md, section 1.2.
 #ifndef RD_CONN_PENDING_H
 #define RD_CONN_PENDING_H
 
@@ -11,7 +11,7 @@
 
 struct rd_pending; // opaque
 
-// Begins the handshake. Takes over the transport, also when it fails. `until_ms` is on the clock of rd_now_ms().
+// Begins the handshake. Takes over the transport, also on failure. `until_ms` is on the clock of rd_now_ms().
 struct rd_pending *rd_pending_create(struct rd_transport *transport, const struct rd_identity *identity,
                                      enum rd_role role, bool is_dialer, const struct rd_hello *mine, int64_t until_ms,
                                      struct rd_error *error);
@@ -21,13 +21,13 @@ void rd_pending_destroy(struct rd_pending *pending); // NULL-safe
 void rd_pending_adapt_slots(struct rd_pending *pending);
 
 // Goes on as far as it can. DONE: authenticated, and at the receiver chosen by a PING, which is still to be answered.
-// FAILED: the alert that says why was sent to the peer.
+// FAILED: an alert with the reason was sent to the peer.
 enum rd_outcome rd_pending_service(struct rd_pending *pending, struct rd_error *error);
-// The peer holds the key.
+// Whether the peer proved the key.
 bool rd_pending_authenticated(const struct rd_pending *pending);
 // See rd_handshake_named_key().
 bool rd_pending_named_key(const struct rd_pending *pending);
-// After DONE: hands over the transport and what was agreed; the pending connection can then only be destroyed.
+// After DONE: hands over transport and agreement; the pending connection can then only be destroyed.
 void rd_pending_take(struct rd_pending *pending, struct rd_transport **transport, struct rd_agreement *agreement);
 
 int64_t rd_pending_until_ms(const struct rd_pending *pending);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Those who are not our peer yet: a list that makes room for a newcomer at the cost of whoever has shown least.
+// Pending connections; when full, the least advanced handshake is evicted.
 #ifndef RD_CONN_PENDING_LIST_H
 #define RD_CONN_PENDING_LIST_H
 
 #include "conn/pending.h"
 
-// Pending connections at once, and those of them over RDMA, whose memory is locked; a further one replaces the oldest
-// of those that have shown least of the key.
+// Limits of all pending connections, and of those over RDMA, whose memory is locked; a further one evicts the oldest of
+// the least advanced.
 #define RD_PENDING_MOST 64u
 #define RD_PENDING_RDMA_MOST 16u
 
 #define RD_PENDING_PEER_BYTES 320u
 
-// How somebody came; but for those who came to a listener, their failure is our failure.
+// The origin of a connection. The failure of one that a listener accepted is not this end's failure.
 enum rd_origin { RD_ORIGIN_LISTENER, RD_ORIGIN_DIALED, RD_ORIGIN_ADOPTED };
 
 struct rd_pending_entry {
@@ -20,7 +20,7 @@ struct rd_pending_entry {
   enum rd_origin origin;
   bool rdma;
   char peer[RD_PENDING_PEER_BYTES];
-  struct rd_address address; // that was dialed
+  struct rd_address address; // dialed
 };
 
 struct rd_pending_list {
@@ -28,15 +28,15 @@ struct rd_pending_list {
   size_t count;
 };
 
-// For one more: to be called before its pending connection is made.
+// Makes room for one more; called before its pending connection is made.
 void rd_pending_list_make_room(struct rd_pending_list *pending_list, bool rdma);
-// Takes the pending connection over, as one who came to a listener until the caller says otherwise.
+// Takes over the pending connection, with RD_ORIGIN_LISTENER until the caller sets another origin.
 struct rd_pending_entry *rd_pending_list_add(struct rd_pending_list *pending_list, struct rd_pending *pending,
                                              bool rdma);
 void rd_pending_list_drop(struct rd_pending_list *pending_list, size_t index);
-// The locked memory of those beside it is needed now. Returns where it is then.
+// Drops all other RDMA connections if this one is over RDMA: it needs their locked memory. Returns its new index.
 size_t rd_pending_list_drop_rdma_but(struct rd_pending_list *pending_list, size_t index);
-// Somebody holds the key.
+// Whether a peer proved the key.
 bool rd_pending_list_authenticated(const struct rd_pending_list *pending_list);
 
 #endif

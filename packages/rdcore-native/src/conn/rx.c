@@ -5,7 +5,7 @@
 
 // Slots for frames other than DATA: they are given back at once, so one on its way and one in hand are enough.
 #define CONTROL_SLOTS 2u
-// Frames that are received in one go: after them it is the turn of whoever commands this end, however much comes.
+// Frames that are received in a row: after them commands have their turn, however much arrives.
 #define FRAMES_AT_ONCE 256u
 
 static bool make_small(struct rd_rx *rx, struct rd_error *error);
@@ -100,12 +100,12 @@ static enum rd_outcome take_message(struct rd_rx *rx, struct rd_rx_frame *rx_fra
   enum rd_outcome received =
       rx->has_more ? RD_OUTCOME_AGAIN : transport->ops->receive(transport, &rx_frame->message, error);
   rx->received = received == RD_OUTCOME_DONE ? rx->received + 1 : 0;
-  if (received == RD_OUTCOME_AGAIN) transport->ops->expect_releases(transport, false); // until somebody asks again
+  if (received == RD_OUTCOME_AGAIN) transport->ops->expect_releases(transport, false); // until it is asked for again
   if (received != RD_OUTCOME_DONE) return received;
   return open_frame(rx, rx_frame, error) ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
 }
 
-// But for the seal, or the MAC, of DATA.
+// Opens every frame but DATA, which the decoder opens.
 static bool open_frame(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   const struct rd_message *message = &rx_frame->message;
   struct rd_frame *frame = &rx_frame->header;
@@ -122,7 +122,7 @@ static bool open_frame(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd
   return !is_small || make_small_copy(rx, rx_frame, error);
 }
 
-// Protected neither less nor more than both ends said, and compressed only where that was offered.
+// Protected exactly as agreed, and compressed only where that was offered.
 static bool is_as_agreed(const struct rd_agreement *agreement, const struct rd_frame *frame) {
   bool is_data = frame->type == RD_FRAME_DATA;
   unsigned must_have = is_data ? rd_protection_flag(agreement->protection) : RD_FLAG_SEALED;
@@ -131,7 +131,7 @@ static bool is_as_agreed(const struct rd_agreement *agreement, const struct rd_f
          (frame->flags & ~may_have) == must_have;
 }
 
-// What is small waits elsewhere, and its slot is free for what comes.
+// A small frame is copied, so that its slot is free for the next one.
 static bool make_small_copy(struct rd_rx *rx, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   unsigned slot;
   if (!rd_slots_take(&rx->small, &slot)) {
@@ -155,7 +155,7 @@ static bool hold_back(struct rd_rx *rx, const struct rd_rx_frame *rx_frame, bool
   bool is_data = type == RD_FRAME_DATA, is_end = type == RD_FRAME_END;
   if (is_data && decoder == NULL) return out_of_place(&rx_frame->header, error);
   if ((!is_data && !is_end) || decoder == NULL) return true;
-  if (rx->is_last_held) return out_of_place(&rx_frame->header, error); // nothing comes after END
+  if (rx->is_last_held) return out_of_place(&rx_frame->header, error); // END is the last frame
   if (is_end) {
     *held = !rd_decoder_is_empty(decoder);
     rx->is_last_held = *held;

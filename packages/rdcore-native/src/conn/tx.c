@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-// Messages whose headers may be on their way at a time.
+// Messages on their way at a time.
 #define OUTGOING_MOST 64u
 #define PAGE_BYTES 4096u
-// Where a device has little memory: pieces that DATA is compressed and sealed in.
+// Pieces of scratch memory where a device has little.
 #define SCRATCH_LEAST 2u
 #define SCRATCH_GOOD_BYTES (64u << 10)
 
@@ -36,7 +36,7 @@ bool rd_tx_begin(struct rd_tx *tx, struct rd_registered *registered, const struc
   *tx = (struct rd_tx){.transport = transport,
                        .seal = agreement->outgoing,
                        .epoch = agreement->mine.epoch,
-                       .accepted = transport->ops->released(transport)}; // those of the handshake
+                       .accepted = transport->ops->released(transport)}; // the handshake's
   tx->outgoing = (void *)rd_registered_make(registered, rd_tx_own_bytes(), error);
   return tx->outgoing != NULL && make_encoder(tx, registered, agreement, compress_level, jobs, error);
 }
@@ -114,7 +114,7 @@ static bool make_encoder(struct rd_tx *tx, struct rd_registered *registered, con
   return tx->encoder != NULL;
 }
 
-// What does not shrink goes from the ring, unless it is sealed: then half is the ring's.
+// Unless DATA is sealed, blocks that do not shrink are sent from the ring: half of the memory is the ring's.
 static bool make_scratch(struct rd_tx *tx, struct rd_registered *registered, bool seals,
                          struct rd_encoder_config *config, struct rd_error *error) {
   size_t bytes = tx->data_most_bytes;
@@ -174,7 +174,7 @@ static bool offer_encoded(struct rd_tx *tx, struct rd_error *error) {
   return true;
 }
 
-// As the transport's send(), but one refusal is followed by a flush and a second try.
+// As the transport's send(), but AGAIN is followed by a flush and a second try.
 static enum rd_outcome offer_message(struct rd_tx *tx, const struct iovec *parts, int count, struct rd_error *error) {
   struct rd_transport *transport = tx->transport;
   enum rd_outcome sent = transport->ops->send(transport, parts, count, error);

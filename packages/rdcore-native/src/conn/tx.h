@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames on their way out: they become messages, protected as agreed, which the transport takes one after the other.
+// The sending direction of a connection: frames become protected messages for the transport.
 #ifndef RD_CONN_TX_H
 #define RD_CONN_TX_H
 
@@ -15,27 +15,27 @@ struct rd_tx {
   uint32_t epoch;
   size_t data_most_bytes; // the largest payload of DATA
 
-  struct rd_outgoing *outgoing; // a ring of what messages begin with, and of small ones
+  struct rd_outgoing *outgoing; // a ring of headers, and of small messages
   uint64_t accepted;            // messages, by the transport
   uint64_t wire_bytes;          // of DATA frames
-  // A message that was sealed, and so has its place in the sequence, but that the transport would not take yet.
+  // A sealed message, with its place in the sequence, that the transport did not accept yet.
   struct iovec staged[2];
   bool is_staged;
-  // DATA that is compressed or protected here; NULL: it goes as it is.
+  // Compresses and protects DATA; NULL: it is sent as it is.
   struct rd_encoder *encoder;
-  unsigned char *scratch; // of its frames
+  unsigned char *scratch; // of the encoder
   bool is_closed;
 };
 
-// What the agreement holds stays the caller's. DATA is compressed by `compress_level` (0: not at all), where the peer
-// can take it, on `jobs` threads. Also after a failure it is to be stopped and freed, and not before.
+// The agreement's seals remain the caller's. DATA is compressed by `compress_level` (0: not at all) where the peer
+// accepts it, on `jobs` threads. After success or failure it must be stopped and freed.
 bool rd_tx_begin(struct rd_tx *tx, struct rd_registered *registered, const struct rd_agreement *agreement,
                  int compress_level, unsigned jobs, struct rd_error *error);
-// Threads end first; then the transport, which uses the memory, is destroyed; then it is freed. Also of all zeros.
+// Stop the threads, destroy the transport, which uses the memory, then free it. All zeros are allowed.
 void rd_tx_stop(struct rd_tx *tx);
 void rd_tx_free(struct rd_tx *tx);
 
-// What they take of the memory that a transport's device may use, whatever the window.
+// The registered memory that it needs itself, whatever the window.
 size_t rd_tx_own_bytes(void);
 
 // Sends one frame; see rd_connection_send().
@@ -43,11 +43,11 @@ enum rd_outcome rd_tx_send(struct rd_tx *tx, enum rd_frame_type type, uint64_t o
                            size_t bytes, struct rd_error *error);
 // Hands what is ready to the transport.
 bool rd_tx_offer(struct rd_tx *tx, struct rd_error *error);
-// Is everything that was accepted on its way, and its memory free?
+// Whether all accepted frames are on their way and their memory is free.
 bool rd_tx_is_drained(const struct rd_tx *tx);
-// Has everything that was accepted gone, and is DATA with the threads?
+// Whether DATA is with the threads while the transport has released all messages.
 bool rd_tx_is_working(const struct rd_tx *tx);
-// No DATA goes out any more.
+// Sends no further DATA.
 void rd_tx_close(struct rd_tx *tx);
 
 #endif

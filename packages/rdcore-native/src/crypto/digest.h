@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The running digest of a plain stream: XXH3, 128 bits, canonical (big-endian) form. It finds damage, not malice: it
-// travels sealed.
+// The running digest of a plain stream: XXH3, 128 bits, in canonical (big-endian) form.
+// It detects damage, not forgery; it travels sealed.
 #ifndef RD_CRYPTO_DIGEST_H
 #define RD_CRYPTO_DIGEST_H
 

@@ -35,9 +35,9 @@ struct rd_handshake {
   char identity[128];
   enum rd_role role;
   bool is_dialer;
-  bool key_unknown; // the other side named another key, or none
+  bool key_unknown; // the peer named another key, or none
   bool authenticated;
-  bool hello_received; // the other side's HELLO came
+  bool hello_received;
   bool failed;
   struct rd_hello mine;
   bool adapts_slots;
@@ -181,13 +181,13 @@ static bool create_tls(struct rd_handshake *handshake) {
   return true;
 }
 
-// What a hop does must not depend on an openssl.cnf: both ends are to agree on every host. And nothing is torn down at
-// exit, when another thread may still be sealing.
+// An openssl.cnf has no effect: both ends must agree on every host. Nothing is torn down at exit, when another thread
+// may still be sealing.
 static bool init_library(void) {
   return OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) == 1;
 }
 
-// One for all handshakes: to make it takes longer than all else that a stranger can ask for.
+// One for all handshakes: making it takes longer than anything else that an unauthenticated peer can cause.
 static SSL_CTX *shared_context(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   return pthread_once(&once, create_context) == 0 ? tls_context : NULL;
@@ -211,7 +211,7 @@ static void create_context(void) {
   tls_context = made;
 }
 
-// Dialler: which key to offer. Without one (another digest than ours was asked for) nothing can come of it.
+// Dialer: which key to offer. With none (TLS asks for another digest than ours) the handshake fails.
 static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **identity, size_t *identity_bytes,
                      SSL_SESSION **session) {
   struct rd_handshake *handshake = SSL_get_app_data(tls);
@@ -244,7 +244,7 @@ static SSL_SESSION *make_session(SSL *tls, const unsigned char key[RD_KEY_BYTES]
   return NULL;
 }
 
-// As far as what has come allows: TLS, then the HELLOs, the dialer's first.
+// Goes on as far as the received bytes allow: TLS, then the HELLOs, the dialer's first.
 static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
   if (!handshake->authenticated) {
     if (!authenticate(handshake, error)) return false;
@@ -254,12 +254,12 @@ static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
   if (!receive_hello(handshake, error)) return false;
   if (!handshake->hello_received) return true;
   if (!handshake->is_dialer) follow_dialer(handshake);
-  // Sent before the other's is judged, so that both sides can name a difference of versions.
+  // Sent before the peer's is checked, so that both ends can name a difference of versions.
   if (!handshake->is_dialer && !send_hello(handshake, error)) return false;
   return check_hello(handshake, error);
 }
 
-// What a listener says after it heard the dialer.
+// A listener fits its HELLO to the dialer's.
 static void follow_dialer(struct rd_handshake *handshake) {
   struct rd_hello *mine = &handshake->mine;
   const struct rd_hello *dialer = &handshake->peer;
@@ -272,11 +272,11 @@ static void follow_dialer(struct rd_handshake *handshake) {
   if (dialer->epoch > mine->epoch) mine->epoch = dialer->epoch;
 }
 
-// Sets authenticated when TLS is through; true also when more has to come first.
+// Sets `authenticated` when TLS is complete; true also when more bytes have to come first.
 static bool authenticate(struct rd_handshake *handshake, struct rd_error *error) {
   int result = SSL_do_handshake(handshake->tls);
   if (result != 1 && SSL_get_error(handshake->tls, result) == SSL_ERROR_WANT_READ) return true;
-  // TLS calls it reuse when the key was proved, and not a certificate.
+  // TLS calls it a reused session when a key was proved and no certificate.
   handshake->authenticated = result == 1 && SSL_session_reused(handshake->tls) == 1;
   handshake->key_unknown = handshake->key_unknown || (result == 1 && !handshake->authenticated);
   if (!handshake->authenticated) explain_failure(handshake, error);
@@ -295,8 +295,8 @@ static void explain_failure(const struct rd_handshake *handshake, struct rd_erro
   ERR_clear_error();
 }
 
-// A wrong key as OpenSSL sees it: at the listener (the first two), at the dialer (the alerts that tell of it, and a
-// certificate where only the key counts).
+// OpenSSL's reasons for a wrong key: the first two at the listener, the others at the dialer (alerts, and a certificate
+// where only the key counts).
 static bool is_key_failure(int reason) {
   switch (reason) {
   case SSL_R_BINDER_DOES_NOT_VERIFY:
@@ -312,7 +312,7 @@ static bool is_key_failure(int reason) {
   }
 }
 
-// Fills peer and sets hello_received when all of the HELLO is there; true also when it is not there yet.
+// Fills `peer` and sets `hello_received` when the whole HELLO is there; true also when it is not there yet.
 static bool receive_hello(struct rd_handshake *handshake, struct rd_error *error) {
   unsigned char bytes[RD_HELLO_BYTES + 1];
   size_t count;
@@ -338,7 +338,7 @@ static bool check_hello(const struct rd_handshake *handshake, struct rd_error *e
             peer->slots <= SLOTS_MAX && peer->small_slots <= SLOTS_MAX;
   else
     right = right && peer->slot_bytes == 0 && peer->slots == 0 && peer->small_slots == 0;
-  // Above the last one, and another one must fit above it.
+  // Equal to ours, which was raised to the dialer's; a later connection needs a higher one.
   if (right && peer->epoch == mine->epoch && peer->epoch > 0 && peer->epoch < UINT32_MAX) return true;
   rd_error_set(error, RD_CODE_DATA_DAMAGED, "invalid HELLO from the peer");
   return false;
@@ -353,7 +353,7 @@ static bool send_hello(struct rd_handshake *handshake, struct rd_error *error) {
   return false;
 }
 
-// The seal for what `sealer` sends.
+// The seal of the frames that `sealer` sends.
 static struct rd_seal *export_seal(const struct rd_handshake *handshake, enum rd_role sealer, bool chacha,
                                    struct rd_error *error) {
   unsigned char context[5] = {sealer == RD_ROLE_SENDER ? 's' : 'r'}, key_and_iv[DATA_KEY_BYTES];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A key that is not in argv: from the terminal, without echo, or from a descriptor.
+// The key prompt: reads a key from the terminal, without echo, or from a descriptor.
 #ifndef RD_CRYPTO_KEY_PROMPT_H
 #define RD_CRYPTO_KEY_PROMPT_H
 
@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-// Reads one line, without its end. `key_fd` -1: from the terminal, where "key: " is shown, and where the line may be
-// empty if `offers`: the prompt says that one is made then. The caller wipes `out`. False: RD_CODE_USAGE.
+// Reads one line, without its end. `key_fd` -1: from the terminal, with a prompt; if `offers`, the prompt offers to
+// make a key and the line may be empty. The caller wipes `out`. False: RD_CODE_USAGE.
 bool rd_key_prompt(int key_fd, bool offers, char *out, size_t out_bytes, struct rd_error *error);
 
 #endif

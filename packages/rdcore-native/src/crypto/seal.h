@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One direction's authenticated encryption of frames, or a MAC of them (docs/protocol.md, section 1.2). Only this and
-// handshake use the crypto library.
+// Authenticated encryption of one direction's frames, or their MAC (docs/protocol.md, section 1.2).
+// Only this and handshake use the crypto library.
 //
-// Keys and places in the sequence are the owner's: it gives each frame its turn, in order. With a turn any thread can
+// The owner has the keys and gives each frame its turn, its place in the sequence, in order. With a turn any thread can
 // seal or open the frame, by a sealer of its own.
 #ifndef RD_CRYPTO_SEAL_H
 #define RD_CRYPTO_SEAL_H
@@ -21,7 +21,7 @@ struct rd_seal *rd_seal_create(bool chacha, const unsigned char key_and_iv[RD_SE
                                uint64_t ratchet_frames, struct rd_error *error);
 void rd_seal_destroy(struct rd_seal *seal); // wipes the keys; NULL-safe
 
-// What one frame is sealed with. Whoever holds it wipes it when the frame is done.
+// Key and nonce of one frame. Its holder wipes it after use.
 struct rd_seal_turn {
   unsigned char key[RD_SEAL_KEY_BYTES];
   unsigned char nonce[RD_SEAL_IV_BYTES];
@@ -42,8 +42,8 @@ void rd_sealer_destroy(struct rd_sealer *sealer); // NULL-safe
 bool rd_sealer_seal(struct rd_sealer *sealer, const struct rd_seal_turn *turn, const struct rd_frame *frame,
                     const unsigned char *payload, size_t bytes, unsigned char header[RD_HEADER_BYTES],
                     unsigned char *out, struct rd_error *error);
-// As the cipher does it for a frame that is all associated data: writes the header of a frame with RD_FLAG_MACED, and
-// the tag that proves it and the payload, which is only read.
+// The cipher's tag of a frame that is all associated data: writes the header of a frame with RD_FLAG_MACED, and the tag
+// of header and payload, which is only read.
 bool rd_sealer_mac(struct rd_sealer *sealer, const struct rd_seal_turn *turn, const struct rd_frame *frame,
                    const unsigned char *payload, size_t bytes, unsigned char header[RD_HEADER_BYTES],
                    unsigned char tag[RD_TAG_BYTES], struct rd_error *error);
@@ -52,13 +52,13 @@ bool rd_sealer_mac(struct rd_sealer *sealer, const struct rd_seal_turn *turn, co
 bool rd_sealer_open(struct rd_sealer *sealer, const struct rd_seal_turn *turn, unsigned char *message,
                     size_t message_bytes, unsigned char **payload, size_t *bytes, struct rd_error *error);
 
-// Both in one, by the owner's own sealer.
+// A turn and its use at once, by the owner's own sealer.
 bool rd_seal_seal(struct rd_seal *seal, struct rd_frame *frame, const unsigned char *payload, size_t bytes,
                   unsigned char header[RD_HEADER_BYTES], unsigned char *out, struct rd_error *error);
 bool rd_seal_open(struct rd_seal *seal, unsigned char *message, size_t message_bytes, const struct rd_frame *frame,
                   unsigned char **payload, size_t *bytes, struct rd_error *error);
 
-// Which is faster on this CPU: ChaCha20-Poly1305, or AES-256-GCM. Of sealing, and of the MAC alone.
+// Whether ChaCha20-Poly1305 is faster than AES-256-GCM on this CPU: for sealing, and for the MAC alone.
 bool rd_cpu_prefers_chacha(void);
 bool rd_cpu_prefers_chacha_mac(void);
 

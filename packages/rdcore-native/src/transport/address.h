@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of connections: from text, from the resolver, and back to words.
+// Socket addresses: from text or the resolver, and as text.
 #ifndef RD_TRANSPORT_ADDRESS_H
 #define RD_TRANSPORT_ADDRESS_H
 
@@ -17,12 +17,12 @@ struct rd_socket_address {
 // Long enough for every socket path and every address with zone and port.
 #define RD_SOCKET_ADDRESS_TEXT_BYTES 160u
 
-// Fills at most `most` addresses: the one that `host` is (a numeric address, or with port 0 a path that begins with
-// '/'), or all that the name has. A static build looks up no names. 0 and RD_CODE_CANNOT_CONNECT when there is none.
+// Fills in at most `most` addresses: that of a numeric `host`, or of a path (port 0, beginning with '/'), or all of a
+// name. A static build looks up no names. 0 and RD_CODE_CANNOT_CONNECT when there is none.
 size_t rd_socket_address_find(const char *host, uint16_t port, struct rd_socket_address *addresses, size_t most,
                               struct rd_error *error);
 
-// Of an IPv4 or IPv6 address; nothing happens to others.
+// Of an IPv4 or IPv6 address; others stay as they are.
 void rd_socket_address_set_port(struct rd_socket_address *socket_address, uint16_t port);
 
 // "10.0.0.1:40000", "[::1]:40000", a path, or "a local socket".

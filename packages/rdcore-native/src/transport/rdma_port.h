@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether RDMA is worth a try here, without opening a library.
+// Active RDMA ports of this machine, found without opening a library.
 #ifndef RD_TRANSPORT_RDMA_PORT_H
 #define RD_TRANSPORT_RDMA_PORT_H
 
@@ -7,7 +7,7 @@
 
 #define RD_RDMA_FOLDER "/sys/class/infiniband"
 
-// Does a device in `folder` (RD_RDMA_FOLDER) have an active port?
+// Whether a device in `folder` (RD_RDMA_FOLDER) has an active port.
 bool rd_rdma_port_is_active(const char *folder);
 
 #endif

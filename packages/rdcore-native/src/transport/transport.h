@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam between the loops and the network: whole messages, in order, without loss while the connection lives.
+// The seam to the network: whole messages, in order, without loss while the connection lives.
 // Backends: tcp/ (any stream socket), verbs/ (RDMA), and one in memory in the tests. Each exports constructors only.
 // Nothing here blocks but destroy(); everything is called from one thread, the one that polls. One conformance suite
 // runs over all backends.
@@ -25,10 +25,10 @@ struct rd_transport {
   const struct rd_transport_ops *ops;
 };
 
-// Every operation exists in every backend; what one cannot do it refuses by a message.
+// Every backend has every operation; one that it cannot perform fails with a message.
 struct rd_transport_ops {
   const char *name; // "tcp", "rdma", "mem"
-  // Messages come one after the other through any free slot: a device has a buffer posted for each.
+  // Messages arrive as a stream into any free slot; a device instead needs a buffer posted for each.
   bool is_stream;
 
   // Allocates receive memory: `slots` messages of up to RD_HEADER_BYTES + payload_bytes + RD_TAG_BYTES. Called once,
@@ -36,10 +36,10 @@ struct rd_transport_ops {
   // transport takes one message of RD_HANDSHAKE_MESSAGE_MAX_BYTES at a time.
   bool (*arm)(struct rd_transport *transport, unsigned slots, size_t payload_bytes, struct rd_error *error);
 
-  // How many bytes receive memory and registered memory can have together; SIZE_MAX: there is no limit of its own.
+  // The limit, in bytes, of receive memory and registered memory together; SIZE_MAX: none.
   size_t (*memory_most_bytes)(const struct rd_transport *transport);
-  // Makes memory known from which much will be sent: a device sends it without a copy. It must stay until the transport
-  // is destroyed. What is not registered can be sent as well.
+  // Registers memory to send from: a device sends it without a copy. It must stay until the transport is destroyed.
+  // Other memory can be sent as well.
   bool (*register_memory)(struct rd_transport *transport, const void *memory, size_t bytes, struct rd_error *error);
 
   // The descriptor to poll, and the events to poll it for now.
@@ -50,56 +50,55 @@ struct rd_transport_ops {
   // the next flush or receive. The parts' memory must stay as it is until released() counts this message.
   enum rd_outcome (*send)(struct rd_transport *transport, const struct iovec *parts, int count, struct rd_error *error);
 
-  // Pushes what was accepted towards the network, as far as goes without waiting. After a failure receive() may still
-  // give what the peer sent before it went.
+  // Sends accepted messages as far as possible without waiting. After a failure receive() may still return messages
+  // that the peer sent before it ended.
   bool (*flush)(struct rd_transport *transport, struct rd_error *error);
 
-  // How many messages, of all accepted, need their memory no more.
+  // How many of all accepted messages no longer need their memory.
   uint64_t (*released)(const struct rd_transport *transport);
 
-  // Whether anybody waits for more to be released: at first yes; while not, the descriptor need not tell of it.
+  // Whether the caller waits for releases (the default): otherwise a release need not make the descriptor readable.
   void (*expect_releases)(struct rd_transport *transport, bool expected);
 
-  // The descriptor was just polled and told nothing: until receive() has given AGAIN it need not be asked again.
+  // The descriptor was just polled and was not ready: until receive() gives AGAIN it need not be read.
   void (*quiet)(struct rd_transport *transport);
 
-  // The next message. AGAIN: none yet, or no free slot; only after it does the descriptor tell of more. FAILED:
-  // RD_CODE_PEER_CLOSED when the peer has closed.
+  // The next message. AGAIN: none yet, or no free slot; only after AGAIN does the next message make the descriptor
+  // ready. FAILED: RD_CODE_PEER_CLOSED when the peer has closed.
   enum rd_outcome (*receive)(struct rd_transport *transport, struct rd_message *message, struct rd_error *error);
 
-  // Gives a message's slot back for the next ones. In any order.
+  // Returns a message's slot. In any order.
   void (*give_back)(struct rd_transport *transport, const struct rd_message *message);
 
-  // Milliseconds since anything came from the peer, be it a part of a message; INT64_MAX: it cannot tell.
+  // Milliseconds since the last bytes from the peer, also of an incomplete message; INT64_MAX: unknown.
   int64_t (*silent_ms)(const struct rd_transport *transport);
 
-  // Closes the connection without waiting, and lets the device go; messages that were not given back stay as they are.
-  // After it only destroy() is called.
+  // Closes the connection and releases the device without waiting; messages that were not given back stay valid. After
+  // it only destroy() is called.
   void (*disconnect)(struct rd_transport *transport);
 
-  // Words for reports: "10.0.0.1:40000". Owned by the transport.
+  // For reports: "10.0.0.1:40000". Owned by the transport.
   const char *(*local_name)(const struct rd_transport *transport);
   const char *(*peer_name)(const struct rd_transport *transport);
   const char *(*device_name)(const struct rd_transport *transport); // "mlx5_0"; NULL: none
 
-  // Waits a moment, 200 ms at most, where what was flushed would be lost otherwise. NULL-safe through
-  // rd_transport_destroy().
+  // Waits up to 200 ms where flushed messages would be lost otherwise. NULL-safe through rd_transport_destroy().
   void (*destroy)(struct rd_transport *transport);
 };
 
 void rd_transport_destroy(struct rd_transport *transport);
 
-// The connectors of one end: a listener, dials under way, both at once. What comes out is a connection that nobody has
-// authenticated yet; the caller runs the handshake on it.
+// A listener, or a dial in progress. It gives connections that are not authenticated; the caller runs the handshake.
 struct rd_connector {
   const struct rd_connector_ops *ops;
 };
 
 struct rd_address {
-  char host[256]; // numeric IPv4 or IPv6 (with %zone), or a path when port is 0 and it begins with '/'; by hand a name
+  char host[256]; // numeric IPv4 or IPv6 (with %zone), or a path when port is 0 and it begins with '/'; standalone also
+                  // a name
   uint16_t port;
   bool rdma;
-  char from[256]; // of an RDMA dial: this machine's address, numeric; empty: the routing table decides
+  char from[256]; // of an RDMA dial: this machine's numeric address; empty: by the routing table
 };
 
 struct rd_connector_ops {

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define SLOTS_LEAST 4u // of a small buffer, so that filling and emptying overlap
+#define SLOTS_LEAST 4u // of a small buffer: one end fills while the other empties
 #define SLOTS_GOOD 8u
 #define FIT_SLOTS_LEAST 2u
 #define PAGE_BYTES 4096u
-// Two for frames other than DATA (arrivals.c), and two of the transport's own.
+// Two for frames other than DATA (conn/rx.c), and two of the transport's own.
 #define SLOTS_BESIDE 4u
-// What lies around a payload: headers, tag, and a transport's own few bytes.
+// Around a payload: headers, a tag, and a transport's own few bytes.
 #define AROUND_BYTES 64u
 
 static size_t slots_that_fit(size_t most_bytes, size_t slot_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of the wire protocol (docs/protocol.md, section 1.1): the one place where a peer's bytes are decoded.
+// Frames of the wire protocol (docs/protocol.md, section 1.1): the only decoder of a peer's bytes.
 #ifndef RD_WIRE_WIRE_H
 #define RD_WIRE_WIRE_H
 
@@ -46,20 +46,20 @@ struct rd_frame {
   uint64_t sequence;
 };
 
-// What protects DATA frames on their way, each stronger than the ones before it.
+// The protection of DATA frames, each stronger than the ones before it.
 enum rd_protection { RD_PROTECTION_NONE, RD_PROTECTION_MAC, RD_PROTECTION_SEAL };
 
 // The flag of DATA frames that are protected so, 0 for none.
 uint8_t rd_protection_flag(enum rd_protection protection);
-// Is the end of its payload a tag?
+// Whether the payload ends with a tag.
 bool rd_frame_has_tag(const struct rd_frame *frame);
 
 // Writes the header of `frame` to `out`, RD_HEADER_BYTES long.
 void rd_frame_encode(const struct rd_frame *frame, unsigned char out[RD_HEADER_BYTES]);
 
-// Decodes the header of a message of `bytes` bytes. False (RD_CODE_DATA_DAMAGED): too short, an unknown type or flag, a
-// stream other than 0, a payload length that its type cannot have, a sealed HANDSHAKE, one that is not sealed and
-// neither HANDSHAKE nor DATA, one that is compressed or has a MAC and is not DATA, or one with a MAC that is sealed.
+// Decodes the header of a message of `bytes` bytes. False (RD_CODE_DATA_DAMAGED): it is too short, its type or a flag
+// is unknown, its stream is not 0, its type cannot have this payload length, it is a sealed HANDSHAKE, it is neither
+// sealed nor HANDSHAKE nor DATA, it is compressed or has a MAC but is no DATA, or it has a MAC and is sealed.
 bool rd_frame_decode(const unsigned char *message, size_t bytes, struct rd_frame *frame, struct rd_error *error);
 
 struct rd_end {
@@ -87,9 +87,9 @@ bool rd_abort_decode(const unsigned char *payload, size_t bytes, struct rd_abort
 struct rd_hello {
   uint16_t version;
   enum rd_protection wants;
-  bool wants_chacha; // of a sender: where frames are sealed, as the next one where DATA has only a MAC
-  bool wants_chacha_mac;
-  bool compresses; // of a sender, what it can
+  bool wants_chacha;     // of a sender: for sealed frames
+  bool wants_chacha_mac; // of a sender: for DATA with a MAC
+  bool compresses;       // of a sender: it can compress
   uint64_t features;
   uint32_t epoch;
   uint32_t slot_bytes;
@@ -98,7 +98,7 @@ struct rd_hello {
 };
 #define RD_HELLO_BYTES 32u
 void rd_hello_encode(const struct rd_hello *hello, unsigned char out[RD_HELLO_BYTES]);
-// Decodes a HELLO of any version (the caller compares it). False (RD_CODE_DATA_DAMAGED): another length or magic.
+// Decodes a HELLO of any version, which the caller compares. False (RD_CODE_DATA_DAMAGED): wrong length or magic.
 bool rd_hello_decode(const unsigned char *payload, size_t bytes, struct rd_hello *hello, struct rd_error *error);
 
 #endif

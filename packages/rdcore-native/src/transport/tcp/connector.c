@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where connections come from: a listening socket, or a dial that tries one address after the other.
 #include "transport/tcp/connector.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
@@ -147,7 +146,7 @@ static enum rd_outcome listener_accept(struct rd_connector *connector, struct rd
     return *transport != NULL ? RD_OUTCOME_DONE : RD_OUTCOME_FAILED;
   }
   if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS)
-    return RD_OUTCOME_AGAIN; // this one went away
+    return RD_OUTCOME_AGAIN; // the client went away
   rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot accept a connection");
   return RD_OUTCOME_FAILED;
 }
@@ -192,7 +191,7 @@ static bool dial_next(struct dial *dial, struct rd_error *error) {
 static int begin_connect(const struct dial *dial, const struct rd_socket_address *socket_address) {
   RD_AUTO_CLOSE int fd = socket(socket_address->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
-  // An address that says nothing must not keep the ones after it waiting: two tries, 3 s.
+  // An address that does not answer must not delay the next ones: two tries, 3 s.
   const int retries = 1;
   if (dial->tried < dial->count) (void)setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &retries, sizeof retries);
   if (connect(fd, (const struct sockaddr *)&socket_address->address, socket_address->bytes) < 0 && errno != EINPROGRESS)
@@ -202,7 +201,7 @@ static int begin_connect(const struct dial *dial, const struct rd_socket_address
   return rd_take_fd(&fd);
 }
 
-// Of the address tried last; errno says why.
+// Of the address that was tried last, by errno.
 static void explain_refusal(const struct dial *dial, struct rd_error *error) {
   int reason = errno;
   char text[RD_SOCKET_ADDRESS_TEXT_BYTES];

@@ -40,10 +40,10 @@ struct tcp {
   struct rd_slots slots;
   struct incoming current;
   struct incoming next; // its head is read together with the end of the current one
-  // What came before it was known how long its message is: small messages come, many at a time, by one call.
+  // Bytes that were read before their message's length was known: one call reads many small messages.
   unsigned char early[EARLY_BYTES];
-  size_t early_at, early_bytes; // those that have no slot yet
-  bool quiet;                   // nothing more is there, until receive() has given AGAIN
+  size_t early_at, early_bytes; // not yet copied into a slot
+  bool quiet;                   // no more bytes are there, until receive() gives AGAIN
   struct outgoing queue[QUEUE_MAX];
   unsigned queue_first;
   unsigned queue_count;
@@ -134,8 +134,8 @@ static void set_names(struct tcp *tcp) {
   rd_socket_address_text(&peer, tcp->peer);
 }
 
-// Each of these may be refused (a Unix socket has none of them); the connection works without. How long a silent peer
-// is borne is decided by the life signs above, so the kernel is asked only to notice a host that is gone for good.
+// Each of these may be refused (a Unix socket has none of them); the connection works without. The keepalive of frames
+// decides how long a peer may be silent; the kernel's only notices a host that is gone for good.
 static void tune_socket(int fd) {
   const int on = 1, idle_s = 30, interval_s = 10, probes = 6;
   (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -163,7 +163,7 @@ static bool tcp_arm(struct rd_transport *transport, unsigned slots, size_t paylo
   return true;
 }
 
-// What has come of the next message moves to the slot that is taken first.
+// The part that was received of the next message moves to the slot that is taken first.
 static bool keep_begun_message(const struct tcp *tcp, struct rd_slots *slots, struct rd_error *error) {
   struct tcp armed = {.slots = *slots};
   if (tcp->current.bytes > LENGTH_BYTES + slots->message_bytes) {
@@ -191,8 +191,8 @@ static int tcp_poll_fd(const struct rd_transport *transport) {
 static short tcp_poll_events(const struct rd_transport *transport) {
   const struct tcp *tcp = tcp_of(transport);
   bool has_slot = tcp->current.begun || tcp->slots.free_count > 0;
-  bool looks_again = has_slot && tcp->early_bytes > 0; // of what is here already the descriptor does not tell
-  return (short)((has_slot ? POLLIN : 0) | (looks_again || tcp->queue_count > 0 ? POLLOUT : 0));
+  bool has_early = has_slot && tcp->early_bytes > 0; // already read: the socket is not readable for it
+  return (short)((has_slot ? POLLIN : 0) | (has_early || tcp->queue_count > 0 ? POLLOUT : 0));
 }
 
 static enum rd_outcome tcp_send(struct rd_transport *transport, const struct iovec *parts, int count,
@@ -235,13 +235,13 @@ static bool tcp_flush(struct rd_transport *transport, struct rd_error *error) {
   return true;
 }
 
-// By errno: whoever is there has closed or reset it, or nobody answers.
+// By errno: the peer closed or reset the connection, or does not answer.
 static void explain_end(const struct tcp *tcp, struct rd_error *error) {
   bool closed = errno == ECONNRESET || errno == EPIPE;
   rd_error_set_errno(error, closed ? RD_CODE_PEER_CLOSED : RD_CODE_PEER_LOST, "the connection to %s ended", tcp->peer);
 }
 
-// Everything that waits, as one list; how many bytes that is.
+// Everything that waits, as one list; returns its bytes.
 static size_t gather(const struct tcp *tcp, struct msghdr *all) {
   size_t bytes = 0;
   for (unsigned i = 0; i < tcp->queue_count; i++) {
@@ -255,7 +255,7 @@ static size_t gather(const struct tcp *tcp, struct msghdr *all) {
   return bytes;
 }
 
-// Takes `bytes` that the kernel has copied off the front of the queue.
+// Removes `bytes`, which the kernel has copied, from the front of the queue.
 static void forget_sent(struct tcp *tcp, size_t bytes) {
   while (tcp->queue_count > 0) {
     struct outgoing *first = &tcp->queue[tcp->queue_first];
@@ -277,7 +277,7 @@ static uint64_t tcp_released(const struct rd_transport *transport) {
   return tcp_of(transport)->released;
 }
 
-// What is not released is what the socket has no room for: the descriptor tells in any case.
+// Unreleased messages wait for room in the socket, for which the descriptor is polled anyway.
 static void tcp_expect_releases(struct rd_transport *transport, bool expected) {
   (void)transport, (void)expected;
 }
@@ -303,7 +303,7 @@ static enum rd_outcome tcp_receive(struct rd_transport *transport, struct rd_mes
   return RD_OUTCOME_AGAIN;
 }
 
-// Takes a slot for it, unless it has one.
+// Takes a slot for the message, unless it has one.
 static bool begin(struct tcp *tcp, struct incoming *incoming) {
   if (!incoming->begun) {
     incoming->begun = rd_slots_take(&tcp->slots, &incoming->slot);
@@ -325,15 +325,15 @@ static bool length_is_right(const struct tcp *tcp, struct rd_error *error) {
   return false;
 }
 
-// Until the length is known: of the head.
+// Of the head, until the length is known.
 static size_t missing_bytes(const struct tcp *tcp) {
   size_t bytes = tcp->current.bytes;
   if (bytes < HEAD_BYTES) return HEAD_BYTES - bytes;
   return LENGTH_BYTES + rd_get_u32(head_of(tcp, &tcp->current)) - bytes;
 }
 
-// Reads what is missing and, where a slot is free, the next message's head with it: a long message then costs no call
-// of its own for its head. *drained: less came than was asked for, so that nothing more waits now.
+// Reads the missing bytes and, where a slot is free, the next message's head with them: a long message then needs no
+// call of its own for its head. *drained: fewer bytes came than were asked for, so no more are there now.
 static ssize_t read_more(struct tcp *tcp, bool *drained) {
   struct incoming *current = &tcp->current, *next = &tcp->next;
   if (tcp->early_bytes > 0 || current->bytes < HEAD_BYTES) return read_early(tcp);

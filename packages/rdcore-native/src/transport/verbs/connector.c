@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where RDMA connections come from: a listening id, or a dial that tries one address after the other.
 #include "transport/verbs/connector.h"
 #include "base/memory.h"
 #include "transport/verbs/transport.h"
@@ -131,7 +130,7 @@ static enum rd_outcome listener_accept(struct rd_connector *connector, struct rd
   return RD_OUTCOME_AGAIN;
 }
 
-// Whoever cannot be taken is told so, and does not keep others from being taken.
+// A request that fails is rejected, and further ones are accepted.
 static enum rd_outcome accept_request(const struct listener *listener, struct rdma_cm_id *request,
                                       struct rd_transport **transport, struct rd_error *error) {
   struct rd_verbs_id id;
@@ -178,7 +177,7 @@ static bool dial_next(struct dial *dial, struct rd_error *error) {
   while (dial->tried < dial->count) {
     drop_attempt(dial);
     if (!rd_verbs_id_create(&dial->id, error)) {
-      errno = ENOSYS; // no other attempt can go better
+      errno = ENOSYS; // another attempt would fail too
       return false;
     }
     struct rd_socket_address *to = &dial->addresses[dial->tried++];
@@ -224,7 +223,7 @@ static enum rd_outcome dial_accept(struct rd_connector *connector, struct rd_tra
   return RD_OUTCOME_AGAIN;
 }
 
-// False: this attempt is over; errno says why.
+// False: this attempt failed, by errno.
 static bool go_on(struct dial *dial, const struct rd_verbs_event *event, struct rd_error *error) {
   if (event->type == RDMA_CM_EVENT_ADDR_RESOLVED) return build_and_route(dial, error);
   if (event->type == RDMA_CM_EVENT_ROUTE_RESOLVED) {
@@ -249,13 +248,13 @@ static bool build_and_route(struct dial *dial, struct rd_error *error) {
 static bool begin_connecting(struct dial *dial) {
   const struct rd_verbs_id *id = current_id(dial);
   uint8_t timeout = ACK_TIMEOUT;
-  // An old kernel does not know it, and keeps its own.
+  // An old kernel does not know this option and keeps its own timeout.
   (void)id->verbs->rdma_set_option(id->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof timeout);
   struct rdma_conn_param parameters = {.retry_count = RETRIES, .rnr_retry_count = 0};
   return id->verbs->rdma_connect(id->id, &parameters) == 0;
 }
 
-// Of the address tried last; errno says why, and stays.
+// Of the address that was tried last, by errno, which is kept.
 static void explain_refusal(const struct dial *dial, struct rd_error *error) {
   int reason = errno;
   char text[RD_SOCKET_ADDRESS_TEXT_BYTES];

@@ -10,7 +10,7 @@ void rd_verbs_completion_failed(const struct rd_verbs_library *verbs, const stru
   case IBV_WC_RETRY_EXC_ERR:
     rd_error_set(error, RD_CODE_PEER_LOST, "%s does not answer any more", peer);
     break;
-  case IBV_WC_RNR_RETRY_EXC_ERR: // the credits are there to prevent it
+  case IBV_WC_RNR_RETRY_EXC_ERR: // flow control prevents it
     rd_error_set(error, RD_CODE_INTERNAL, "%s had no receive buffer for a message: a fault of rdpipe, please report it",
                  peer);
     break;

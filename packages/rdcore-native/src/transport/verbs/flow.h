@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flow control over posted buffers (docs/protocol.md, section 1, RDMA): which buffer of the peer the next SEND goes
-// into, and when to tell the peer of new ones. Pure bookkeeping of one end, for both directions.
+// RDMA flow control over posted buffers (docs/protocol.md, section 1): pure bookkeeping of one end.
+// It knows which buffer of the peer the next SEND uses, and when to announce newly posted buffers to the peer.
 #ifndef RD_TRANSPORT_VERBS_FLOW_H
 #define RD_TRANSPORT_VERBS_FLOW_H
 
@@ -14,11 +14,11 @@
 #define RD_VERBS_SMALL_BUFFER_BYTES 4096u  // of a message; the preamble comes before them
 #define RD_VERBS_LARGE_BUFFERS_MOST 65536u // that a peer may have posted and not used
 
-// What every SEND begins with.
+// The beginning of every SEND.
 struct rd_verbs_preamble {
   uint32_t message_bytes; // of the message that it carries a piece of; 0: none
   uint32_t small_posted, large_posted;
-  uint32_t large_bytes; // of a message, that fit a large buffer; 0 while there is none
+  uint32_t large_bytes; // of the largest message for a large buffer; 0 while there is none
 };
 
 void rd_verbs_preamble_encode(const struct rd_verbs_preamble *preamble, unsigned char out[RD_VERBS_PREAMBLE_BYTES]);
@@ -26,27 +26,27 @@ void rd_verbs_preamble_decode(const unsigned char bytes[RD_VERBS_PREAMBLE_BYTES]
 
 struct rd_verbs_flow {
   struct rd_verbs_preamble ours;      // posted by this end; message_bytes is not used
-  struct rd_verbs_preamble announced; // of these, what the peer was told
-  struct rd_verbs_preamble peers;     // what the peer has told
+  struct rd_verbs_preamble announced; // the part of these that the peer knows
+  struct rd_verbs_preamble peers;     // announced by the peer
   uint32_t small_used, large_used;    // of the peer's
 };
 
 void rd_verbs_flow_init(struct rd_verbs_flow *flow);
 
-// This end posted one more buffer. A large one says how many bytes of a message fit; always the same number.
+// This end posted one more buffer. `bytes` of a message fit a large one, always the same number.
 void rd_verbs_flow_post_small(struct rd_verbs_flow *flow);
 void rd_verbs_flow_post_large(struct rd_verbs_flow *flow, uint32_t bytes);
 
-// The counts for the next SEND: from now on the peer counts as told.
+// The preamble of the next SEND, which announces the present counts.
 void rd_verbs_flow_announce(struct rd_verbs_flow *flow, uint32_t message_bytes, struct rd_verbs_preamble *preamble);
-// Half of our `circulating` buffers are not told: if nothing else goes out, a SEND without a message should.
+// Half of our `circulating` buffers are not announced: a SEND without a message is due, unless another one goes out.
 bool rd_verbs_flow_is_due(const struct rd_verbs_flow *flow, uint32_t circulating);
-// A SEND came. False (RD_CODE_DATA_DAMAGED): the counts cannot be.
+// A SEND arrived. False (RD_CODE_DATA_DAMAGED): its counts are impossible.
 bool rd_verbs_flow_take(struct rd_verbs_flow *flow, const struct rd_verbs_preamble *preamble, struct rd_error *error);
 
-// May a SEND go: one with a message, one without? The last buffer is kept for the latter.
+// Whether a SEND may be posted. The last buffer is reserved for a SEND without a message.
 bool rd_verbs_flow_has_buffer(const struct rd_verbs_flow *flow, bool with_message);
-// How many bytes of a message the next SEND can carry.
+// The bytes of a message that fit the next SEND.
 size_t rd_verbs_flow_room_bytes(const struct rd_verbs_flow *flow);
 void rd_verbs_flow_spend(struct rd_verbs_flow *flow);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An rdma_cm id with an event channel of its own, and what happens to it by a message.
+// An rdma_cm id with an event channel of its own, and its events.
 #ifndef RD_TRANSPORT_VERBS_ID_H
 #define RD_TRANSPORT_VERBS_ID_H
 
@@ -14,23 +14,23 @@ struct rd_verbs_id {
 
 // False: the libraries or the kernel's connection manager are missing (RD_CODE_CANNOT_CONNECT).
 bool rd_verbs_id_create(struct rd_verbs_id *id, struct rd_error *error);
-// Takes over an id that a listener was given, whose event is acknowledged; destroys it when this fails.
+// Takes over the id of a connect request whose event is acknowledged; destroys it on failure.
 bool rd_verbs_id_adopt(struct rd_verbs_id *id, const struct rd_verbs_library *verbs, struct rdma_cm_id *adopted,
                        struct rd_error *error);
-void rd_verbs_id_destroy(struct rd_verbs_id *id); // also of all zeros, and twice
+void rd_verbs_id_destroy(struct rd_verbs_id *id); // all zeros and a second call are allowed
 
 int rd_verbs_id_fd(const struct rd_verbs_id *id);
 
-// What happened to an id since it was asked last.
+// An event of an id.
 struct rd_verbs_event {
   enum rdma_cm_event_type type;
-  int status;                 // 0, a negative errno, or what a REJECTED says
+  int status;                 // 0, a negative errno, or the reason of a REJECTED
   struct rdma_cm_id *request; // of a CONNECT_REQUEST
 };
-// False: nothing more now.
+// The next event. False: none now.
 bool rd_verbs_id_next(struct rd_verbs_id *id, struct rd_verbs_event *event);
 
-// Why a dial failed, as an errno: ECONNREFUSED when nobody listens.
+// The errno of a failed dial: ECONNREFUSED when there is no listener.
 int rd_verbs_event_errno(const struct rd_verbs_event *event);
 
 void rd_verbs_id_local(const struct rd_verbs_id *id, char text[RD_SOCKET_ADDRESS_TEXT_BYTES]);

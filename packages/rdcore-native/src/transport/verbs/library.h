@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// librdmacm and libibverbs, opened when RDMA is first wanted: one program runs with and without them.
+// librdmacm and libibverbs, opened at the first use of RDMA: the program also runs without them.
 #ifndef RD_TRANSPORT_VERBS_LIBRARY_H
 #define RD_TRANSPORT_VERBS_LIBRARY_H
 
@@ -8,7 +8,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-// A macro of the header, which would lead to another function than the one looked up here.
+// The header's macro would call another function than the one that is looked up here.
 #undef ibv_reg_mr
 
 #define RD_RDMACM_FUNCTIONS(of)                                                                                        \
@@ -22,7 +22,7 @@
       of(ibv_dereg_mr) of(ibv_destroy_comp_channel) of(ibv_destroy_cq) of(ibv_get_cq_event) of(ibv_get_device_name)    \
           of(ibv_query_device) of(ibv_reg_mr) of(ibv_wc_status_str)
 
-// Functions by their own names: verbs->rdma_create_id(…). What the headers define inline needs no entry.
+// Functions by their own names: verbs->rdma_create_id(…). Inline functions of the headers need no entry.
 struct rd_verbs_library {
 #define RD_MEMBER(function) __typeof__(function) *function;
   RD_RDMACM_FUNCTIONS(RD_MEMBER)

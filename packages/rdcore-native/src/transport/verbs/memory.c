@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-// For queues, small buffers and connectors that are not authenticated yet.
+// For queues, small buffers and unauthenticated connections.
 #define ASIDE_LEAST_BYTES (256u << 10)
 #define ASIDE_MOST_BYTES (2u << 20)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that a device may read from and write to on this end's own commands; nobody is ever given a key to it.
+// Registered memory, which the device accesses for this end's own requests only: no key is ever sent.
 #ifndef RD_TRANSPORT_VERBS_MEMORY_H
 #define RD_TRANSPORT_VERBS_MEMORY_H
 
@@ -7,12 +7,12 @@
 
 #include <stddef.h>
 
-// For receiving, else only for sending. NULL: RD_CODE_INTERNAL; where it is the limit of locked memory
-// RD_CODE_CANNOT_CONNECT, and its value and the line that raises it are named. Free with verbs->ibv_dereg_mr().
+// Registers memory for receiving if `receives`, else for sending. NULL: RD_CODE_INTERNAL, or RD_CODE_CANNOT_CONNECT for
+// the memlock limit, with its value and the line that raises it. Free with verbs->ibv_dereg_mr().
 struct ibv_mr *rd_verbs_register(const struct rd_verbs_library *verbs, struct ibv_pd *pd, const void *memory,
                                  size_t bytes, bool receives, struct rd_error *error);
 
-// What this process may lock, in bytes, less what connections need beside their buffers; SIZE_MAX: no limit.
+// The bytes that this process may lock, less the needs of connections beside their buffers; SIZE_MAX: no limit.
 size_t rd_verbs_lockable_bytes(void);
 
 #endif

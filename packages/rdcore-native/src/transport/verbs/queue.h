@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection's queue pair, and a completion queue of each direction, on the device of its id. Arrivals wake; that a
-// SEND is done is looked up when its memory is needed, and wakes only those who ask for it.
+// A connection's queue pair, with a completion queue for each direction.
+// Arrivals wake the process. Completed SENDs are polled when their memory is needed, and wake it only on request.
 #ifndef RD_TRANSPORT_VERBS_QUEUE_H
 #define RD_TRANSPORT_VERBS_QUEUE_H
 
@@ -10,12 +10,12 @@
 #define RD_VERBS_QUEUE_RECEIVES_MOST 128u // buffers that may be posted
 #define RD_VERBS_QUEUE_PIECES_MOST 5u     // pieces of memory that one SEND gathers
 
-#define RD_VERBS_QUEUE_INLINE_BYTES 220u // of a SEND that the processor hands to the device, which need not fetch it
+#define RD_VERBS_QUEUE_INLINE_BYTES 220u // of a SEND whose bytes the device need not fetch from memory
 
 struct rd_verbs_completions {
   struct ibv_cq *queue;
-  unsigned unacknowledged; // events that were taken
-  bool armed;              // the channel will tell of the next completion
+  unsigned unacknowledged; // events taken
+  bool armed;              // the next completion makes the channel readable
 };
 
 struct rd_verbs_queue {
@@ -27,10 +27,10 @@ struct rd_verbs_queue {
   uint32_t inline_bytes; // that the device takes
 };
 
-// The id has a device: its address is resolved, or it came from a listener. RD_CODE_INTERNAL on failure.
+// The id must have a device: its address is resolved, or a listener gave it. RD_CODE_INTERNAL on failure.
 bool rd_verbs_queue_open(struct rd_verbs_queue *queue, const struct rd_verbs_id *id, struct rd_error *error);
-// Queue pair, completion queues, channel; the protection domain goes with rd_verbs_queue_close_domain(), when all
-// memory is deregistered. Both also of all zeros.
+// Closes queue pair, completion queues and channel; the protection domain is closed after all memory is deregistered.
+// All zeros are allowed.
 void rd_verbs_queue_close(struct rd_verbs_queue *queue);
 void rd_verbs_queue_close_domain(struct rd_verbs_queue *queue);
 
@@ -40,12 +40,12 @@ bool rd_verbs_queue_post_receive(struct rd_verbs_queue *queue, uint64_t wr_id, s
 bool rd_verbs_queue_post_send(struct rd_verbs_queue *queue, uint64_t wr_id, struct ibv_sge *pieces, int count,
                               struct rd_error *error);
 
-// Up to `most` completions that are there, of queue->arrived or queue->sent; -1: the device failed.
+// Takes up to `most` completions of queue->arrived or queue->sent and returns their number; -1: the device failed.
 int rd_verbs_queue_poll(const struct rd_verbs_completions *from, struct ibv_wc *completions, int most);
 
-// Asks to be woken by the next completion of it; false: it was asked already. After true poll once more, then wait.
+// Requests a wake-up by the next completion; false: it was requested already. After true poll once more, then wait.
 bool rd_verbs_queue_arm(struct rd_verbs_completions *completions);
-// Takes one wake-up back; false: there was none.
+// Takes one wake-up; false: there was none.
 bool rd_verbs_queue_woken(struct rd_verbs_queue *queue);
 int rd_verbs_queue_fd(const struct rd_verbs_queue *queue); // readable when a completion came after rd_verbs_queue_arm()
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiving half of an RDMA connection: posted buffers, what arrived in them, and messages put together from it.
+// The receiving half of an RDMA connection: posted buffers, and messages joined from their pieces.
 #ifndef RD_TRANSPORT_VERBS_RECEIVE_H
 #define RD_TRANSPORT_VERBS_RECEIVE_H
 
@@ -8,9 +8,9 @@
 #include "transport/verbs/queue.h"
 #include "wire/slots.h"
 
-// Marks the names of receive buffers among those of SENDs.
+// Marks the wr_ids of receive buffers among those of SENDs.
 #define RD_VERBS_RECEIVE_WR (1ull << 63)
-// Messages that came in pieces and are held at a time.
+// Messages joined from pieces that can be held at a time.
 #define RD_VERBS_RECEIVE_JOINED_MOST 16u
 
 struct rd_verbs_receive_piece {
@@ -24,11 +24,11 @@ struct rd_verbs_receive {
   struct rd_verbs_flow *flow;
   unsigned char *small; // RD_VERBS_SMALL_BUFFERS
   struct ibv_mr *small_region;
-  struct rd_slots slots; // large buffers, once armed; each message at its place
+  struct rd_slots slots; // large buffers, once armed
   struct ibv_mr *slots_region;
   bool armed;
   unsigned held, held_most;                                           // messages handed out
-  struct rd_verbs_receive_piece pieces[RD_VERBS_QUEUE_RECEIVES_MOST]; // that arrived and were not looked at
+  struct rd_verbs_receive_piece pieces[RD_VERBS_QUEUE_RECEIVES_MOST]; // arrived and not taken yet
   unsigned pieces_first, pieces_count;
   unsigned char *joining; // the message whose pieces are coming; NULL: none
   size_t joining_bytes, joined_bytes;
@@ -38,20 +38,21 @@ struct rd_verbs_receive {
 // Allocates and posts the small buffers.
 bool rd_verbs_receive_open(struct rd_verbs_receive *receive, struct rd_verbs_queue *queue, struct rd_verbs_flow *flow,
                            struct rd_error *error);
-// After the queue pair is destroyed: the device forgets the memory, which stays. Also of all zeros, and again.
+// Deregisters the memory, which stays valid; after the queue pair is destroyed. All zeros and a second call are
+// allowed.
 void rd_verbs_receive_detach(struct rd_verbs_receive *receive);
-// After that. Also of all zeros.
+// Frees the memory; after that. All zeros are allowed.
 void rd_verbs_receive_close(struct rd_verbs_receive *receive);
 
 // As the transport's arm().
 bool rd_verbs_receive_arm(struct rd_verbs_receive *receive, unsigned slots, size_t payload_bytes,
                           struct rd_error *error);
-// How many of our buffers go round: those that the peer should know of.
+// The number of our buffers in circulation, which the peer should know of.
 uint32_t rd_verbs_receive_circulating(const struct rd_verbs_receive *receive);
 
-// A buffer was filled. False: RD_CODE_DATA_DAMAGED, or the buffer cannot be posted again.
+// A buffer was filled. False: RD_CODE_DATA_DAMAGED, or the buffer could not be posted again.
 bool rd_verbs_receive_arrived(struct rd_verbs_receive *receive, uint64_t wr_id, uint32_t bytes, struct rd_error *error);
-// As the transport's receive(), of what has arrived.
+// As the transport's receive(), from the arrived pieces.
 enum rd_outcome rd_verbs_receive_next(struct rd_verbs_receive *receive, struct rd_message *message,
                                       struct rd_error *error);
 // Takes the message's buffer back; rd_verbs_receive_next() may have another message then.

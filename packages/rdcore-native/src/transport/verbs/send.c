@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One SEND that is being put together.
+// One SEND in the making.
 struct gathering {
   unsigned char *stage;
   size_t staged_bytes;
@@ -37,7 +37,7 @@ bool rd_verbs_send_open(struct rd_verbs_send *send, struct rd_verbs_queue *queue
   return make_stages(send, &send->early, RD_VERBS_SEND_EARLY_STAGES, error);
 }
 
-// What is on its way in the early ones stays there.
+// SENDs on their way keep the early stages.
 bool rd_verbs_send_arm(struct rd_verbs_send *send, struct rd_error *error) {
   return make_stages(send, &send->all, RD_VERBS_QUEUE_SENDS_MOST, error);
 }
@@ -135,7 +135,7 @@ static const struct rd_verbs_send_stages *stages_of(const struct rd_verbs_send *
   return send->all.memory != NULL ? &send->all : &send->early;
 }
 
-// How each part gets to the device: small ones are copied, as far as a stage has room; others must be registered.
+// Small parts are copied while the stage has room; others must be registered.
 static bool register_parts(struct rd_verbs_send *send, struct rd_verbs_send_message *message, struct rd_error *error) {
   size_t room = RD_VERBS_SEND_STAGE_BYTES - RD_VERBS_PREAMBLE_BYTES;
   for (int i = 0; i < message->count; i++) {
@@ -220,7 +220,7 @@ static void gather(struct rd_verbs_send *send, struct gathering *gathering, cons
   }
 }
 
-// Goes on with the piece before it, if that one ends where the stage is filled up to.
+// Extends the last piece, if that ends where the copy begins.
 static void add_copy(struct rd_verbs_send *send, struct gathering *gathering, const unsigned char *bytes,
                      size_t count) {
   unsigned char *to = gathering->stage + gathering->staged_bytes;

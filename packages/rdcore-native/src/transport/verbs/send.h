@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sending half of an RDMA connection: messages that were accepted, cut into SENDs as the peer's buffers are.
+// The sending half of an RDMA connection: messages cut into SENDs that fit the peer's buffers.
 #ifndef RD_TRANSPORT_VERBS_SEND_H
 #define RD_TRANSPORT_VERBS_SEND_H
 
@@ -52,22 +52,22 @@ struct rd_verbs_send {
 
 bool rd_verbs_send_open(struct rd_verbs_send *send, struct rd_verbs_queue *queue, struct rd_verbs_flow *flow,
                         struct rd_error *error);
-// After authentication: now RD_VERBS_QUEUE_SENDS_MOST SENDs may be on their way.
+// After authentication: from now on RD_VERBS_QUEUE_SENDS_MOST SENDs may be on their way.
 bool rd_verbs_send_arm(struct rd_verbs_send *send, struct rd_error *error);
-// After the queue pair is destroyed. Also of all zeros.
+// After the queue pair is destroyed. All zeros are allowed.
 void rd_verbs_send_close(struct rd_verbs_send *send);
 
 bool rd_verbs_send_register(struct rd_verbs_send *send, const void *memory, size_t bytes, struct rd_error *error);
 // As the transport's send().
 enum rd_outcome rd_verbs_send_accept(struct rd_verbs_send *send, const struct iovec *parts, int count,
                                      struct rd_error *error);
-// Posts what the peer has buffers for.
+// Posts as much as the peer has buffers for.
 bool rd_verbs_send_post(struct rd_verbs_send *send, struct rd_error *error);
-// A SEND must be done before another message can be accepted, or one that was can be posted.
+// Whether a SEND must complete before the next message can be accepted or posted.
 bool rd_verbs_send_is_full(const struct rd_verbs_send *send);
 // Posts a SEND without a message, if the peer has a buffer for it.
 bool rd_verbs_send_post_counts(struct rd_verbs_send *send, struct rd_error *error);
-// The oldest SEND has arrived.
+// The oldest SEND has completed.
 void rd_verbs_send_completed(struct rd_verbs_send *send);
 
 #endif

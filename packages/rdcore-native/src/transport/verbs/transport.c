@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over a reliable connected queue pair, which rdma_cm sets up and whose end it tells.
 #include "transport/verbs/transport.h"
 
 #include "base/io.h"
@@ -15,8 +14,8 @@
 #include <stdlib.h>
 
 #define COMPLETIONS_AT_ONCE 16
-#define ROUNDS_MOST 16 // however much the peer sends
-// What was posted arrives within this time, or the peer is gone: as a socket's close(), the end does not cut it off.
+#define ROUNDS_MOST 16 // in one call, however much the peer sends
+// Posted SENDs get this time to arrive: as with a socket's close(), the end does not cut them off.
 #define LINGER_MS 200
 
 struct verbs {
@@ -27,9 +26,9 @@ struct verbs {
   struct rd_verbs_send send;
   struct rd_verbs_receive receive;
   struct rd_verbs_wait wait;
-  bool events_taken;    // in this go: its descriptors have nothing more to tell
-  bool releases_matter; // somebody waits for more to be released
-  uint64_t released_at; // than this, which they know of
+  bool events_taken;    // since the last AGAIN: the descriptors have no more events
+  bool releases_matter; // the caller waits for releases
+  uint64_t released_at; // the count that the caller knows
   bool established;
   struct rd_error failure; // RD_CODE_OK: none yet
   char local[RD_SOCKET_ADDRESS_TEXT_BYTES];
@@ -157,19 +156,19 @@ static enum rd_outcome verbs_send(struct rd_transport *transport, const struct i
 static bool verbs_flush(struct rd_transport *transport, struct rd_error *error) {
   struct verbs *verbs = verbs_of(transport);
   post(verbs);
-  // With nothing to do but wait, it is worth the system calls to hear whether the peer is there at all.
+  // With nothing to do but wait, system calls to check whether the peer is still there are worth it.
   if (verbs->releases_matter && verbs->send.released < verbs->send.accepted) check_events(verbs);
   do {
     take_completions(verbs);
     post(verbs);
   } while (!arm_wait(verbs));
-  // Whoever asked before it was found out here would wait for it.
+  // A caller that asked before would wait for it.
   if (verbs->releases_matter && verbs->send.released > verbs->released_at) rd_verbs_wait_wake(&verbs->wait);
   verbs->released_at = verbs->send.released;
   return is_alive(verbs, error);
 }
 
-// Whatever waits, and the counts of our own buffers if nothing else carries them.
+// Posts waiting messages, and the counts of our own buffers if no message carries them.
 static void post(struct verbs *verbs) {
   struct rd_error error;
   if (!verbs->established || verbs->failure.code != RD_CODE_OK) return;
@@ -193,7 +192,7 @@ static void verbs_quiet(struct rd_transport *transport) {
   verbs_of(transport)->events_taken = true;
 }
 
-// What had arrived before it failed comes first.
+// Messages that arrived before a failure come first.
 static enum rd_outcome verbs_receive(struct rd_transport *transport, struct rd_message *message,
                                      struct rd_error *error) {
   struct verbs *verbs = verbs_of(transport);
@@ -206,7 +205,7 @@ static enum rd_outcome verbs_receive(struct rd_transport *transport, struct rd_m
     if (!verbs->events_taken) check_events(verbs);
     verbs->events_taken = true;
     post(verbs);
-    if (was_well && verbs->failure.code != RD_CODE_OK) continue; // it may have sent something before it went
+    if (was_well && verbs->failure.code != RD_CODE_OK) continue; // the peer may have sent something before its end
     if (is_alive(verbs, error) && (spin_for_more(verbs) || !arm_wait(verbs))) continue;
     verbs->events_taken = false;
     verbs->released_at = verbs->send.released;
@@ -215,7 +214,7 @@ static enum rd_outcome verbs_receive(struct rd_transport *transport, struct rd_m
   }
 }
 
-// Before it asks to be woken.
+// Before a wake-up is requested.
 static bool spin_for_more(struct verbs *verbs) {
   if (verbs->queue.arrived.armed || verbs->wait.poll || verbs->wait.spin.budget_ns == 0) return false;
   int64_t until_ns = rd_now_ns() + verbs->wait.spin.budget_ns;
@@ -230,7 +229,7 @@ static void check_events(struct verbs *verbs) {
   if (rd_verbs_wait_check(&verbs->wait)) take_events(verbs);
 }
 
-// False: what completed until now must be looked at first.
+// False: completions until now must be taken first.
 static bool arm_wait(struct verbs *verbs) {
   bool sends_matter = verbs->releases_matter || rd_verbs_send_is_full(&verbs->send);
   return rd_verbs_wait_arm(&verbs->wait, sends_matter && verbs->send.completed < verbs->send.sends);
@@ -243,8 +242,8 @@ static void verbs_give_back(struct rd_transport *transport, const struct rd_mess
   if (verbs->receive.pieces_count > 0) rd_verbs_wait_wake(&verbs->wait);
 }
 
-// True: something arrived. That a buffer or a SEND was flushed tells only that the connection ended: of what completed
-// in other ways one tells why, whichever queue it is in.
+// True: something arrived. A flushed buffer or SEND only shows that the connection ended; another failed completion, in
+// either queue, has the reason.
 static bool take_completions(struct verbs *verbs) {
   struct rd_error flushed = {.code = RD_CODE_OK};
   take_all(verbs, &verbs->queue.sent, &flushed);
@@ -271,7 +270,7 @@ static bool take_all(struct verbs *verbs, const struct rd_verbs_completions *fro
     }
     if (count < COMPLETIONS_AT_ONCE) return round > 0 || count > 0;
   }
-  rd_verbs_wait_wake(&verbs->wait); // the rest is for the next time
+  rd_verbs_wait_wake(&verbs->wait); // the next call takes the rest
   return true;
 }
 
@@ -286,7 +285,7 @@ static bool take_completion(struct verbs *verbs, const struct ibv_wc *completion
                  (int)completion->opcode);
     return false;
   }
-  verbs->established = true; // what came tells it as well as the id's event, and may come before that
+  verbs->established = true; // a completion proves it too, and may come before the id's event
   if (is_receive) return rd_verbs_receive_arrived(&verbs->receive, completion->wr_id, completion->byte_len, error);
   rd_verbs_send_completed(&verbs->send);
   return true;
@@ -305,7 +304,7 @@ static void take_event(struct verbs *verbs, const struct rd_verbs_event *event) 
     fail(verbs, &error);
 }
 
-// What the id says is the reason of what the queue pair did.
+// The first failure is kept.
 static void fail(struct verbs *verbs, const struct rd_error *error) {
   if (verbs->failure.code == RD_CODE_OK) verbs->failure = *error;
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over an RDMA connection, for verbs_connect.c.
+// The RDMA transport: messages over a reliable connected queue pair.
 #ifndef RD_TRANSPORT_VERBS_TRANSPORT_H
 #define RD_TRANSPORT_VERBS_TRANSPORT_H
 
 #include "transport/transport.h"
 #include "transport/verbs/id.h"
 
-// A queue pair with posted buffers on the device of `id`, which is taken over, also when this fails; to be called
-// before rdma_connect() or rdma_accept(). `poll`: never ask the device to wake anybody.
+// Makes a queue pair with posted buffers on the device of `id`, which it takes over also on failure. Call it before
+// rdma_connect() or rdma_accept(). `poll`: never request wake-ups.
 struct rd_transport *rd_verbs_transport_create(struct rd_verbs_id *id, bool poll, struct rd_error *error);
 
-// The id of a transport that is still being connected; it stays the transport's.
+// The id of a transport that is still being connected; it remains the transport's.
 struct rd_verbs_id *rd_verbs_transport_id(struct rd_transport *transport);
 
-// The id says that the connection is there: from now on it sends.
+// The connection is established: from now on it sends.
 void rd_verbs_transport_established(struct rd_transport *transport);
 
 #endif
