@@ -2,7 +2,6 @@
 #include "crypto/digest.h"
 
 #include "base/memory.h"
-#include "crypto/digest_avx2.h"
 
 #include <stdlib.h>
 #include <string.h>

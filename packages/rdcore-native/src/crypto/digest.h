@@ -6,9 +6,14 @@
 
 #include "wire/wire.h"
 
-struct rd_digest;
+struct rd_digest; // opaque
+
 struct rd_digest *rd_digest_create(struct rd_error *error);
 void rd_digest_update(struct rd_digest *digest, const unsigned char *bytes, size_t count);
 void rd_digest_value(const struct rd_digest *digest, unsigned char out[RD_DIGEST_BYTES]);
-void rd_digest_destroy(struct rd_digest *digest);
+void rd_digest_destroy(struct rd_digest *digest); // NULL-safe
+
+// For CPUs with AVX2, several times as fast as with SSE2. `state` is an XXH3_state_t, made with or without AVX2.
+void rd_digest_update_avx2(void *state, const unsigned char *bytes, size_t count);
+
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled with -mavx2 on x86-64, elsewhere empty.
-#include "crypto/digest_avx2.h"
+// XXH3 compiled with -mavx2 on x86-64, elsewhere empty.
+#include "crypto/digest.h"
 
 #ifdef __AVX2__
 #define XXH_INLINE_ALL

@@ -86,7 +86,9 @@ struct rd_transport_ops {
   void (*destroy)(struct rd_transport *transport);
 };
 
-void rd_transport_destroy(struct rd_transport *transport);
+static inline void rd_transport_destroy(struct rd_transport *transport) {
+  if (transport != NULL) transport->ops->destroy(transport);
+}
 
 // A listener, or a dial in progress. It gives connections that are not authenticated; the caller runs the handshake.
 struct rd_connector {
@@ -109,6 +111,8 @@ struct rd_connector_ops {
   void (*destroy)(struct rd_connector *connector);
 };
 
-void rd_connector_destroy(struct rd_connector *connector);
+static inline void rd_connector_destroy(struct rd_connector *connector) {
+  if (connector != NULL) connector->ops->destroy(connector);
+}
 
 #endif
