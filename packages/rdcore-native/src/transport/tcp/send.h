@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending half of a TCP connection: a queue of accepted messages, sent many at a time.
+#ifndef RD_TRANSPORT_TCP_SEND_H
+#define RD_TRANSPORT_TCP_SEND_H
+
+#include "base/error.h"
+#include "base/outcome.h"
+
+#include <stdint.h>
+#include <sys/uio.h>
+
+#define RD_TCP_LENGTH_BYTES 4u // before each message
+#define RD_TCP_SEND_PARTS_MOST 4
+#define RD_TCP_SEND_QUEUE_MOST 16u
+
+struct rd_tcp_send_message {
+  unsigned char length[RD_TCP_LENGTH_BYTES];
+  struct iovec parts[1 + RD_TCP_SEND_PARTS_MOST]; // still to be sent; the first is the length
+  int count;
+};
+
+// All zeros: nothing is queued.
+struct rd_tcp_send {
+  struct rd_tcp_send_message queue[RD_TCP_SEND_QUEUE_MOST];
+  unsigned queue_first, queue_count;
+  uint64_t released; // messages, in all
+};
+
+// As the transport's send().
+enum rd_outcome rd_tcp_send_accept(struct rd_tcp_send *send, const struct iovec *parts, int count,
+                                   struct rd_error *error);
+// Sends as much of the queue as the socket takes without waiting. False: the connection ended, by errno.
+bool rd_tcp_send_flush(struct rd_tcp_send *send, int fd);
+
+#endif
