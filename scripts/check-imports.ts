@@ -65,7 +65,7 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^commander$/, /^rdpipe\/parse\/argv$/],
   [/^smol-toml$/, /^rdpipe\/config\/file$/],
   [/^valibot$/, /^rdpipe\/(config\/file|model\/protocol|native\/decode)$/],
-  [/^openssl\//, /^rdcore-native\/(\w+\/)?(handshake|seal)$|^rdstage-native\/(\w+\/)?program_sums$/],
+  [/^openssl\//, /^rdcore-native\/(\w+\/)?(handshake|key_derivation|seal|tls)$|^rdstage-native\/(\w+\/)?program_sums$/],
   [/^xxhash\.h$/, /^rdcore-native\/(\w+\/)?digest(_avx2)?$/],
   [/^zstd\.h$/, /^rdcore-native\/(\w+\/)?block$/],
   [/^(infiniband|rdma)\//, /^rdcore-native\/(transport\/verbs\/|\w*verbs\w*$)/],

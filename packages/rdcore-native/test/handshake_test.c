@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both ends of the handshake in one process.
-#include "crypto/handshake.h"
+#include "crypto/key_derivation.h"
 
 #include "base/hex.h"
 #include "test.h"

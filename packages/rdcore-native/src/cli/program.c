@@ -4,6 +4,7 @@
 #include "agent/control.h"
 #include "cli/standalone.h"
 #include "crypto/hardening.h"
+#include "crypto/key_derivation.h"
 #include "crypto/key_offer.h"
 #include "crypto/key_prompt.h"
 #include "hop/recv_loop.h"

@@ -2,22 +2,16 @@
 #include "crypto/handshake.h"
 
 #include "base/bytes.h"
-#include "base/hex.h"
 #include "base/memory.h"
+#include "crypto/tls.h"
 #include "wire/window.h"
 
-#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/ssl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char ciphersuite[] = "TLS_AES_256_GCM_SHA384";
-static const unsigned char ciphersuite_id[2] = {0x13, 0x02};
 static const char exporter_label[] = "EXPORTER-rdpipe-data";
 enum { DATA_KEY_BYTES = 44, SLOTS_MAX = 1 << 16 };
 // With AES, and with ChaCha20.
@@ -25,17 +19,14 @@ static const char *const cipher_names[][2] = {[RD_PROTECTION_NONE] = {"none", "n
                                               [RD_PROTECTION_MAC] = {"aes-256-gmac", "poly1305"},
                                               [RD_PROTECTION_SEAL] = {"aes-256-gcm", "chacha20-poly1305"}};
 
-static SSL_CTX *tls_context; // of this process, once made
-
 struct rd_handshake {
   SSL *tls;
   BIO *incoming; // owned by tls
   BIO *outgoing; // owned by tls
   unsigned char key[RD_KEY_BYTES];
-  char identity[128];
+  struct rd_tls_psk psk;
   enum rd_role role;
   bool is_dialer;
-  bool key_unknown; // the peer named another key, or none
   bool authenticated;
   bool hello_received;
   bool failed;
@@ -44,14 +35,6 @@ struct rd_handshake {
   struct rd_hello peer;
 };
 
-static bool init_library(void);
-static SSL_CTX *shared_context(void);
-static void create_context(void);
-static bool create_tls(struct rd_handshake *handshake);
-static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **identity, size_t *identity_bytes,
-                     SSL_SESSION **session);
-static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session);
-static SSL_SESSION *make_session(SSL *tls, const unsigned char key[RD_KEY_BYTES]);
 static bool advance(struct rd_handshake *handshake, struct rd_error *error);
 static void follow_dialer(struct rd_handshake *handshake);
 static bool authenticate(struct rd_handshake *handshake, struct rd_error *error);
@@ -62,7 +45,6 @@ static bool check_hello(const struct rd_handshake *handshake, struct rd_error *e
 static bool send_hello(struct rd_handshake *handshake, struct rd_error *error);
 static struct rd_seal *export_seal(const struct rd_handshake *handshake, enum rd_role sealer, bool chacha,
                                    struct rd_error *error);
-static bool stretch_key(const char *text, unsigned char key[RD_KEY_BYTES]);
 
 struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool is_dialer,
                                          const struct rd_hello *mine, struct rd_error *error) {
@@ -71,10 +53,12 @@ struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enu
   handshake->is_dialer = is_dialer;
   handshake->mine = *mine;
   memcpy(handshake->key, identity->key, RD_KEY_BYTES);
+  handshake->psk = (struct rd_tls_psk){.key = handshake->key, .key_bytes = RD_KEY_BYTES};
   bool dialer_sends = (role == RD_ROLE_SENDER) == is_dialer;
-  snprintf(handshake->identity, sizeof handshake->identity, "rdpipe/1 %s %u %s", identity->run, identity->hop,
+  snprintf(handshake->psk.identity, sizeof handshake->psk.identity, "rdpipe/1 %s %u %s", identity->run, identity->hop,
            dialer_sends ? "sender" : "receiver");
-  if (create_tls(handshake)) return handshake;
+  handshake->tls = rd_tls_create(&handshake->psk, is_dialer, &handshake->incoming, &handshake->outgoing);
+  if (handshake->tls != NULL) return handshake;
   rd_handshake_destroy(handshake);
   rd_error_set(error, RD_CODE_INTERNAL, "cannot set up TLS 1.3");
   return NULL;
@@ -142,108 +126,6 @@ void rd_handshake_destroy(struct rd_handshake *handshake) {
   free(handshake);
 }
 
-bool rd_key_from_text(const char *text, unsigned char key[RD_KEY_BYTES], struct rd_error *error) {
-  size_t length = strlen(text), decoded;
-  if (length == 0) {
-    rd_error_set(error, RD_CODE_USAGE, "the key is empty");
-    return false;
-  }
-  if (length == 2 * RD_KEY_BYTES && rd_hex_decode(text, length, key, RD_KEY_BYTES, &decoded)) return true;
-  if (stretch_key(text, key)) return true;
-  rd_error_set(error, RD_CODE_INTERNAL, "no memory to stretch the key (32 MiB are needed)");
-  return false;
-}
-
-static bool create_tls(struct rd_handshake *handshake) {
-  SSL_CTX *shared = shared_context();
-  if (shared != NULL) handshake->tls = SSL_new(shared);
-  if (handshake->tls == NULL) return false;
-  BIO *incoming = BIO_new(BIO_s_mem()), *outgoing = BIO_new(BIO_s_mem());
-  if (incoming == NULL || outgoing == NULL) {
-    BIO_free(incoming);
-    BIO_free(outgoing);
-    return false;
-  }
-  // An empty BIO means "more may come", not the end.
-  BIO_set_mem_eof_return(incoming, -1);
-  BIO_set_mem_eof_return(outgoing, -1);
-  SSL_set_bio(handshake->tls, incoming, outgoing);
-  handshake->incoming = incoming;
-  handshake->outgoing = outgoing;
-  SSL_set_app_data(handshake->tls, handshake);
-  if (handshake->is_dialer) {
-    // A listener that shows a certificate in place of the key is refused: no authority is trusted.
-    SSL_set_verify(handshake->tls, SSL_VERIFY_PEER, NULL);
-    SSL_set_connect_state(handshake->tls);
-  } else {
-    SSL_set_accept_state(handshake->tls);
-  }
-  return true;
-}
-
-// An openssl.cnf has no effect: both ends must agree on every host. Nothing is torn down at exit, when another thread
-// may still be sealing.
-static bool init_library(void) {
-  return OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) == 1;
-}
-
-// One for all handshakes: making it takes longer than anything else that an unauthenticated peer can cause.
-static SSL_CTX *shared_context(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  return pthread_once(&once, create_context) == 0 ? tls_context : NULL;
-}
-
-static void create_context(void) {
-  if (!init_library()) return;
-  SSL_CTX *made = SSL_CTX_new(TLS_method());
-  if (made == NULL) return;
-  if (SSL_CTX_set_min_proto_version(made, TLS1_3_VERSION) != 1 || SSL_CTX_set_num_tickets(made, 0) != 1 ||
-      SSL_CTX_set_ciphersuites(made, ciphersuite) != 1 || SSL_CTX_set1_groups_list(made, "X25519:P-256") != 1) {
-    SSL_CTX_free(made);
-    return;
-  }
-  SSL_CTX_set_options(made, SSL_OP_NO_TICKET);
-  SSL_CTX_clear_options(made, SSL_OP_ENABLE_MIDDLEBOX_COMPAT);
-  SSL_CTX_set_mode(made, SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_session_cache_mode(made, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_psk_use_session_callback(made, offer_key);
-  SSL_CTX_set_psk_find_session_callback(made, find_key);
-  tls_context = made;
-}
-
-// Dialer: which key to offer. With none (TLS asks for another digest than ours) the handshake fails.
-static int offer_key(SSL *tls, const EVP_MD *digest, const unsigned char **identity, size_t *identity_bytes,
-                     SSL_SESSION **session) {
-  struct rd_handshake *handshake = SSL_get_app_data(tls);
-  if (digest != NULL && EVP_MD_get_type(digest) != NID_sha384) return 0;
-  *identity = (const unsigned char *)handshake->identity;
-  *identity_bytes = strlen(handshake->identity);
-  *session = make_session(tls, handshake->key);
-  return *session != NULL;
-}
-
-// Listener: the key of the identity that the dialer named.
-static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session) {
-  struct rd_handshake *handshake = SSL_get_app_data(tls);
-  *session = NULL;
-  if (identity_bytes != strlen(handshake->identity) || memcmp(identity, handshake->identity, identity_bytes) != 0) {
-    handshake->key_unknown = true;
-    return 1;
-  }
-  *session = make_session(tls, handshake->key);
-  return *session != NULL;
-}
-
-static SSL_SESSION *make_session(SSL *tls, const unsigned char key[RD_KEY_BYTES]) {
-  const SSL_CIPHER *cipher = SSL_CIPHER_find(tls, ciphersuite_id);
-  SSL_SESSION *session = SSL_SESSION_new();
-  if (session != NULL && cipher != NULL && SSL_SESSION_set1_master_key(session, key, RD_KEY_BYTES) == 1 &&
-      SSL_SESSION_set_cipher(session, cipher) == 1 && SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1)
-    return session;
-  SSL_SESSION_free(session);
-  return NULL;
-}
-
 // Goes on as far as the received bytes allow: TLS, then the HELLOs, the dialer's first.
 static bool advance(struct rd_handshake *handshake, struct rd_error *error) {
   if (!handshake->authenticated) {
@@ -278,14 +160,14 @@ static bool authenticate(struct rd_handshake *handshake, struct rd_error *error)
   if (result != 1 && SSL_get_error(handshake->tls, result) == SSL_ERROR_WANT_READ) return true;
   // TLS calls it a reused session when a key was proved and no certificate.
   handshake->authenticated = result == 1 && SSL_session_reused(handshake->tls) == 1;
-  handshake->key_unknown = handshake->key_unknown || (result == 1 && !handshake->authenticated);
+  handshake->psk.unknown = handshake->psk.unknown || (result == 1 && !handshake->authenticated);
   if (!handshake->authenticated) explain_failure(handshake, error);
   return handshake->authenticated;
 }
 
 static void explain_failure(const struct rd_handshake *handshake, struct rd_error *error) {
   unsigned long reason = ERR_peek_error();
-  if (handshake->key_unknown || is_key_failure(ERR_GET_REASON(reason))) {
+  if (handshake->psk.unknown || is_key_failure(ERR_GET_REASON(reason))) {
     rd_error_set(error, RD_CODE_KEY_REFUSED, "the other side holds another key, or belongs to another hop");
   } else {
     const char *message = reason != 0 ? ERR_reason_error_string(reason) : NULL;
@@ -366,11 +248,4 @@ static struct rd_seal *export_seal(const struct rd_handshake *handshake, enum rd
   struct rd_seal *seal = rd_seal_create(chacha, key_and_iv, 0, error);
   OPENSSL_cleanse(key_and_iv, sizeof key_and_iv);
   return seal;
-}
-
-static bool stretch_key(const char *text, unsigned char key[RD_KEY_BYTES]) {
-  static const unsigned char salt[] = "rdpipe/1 key";
-  const uint64_t n = 1 << 15, r = 8, p = 1, memory_bytes = 64 << 20;
-  return init_library() &&
-         EVP_PBE_scrypt(text, strlen(text), salt, sizeof salt - 1, n, r, p, memory_bytes, key, RD_KEY_BYTES) == 1;
 }

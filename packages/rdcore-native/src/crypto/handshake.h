@@ -59,8 +59,4 @@ bool rd_handshake_take(struct rd_handshake *handshake, struct rd_agreement *agre
 
 void rd_handshake_destroy(struct rd_handshake *handshake);
 
-// Turns a typed key into RD_KEY_BYTES: 64 hexadecimal digits as they are, anything else by scrypt. Once per process: it
-// is slow.
-bool rd_key_from_text(const char *text, unsigned char key[RD_KEY_BYTES], struct rd_error *error);
-
 #endif

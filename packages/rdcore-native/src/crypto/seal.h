@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Authenticated encryption of one direction's frames, or their MAC (docs/protocol.md, section 1.2).
-// Only this and handshake use the crypto library.
+// Only this, tls, handshake and key_derivation use the crypto library.
 //
 // The owner has the keys and gives each frame its turn, its place in the sequence, in order. With a turn any thread can
 // seal or open the frame, by a sealer of its own.

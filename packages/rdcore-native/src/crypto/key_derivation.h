@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hop's key from a typed one, by scrypt.
+#ifndef RD_CRYPTO_KEY_DERIVATION_H
+#define RD_CRYPTO_KEY_DERIVATION_H
+
+#include "crypto/handshake.h"
+
+// Turns a typed key into RD_KEY_BYTES: 64 hexadecimal digits as they are, anything else by scrypt. Once per process: it
+// is slow.
+bool rd_key_from_text(const char *text, unsigned char key[RD_KEY_BYTES], struct rd_error *error);
+
+#endif
