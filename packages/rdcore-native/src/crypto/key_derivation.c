@@ -2,6 +2,7 @@
 #include "crypto/key_derivation.h"
 
 #include "base/hex.h"
+#include "crypto/tls.h"
 
 #include <openssl/evp.h>
 #include <string.h>
