@@ -3,8 +3,6 @@
 
 #include "base/io.h"
 #include "base/memory.h"
-#include "transport/tcp/connector.h"
-#include "transport/verbs/connector.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -12,18 +10,13 @@
 #include <string.h>
 
 #define HANDSHAKE_MS 5000 // of a connection that a listener accepted
-#define PAUSE_MS 100      // of a listener that could not accept
 #define TAKEN_AT_ONCE 16u // accepted in a row: then pending connections have their turn
-
-struct listener {
-  struct rd_connector *connector; // NULL: none
-  int64_t resumes_at_ms;          // 0: it does not pause
-};
 
 struct rd_establisher {
   struct rd_establisher_config config;
-  struct listener listeners[2]; // TCP, RDMA
+  struct rd_listener listeners[2]; // TCP, RDMA
   struct rd_dialer dialer;
+  struct rd_offer offer;
   bool adopted;
   struct rd_pending_list pending_list;
   size_t ready;      // index of the entry to take
@@ -33,20 +26,14 @@ struct rd_establisher {
   uint32_t epoch; // 0: there was none
   enum rd_origin origin;
   struct rd_address address;
-  struct rd_window window; // receiver: what it granted
-  uint32_t tried_epoch;    // of the last dials
+  uint32_t tried_epoch; // of the last dials
 };
 
-static void accept_connections(struct rd_establisher *establisher, struct listener *listener);
+static void accept_connections(struct rd_establisher *establisher, struct rd_listener *listener);
 static void take_dialed(struct rd_establisher *establisher);
 static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, struct rd_transport *transport,
                                             bool is_dialer, int64_t until_ms, struct rd_error *error);
-static bool make_hello(struct rd_establisher *establisher, const struct rd_transport *transport, bool is_dialer,
-                       struct rd_hello *hello, struct rd_error *error);
 static uint32_t next_epoch(struct rd_establisher *establisher, bool is_dialer);
-static bool is_rdma(const struct rd_transport *transport);
-static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transport *transport);
-static bool is_local(const char *peer);
 static bool service_pending(struct rd_establisher *establisher);
 static void pending_failed(struct rd_establisher *establisher, size_t index, const struct rd_error *error);
 static bool was_last_dial(const struct rd_establisher *establisher, const struct rd_pending_entry *entry,
@@ -65,13 +52,17 @@ struct rd_establisher *rd_establisher_create(const struct rd_establisher_config 
   struct rd_establisher *establisher = rd_memory_new(1, sizeof *establisher);
   establisher->config = *config;
   establisher->dialer.config = config->dialer;
+  establisher->offer = (struct rd_offer){.role = config->role,
+                                         .encrypt = config->encrypt,
+                                         .compress_level = config->compress_level,
+                                         .buffer_bytes = config->buffer_bytes};
   establisher->tried_epoch = 1;
   return establisher;
 }
 
 void rd_establisher_destroy(struct rd_establisher *establisher) {
   if (establisher == NULL) return;
-  for (size_t i = 0; i < 2; i++) rd_connector_destroy(establisher->listeners[i].connector);
+  for (size_t i = 0; i < 2; i++) rd_listener_close(&establisher->listeners[i]);
   rd_dialer_clear(&establisher->dialer);
   while (establisher->pending_list.count > 0)
     rd_pending_list_drop(&establisher->pending_list, establisher->pending_list.count - 1);
@@ -80,14 +71,7 @@ void rd_establisher_destroy(struct rd_establisher *establisher) {
 
 bool rd_establisher_listen(struct rd_establisher *establisher, const struct rd_listen_config *listen, uint16_t *port,
                            struct rd_error *error) {
-  struct listener *listener = &establisher->listeners[listen->rdma];
-  uint16_t low = listen->port_low, high = listen->port_high;
-  rd_connector_destroy(listener->connector);
-  *listener = (struct listener){.connector = NULL};
-  listener->connector =
-      listen->rdma ? rd_verbs_listen(listen->bind_host, low, high, establisher->config.dialer.poll, port, error)
-                   : rd_tcp_listen(listen->bind_host, low, high, port, error);
-  return listener->connector != NULL;
+  return rd_listener_open(&establisher->listeners[listen->rdma], listen, establisher->config.dialer.poll, port, error);
 }
 
 bool rd_establisher_dial(struct rd_establisher *establisher, const struct rd_address *addresses, size_t count,
@@ -148,11 +132,7 @@ void rd_establisher_cancel(struct rd_establisher *establisher) {
 
 size_t rd_establisher_polls(const struct rd_establisher *establisher, struct pollfd *polls) {
   size_t count = 0;
-  for (size_t i = 0; i < 2; i++) {
-    const struct listener *listener = &establisher->listeners[i];
-    if (listener->connector != NULL && listener->resumes_at_ms == 0)
-      polls[count++] = (struct pollfd){.fd = listener->connector->ops->poll_fd(listener->connector), .events = POLLIN};
-  }
+  for (size_t i = 0; i < 2; i++) count += rd_listener_polls(&establisher->listeners[i], polls + count);
   count += rd_dialer_polls(&establisher->dialer, polls + count);
   for (size_t i = 0; i < establisher->pending_list.count; i++)
     polls[count++] = rd_pending_poll(establisher->pending_list.each[i].pending);
@@ -162,8 +142,8 @@ size_t rd_establisher_polls(const struct rd_establisher *establisher, struct pol
 int rd_establisher_timeout_ms(const struct rd_establisher *establisher) {
   int64_t soonest_ms = rd_dialer_due_ms(&establisher->dialer);
   for (size_t i = 0; i < 2; i++) {
-    int64_t resumes_at_ms = establisher->listeners[i].resumes_at_ms;
-    if (resumes_at_ms > 0 && resumes_at_ms < soonest_ms) soonest_ms = resumes_at_ms;
+    int64_t due_ms = rd_listener_due_ms(&establisher->listeners[i]);
+    if (due_ms < soonest_ms) soonest_ms = due_ms;
   }
   for (size_t i = 0; i < establisher->pending_list.count; i++) {
     int64_t until_ms = rd_pending_until_ms(establisher->pending_list.each[i].pending);
@@ -176,16 +156,10 @@ int rd_establisher_timeout_ms(const struct rd_establisher *establisher) {
   return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
 }
 
-static void accept_connections(struct rd_establisher *establisher, struct listener *listener) {
+static void accept_connections(struct rd_establisher *establisher, struct rd_listener *listener) {
   struct rd_error error;
   struct rd_transport *transport;
-  if (rd_now_ms() < listener->resumes_at_ms) return;
-  listener->resumes_at_ms = 0;
-  for (unsigned taken = 0; listener->connector != NULL && taken < TAKEN_AT_ONCE; taken++) {
-    enum rd_outcome accepted = listener->connector->ops->accept(listener->connector, &transport, &error);
-    // Out of descriptors or memory: the waiting client would wake us again at once.
-    if (accepted == RD_OUTCOME_FAILED) listener->resumes_at_ms = rd_now_ms() + PAUSE_MS;
-    if (accepted != RD_OUTCOME_DONE) return;
+  for (unsigned taken = 0; taken < TAKEN_AT_ONCE && rd_listener_accept(listener, &transport); taken++) {
     char peer[RD_PENDING_PEER_BYTES];
     snprintf(peer, sizeof peer, "%s", transport->ops->peer_name(transport));
     // A failure of one connection does not end the listener.
@@ -217,8 +191,8 @@ static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, 
                                             bool is_dialer, int64_t until_ms, struct rd_error *error) {
   const struct rd_establisher_config *config = &establisher->config;
   struct rd_hello mine;
-  bool rdma = is_rdma(transport);
-  if (!make_hello(establisher, transport, is_dialer, &mine, error)) {
+  bool rdma = rd_transport_is_rdma(transport);
+  if (!rd_offer_hello(&establisher->offer, transport, next_epoch(establisher, is_dialer), &mine, error)) {
     rd_transport_destroy(transport);
     return NULL;
   }
@@ -231,62 +205,11 @@ static struct rd_pending_entry *add_pending(struct rd_establisher *establisher, 
   return rd_pending_list_add(&establisher->pending_list, pending, rdma);
 }
 
-static bool make_hello(struct rd_establisher *establisher, const struct rd_transport *transport, bool is_dialer,
-                       struct rd_hello *hello, struct rd_error *error) {
-  const struct rd_establisher_config *config = &establisher->config;
-  *hello = (struct rd_hello){
-      .version = RD_PROTOCOL_VERSION,
-      .wants = wanted(config->encrypt, transport),
-      .features = RD_FEATURE_ZSTD,
-      .wants_chacha = config->role == RD_ROLE_SENDER && rd_cpu_prefers_chacha(),
-      .wants_chacha_mac = config->role == RD_ROLE_SENDER && rd_cpu_prefers_chacha_mac(),
-      .compresses = config->role == RD_ROLE_SENDER && config->compress_level > 0,
-      .epoch = next_epoch(establisher, is_dialer),
-  };
-  if (config->role == RD_ROLE_SENDER) return true;
-  bool uses_codec = hello->wants == RD_PROTECTION_SEAL || config->compress_level > 0;
-  struct rd_window window =
-      establisher->epoch > 0 ? establisher->window : rd_window_of(config->buffer_bytes, uses_codec);
-  bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);
-  hello->slots = window.slots;
-  hello->slot_bytes = window.slot_bytes;
-  hello->small_slots = transport->ops->is_stream ? RD_SMALL_SLOTS : 0;
-  return fits;
-}
-
 // A dialer's is above all of its earlier ones, and the same for those dialed at once; a listener's is the least that it
 // accepts.
 static uint32_t next_epoch(struct rd_establisher *establisher, bool is_dialer) {
   if (!is_dialer) return establisher->epoch + 1;
   return establisher->epoch == 0 ? establisher->tried_epoch : ++establisher->tried_epoch;
-}
-
-static bool is_rdma(const struct rd_transport *transport) {
-  return strcmp(transport->ops->name, "rdma") == 0;
-}
-
-static enum rd_protection wanted(enum rd_encrypt encrypt, const struct rd_transport *transport) {
-  switch (encrypt) {
-  case RD_ENCRYPT_NEVER:
-    return RD_PROTECTION_NONE;
-  case RD_ENCRYPT_AUTH:
-    return RD_PROTECTION_MAC;
-  case RD_ENCRYPT_AUTO:
-    if (is_local(transport->ops->peer_name(transport))) return RD_PROTECTION_NONE;
-    break;
-  case RD_ENCRYPT_TCP:
-    break;
-  case RD_ENCRYPT_ALWAYS:
-    return RD_PROTECTION_SEAL;
-  }
-  return is_rdma(transport) ? RD_PROTECTION_MAC : RD_PROTECTION_SEAL;
-}
-
-static bool is_local(const char *peer) {
-  static const char *const here[] = {"127.", "[::1]:", "[::ffff:127.", "/", "a local socket"};
-  for (size_t i = 0; i < sizeof here / sizeof here[0]; i++)
-    if (strncmp(peer, here[i], strlen(here[i])) == 0) return true;
-  return false;
 }
 
 // True: one is ready.
@@ -383,12 +306,11 @@ static void keep_origin(struct rd_establisher *establisher, const struct rd_pend
   establisher->epoch = establisher->tried_epoch = rd_connection_epoch(connection);
   establisher->origin = entry->origin;
   establisher->address = entry->address;
-  establisher->window = (struct rd_window){.slots = mine->slots, .slot_bytes = mine->slot_bytes};
+  establisher->offer.window = (struct rd_window){.slots = mine->slots, .slot_bytes = mine->slot_bytes};
   rd_dialer_clear(&establisher->dialer);
   for (size_t rdma = 0; rdma < 2; rdma++) {
     if (entry->origin == RD_ORIGIN_LISTENER && (rdma == 1) == entry->rdma) continue;
-    rd_connector_destroy(establisher->listeners[rdma].connector);
-    establisher->listeners[rdma] = (struct listener){.connector = NULL};
+    rd_listener_close(&establisher->listeners[rdma]);
   }
 }
 

@@ -8,18 +8,11 @@
 
 #include "conn/connection.h"
 #include "conn/dialer.h"
+#include "conn/listener.h"
+#include "conn/offer.h"
 #include "conn/pending_list.h"
-#include "wire/window.h"
 
 #define RD_ESTABLISHER_POLLS_MOST (2u + RD_DIALER_MOST + RD_PENDING_MOST)
-
-enum rd_encrypt {
-  RD_ENCRYPT_AUTO, // as RD_ENCRYPT_TCP, but plain where the peer's address is a loopback address or a path
-  RD_ENCRYPT_ALWAYS,
-  RD_ENCRYPT_AUTH,  // a MAC, unless the peer wants it sealed
-  RD_ENCRYPT_NEVER, // plain, unless the peer wants more
-  RD_ENCRYPT_TCP,   // sealed over TCP, with a MAC over RDMA
-};
 
 struct rd_establisher_config {
   struct rd_identity identity;
@@ -38,12 +31,6 @@ struct rd_establisher_config {
 };
 
 struct rd_establisher; // opaque
-
-struct rd_listen_config {
-  bool rdma;
-  char bind_host[256]; // empty: every address
-  uint16_t port_low, port_high;
-};
 
 // The config's strings and key must outlive it; rd_establisher_destroy() closes everything.
 struct rd_establisher *rd_establisher_create(const struct rd_establisher_config *config);

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -85,6 +86,10 @@ struct rd_transport_ops {
   // Waits up to 200 ms where flushed messages would be lost otherwise. NULL-safe through rd_transport_destroy().
   void (*destroy)(struct rd_transport *transport);
 };
+
+static inline bool rd_transport_is_rdma(const struct rd_transport *transport) {
+  return strcmp(transport->ops->name, "rdma") == 0;
+}
 
 static inline void rd_transport_destroy(struct rd_transport *transport) {
   if (transport != NULL) transport->ops->destroy(transport);

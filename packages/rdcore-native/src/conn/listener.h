@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A listener over TCP or RDMA: it accepts connections, and pauses when it cannot.
+#ifndef RD_CONN_LISTENER_H
+#define RD_CONN_LISTENER_H
+
+#include "transport/transport.h"
+
+#include <poll.h>
+
+struct rd_listen_config {
+  bool rdma;
+  char bind_host[256]; // empty: every address
+  uint16_t port_low, port_high;
+};
+
+// All zeros: closed.
+struct rd_listener {
+  struct rd_connector *connector; // NULL: closed
+  int64_t resumes_at_ms;          // 0: it does not pause
+};
+
+// Replaces the present one. `poll`: see transport/verbs/connector.h.
+bool rd_listener_open(struct rd_listener *listener, const struct rd_listen_config *config, bool poll, uint16_t *port,
+                      struct rd_error *error);
+void rd_listener_close(struct rd_listener *listener); // also when it is closed
+
+// True: a connection is in *transport, the caller's.
+bool rd_listener_accept(struct rd_listener *listener, struct rd_transport **transport);
+
+// Fills in the descriptor to poll, and returns how many there are: 1 or 0.
+size_t rd_listener_polls(const struct rd_listener *listener, struct pollfd *polls);
+// When it is due without an event, on the clock of rd_now_ms(); INT64_MAX: never.
+int64_t rd_listener_due_ms(const struct rd_listener *listener);
+
+#endif

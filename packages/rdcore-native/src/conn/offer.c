@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conn/offer.h"
+
+#include "conn/connection.h"
+
+#include <string.h>
+
+static bool grant_window(const struct rd_offer *offer, const struct rd_transport *transport, struct rd_hello *hello,
+                         struct rd_error *error);
+static enum rd_protection wanted_protection(enum rd_encrypt encrypt, const struct rd_transport *transport);
+static bool is_local(const char *peer);
+
+bool rd_offer_hello(const struct rd_offer *offer, const struct rd_transport *transport, uint32_t epoch,
+                    struct rd_hello *hello, struct rd_error *error) {
+  bool sends = offer->role == RD_ROLE_SENDER;
+  *hello = (struct rd_hello){
+      .version = RD_PROTOCOL_VERSION,
+      .wants = wanted_protection(offer->encrypt, transport),
+      .features = RD_FEATURE_ZSTD,
+      .wants_chacha = sends && rd_cpu_prefers_chacha(),
+      .wants_chacha_mac = sends && rd_cpu_prefers_chacha_mac(),
+      .compresses = sends && offer->compress_level > 0,
+      .epoch = epoch,
+  };
+  return sends || grant_window(offer, transport, hello, error);
+}
+
+// Later connections have the window of the first one.
+static bool grant_window(const struct rd_offer *offer, const struct rd_transport *transport, struct rd_hello *hello,
+                         struct rd_error *error) {
+  bool uses_codec = hello->wants == RD_PROTECTION_SEAL || offer->compress_level > 0;
+  struct rd_window window = offer->window.slots > 0 ? offer->window : rd_window_of(offer->buffer_bytes, uses_codec);
+  bool fits = rd_window_fit(&window, rd_connection_window_most_bytes(transport), error);
+  hello->slots = window.slots;
+  hello->slot_bytes = window.slot_bytes;
+  hello->small_slots = transport->ops->is_stream ? RD_SMALL_SLOTS : 0;
+  return fits;
+}
+
+static enum rd_protection wanted_protection(enum rd_encrypt encrypt, const struct rd_transport *transport) {
+  switch (encrypt) {
+  case RD_ENCRYPT_NEVER:
+    return RD_PROTECTION_NONE;
+  case RD_ENCRYPT_AUTH:
+    return RD_PROTECTION_MAC;
+  case RD_ENCRYPT_AUTO:
+    if (is_local(transport->ops->peer_name(transport))) return RD_PROTECTION_NONE;
+    break;
+  case RD_ENCRYPT_TCP:
+    break;
+  case RD_ENCRYPT_ALWAYS:
+    return RD_PROTECTION_SEAL;
+  }
+  return rd_transport_is_rdma(transport) ? RD_PROTECTION_MAC : RD_PROTECTION_SEAL;
+}
+
+static bool is_local(const char *peer) {
+  static const char *const here[] = {"127.", "[::1]:", "[::ffff:127.", "/", "a local socket"};
+  for (size_t i = 0; i < sizeof here / sizeof here[0]; i++)
+    if (strncmp(peer, here[i], strlen(here[i])) == 0) return true;
+  return false;
+}
