@@ -182,7 +182,7 @@ static bool decode_address(const json_t *value, struct rd_address *address) {
          decode_transport(json_object_get(value, "transport"), &address->rdma);
 }
 
-// TCP where nothing is said.
+// Absent: TCP.
 static bool decode_transport(const json_t *value, bool *rdma) {
   const char *name = value != NULL ? json_string_value(value) : "tcp";
   *rdma = name != NULL && strcmp(name, "rdma") == 0;

@@ -15,7 +15,7 @@ struct agent_control {
   struct rd_control control;
   struct rd_json_lines *lines;
   int stdio_fd;
-  bool lost; // and it was said
+  bool lost; // and RD_COMMAND_LOST was returned
 };
 
 static struct pollfd poll_agent(const struct rd_control *control);
@@ -63,7 +63,7 @@ static bool next_command(struct rd_control *control, struct rd_command *command)
   return true;
 }
 
-// Said once.
+// Returns RD_COMMAND_LOST once.
 static bool agent_lost(struct agent_control *agent, const struct rd_error *error, struct rd_command *command) {
   if (agent->lost) return false;
   agent->lost = true;
@@ -75,7 +75,7 @@ static bool agent_lost(struct agent_control *agent, const struct rd_error *error
 static void emit_agent(struct rd_control *control, const struct rd_event *event) {
   struct agent_control *agent = (struct agent_control *)control;
   control->due = true;
-  if (event->type == RD_EVENT_REJECTED) return; // strangers are not the run's concern
+  if (event->type == RD_EVENT_REJECTED) return; // unauthenticated connections do not affect the run
   json_t *message = rd_event_to_json(event);
   if (message == NULL) return;
   rd_json_lines_put(agent->lines, message, event->type == RD_EVENT_COUNTERS);

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #define OUT_MOST_BYTES (256u << 10)
-#define OUT_BUSY_BYTES 4096u // with so much waiting, droppable lines are dropped
+#define OUT_BUSY_BYTES 4096u // while so much waits, droppable lines are left out
 
 struct rd_json_lines {
   int fd;
@@ -61,7 +61,7 @@ enum rd_outcome rd_json_lines_next(struct rd_json_lines *lines, json_t **object,
 void rd_json_lines_put(struct rd_json_lines *lines, json_t *object, bool droppable) {
   size_t most = droppable ? OUT_BUSY_BYTES : sizeof lines->out;
   size_t room = lines->out_bytes < most ? most - lines->out_bytes : 0;
-  // Right into the buffer: a copy of the key would have to be wiped.
+  // Written directly into the buffer, because a copy of a key would have to be wiped.
   size_t bytes = json_dumpb(object, lines->out + lines->out_bytes, room, JSON_COMPACT);
   json_decref(object);
   if (bytes == 0 || bytes >= room || lines->lost) return;
@@ -85,7 +85,7 @@ struct pollfd rd_json_lines_poll(const struct rd_json_lines *lines) {
   return (struct pollfd){.fd = lines->ended ? -1 : lines->fd, .events = (short)(POLLIN | out)};
 }
 
-// False: nothing came.
+// False: nothing was received.
 static bool fill(struct rd_json_lines *lines) {
   if (lines->ended) return false;
   ssize_t got = rd_read_some(lines->fd, lines->in + lines->in_bytes, sizeof lines->in - lines->in_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One JSON object a line, both ways, on a socket of our own.
+// Sends and receives JSON objects, one a line, on a socket.
 #ifndef RD_AGENT_JSON_LINES_H
 #define RD_AGENT_JSON_LINES_H
 
@@ -13,7 +13,7 @@
 
 struct rd_json_lines; // opaque
 
-// Takes the descriptor over, also when it fails, and makes it non-blocking.
+// Takes ownership of the descriptor, also when it fails, and makes it non-blocking.
 struct rd_json_lines *rd_json_lines_create(int fd, struct rd_error *error);
 void rd_json_lines_destroy(struct rd_json_lines *lines); // NULL-safe
 
@@ -21,10 +21,10 @@ void rd_json_lines_destroy(struct rd_json_lines *lines); // NULL-safe
 // long or no object. A received line is wiped.
 enum rd_outcome rd_json_lines_next(struct rd_json_lines *lines, json_t **object, struct rd_error *error);
 
-// Queues a line and writes what it can (steals the reference); what was sent is wiped. `droppable` ones are left out
-// while more than a few lines wait.
+// Queues a line (steals the reference) and writes as much as the socket takes; sent bytes are wiped. A `droppable` line
+// is left out while more than a few lines wait.
 void rd_json_lines_put(struct rd_json_lines *lines, json_t *object, bool droppable);
-// Waits until everything is written, or the other side is gone, or `most_ms` have passed.
+// Waits until everything is written, the other side is gone, or `most_ms` have passed.
 void rd_json_lines_drain(struct rd_json_lines *lines, int most_ms);
 
 struct pollfd rd_json_lines_poll(const struct rd_json_lines *lines);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function holds is given back when it returns: RD_AUTO_FREE char *words = …; RD_AUTO_CLOSE int fd = …;
-// To hand it on, return rd_take_fd(&fd) or rd_take_pointer(&words).
+// Variables that free their memory or close their descriptor when a function returns.
+// RD_AUTO_FREE char *text = …; RD_AUTO_CLOSE int fd = …; rd_take_pointer(&text) and rd_take_fd(&fd) pass them on.
 #ifndef RD_BASE_CLEANUP_H
 #define RD_BASE_CLEANUP_H
 
@@ -11,18 +11,17 @@
 
 #define RD_AUTO_FREE __attribute__((cleanup(rd_cleanup_free)))
 #define RD_AUTO_CLOSE __attribute__((cleanup(rd_cleanup_fd)))
-// For an object with a NULL-safe destroy function: RD_AUTO(rd_cleanup_thing), where that takes a pointer to the
-// pointer.
+// For other objects: RD_AUTO(rd_cleanup_thing), where rd_cleanup_thing() takes the variable's address.
 #define RD_AUTO(function) __attribute__((cleanup(function)))
 
-// `address` is the address of any pointer variable; memcpy because its type is not known here.
+// `address` is the address of a pointer variable of any type, therefore memcpy().
 static inline void rd_cleanup_free(void *address) {
   void *pointer;
   memcpy(&pointer, address, sizeof pointer);
   free(pointer);
 }
 
-// Closes *fd unless it is negative and sets it to -1. Keeps errno: it runs between a failure and its report.
+// Closes *fd unless it is negative, and sets it to -1. Keeps errno, because it runs between a failure and its report.
 static inline void rd_cleanup_fd(int *fd) {
   int saved_errno = errno;
   if (*fd >= 0) close(*fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong: a code that decides the exit status, and one line for a person.
+// An error: a code, which decides the exit status, and one line of text for the user.
 #ifndef RD_BASE_ERROR_H
 #define RD_BASE_ERROR_H
 
@@ -19,7 +19,7 @@ enum rd_code {
   RD_CODE_ABORTED,
   RD_CODE_CLOSED,
   RD_CODE_INTERNAL,
-  RD_CODE_PEER_CLOSED, // of RD_CODE_PEER_LOST's: closed or reset, by the peer or in its name; to others it is the same
+  RD_CODE_PEER_CLOSED, // reported as RD_CODE_PEER_LOST: the connection was closed or reset
 };
 
 struct rd_error {
@@ -31,17 +31,17 @@ struct rd_error {
 void rd_error_set(struct rd_error *error, enum rd_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// As rd_error_set, and appends ": " and the words for errno.
+// As rd_error_set(), and appends ": " and the system's message for errno.
 void rd_error_set_errno(struct rd_error *error, enum rd_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // The name used in messages ("peer_lost"). Never NULL.
 const char *rd_code_name(enum rd_code code);
 
-// The connection is gone, and the peer may not be.
+// The connection is lost; the peer may still be running.
 bool rd_code_is_loss(enum rd_code code);
 
-// The exit status of rdsend and rdrecv for this code; RD_CODE_CLOSED has 128 + SIGPIPE.
+// The exit status of rdsend and rdrecv for this code; for RD_CODE_CLOSED it is 128 + SIGPIPE.
 int rd_code_status(enum rd_code code);
 
 // The code for an ABORT status that came from a peer; unknown numbers give RD_CODE_ABORTED.

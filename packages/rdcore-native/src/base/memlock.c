@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Of the first user namespace of a machine: the kernel never gives it to another.
+// The inode of the machine's initial user namespace, a constant of the kernel.
 #define FIRST_USER_NAMESPACE 0xeffffffdu
 
 static bool may_lock_without_limit(void);
@@ -19,7 +19,7 @@ int64_t rd_memlock_bytes(void) {
   return (int64_t)limit.rlim_cur;
 }
 
-// In other user namespaces the capability does not count: the kernel asks for it in the first one.
+// The capability counts only in the initial user namespace.
 static bool may_lock_without_limit(void) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory this process may lock, which bounds what RDMA devices can be given.
+// How much memory this process may lock, which limits the buffers registered with RDMA devices.
 #ifndef RD_BASE_MEMLOCK_H
 #define RD_BASE_MEMLOCK_H
 

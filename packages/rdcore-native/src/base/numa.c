@@ -30,7 +30,7 @@ bool rd_numa_node_of(const char *sys, const char *device, int *node) {
   if (!read_line(parent, "%s/class/infiniband/%s/parent", sys, device) || strchr(parent, '/') != NULL) return false;
   snprintf(folder, sizeof folder, "%s/class/net/%.64s/device", sys, parent);
   if (node_in(folder, node)) return true;
-  // A virtual card is a device on a bus of its own, on a device on a real one.
+  // A virtual network card is a device on a virtual bus, whose parent is a device on a physical bus.
   snprintf(folder, sizeof folder, "%s/class/net/%.64s/device/..", sys, parent);
   return node_in(folder, node);
 }
@@ -57,7 +57,7 @@ bool rd_numa_go_to(const char *device, int *node) {
   return true;
 }
 
-// The kernel says -1 where there is no node.
+// The kernel writes -1 if there is no node.
 static bool node_in(const char *folder, int *node) {
   char line[LINE_BYTES], *end;
   if (!read_line(line, "%s/numa_node", folder) || line[0] == '\0') return false;
@@ -81,7 +81,7 @@ static bool read_line(char line[LINE_BYTES], const char *format, ...) {
   return true;
 }
 
-// As the kernel writes them: 0-3,8,10-11.
+// The kernel's format of lists: 0-3,8,10-11.
 static bool read_list(const char *text, cpu_set_t *set) {
   CPU_ZERO(set);
   for (const char *rest = text; *rest != '\0';) {
@@ -96,8 +96,8 @@ static bool read_list(const char *text, cpu_set_t *set) {
   return true;
 }
 
-// Where that is forbidden, as in some containers, memory comes from the node of whoever touches it first: from there
-// as well, but for what other processes have in the cache.
+// Where set_mempolicy() is forbidden, as in some containers, a page comes from the node of the processor that touches
+// it first. That is the same node, except for pages that other processes have put into the page cache.
 static void prefer_memory_of(int node) {
   unsigned long mask[NODES_MOST / (8 * sizeof(unsigned long))] = {0};
   size_t bits = 8 * sizeof mask[0];

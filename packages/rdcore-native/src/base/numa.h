@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and processors of a machine with several nodes: those next to a network device move its data fastest.
+// NUMA: binds a thread to the node of a network device, whose processors and memory are fastest for it.
 #ifndef RD_BASE_NUMA_H
 #define RD_BASE_NUMA_H
 
@@ -13,16 +13,17 @@ struct rd_numa_place {
   cpu_set_t processors;
 };
 
-// The node of an RDMA device as the kernel shows it in `sys` (RD_SYS_FOLDER): of a device of software that of the card
-// that it sends through. False: it has none.
+// The node of an RDMA device, read from `sys` (RD_SYS_FOLDER); for a software device, the node of the network card
+// under it. False: it has none.
 bool rd_numa_node_of(const char *sys, const char *device, int *node);
 
-// Where to be to use the device, of the processors that are allowed. False: it does not matter, or nobody may be there.
+// Chooses the node of the device and those of its processors that are in `allowed`. False: the machine has one node,
+// the device has none, or no processor of its node is allowed.
 bool rd_numa_choose(const char *sys, const char *device, const cpu_set_t *allowed, struct rd_numa_place *place);
 
-// Chooses for the calling thread, and goes there with the threads and memory that it will have; memory comes from
-// elsewhere where there is none left. Others, children that run already among them, stay where they are. False: nothing
-// to choose, or the kernel would not have it.
+// Binds the calling thread, and the threads that it creates later, to the processors of the device's node, and prefers
+// that node for new memory. Other threads and running children do not move. False: there is no choice, or the kernel
+// refuses.
 bool rd_numa_go_to(const char *device, int *node);
 
 #endif

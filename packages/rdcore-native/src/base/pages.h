@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that begins at a page, as devices and splicing like it.
+// Page-aligned memory, as direct I/O and RDMA devices need it.
 #ifndef RD_BASE_PAGES_H
 #define RD_BASE_PAGES_H
 
@@ -16,7 +16,7 @@ static inline size_t rd_pages_round(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-// `bytes` rounded up to whole pages; NULL when there is no memory. Free with free().
+// Allocates `bytes`, rounded up to whole pages. NULL: no memory. The caller frees it with free().
 static inline void *rd_pages_allocate(size_t bytes) {
   return aligned_alloc(rd_page_bytes(), rd_pages_round(bytes));
 }

@@ -18,14 +18,14 @@ struct rd_pool {
   void *own_context;
   struct thread *threads;
   unsigned count, started;
-  unsigned taken; // jobs, in all, as the next two; all wrap around
+  unsigned taken; // jobs since the start, as `begun` and `submitted`; all wrap around
   int event_fd;
 
   pthread_mutex_t lock; // of everything below
   pthread_cond_t changed;
-  struct rd_pool_job *jobs[RD_POOL_JOBS_MOST]; // a ring: [taken, begun) are in work or done, [begun, submitted) wait
+  struct rd_pool_job *jobs[RD_POOL_JOBS_MOST]; // a ring: [taken, begun) run or are done, [begun, submitted) wait
   unsigned begun, submitted;
-  struct rd_pool_job *awaited; // the oldest: the owner was told that it is not done
+  struct rd_pool_job *awaited; // the oldest one, which rd_pool_take() found not yet done
   unsigned idle;               // threads that wait
   bool stop;
 };
@@ -106,7 +106,7 @@ void rd_pool_woken(struct rd_pool *pool) {
   eventfd_read(pool->event_fd, &ignored);
 }
 
-// With the lock. It works with fewer, or with none.
+// Called with the lock held. If it fails, the pool continues with fewer threads, or with none.
 static void start_another(struct rd_pool *pool) {
   struct rd_error ignored;
   if (pool->started == pool->count) return;
@@ -126,7 +126,7 @@ static void *work(void *context) {
   return NULL;
 }
 
-// Waits for it. NULL: there will be none any more.
+// Waits for the next job. NULL: the pool is being destroyed.
 static struct rd_pool_job *next_job(struct rd_pool *pool) {
   struct rd_pool_job *job = NULL;
   pthread_mutex_lock(&pool->lock);
@@ -138,7 +138,7 @@ static struct rd_pool_job *next_job(struct rd_pool *pool) {
   return job;
 }
 
-// After this the job may be gone.
+// The owner may free the job as soon as it is done.
 static void finish(struct rd_pool *pool, struct rd_pool_job *job) {
   pthread_mutex_lock(&pool->lock);
   bool wakes = pool->awaited == job;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that do one thing after another for their owner: jobs are begun in the order in which they were submitted,
-// and taken back in that order, however long each of them takes. A job uses the processor only and ends by itself.
-// Everything here is called by the owner.
+// A pool of threads that runs jobs and returns them in the order in which they were submitted.
+// A job uses only the processor and ends by itself. One thread, the owner, calls all of these functions.
 #ifndef RD_BASE_POOL_H
 #define RD_BASE_POOL_H
 
@@ -13,28 +12,28 @@
 
 struct rd_pool; // opaque
 
-// Part of whatever it is that is to be done; it stays where it is until it was taken back.
+// Embedded in the caller's job, which must not move until rd_pool_take() returns it.
 struct rd_pool_job {
   atomic_bool done;
 };
 
-// `run` does a job with the tools of one thread: `tools` has one more of them than there are threads, the last for the
-// owner. Without threads, or when one cannot be started, the owner does all. Threads are started when they are needed
-// first. Tools stay the caller's.
+// `run` runs a job with the context of its thread: there is one context for each thread, and a last one for the owner;
+// they stay the caller's. A thread is started when it is first needed. Without threads, or when none can be started,
+// the owner runs the jobs.
 struct rd_pool *rd_pool_create(unsigned threads, void (*run)(struct rd_pool_job *job, void *context),
                                void *const *context);
-// Waits for the jobs that are being done; those that are not begun are forgotten. NULL-safe.
+// Waits for running jobs; jobs that are not begun are dropped. NULL-safe.
 void rd_pool_destroy(struct rd_pool *pool);
 
-// Hands a job over; at most RD_POOL_JOBS_MOST at a time. With `at_once` the owner does it if nothing else is in work:
-// that is sooner than to wake a thread for little.
+// Submits a job; at most RD_POOL_JOBS_MOST may be pending. With `at_once` the owner runs it itself if no other job is
+// pending, because waking a thread takes longer than a small job.
 void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once);
-// The oldest job, once it is done; NULL: not yet, or there is none.
+// The oldest job if it is done, else NULL.
 struct rd_pool_job *rd_pool_take(struct rd_pool *pool);
-unsigned rd_pool_pending(const struct rd_pool *pool); // not taken back
+unsigned rd_pool_pending(const struct rd_pool *pool); // jobs submitted and not taken back
 
-// Readable when rd_pool_take() may have one after it had none; -1: no thread was needed so far.
+// Readable when rd_pool_take() may return a job after it returned NULL; -1: no thread has been needed so far.
 int rd_pool_poll_fd(const struct rd_pool *pool);
-void rd_pool_woken(struct rd_pool *pool); // takes the wake-up back
+void rd_pool_woken(struct rd_pool *pool); // clears the wake-up
 
 #endif

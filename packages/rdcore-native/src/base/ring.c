@@ -11,8 +11,8 @@
 struct rd_ring {
   unsigned char *memory;
   size_t capacity;
-  atomic_uint_fast64_t filled;   // stream offsets; only the writer moves this one
-  atomic_uint_fast64_t released; // and only the reader this one, under the lock because the writer waits for it
+  atomic_uint_fast64_t filled;   // a stream offset, advanced only by the writer
+  atomic_uint_fast64_t released; // a stream offset, advanced only by the reader, with the lock: the writer waits for it
   pthread_mutex_t lock;
   pthread_cond_t changed;
   bool stopped;
@@ -95,7 +95,7 @@ uint64_t rd_ring_filled(const struct rd_ring *ring) {
   return atomic_load_explicit(&ring->filled, memory_order_acquire);
 }
 
-// Free bytes, wherever they lie; 0 when the ring was stopped.
+// The number of free bytes, contiguous or not; 0: the ring was stopped.
 static size_t wait_for_space(struct rd_ring *ring, uint64_t filled) {
   pthread_mutex_lock(&ring->lock);
   size_t unused;

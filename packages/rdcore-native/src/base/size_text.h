@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes and rates as people read and write them: "5.5 MiB" in powers of 1024, "2.872 GB/s" in powers of 1000.
+// Sizes and rates as text: "5.5 MiB" in powers of 1024, "2.872 GB/s" in powers of 1000.
 #ifndef RD_BASE_SIZE_TEXT_H
 #define RD_BASE_SIZE_TEXT_H
 
@@ -14,7 +14,7 @@ void rd_rate_text(double bytes_per_s, char *out, size_t out_bytes);
 // k, M, G, T and P are powers of 1000, Ki to Pi of 1024, B may follow: "8M", "8MiB". Whole bytes, nearest.
 bool rd_read_size(const char *text, double *bytes);
 
-// The same, and bits; "/s" may follow: "200MB/s", "10Mbit".
+// As rd_read_size(), and bits; "/s" may follow: "200MB/s", "10Mbit".
 bool rd_read_rate(const char *text, double *bytes_per_s);
 
 #endif

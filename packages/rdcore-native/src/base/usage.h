@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process has cost.
+// Processor time and memory that a process has used.
 #ifndef RD_BASE_USAGE_H
 #define RD_BASE_USAGE_H
 

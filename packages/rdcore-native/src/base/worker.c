@@ -14,7 +14,7 @@ static bool catch_interrupts(void);
 static void interrupted(int signal);
 
 bool rd_worker_start(struct rd_worker *worker, void *(*run)(void *), void *context, struct rd_error *error) {
-  // Other signals are for the main thread.
+  // The main thread handles all other signals.
   sigset_t all, before;
   sigfillset(&all);
   sigdelset(&all, SIGURG);
@@ -27,8 +27,8 @@ bool rd_worker_start(struct rd_worker *worker, void *(*run)(void *), void *conte
   return failed == 0;
 }
 
-// A signal that comes just before the system call blocks is lost, so it is sent again and again. Asked and paused by
-// turns: a join with a time limit of its own goes by a clock that may jump.
+// A signal that arrives just before the system call blocks is lost, so it is sent repeatedly. Signals and pauses
+// alternate, because pthread_timedjoin_np() uses a clock that may jump.
 bool rd_worker_stop(struct rd_worker *worker) {
   long pause_ns = PAUSE_LEAST_NS;
   for (int64_t paused_ns = 0; worker->running && paused_ns < STOP_MOST_NS; paused_ns += pause_ns) {
@@ -41,7 +41,7 @@ bool rd_worker_stop(struct rd_worker *worker) {
   return !worker->running;
 }
 
-// SIGURG: nobody sends it to us, and it is ignored where it is not caught.
+// SIGURG has no other use here, and is ignored where it is not caught.
 static bool catch_interrupts(void) {
   struct sigaction action = {.sa_handler = interrupted};
   return sigaction(SIGURG, &action, NULL) == 0;

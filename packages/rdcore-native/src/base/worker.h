@@ -12,11 +12,12 @@ struct rd_worker {
   bool running;
 };
 
-// Starts `run(context)`. Its system calls fail with EINTR once rd_worker_stop() was called; it must then look whether
-// it is to end.
+// Starts `run(context)`. Its blocking system calls fail with EINTR once rd_worker_stop() is called; it must then check
+// whether it has to end.
 bool rd_worker_start(struct rd_worker *worker, void *(*run)(void *), void *context, struct rd_error *error);
 
-// Interrupts the thread until it has ended, for 2 s at most. False: it hangs in the system, and what it uses must stay.
+// Interrupts the thread until it has ended, for at most 2 s. False: it hangs in a system call, and everything that it
+// uses must stay allocated.
 bool rd_worker_stop(struct rd_worker *worker);
 
 #endif

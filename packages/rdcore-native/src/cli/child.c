@@ -92,7 +92,7 @@ static void close_pipe(int fds[2]) {
   rd_cleanup_fd(&fds[WRITE]);
 }
 
-// Only calls that are safe between fork and exec.
+// Makes only calls that are safe between fork and exec.
 static _Noreturn void exec_command(char *const *command, int stdio_fd, int pipe_fd, const int go[2], int report_fd) {
   sigset_t none;
   char byte;
@@ -101,7 +101,7 @@ static _Noreturn void exec_command(char *const *command, int stdio_fd, int pipe_
   signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, NULL);
   close(go[WRITE]);
-  // Its end without a word: there is no connection, or nobody who could have one.
+  // End of file without a byte: there will be no connection, or the parent process is gone.
   if (rd_read_some(go[READ], &byte, 1) != 1) _exit(127);
   if (dup2(pipe_fd, stdio_fd) >= 0) execvp(command[0], command);
   int number = errno;
@@ -109,7 +109,7 @@ static _Noreturn void exec_command(char *const *command, int stdio_fd, int pipe_
   _exit(127);
 }
 
-// The report's pipe closes on exec; before that it carries an errno.
+// The pipe closes on exec; if exec fails it carries the errno.
 static bool await_exec(struct rd_child *child, struct rd_error *error) {
   int number;
   ssize_t got = rd_read_some(child->report_fd, &number, sizeof number);

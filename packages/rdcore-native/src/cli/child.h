@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command after `--`: a producer or consumer that rdsend or rdrecv runs itself, in a process group of its own.
+// The command after `--`: a producer or consumer in a process group of its own.
 #ifndef RD_CLI_CHILD_H
 #define RD_CLI_CHILD_H
 
@@ -10,29 +10,29 @@
 struct rd_child {
   char *const *command; // borrowed
   pid_t pid;            // 0: none
-  int pipe_fd;          // our end: what a producer writes, or a consumer reads; -1: closed
-  int go_fd;            // what it waits for; -1: it runs
-  int report_fd;        // why it could not run; -1: it does
-  bool exited;          // it is not waited for: while we live, nothing else has its number, nor its group's
-  int status;           // once exited, as a shell says it
+  int pipe_fd;          // our end of the pipe to its standard input or from its standard output; -1: closed
+  int go_fd;            // a byte written to it starts the command; -1: the command was started
+  int report_fd;        // the errno of a failed exec comes from it; -1: the command runs
+  bool exited;          // it stays a zombie while this process lives, so that its process and group ids are not reused
+  int status;           // once exited, as a shell's $?
 };
 
 #define RD_NO_CHILD ((struct rd_child){.pipe_fd = -1, .go_fd = -1, .report_fd = -1})
 
-// Makes its process, which waits: nothing of the command runs yet. `produces`: its standard output is the pipe, else
-// its standard input. A process that uses RDMA must not fork any more, so this comes first.
+// Forks a process that waits for rd_child_run() before it executes the command. `produces`: the pipe is its standard
+// output, else its standard input. A process must not fork once it has opened an RDMA device, so this comes first.
 bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, struct rd_error *error);
-// Lets the command run.
+// Executes the command. False: it cannot be executed (RD_CODE_USAGE).
 bool rd_child_run(struct rd_child *child, struct rd_error *error);
-// Ends a process that still waits: its command never runs. Does nothing to one that runs.
+// Ends a process that still waits, without executing its command. Does nothing if the command runs.
 void rd_child_forget(struct rd_child *child);
-// Has it exited? Does not wait.
+// True once it has exited. Does not wait.
 bool rd_child_has_exited(struct rd_child *child);
-// Waits for it, at most `most_ms` (-1: no limit).
+// Waits for its exit, at most `most_ms` (-1: no limit). False: it still runs.
 bool rd_child_wait(struct rd_child *child, int most_ms);
-// A signal to its process group, whose leader may have exited.
+// Sends a signal to its process group, also after the leader has exited.
 void rd_child_signal(const struct rd_child *child, int signal);
-// Its exit status as a shell says it: 128 + signal where one ended it.
+// Its exit status as a shell's $?: 128 + the signal if one killed it.
 int rd_child_status(const struct rd_child *child);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rdsend and rdrecv show a person, or a script that asked for JSON, on standard error. Only this and the programs'
-// main print.
+// The output of rdsend and rdrecv on standard error: lines and live rows for users, JSON for scripts.
+// Only this file and the programs' main print.
 #ifndef RD_CLI_DISPLAY_H
 #define RD_CLI_DISPLAY_H
 
@@ -16,14 +16,14 @@ struct rd_display {
   int64_t started_at_ms;     // connected
   int64_t shown_at_ms;
   uint64_t shown_bytes;
-  struct rd_waits waits; // the last ones told
+  struct rd_waits waits; // of the last RD_EVENT_COUNTERS
   int64_t size_bytes;    // -1: not known
   char peer[320], transport[16], cipher[48], device[64], node[24];
 };
 
 void rd_display_init(struct rd_display *display, const struct rd_options *options);
 void rd_display_event(struct rd_display *display, const struct rd_event *event);
-// One line, for what is no event: "rdrecv: the consumer exited with status 1".
+// Prints a line that belongs to no event: "rdrecv: the consumer exited with status 1".
 void rd_display_line(struct rd_display *display, const char *text);
 
 #endif

@@ -120,7 +120,7 @@ bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_option
   int option;
   opterr = 0;
   optind = 0;
-  // To the end also after a mistake, so that the key is found and wiped in any case.
+  // Continue after a mistake, so that the key is always found and overwritten.
   while ((option = getopt_long(argc, argv, "+:vqVh", long_options, NULL)) != -1) {
     struct rd_error mistake;
     if (take_option(options, option, argv, &mistake)) continue;
@@ -182,7 +182,7 @@ static void set_defaults(struct rd_options *options, enum rd_role role) {
   };
 }
 
-// `option`: as getopt_long() returns it, which leaves its value in `optarg`.
+// `option` is the result of getopt_long(), which leaves the option's value in `optarg`.
 static bool take_option(struct rd_options *options, int option, char *const *argv, struct rd_error *error) {
   const struct option_row *row = find_row(option);
   if (row == NULL)
@@ -260,7 +260,7 @@ static bool parse_connect_timeout(struct rd_options *options, const char *text) 
   struct rd_settings *settings = &options->settings;
   options->limits_waiting = true;
   if (options->role == RD_ROLE_SENDER) return read_seconds(text, 1, &settings->connect_timeout_ms);
-  settings->listen_timeout_ms = 0; // a listener may wait for ever
+  settings->listen_timeout_ms = 0; // 0: a listener waits without a limit
   return strcmp(text, "0") == 0 || read_seconds(text, 1, &settings->listen_timeout_ms);
 }
 
@@ -304,7 +304,7 @@ static bool parse_numa(struct rd_options *options, const char *text) {
   return found >= 0;
 }
 
-// In `names`, which end with NULL; -1: it is none of them.
+// The index of `text` in `names`, which end with NULL; -1: it is none of them.
 static int index_of(const char *text, const char *const *names) {
   for (int i = 0; names[i] != NULL; i++)
     if (strcmp(text, names[i]) == 0) return i;

@@ -11,14 +11,14 @@ enum rd_mode { RD_MODE_STANDALONE, RD_MODE_AGENT, RD_MODE_RDMA_CHECK, RD_MODE_HE
 enum rd_transport_choice { RD_TRANSPORT_AUTO, RD_TRANSPORT_RDMA, RD_TRANSPORT_TCP };
 enum rd_progress { RD_PROGRESS_AUTO, RD_PROGRESS_LIVE, RD_PROGRESS_PLAIN, RD_PROGRESS_NONE };
 
-// Pointers lead into argv.
+// Its pointers point into argv.
 struct rd_options {
   enum rd_mode mode;
   enum rd_role role;
   int agent_fd;
   const char *host; // of rdsend
   uint16_t port;
-  char key_text[1024]; // "-": to be asked for, or read from key_fd; "", of rdrecv: to be made; wiped in argv
+  char key_text[1024]; // "-": prompt, or read key_fd; "", of rdrecv: generate one; overwritten in argv
   int key_fd;          // -1: none
   const char *file;    // NULL: standard input or output, or the command
   char **command;      // NULL, or ended by NULL
@@ -26,11 +26,11 @@ struct rd_options {
   enum rd_progress progress;
   bool verbose, quiet, json;
   bool limits_waiting;         // --connect-timeout was given
-  bool key_is_short;           // so short that it can be guessed: not of the command line, known when there is a key
+  bool key_is_short;           // it can be guessed; set when the key is known, not by rd_options_parse()
   struct rd_settings settings; // without the key
 };
 
-// Overwrites the key in argv before anything else is looked at. False: RD_CODE_USAGE.
+// Overwrites the key in argv, also after a mistake in another argument. False: RD_CODE_USAGE.
 bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_options *options, struct rd_error *error);
 
 // Writes what --help prints.

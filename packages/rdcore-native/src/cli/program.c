@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Of a key that somebody thought of; fewer are too easily guessed from a recording.
+// Of a key that a user chose; a shorter one is easily guessed from a recorded handshake.
 #define KEY_LEAST_CHARACTERS 16u
 
 static bool reserve_stdio(struct rd_error *error);
@@ -36,8 +36,8 @@ int rd_program_run(struct rd_options *options, struct rd_error *error) {
   return options->mode == RD_MODE_AGENT ? run_for_agent(options, error) : run_standalone(options, error);
 }
 
-// Where standard input, output or error is closed, no socket of ours may take its number: it gets one with which every
-// use fails.
+// If standard input, output or error is closed, a socket could get its number. Opens /dev/null there, for the other
+// direction, so that every use fails.
 static bool reserve_stdio(struct rd_error *error) {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
     if (fcntl(fd, F_GETFD) >= 0) continue;
@@ -94,12 +94,12 @@ static bool read_key(struct rd_options *options, struct rd_error *error) {
   }
   if (asked && !rd_key_prompt(options->key_fd, receives, options->key_text, sizeof options->key_text, error))
     return false;
-  // A command of ours would inherit it, and could read a file again from its beginning. Standard input has other uses.
+  // The command would inherit the descriptor, and could read the key file again. Standard input has other uses.
   if (options->key_fd > STDERR_FILENO) close(options->key_fd);
   return true;
 }
 
-// It has to get to the sender first: that takes as long as it takes.
+// The user must carry the key to the sender first, so the listener waits without a limit.
 static bool offer_key(struct rd_options *options, struct rd_key_offer *offer, struct rd_error *error) {
   if (!rd_key_offer_make(offer, error)) return false;
   memcpy(options->key_text, offer->words, sizeof offer->words);

@@ -19,7 +19,7 @@
 #define SHORT_KEY_WARNING                                                                                              \
   "a key this short can be guessed from a recording of the connection: rdrecv without KEY generates a strong one"
 
-// What is ordered next, in this command.
+// The next command for the loop, in this order.
 enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_LISTEN_TOO, STEP_COMMAND, STEP_COMMIT, STEP_DONE };
 
 struct standalone {
@@ -29,15 +29,15 @@ struct standalone {
   struct rd_key_offer *offer;
   struct rd_display display;
   enum step step;
-  bool over_rdma, over_tcp; // what is tried
-  uint16_t port;            // that the first listener found, and the second one takes; 0: none
+  bool over_rdma, over_tcp; // the transports to try
+  uint16_t port;            // the free port of the first listener, for the second one; 0: none
   bool connected;
   struct rd_child child;
   struct rd_watchdog watchdog; // of the child
-  bool exit_reported;          // its exit was made a command
+  bool exit_reported;          // the loop has a command for its exit
   int signal_fd;
-  int signal;              // that ended the run; 0: none
-  struct rd_error failure; // to be ordered as an abort
+  int signal;              // it ended the run; 0: none
+  struct rd_error failure; // for the next RD_COMMAND_ABORT
   bool release_due;
 };
 
@@ -102,7 +102,7 @@ pid_t rd_standalone_command(const struct rd_control *control) {
 
 int rd_standalone_end(struct rd_control *control, enum rd_code code) {
   struct standalone *standalone = (struct standalone *)control;
-  // In this command: the signal of an exit is taken before the exit is looked for, never after.
+  // In this order: SIGCHLD is read before the exit is checked, so that no exit is missed.
   for (;;) {
     read_signals(standalone);
     if (standalone->signal != 0) rd_child_signal(&standalone->child, SIGKILL);
@@ -111,7 +111,7 @@ int rd_standalone_end(struct rd_control *control, enum rd_code code) {
   }
 }
 
-// A machine without an active port opens no library.
+// Without an active RDMA port no RDMA library is opened.
 static void choose_transports(struct standalone *standalone) {
   enum rd_transport_choice choice = standalone->options->transport;
   standalone->over_tcp = choice != RD_TRANSPORT_RDMA;
@@ -135,7 +135,7 @@ static bool open_signals(struct standalone *standalone, struct rd_error *error) 
   return standalone->signal_fd >= 0;
 }
 
-// Before anything else: nothing may fork once a device is open.
+// Comes first: the process must not fork once a device is open.
 static bool fork_command(struct standalone *standalone, struct rd_error *error) {
   if (standalone->options->command == NULL) return true;
   bool is_sender = standalone->options->role == RD_ROLE_SENDER;
@@ -181,7 +181,7 @@ static bool command_abort(struct standalone *standalone, struct rd_command *comm
   return true;
 }
 
-// The producer's exit is the commit, or the abort. A consumer's shows by its pipe.
+// A producer's exit commits or aborts the stream. A consumer's exit shows on its pipe.
 static bool command_after_exit(struct standalone *standalone, struct rd_command *command) {
   bool runs = standalone->options->role == RD_ROLE_SENDER && standalone->child.go_fd < 0;
   if (!runs || standalone->exit_reported || !rd_child_has_exited(&standalone->child)) return false;
@@ -259,7 +259,7 @@ static void command_dial(const struct standalone *standalone, struct rd_command 
   }
 }
 
-// RDMA first, so that whoever tries both finds it; but TCP first where a free port is looked for.
+// RDMA first, because a sender that tries both begins with it; but TCP first if the port is to be a free one.
 static void command_listen(const struct standalone *standalone, struct rd_command *command, bool is_first) {
   bool both = standalone->over_rdma && standalone->over_tcp;
   bool rdma_is_first = standalone->options->port != 0;
@@ -290,7 +290,8 @@ static void handle_event(struct rd_control *control, const struct rd_event *even
   rd_display_event(&standalone->display, event);
 }
 
-// A free port is told when all listen on it: who hears of it tries RDMA first. Only without TCP must RDMA be.
+// A free port is printed when both listeners have it, because the sender tries RDMA first. Without TCP, a failure to
+// listen over RDMA ends the run.
 static void on_listening(struct standalone *standalone, const struct rd_event *event) {
   bool failed = event->type == RD_EVENT_LISTEN_FAILED;
   bool goes_on = failed && event->rdma && standalone->over_tcp;
@@ -306,7 +307,7 @@ static void on_listening(struct standalone *standalone, const struct rd_event *e
   if (port != 0) rd_key_offer_show(standalone->offer, standalone->options->settings.bind_host, port);
 }
 
-// A consumer is dead before its input ends; a producer is not needed any more.
+// A consumer must be dead before its input ends; a producer is no longer needed.
 static void on_finished(struct standalone *standalone, enum rd_code code) {
   bool is_sender = standalone->options->role == RD_ROLE_SENDER;
   rd_child_forget(&standalone->child);
@@ -319,14 +320,14 @@ static void on_finished(struct standalone *standalone, enum rd_code code) {
   standalone->release_due = true;
 }
 
-// As in a local pipe; also one that writes nothing, and so would never learn that nobody reads.
+// SIGPIPE as in a local pipe, also for a producer that writes nothing and would not notice that its reader is gone.
 static void end_producer(struct standalone *standalone) {
   rd_cleanup_fd(&standalone->child.pipe_fd);
   rd_child_signal(&standalone->child, SIGPIPE);
   if (!rd_child_wait(&standalone->child, PRODUCER_MS)) rd_child_signal(&standalone->child, SIGKILL);
 }
 
-// A command that ended by itself says how, unless something worse happened than what it did.
+// The command's own status, unless the run failed for another reason.
 static int exit_status(struct standalone *standalone, enum rd_code code) {
   bool is_sender = standalone->options->role == RD_ROLE_SENDER;
   bool good = code == RD_CODE_OK || code == RD_CODE_CLOSED;

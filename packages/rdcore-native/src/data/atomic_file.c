@@ -19,8 +19,8 @@ struct rd_atomic_file {
   const struct rd_resolved_path *resolved;
   int directory_fd; // the resolved's, which can be made permanent
   int fd;
-  mode_t mode;     // that it gets at its end
-  char hidden[64]; // the name it has now; empty: none
+  mode_t mode;     // set at the commit
+  char hidden[64]; // its temporary name; empty: it has none
   bool committed;
 };
 
@@ -74,9 +74,9 @@ static bool open_directory(struct rd_atomic_file *atomic_file, struct rd_error *
   return atomic_file->directory_fd >= 0 || unwritable(atomic_file, "cannot open the directory of", error);
 }
 
-// The kernel says, by an empty file, what mode a new one gets here (umask, default ACL), and what of an old one's can
-// be kept. The bytes come into a file that only its owner may open: an empty one with a name may have been opened by
-// others.
+// An empty file shows which mode a new file gets in this directory (umask, default ACL), and which metadata of the old
+// file can be kept. The data goes into a file that only its owner may open. An empty file with a name may already have
+// been opened by other users, so it is removed and another one created.
 static bool open_file(struct rd_atomic_file *atomic_file, struct rd_error *error) {
   bool exists = atomic_file->resolved->exists;
   bool is_nameless = open_nameless(atomic_file);
@@ -96,7 +96,7 @@ static bool open_file(struct rd_atomic_file *atomic_file, struct rd_error *error
          unwritable(atomic_file, "cannot set the mode of the temporary file beside", error);
 }
 
-// A file without a name vanishes by itself when we are killed. It needs /proc to be given one.
+// The kernel removes a file without a name when this process is killed. Giving it a name needs /proc.
 static bool open_nameless(struct rd_atomic_file *atomic_file) {
   if (access("/proc/self/fd", X_OK) < 0) return false;
   atomic_file->fd = openat(atomic_file->directory_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
@@ -124,7 +124,8 @@ static bool make_hidden_name(char *name, size_t bytes) {
   return true;
 }
 
-// What one may not write one may not replace either. To look at its attributes it must be open, for whatever may be.
+// A file that this user may not write is not replaced. Its attributes are read from a descriptor, opened for reading or
+// for writing, whichever is allowed.
 static bool take_metadata(struct rd_atomic_file *atomic_file, struct rd_error *error) {
   const struct rd_resolved_path *resolved = atomic_file->resolved;
   if (faccessat(resolved->directory_fd, resolved->name, W_OK, AT_EACCESS) < 0)

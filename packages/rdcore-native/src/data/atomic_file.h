@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file written beside another, which it replaces only when it is whole.
+// A file that is written beside its target and replaces it only when it is complete.
 #ifndef RD_DATA_ATOMIC_FILE_H
 #define RD_DATA_ATOMIC_FILE_H
 
@@ -15,10 +15,10 @@ struct rd_atomic_file; // opaque
 // (RD_CODE_SINK_UNWRITABLE).
 struct rd_atomic_file *rd_atomic_file_open(const struct rd_resolved_path *resolved, const char *path,
                                            struct rd_error *error);
-void rd_atomic_file_destroy(struct rd_atomic_file *atomic_file); // NULL-safe; removes what was not committed
+void rd_atomic_file_destroy(struct rd_atomic_file *atomic_file); // NULL-safe; removes the file unless it was committed
 
 int rd_atomic_file_fd(const struct rd_atomic_file *atomic_file);
-// Writes it to the disk and puts it in the place of the target.
+// Writes it to the disk and renames it to the target.
 bool rd_atomic_file_commit(struct rd_atomic_file *atomic_file, struct rd_error *error);
 
 #endif

@@ -48,7 +48,7 @@ ssize_t rd_direct_reader_read(struct rd_direct_reader *direct, void *bytes, size
   return got > 0 && lseek(direct->fd, at + got, SEEK_SET) >= 0 ? got : 0;
 }
 
-// The descriptor itself is shared with others, who may not want it so.
+// O_DIRECT on the descriptor itself would also affect the processes that share it.
 static bool reopen(struct rd_direct_reader *direct) {
   char link[32];
   snprintf(link, sizeof link, "/proc/self/fd/%d", direct->fd);
@@ -56,7 +56,7 @@ static bool reopen(struct rd_direct_reader *direct) {
   return direct->direct_fd >= 0;
 }
 
-// What can be read at once: up to the last block, which may be a part of one.
+// How many bytes can be read directly at `at`: whole blocks before the end of the file.
 static size_t whole_blocks(const struct rd_direct_reader *direct, off_t at, const void *bytes, size_t most) {
   struct stat status;
   if (fstat(direct->fd, &status) < 0 || at >= status.st_size) return 0;

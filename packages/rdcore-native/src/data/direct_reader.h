@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what of a file is not in memory past the page cache: for less than a tenth of the processor time, and without
-// pushing out what others keep there.
+// Reads the uncached parts of a file by direct I/O.
+// That takes less than a tenth of the processor time, and evicts nothing from the page cache.
 #ifndef RD_DATA_DIRECT_READER_H
 #define RD_DATA_DIRECT_READER_H
 
@@ -9,12 +9,12 @@
 
 struct rd_direct_reader; // opaque
 
-// Of a descriptor that stays the caller's. NULL where that is not possible, or not worth it.
+// The descriptor stays the caller's. NULL: the file system does not support direct I/O, or the file is too small.
 struct rd_direct_reader *rd_direct_reader_open(int fd);
-void rd_direct_reader_close(struct rd_direct_reader *cold); // NULL-safe
+void rd_direct_reader_close(struct rd_direct_reader *direct); // NULL-safe
 
-// As read(), and the descriptor's offset moves on; but 0 says that read() is the better way now, or the one that will
-// tell what is wrong.
-ssize_t rd_direct_reader_read(struct rd_direct_reader *cold, void *bytes, size_t most);
+// As read(), and advances the descriptor's offset; but 0 means that the caller must use read() instead, because that is
+// faster here or will report the error.
+ssize_t rd_direct_reader_read(struct rd_direct_reader *direct, void *bytes, size_t most);
 
 #endif

@@ -12,14 +12,14 @@
 
 // Each write waits for the disk: 512 MiB in writes of 64 KiB took 1.0 s, of 256 KiB 0.42 s, of 1 MiB 0.39 s.
 #define KEPT_MOST_BYTES (1u << 20)
-#define WRITE_LEAST_BYTES (256u << 10) // from where they are, without a copy
+#define WRITE_LEAST_BYTES (256u << 10) // so many are written from the caller's memory, without a copy
 
 struct rd_direct_writer {
   int fd;
   bool is_direct;
   struct rd_direct_io needs;
-  off_t written;       // of the file
-  unsigned char *kept; // what comes after it
+  off_t written;       // bytes of the file
+  unsigned char *kept; // the bytes after them, not written yet
   size_t kept_bytes;
 };
 
@@ -74,7 +74,7 @@ static bool write_kept(struct rd_direct_writer *direct) {
   return true;
 }
 
-// What cannot be written directly is written through the cache, which tells why if that cannot be done either.
+// Bytes that cannot be written directly are written through the cache; if that fails too, its errno is reported.
 static ssize_t write_some(struct rd_direct_writer *direct, const unsigned char *bytes, size_t count) {
   size_t part = rd_direct_io_part(&direct->needs, direct->written, bytes, count);
   ssize_t written = -1;

@@ -10,7 +10,7 @@
 
 #define ACCESS_ACL "system.posix_acl_access"
 
-// As large as the kernel allows: nothing is measured first, and what changes meanwhile does no harm.
+// As large as the kernel allows, so that no size is queried first that could change meanwhile.
 struct attributes {
   char names[XATTR_LIST_MAX + 1];
   char old[XATTR_SIZE_MAX];
@@ -45,13 +45,13 @@ static bool copy_attributes(int from_fd, int to_fd, const char *path, struct rd_
   return true;
 }
 
-// The directory's default, which the old file may not have.
+// The new file inherits the directory's default ACL, which the old file may not have.
 static bool drop_inherited_acl(int fd) {
   return fgetxattr(fd, ACCESS_ACL, NULL, 0) <= 0 || fremovexattr(fd, ACCESS_ACL) == 0;
 }
 
-// Others belong to the file system. A write takes away the capabilities; the other two are digests, which the kernel
-// makes of what the file holds.
+// Other attributes belong to the file system. A write removes capabilities; ima and evm are digests, which the kernel
+// computes from the file's content.
 static bool is_kept(const char *name) {
   static const char *const lost[] = {"security.capability", "security.ima", "security.evm"};
   for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
@@ -62,7 +62,7 @@ static bool is_kept(const char *name) {
   return false;
 }
 
-// A label that the new file has by itself need not be set, which not everybody may.
+// A security label that the new file already has is not set, because most users may not set one.
 static bool copy_attribute(int from_fd, int to_fd, const char *name, struct attributes *room) {
   ssize_t old = fgetxattr(from_fd, name, room->old, sizeof room->old);
   if (old < 0) return errno == ENODATA; // removed meanwhile
@@ -71,7 +71,7 @@ static bool copy_attribute(int from_fd, int to_fd, const char *name, struct attr
   return fsetxattr(to_fd, name, room->old, (size_t)old, 0) == 0;
 }
 
-// To cut a file is to write to it: the kernel takes from the mode what it would have taken from the old file's.
+// Truncating counts as a write: the kernel removes the mode bits that a write into the old file would have removed.
 static bool copy_mode(mode_t mode, int fd) {
   if (fchmod(fd, mode) < 0) return false;
   return (mode & (S_ISUID | S_ISGID)) == 0 || ftruncate(fd, 0) == 0 || fchmod(fd, mode & 01777) == 0;

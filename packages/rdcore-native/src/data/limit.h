@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limit of a sender's rate: a token bucket, empty at first. While nothing is to be sent it fills up for a fiftieth
-// of a second and no more; while something is, what a late machine or a slow wire left is made up for, for up to a
-// quarter of a second. So no stretch of time carries more than its share and that. Pure; times in nanoseconds.
+// The rate limit of a sender: a token bucket, empty at first.
+// While there is nothing to send the bucket holds a fiftieth of a second of the rate at most; while there is, it holds
+// up to a quarter of a second, to catch up after a delay of the machine or the wire. No interval carries more than its
+// share plus that. Pure; times are in nanoseconds.
 #ifndef RD_DATA_LIMIT_H
 #define RD_DATA_LIMIT_H
 
@@ -13,21 +14,21 @@ struct rd_limit {
   int64_t bytes_per_s; // 0: there is no limit
   double saved_bytes;
   int64_t seen_at_ns;
-  size_t piece_bytes; // what was asked for last, or as much of it as fits the bucket
-  bool holds;         // and it was not there
-  bool idle;          // since then nothing was to be sent
+  size_t piece_bytes; // the last request, at most what fits in the bucket
+  bool holds;         // the bucket does not have so many yet
+  bool idle;          // nothing to send since then
 };
 
 // `bytes_per_s`: 0 to RD_LIMIT_MOST_BYTES_PER_S.
 void rd_limit_init(struct rd_limit *limit, int64_t bytes_per_s, int64_t now_ns);
-// Of `wanted` bytes, those that may go now. 0: none, until rd_limit_wait_ns() has passed. Less than `wanted` is never
-// less than the bucket holds, so that low rates make no tiny pieces.
+// How many of `wanted` bytes may be sent now. 0: none, until rd_limit_wait_ns() has passed. If it is less than
+// `wanted`, it is all that the bucket holds, so that low rates make no tiny pieces.
 size_t rd_limit_allow(struct rd_limit *limit, size_t wanted, int64_t now_ns);
-// They went; whether for the first time or again is all the same.
+// Takes sent bytes from the bucket; bytes that are sent again count again.
 void rd_limit_spend(struct rd_limit *limit, size_t bytes);
-// Nothing is to be sent until rd_limit_allow() is asked again.
+// There is nothing to send until the next rd_limit_allow().
 void rd_limit_idle(struct rd_limit *limit);
-// How long nothing may go; -1: nothing is held back.
+// For how long nothing may be sent; -1: the limit holds nothing back.
 int64_t rd_limit_wait_ns(const struct rd_limit *limit, int64_t now_ns);
 
 #endif

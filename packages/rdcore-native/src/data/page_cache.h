@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a file lies in memory.
+// Whether a part of a file is in the page cache.
 #ifndef RD_DATA_PAGE_CACHE_H
 #define RD_DATA_PAGE_CACHE_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// Are most of these bytes of a regular file in the page cache, so that read() is a mere copy? Where the kernel does not
-// tell (not our file, an old kernel), true. Looking reads nothing, nor makes the kernel read ahead.
+// True if most of these bytes of a regular file are in the page cache, so that read() only copies; also if the kernel
+// does not report it (another user's file, an old kernel). Causes no reads and no readahead.
 bool rd_page_cache_has(int fd, off_t offset, size_t bytes);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 
 #define LINKS_MOST 40
-#define OVERFLOW_UID 65534 // stands for every user that this user namespace does not know
+#define OVERFLOW_UID 65534 // the kernel shows it for every user that is not in this user namespace
 
 static bool walk(struct rd_resolved_path *resolved, char **rest, const char *path, struct rd_error *error);
 static bool take_component(struct rd_resolved_path *resolved, char *rest);
@@ -47,7 +47,7 @@ int rd_resolved_path_open(const struct rd_resolved_path *resolved, int flags) {
   return -1;
 }
 
-// A name at a time: each link on the way is seen, and is judged by the directory that holds it.
+// Walks component by component, so that each link on the way is checked with the directory that holds it.
 static bool walk(struct rd_resolved_path *resolved, char **rest, const char *path, struct rd_error *error) {
   for (int links = 0; links <= LINKS_MOST;) {
     if (!take_component(resolved, *rest)) return unwritable(path, error);
@@ -60,7 +60,7 @@ static bool walk(struct rd_resolved_path *resolved, char **rest, const char *pat
       return refuse(resolved, &resolved->status, path, error);
     if (is_link && !follow_link(resolved, &fd, rest)) return unwritable(path, error);
     links += is_link;
-    if (fd < 0) continue; // to where the link leads
+    if (fd < 0) continue; // with the link's target
     resolved->exists = is_last;
     if (is_last) return true;
     rd_cleanup_fd(&resolved->directory_fd);
@@ -70,7 +70,7 @@ static bool walk(struct rd_resolved_path *resolved, char **rest, const char *pat
   return unwritable(path, error);
 }
 
-// Moves the first name of `rest` to `resolved`.
+// Moves the first component of `rest` to `resolved->name`.
 static bool take_component(struct rd_resolved_path *resolved, char *rest) {
   const char *name = rest + strspn(rest, "/");
   size_t length = strcspn(name, "/");
@@ -83,7 +83,7 @@ static bool take_component(struct rd_resolved_path *resolved, char *rest) {
   return true;
 }
 
-// Links are not followed. A directory is asked for as one: only then an automounter mounts it.
+// Does not follow links. Opens a directory with O_DIRECTORY, because an automounter mounts it only then.
 static int open_component(const struct rd_resolved_path *resolved, bool is_last) {
   int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
   int fd = is_last ? -1 : openat(resolved->directory_fd, resolved->name, flags | O_DIRECTORY);
@@ -91,8 +91,8 @@ static int open_component(const struct rd_resolved_path *resolved, bool is_last)
   return is_directory ? fd : openat(resolved->directory_fd, resolved->name, flags);
 }
 
-// Closes *fd, which is the link, and has `rest` go on with what it says; or has *fd be what a link of the kernel's
-// leads to, for which there may be no text that does.
+// Closes *fd, which is the link, and puts the link's text in front of `rest`. For a kernel link, whose text may name
+// nothing, *fd becomes its target.
 static bool follow_link(struct rd_resolved_path *resolved, int *fd, char **rest) {
   char target[PATH_MAX];
   ssize_t length = readlinkat(*fd, "", target, sizeof target - 1);
@@ -111,7 +111,8 @@ static bool follow_link(struct rd_resolved_path *resolved, int *fd, char **rest)
   return resolved->directory_fd >= 0;
 }
 
-// Below /proc only. A file is found by its name in its directory all the same, to be replaced there. -1: not so.
+// Opens the target of a kernel link, which exists only below /proc. -1: it is none, or its target is a regular file,
+// which is resolved by its name so that it can be replaced in its directory.
 static int open_kernel_link(struct rd_resolved_path *resolved) {
   struct statfs system;
   struct stat status;
@@ -121,8 +122,8 @@ static int open_kernel_link(struct rd_resolved_path *resolved) {
   return resolved->is_kernels ? rd_take_fd(&fd) : -1;
 }
 
-// It lies where others may put things too, and was put there by another user. The directory's owner may do there what
-// he likes in any case.
+// The object is in a directory where others may create files, and belongs to another user. The directory's owner is
+// trusted: he could replace anything there.
 static bool belongs_to_stranger(const struct rd_resolved_path *resolved, const struct stat *status) {
   struct stat directory;
   if (fstat(resolved->directory_fd, &directory) < 0) return true;

@@ -12,17 +12,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// A shorter hole is read as what is about it is.
+// A shorter hole is read with the data around it.
 #define HOLE_LEAST_BYTES (64 << 10)
 
 struct rd_source {
   int fd;     // -1: a fifo that is not open yet
   char *path; // NULL: an inherited descriptor
   int64_t size_bytes;
-  int now_fd;                      // of the same pipe, and reads without waiting; -1: there is none
-  struct rd_direct_reader *direct; // NULL: it is always read through the cache
-  bool tells_holes;                // a file whose offset is ours alone
-  off_t no_hole_before;            // no long one, as far as was asked
+  int now_fd;                      // non-blocking, of the same pipe; -1: none
+  struct rd_direct_reader *direct; // NULL: all reads go through the cache
+  bool tells_holes;                // a file whose offset no other process uses, and whose file system reports holes
+  off_t no_hole_before;            // there is no long hole before this offset, as far as is known
 };
 
 static ssize_t read_once(struct rd_source *source, void *bytes, size_t most);
@@ -86,7 +86,7 @@ ssize_t rd_source_read(struct rd_source *source, void *bytes, size_t most, const
     ssize_t got = read_once(source, bytes, most);
     if (got >= 0) return got;
     struct pollfd readable = {.fd = source->fd, .events = POLLIN};
-    // Somebody else made the descriptor non-blocking.
+    // Another process made the descriptor non-blocking.
     if (errno == EAGAIN && (poll(&readable, 1, -1) >= 0 || errno == EINTR)) continue;
     if (errno != EINTR) return unreadable(source, error);
   }
@@ -111,8 +111,8 @@ static ssize_t read_once(struct rd_source *source, void *bytes, size_t most) {
   return got > 0 ? got : read(source->fd, bytes, most);
 }
 
-// So much of a hole at the offset, which moves on. To read it through the cache would fill the cache with zeros: 3 s a
-// GiB. 0: there is none, or the file system does not tell.
+// Skips up to `most` bytes of a hole and returns how many; 0: there is no hole, or the file system does not report it.
+// Reading a hole would fill the page cache with zeros and take 3 s a GiB.
 static size_t skip_hole(struct rd_source *source, size_t most) {
   off_t at = lseek(source->fd, 0, SEEK_CUR);
   if (at < 0 || at < source->no_hole_before) return 0;
@@ -162,7 +162,7 @@ static void measure(struct rd_source *source) {
   source->size_bytes = -1;
   if (source->fd < 0 || fstat(source->fd, &status) < 0) return;
   if (!S_ISREG(status.st_mode)) return;
-  off_t at = lseek(source->fd, 0, SEEK_CUR); // where an inherited descriptor stands; it stays there
+  off_t at = lseek(source->fd, 0, SEEK_CUR); // an inherited descriptor keeps its offset
   if (at >= 0 && at <= status.st_size) source->size_bytes = status.st_size - at;
   source->direct = rd_direct_reader_open(source->fd);
   source->tells_holes = source->path != NULL;

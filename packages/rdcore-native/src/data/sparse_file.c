@@ -18,10 +18,10 @@
 
 struct rd_sparse_file {
   int fd;
-  struct rd_direct_writer *direct; // NULL: it is written through the cache
-  bool takes_holes;                // until its file system says that it does not
+  struct rd_direct_writer *direct; // NULL: writes go through the cache
+  bool takes_holes;                // false once the file system has refused one
   off_t written;                   // bytes and holes
-  size_t zeros;                    // that come after it and are not written yet
+  size_t zeros;                    // after them, not written yet
 };
 
 static ssize_t write_some(struct rd_sparse_file *sparse, const unsigned char *bytes, size_t count);
@@ -79,7 +79,8 @@ static ssize_t write_some(struct rd_sparse_file *sparse, const unsigned char *by
   return written;
 }
 
-// As a hole, but for what is no whole block of it; or as zeros. False, with errno: not all of them.
+// Writes the pending zeros: whole blocks as a hole if there are enough, the rest as zeros. False, with errno: not all
+// of them.
 static bool write_zeros(struct rd_sparse_file *sparse, bool at_end) {
   static const unsigned char zeros[BLOCK_BYTES];
   while (sparse->zeros > 0) {
@@ -97,8 +98,8 @@ static bool write_zeros(struct rd_sparse_file *sparse, bool at_end) {
   return true;
 }
 
-// The file is as long as what was written to it at any time. Where it cannot be made longer (a file system that writes
-// in order only, a limit) nothing is skipped.
+// Extends the file over the hole. If it cannot be extended (a file system that only appends, a limit), nothing is
+// skipped.
 static bool make_hole(struct rd_sparse_file *sparse, size_t bytes) {
   if (sparse->direct != NULL && !rd_direct_writer_finish(sparse->direct)) return false;
   off_t end = sparse->written + (off_t)bytes;
@@ -110,8 +111,8 @@ static bool make_hole(struct rd_sparse_file *sparse, size_t bytes) {
   return true;
 }
 
-// How many of these bytes, which belong at `offset` of the file, come before the first that is not zero: in whole
-// blocks, and what of a block is at either end.
+// How many of these bytes, which belong at `offset` of the file, precede the first block that is not all zeros. The
+// first and last block may be partial.
 static size_t zeros_at(off_t offset, const unsigned char *bytes, size_t count) {
   size_t at = 0;
   while (at < count) {
@@ -122,7 +123,7 @@ static size_t zeros_at(off_t offset, const unsigned char *bytes, size_t count) {
   return at;
 }
 
-// How many bytes come before the next run of zeros that is long enough for a hole, or that may go on after the last.
+// How many bytes precede the next run of zeros that is long enough for a hole, or that reaches the last byte.
 static size_t data_at(off_t offset, const unsigned char *bytes, size_t count) {
   size_t at = 0;
   while (at < count) {
@@ -139,8 +140,8 @@ static size_t rest_of_block(off_t offset, size_t count) {
   return rest < count ? rest : count;
 }
 
-// Compared with itself, one byte on: the C library does that with wide registers. Of other bytes the first or the last
-// one mostly tells.
+// Compares the bytes with themselves, shifted by one: the C library does that with wide registers. Of other blocks the
+// first or the last byte mostly differs from zero.
 static bool are_zero(const unsigned char *bytes, size_t count) {
   return bytes[0] == 0 && bytes[count - 1] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 }

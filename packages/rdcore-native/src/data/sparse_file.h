@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a new file, in order, and leaves holes where long runs of zeros belong: what takes no room at its source takes
-// none here.
+// Writes a new file in order, with holes instead of long runs of zeros.
 #ifndef RD_DATA_SPARSE_FILE_H
 #define RD_DATA_SPARSE_FILE_H
 
@@ -10,18 +9,17 @@
 
 struct rd_sparse_file; // opaque
 
-// Of an empty file that no other process has open; past the page cache where that is possible. The descriptor stays the
-// caller's.
+// `fd`: an empty file that no other process has open; it stays the caller's. Uses direct I/O where that is possible.
 struct rd_sparse_file *rd_sparse_file_create(int fd);
 void rd_sparse_file_destroy(struct rd_sparse_file *sparse); // NULL-safe
 
-// As write(), but what is no whole block and what may become a hole may be kept for the next time.
+// As write(), but keeps bytes that fill no whole block, and zeros that may become a hole, until the next call.
 ssize_t rd_sparse_file_write(struct rd_sparse_file *sparse, const unsigned char *bytes, size_t count);
-// Writes what was kept. False, with errno, where it cannot be written.
+// Writes the kept bytes. False, with errno, if they cannot be written.
 bool rd_sparse_file_finish(struct rd_sparse_file *sparse);
 
-// Makes holes of the runs of zeros in what was just written at the end of a file that others may append to as well:
-// where it went only its descriptor's offset tells. A file system without holes keeps the zeros.
+// Replaces the runs of zeros among the bytes that were just appended to a file by holes. Other processes may append
+// too, so the descriptor's offset locates the bytes. A file system without holes keeps the zeros.
 void rd_sparse_file_punch(int fd, const unsigned char *bytes, size_t count);
 
 #endif

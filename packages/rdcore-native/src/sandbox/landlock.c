@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// As in linux/landlock.h, which older systems lack, or have without the later rights. The numbers are those of every
+// As in linux/landlock.h, which older systems lack, or have without the later rights. The numbers are the same on every
 // processor.
 #define CREATE_RULESET 444
 #define ADD_RULE 445
@@ -59,7 +59,7 @@ struct grant {
   uint64_t rights;
 };
 
-// Libraries that are opened when they are needed, what tells names from addresses, and what the kernel tells of itself.
+// Libraries that are opened when they are needed, the files of name resolution, and the kernel's files about itself.
 static const struct grant grants[] = {
     {"/proc/self", READ},
     {"/dev/null", READ | WRITE_FILE},
@@ -115,7 +115,7 @@ bool rd_landlock_restrict_files(const struct rd_landlock *landlock) {
   return enforce(ruleset_fd);
 }
 
-// Of what is asked for, `*known` is what this kernel can refuse. -1: it has no Landlock.
+// `*known`: those of the rights `files` that this kernel knows. -1: it has no Landlock.
 static int make_ruleset(uint64_t files, uint64_t scopes, uint64_t *known) {
   long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
   if (version < 1) return -1;
@@ -133,7 +133,7 @@ static bool enforce(int ruleset_fd) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(RESTRICT_SELF, ruleset_fd, 0) == 0;
 }
 
-// Where else the libraries of RDMA may be.
+// RDMA libraries may also be in the folders of LD_LIBRARY_PATH.
 static void allow_library_path(int ruleset_fd, uint64_t known) {
   const char *all = getenv("LD_LIBRARY_PATH");
   RD_AUTO_FREE char *text = all != NULL ? strdup(all) : NULL;
@@ -142,7 +142,7 @@ static void allow_library_path(int ruleset_fd, uint64_t known) {
     allow(ruleset_fd, known, one, READ);
 }
 
-// What is not there needs no rule.
+// A path that does not exist needs no rule.
 static void allow(int ruleset_fd, uint64_t known, const char *path, uint64_t rights) {
   RD_AUTO_CLOSE int fd = open(path, O_PATH | O_CLOEXEC);
   if (fd >= 0) allow_fd(ruleset_fd, known, fd, rights);

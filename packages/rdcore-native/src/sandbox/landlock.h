@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files may be used from here on: Landlock, for this thread and those that it starts, for good. Where the kernel
-// has none, or has it turned off, everything stays as it is.
+// Restricts file access by Landlock, irrevocably, for this thread and the threads that it starts.
+// If the kernel has no Landlock, or has it turned off, nothing changes.
 #ifndef RD_SANDBOX_LANDLOCK_H
 #define RD_SANDBOX_LANDLOCK_H
 
 #include <stdbool.h>
 
 struct rd_landlock {
-  const char *path; // of source or sink: where it is a fifo, it is opened later; NULL: none
-  int directory_fd; // of the sink: below it files may be made, written, renamed and removed; -1: none
-  bool rdma;        // its devices
+  const char *path; // of the source or sink, which may be a fifo that is opened later; NULL: none
+  int directory_fd; // of the sink: files in it may be created, written, renamed and removed; -1: none
+  bool rdma;        // RDMA devices may be used
 };
 
-// No program is started, no directory, device, socket or link made, no abstract socket of somebody else's used; with
-// `is_alone` no other process is sent a signal. False: this kernel has no Landlock.
+// Forbids to execute programs, to create directories, devices, sockets and links, and to use abstract sockets of other
+// processes; with `is_alone` also signals to other processes. False: this kernel has no Landlock.
 bool rd_landlock_restrict_process(bool is_alone);
 
-// Nothing else is read but what libraries need, nothing else written. False: this kernel has no Landlock.
+// Forbids to read other files than libraries need, and to write other files. False: this kernel has no Landlock.
 bool rd_landlock_restrict_files(const struct rd_landlock *landlock);
 
 #endif

@@ -10,11 +10,11 @@ static bool entered, over_rdma;
 void rd_sandbox_enter(const struct rd_syscall_profile *profile) {
   if (!RD_SANDBOX_IS_POSSIBLE) return;
   struct rd_syscall_profile own = *profile;
-  // Where there is no device now, none is used later.
+  // A device that appears later is not used.
   own.rdma = over_rdma = profile->rdma && access(RD_RDMA_FOLDER, F_OK) == 0;
   entered = true;
   rd_landlock_restrict_process(!own.kills && own.group <= 0);
-  // A command's input or output is a pipe that is there.
+  // The source or sink of a command is a pipe that is already open.
   if (own.group > 0) rd_sandbox_close(NULL, -1);
   rd_syscall_filter_install(&own);
 }

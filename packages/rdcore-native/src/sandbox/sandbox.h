@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rdsend and rdrecv give up before they talk to a peer, as far as the kernel can take it (docs/adr/0012).
+// The sandbox that rdsend and rdrecv enter before they talk to a peer (docs/adr/0012).
 #ifndef RD_SANDBOX_SANDBOX_H
 #define RD_SANDBOX_SANDBOX_H
 
 #include "sandbox/landlock.h"
 #include "sandbox/syscall_filter.h"
 
-// A sanitizer makes calls of its own, and LeakSanitizer looks at the program's threads by ptrace from a process that it
-// starts. gcov writes its counts where the program may not (scripts/coverage.ts).
+// Sanitizers make system calls of their own, and LeakSanitizer starts a process that inspects the threads by ptrace.
+// gcov writes its counts where the program may not (scripts/coverage.ts).
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || defined RD_WITHOUT_SANDBOX
 #define RD_SANDBOX_IS_POSSIBLE false
 #elif defined __has_feature
@@ -16,12 +16,12 @@
 #define RD_SANDBOX_IS_POSSIBLE true
 #endif
 
-// `profile`: what this process may still need; its RDMA is given up where the host has no device. Before any thread,
-// after every fork: from here on nothing is started.
+// `profile`: what this process still needs; RDMA is dropped if the host has no device. To be called after every fork
+// and before the first thread: from here on no program can be started.
 void rd_sandbox_enter(const struct rd_syscall_profile *profile);
 
-// The source or the sink is open, by its path or not (NULL): see landlock.h for what is left. Without effect before
-// rd_sandbox_enter(), as in a suite, and the second time.
+// To be called when the source or sink is open; `path` is NULL if it is an inherited descriptor. From here on only the
+// files of landlock.h can be used. Has no effect before rd_sandbox_enter(), as in a suite, nor the second time.
 void rd_sandbox_close(const char *path, int directory_fd);
 
 #endif

@@ -29,9 +29,9 @@
 
 #define INSTRUCTIONS_MOST 1024u
 #define X32_BIT 0x40000000u
-#define RDMA_IOCTLS 0x1b00u // the second byte of whatever a device of RDMA may be asked
+#define RDMA_IOCTLS 0x1b00u // the second byte of every ioctl of an RDMA device
 #define CLONE_A_THREAD 0x00010000u
-#define SOCKET_KINDS 0xfu // beside them stand flags
+#define SOCKET_KINDS 0xfu // the other bits are flags
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
@@ -39,12 +39,12 @@
 #define SYS_cachestat 451
 #endif
 
-// By number, without a look at arguments: an old kernel asks for one after the other, so those of every message are
+// Allowed with any arguments. An old kernel compares one number after the other, so the calls of every message come
 // first.
 static const int allowed[] = {
     SYS_read, SYS_write, SYS_ppoll, SYS_sendmsg, SYS_recvmsg, SYS_recvfrom, SYS_sendto, SYS_futex, SYS_lseek,
     SYS_clock_gettime, SYS_sched_yield, SYS_epoll_pwait,
-#ifdef SYS_open // the calls of old, which newer processors never had
+#ifdef SYS_open // old calls, which newer processors never had
     SYS_poll, SYS_epoll_wait, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_dup2, SYS_rename, SYS_link, SYS_unlink,
     SYS_readlink, SYS_getdents, SYS_pipe, SYS_select, SYS_epoll_create, SYS_eventfd, SYS_signalfd, SYS_time,
     SYS_getpgrp, SYS_pause, SYS_arch_prctl, SYS_chmod, SYS_chown,
@@ -54,7 +54,7 @@ static const int allowed[] = {
     SYS_close_range, SYS_dup, SYS_dup3, SYS_fcntl, SYS_pipe2, SYS_splice, SYS_vmsplice, SYS_tee, SYS_sendfile,
     SYS_copy_file_range, SYS_eventfd2, SYS_signalfd4, SYS_epoll_create1, SYS_epoll_ctl, SYS_pselect6,
     SYS_timerfd_create, SYS_timerfd_settime, SYS_timerfd_gettime,
-    // files; which of them is the fence's affair (fence.c)
+    // files; landlock.c restricts which ones
     SYS_openat, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat, SYS_readlinkat,
     SYS_getdents64, SYS_getcwd, SYS_unlinkat, SYS_linkat, SYS_renameat2, SYS_ftruncate, SYS_fallocate, SYS_fsync,
     SYS_fdatasync, SYS_sync_file_range, SYS_fadvise64, SYS_cachestat, SYS_fchmod, SYS_fchmodat, SYS_fchown,
@@ -82,13 +82,13 @@ static const int allowed[] = {
     SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_sigaltstack, SYS_restart_syscall,
     SYS_pidfd_open, SYS_wait4, SYS_waitid, SYS_nanosleep, SYS_clock_nanosleep, SYS_clock_getres, SYS_gettimeofday,
     SYS_times,
-    // what we are and where
+    // identity and environment
     SYS_getpid, SYS_getppid, SYS_getpgid, SYS_getsid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getgroups,
     SYS_capget, SYS_getrusage, SYS_sysinfo, SYS_uname, SYS_getrandom,
-    // the fence, once it is known where it stands: 444 to 446 on every processor
+    // Landlock, whose second step comes later: 444 to 446 on every processor
     444, 445, 446};
 
-// No code of ours, and none of a library's that we use, ever makes one of these calls.
+// Neither our code nor a library that it uses ever makes one of these calls.
 static const int hostile[] = {SYS_execve,
                               SYS_execveat,
                               SYS_ptrace,
@@ -170,8 +170,8 @@ bool rd_syscall_filter_install(const struct rd_syscall_profile *profile) {
   struct filter filter = {.count = 0};
   write_filter(&filter, profile);
   struct sock_fprog program = {.len = (unsigned short)filter.count, .filter = filter.code};
-  // A filter would otherwise switch the processor's guesses off for us, which costs every system call and protects from
-  // other code in this process: there is none.
+  // Without SPEC_ALLOW a filter turns speculation mitigations on for this process. They slow down every system call,
+  // and protect only from other code in the same process: there is none.
   const unsigned long flags = SECCOMP_FILTER_FLAG_TSYNC;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return false;
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0 ||
@@ -189,11 +189,11 @@ static void write_filter(struct filter *filter, const struct rd_syscall_profile 
   check_signals(filter, profile);
   for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++)
     when_equal(filter, (uint32_t)hostile[i], SECCOMP_RET_KILL_PROCESS);
-  // The C library then does without, as on an older kernel.
+  // The C library then does without the call, as on an older kernel.
   return_result(filter, UNKNOWN);
 }
 
-// The numbers are those of one processor. Leaves the number of the call.
+// The numbers of calls are those of one processor. Loads the number of the call.
 static void check_processor(struct filter *filter) {
   append(filter, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
   unless_equal(filter, ARCHITECTURE, SECCOMP_RET_KILL_PROCESS);
@@ -202,7 +202,7 @@ static void check_processor(struct filter *filter) {
   return_result(filter, SECCOMP_RET_KILL_PROCESS);
 }
 
-// Nothing is both written and run.
+// No memory is both writable and executable.
 static void check_memory(struct filter *filter) {
   static const int calls[] = {SYS_mmap, SYS_mprotect};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -215,7 +215,7 @@ static void check_memory(struct filter *filter) {
   }
 }
 
-// Of clone3 a filter cannot see the flags: it is unknown, and the C library takes clone.
+// A filter cannot see the flags of clone3, so it gets ENOSYS, and the C library uses clone.
 static void check_threads(struct filter *filter) {
   size_t call = begin_case(filter, SYS_clone);
   load(filter, 0, false);
@@ -223,7 +223,7 @@ static void check_threads(struct filter *filter) {
   return_result(filter, SECCOMP_RET_ALLOW);
   return_result(filter, REFUSED);
   end_case(filter, call);
-  // Limits may be read; what is dumpable stays as it is.
+  // Limits may be read, not set; the dumpable flag cannot change.
   call = begin_case(filter, SYS_prlimit64);
   for (unsigned half = 0; half < 2; half++) {
     load(filter, 2, half != 0);
@@ -241,7 +241,7 @@ static void check_threads(struct filter *filter) {
   end_case(filter, call);
 }
 
-// Streams, the questions and answers of name servers, local sockets, and what tells of interfaces and of RDMA.
+// Streams, datagrams of name resolution, local sockets, and netlink for interfaces and RDMA.
 static void check_sockets(struct filter *filter) {
   static const uint32_t internet[] = {AF_INET, AF_INET6};
   size_t call = begin_case(filter, SYS_socket);
@@ -266,7 +266,7 @@ static void check_sockets(struct filter *filter) {
   end_case(filter, call);
 }
 
-// None that writes to a terminal as if somebody typed there.
+// TIOCSTI, which types into a terminal, is not among them.
 static void check_ioctls(struct filter *filter, bool rdma) {
   size_t call = begin_case(filter, SYS_ioctl);
   load(filter, 1, false);
@@ -279,14 +279,14 @@ static void check_ioctls(struct filter *filter, bool rdma) {
   end_case(filter, call);
 }
 
-// To ourselves, and to whom the profile says.
+// To this process, and to the processes of the profile.
 static void check_signals(struct filter *filter, const struct rd_syscall_profile *profile) {
   size_t call = begin_case(filter, SYS_tgkill);
   load(filter, 0, false);
   when_equal(filter, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
   return_result(filter, REFUSED);
   end_case(filter, call);
-  call = begin_case(filter, SYS_pidfd_send_signal); // is it still there?
+  call = begin_case(filter, SYS_pidfd_send_signal); // signal 0: does the process exist?
   load(filter, 1, false);
   when_equal(filter, 0, SECCOMP_RET_ALLOW);
   if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
@@ -294,7 +294,7 @@ static void check_signals(struct filter *filter, const struct rd_syscall_profile
   end_case(filter, call);
   call = begin_case(filter, SYS_kill);
   load(filter, 0, false);
-  when_equal(filter, (uint32_t)-1, REFUSED); // everybody
+  when_equal(filter, (uint32_t)-1, REFUSED); // all processes
   if (profile->group > 0) when_equal(filter, (uint32_t)-profile->group, SECCOMP_RET_ALLOW);
   load(filter, 1, false);
   if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
@@ -302,7 +302,7 @@ static void check_signals(struct filter *filter, const struct rd_syscall_profile
   end_case(filter, call);
 }
 
-// What follows, up to end(), is for this value of what was loaded last. It loads other things, and returns.
+// The instructions up to end_case() are for this value of what was loaded last. They load other values, and return.
 static size_t begin_case(struct filter *filter, uint32_t value) {
   append(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, value);
   return filter->count - 1;
@@ -312,7 +312,7 @@ static void end_case(struct filter *filter, size_t begun) {
   filter->code[begun].jf = (uint8_t)(filter->count - begun - 1);
 }
 
-// Half of an argument of the call.
+// Loads half of an argument of the call.
 static void load(struct filter *filter, unsigned argument, bool high_half) {
   bool is_second = high_half == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
   size_t at = offsetof(struct seccomp_data, args) + 8 * argument + (is_second ? 4 : 0);
@@ -333,7 +333,7 @@ static void return_result(struct filter *filter, uint32_t result) {
   append(filter, BPF_RET | BPF_K, 0, 0, result);
 }
 
-// A filter that is cut off has no last answer: no kernel takes it, which the suite notices.
+// A filter that does not fit ends without a return: the kernel rejects it, and the suite fails.
 static void append(struct filter *filter, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value) {
   if (filter->count == INSTRUCTIONS_MOST) return;
   filter->code[filter->count++] = (struct sock_filter){code, if_true, if_false, value};

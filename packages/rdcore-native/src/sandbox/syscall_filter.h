@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system calls of rdsend and rdrecv, as a seccomp filter: what they make use of is allowed, what only somebody
-// else's code would call ends the program, and anything else answers as on a kernel that does not have it
-// (docs/adr/0012).
+// The seccomp filter of rdsend and rdrecv.
+// It allows the system calls that they make, ends the program on calls that only an attacker's code would make, and
+// answers ENOSYS to all others, as an older kernel does (docs/adr/0012).
 #ifndef RD_SANDBOX_SYSCALL_FILTER_H
 #define RD_SANDBOX_SYSCALL_FILTER_H
 
@@ -9,12 +9,12 @@
 #include <sys/types.h>
 
 struct rd_syscall_profile {
-  bool rdma;   // what the libraries of RDMA ask of a device, too
-  bool kills;  // SIGKILL to what the agent will name as the consumer
-  pid_t group; // > 0: led by our command, it may be sent signals
+  bool rdma;   // the RDMA libraries' ioctls are allowed
+  bool kills;  // SIGKILL is allowed, for the consumer that the agent will name
+  pid_t group; // > 0: the command's process group, which may be sent signals
 };
 
-// For all threads, for good. False: this kernel, or this processor, has no filters.
+// For all threads, irrevocably. False: no seccomp filters on this kernel or processor.
 bool rd_syscall_filter_install(const struct rd_syscall_profile *profile);
 
 #endif
