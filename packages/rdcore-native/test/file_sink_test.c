@@ -114,7 +114,7 @@ static void test_inherited(void) {
   write_old(7);
   int fd = open(sink_path, O_WRONLY | O_CLOEXEC);
   CHECK(lseek(fd, 7, SEEK_SET) == 7);
-  struct rd_sink *sink = rd_sink_from_fd(fd, &error);
+  struct rd_sink *sink = rd_sink_from_fd(fd);
   REQUIRE(sink != NULL);
   for (int i = 0; i < 5; i++) CHECK(write_frames(sink, MOST_BYTES, MIB));
   CHECK(rd_sink_commit(sink, &error) && lseek(fd, 0, SEEK_CUR) == 7 + 5 * (off_t)MOST_BYTES);

@@ -161,7 +161,7 @@ static void test_in_place(void) {
   memset(bytes, 'x', 2 * MIB);
   REQUIRE(fd >= 0 && rd_write_all(fd, bytes, 2 * MIB) && lseek(fd, 0, SEEK_SET) == 0);
   memset(bytes, 0, 2 * MIB);
-  struct rd_sink *sink = rd_sink_from_fd(fd, &error);
+  struct rd_sink *sink = rd_sink_from_fd(fd);
   CHECK(sink != NULL && write_frames(sink, MIB, MIB) && rd_sink_commit(sink, &error));
   rd_sink_destroy(sink);
   close(fd);

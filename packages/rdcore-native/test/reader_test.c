@@ -31,7 +31,7 @@ static void open_stream(struct stream *stream, bool socket) {
   int fds[2];
   REQUIRE(socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0 : pipe2(fds, O_CLOEXEC) == 0);
   *stream = (struct stream){.read_fd = fds[0], .write_fd = fds[1]};
-  stream->source = rd_source_from_fd(stream->read_fd, &error);
+  stream->source = rd_source_from_fd(stream->read_fd);
   stream->ring = rd_ring_create(RING_BYTES, &error);
   stream->digest = rd_digest_create(&error);
   REQUIRE(stream->source != NULL && stream->ring != NULL && stream->digest != NULL);

@@ -21,7 +21,7 @@ static void test_pipe(void) {
   int fds[2];
   static unsigned char seen[SMALL_PIPE_BYTES];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0);
-  struct rd_sink *sink = rd_sink_from_fd(fds[1], &error);
+  struct rd_sink *sink = rd_sink_from_fd(fds[1]);
   REQUIRE(sink != NULL && fcntl(fds[1], F_SETPIPE_SZ, SMALL_PIPE_BYTES) > 0); // it asked for more
   CHECK(rd_sink_is_prompt(sink) && (fcntl(fds[1], F_GETFL) & O_NONBLOCK) == 0);
   memset(bytes, 5, sizeof bytes);
@@ -42,7 +42,7 @@ static void test_pipe(void) {
 static void test_end_of_pipe(void) {
   int fds[2];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0);
-  struct rd_sink *sink = rd_sink_from_fd(fds[1], &error);
+  struct rd_sink *sink = rd_sink_from_fd(fds[1]);
   REQUIRE(sink != NULL && rd_sink_commit(sink, &error));
   close(fds[1]);
   CHECK(rd_wait_fd(fds[0], POLLIN, 0) == 1 && rd_read_some(fds[0], bytes, 1) == 0);
@@ -60,7 +60,7 @@ static void test_null(void) {
 static void test_file(void) {
   int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   REQUIRE(fd >= 0);
-  struct rd_sink *sink = rd_sink_from_fd(fd, &error);
+  struct rd_sink *sink = rd_sink_from_fd(fd);
   REQUIRE(sink != NULL && !rd_sink_is_prompt(sink));
   rd_sink_destroy(sink);
   close(fd);

@@ -143,7 +143,7 @@ static void test_inherited(off_t from) {
   int fd = open_source_file(O_RDONLY);
   make_cold(0);
   CHECK(lseek(fd, from, SEEK_SET) == from);
-  struct rd_source *source = rd_source_from_fd(fd, &error);
+  struct rd_source *source = rd_source_from_fd(fd);
   REQUIRE(source != NULL);
   CHECK(rd_source_size(source) == FILE_BYTES - from);
   ssize_t got = rd_source_read(source, seen, READ_BYTES, &stop, &error);

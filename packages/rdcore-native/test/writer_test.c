@@ -30,7 +30,7 @@ static void open_stream(struct stream *stream) {
   int fds[2];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0 && rd_set_nonblocking(fds[0]));
   *stream = (struct stream){.read_fd = fds[0], .write_fd = fds[1]};
-  stream->sink = rd_sink_from_fd(fds[1], &error);
+  stream->sink = rd_sink_from_fd(fds[1]);
   REQUIRE(fcntl(fds[1], F_SETPIPE_SZ, SMALL_PIPE_BYTES) > 0);
   stream->writer = rd_writer_create(FRAMES, true, &error);
   REQUIRE(stream->sink != NULL && stream->writer != NULL);
@@ -146,7 +146,7 @@ static void test_file(void) {
   int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   REQUIRE(fd >= 0);
   struct stream stream = {.read_fd = fd, .write_fd = dup(fd)};
-  stream.sink = rd_sink_from_fd(stream.write_fd, &error);
+  stream.sink = rd_sink_from_fd(stream.write_fd);
   stream.writer = rd_writer_create(FRAMES, true, &error);
   REQUIRE(stream.sink != NULL && stream.writer != NULL);
   put(&stream, 0);

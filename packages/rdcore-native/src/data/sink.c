@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/memory.h"
 #include "data/atomic_file.h"
 #include "data/resolved_path.h"
 #include "data/sparse_file.h"
@@ -33,7 +34,7 @@ struct rd_sink {
 };
 
 static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count);
-static struct rd_sink *new_sink(const char *path, struct rd_error *error);
+static struct rd_sink *new_sink(void);
 static bool is_null(int fd);
 static bool open_path(struct rd_sink *sink, bool append, struct rd_error *error);
 static bool open_replacement(struct rd_sink *sink, struct rd_error *error);
@@ -43,9 +44,8 @@ static bool open_fifo(struct rd_sink *sink, const atomic_bool *stop, struct rd_e
 static bool stopped(struct rd_error *error);
 static bool unwritable(const struct rd_sink *sink, struct rd_error *error);
 
-struct rd_sink *rd_sink_from_fd(int fd, struct rd_error *error) {
-  struct rd_sink *sink = new_sink(NULL, error);
-  if (sink == NULL) return NULL;
+struct rd_sink *rd_sink_from_fd(int fd) {
+  struct rd_sink *sink = new_sink();
   sink->fd = fd;
   struct stat status;
   sink->is_file = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
@@ -55,8 +55,9 @@ struct rd_sink *rd_sink_from_fd(int fd, struct rd_error *error) {
 }
 
 struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *error) {
-  struct rd_sink *sink = new_sink(path, error);
-  if (sink == NULL || open_path(sink, append, error)) return sink;
+  struct rd_sink *sink = new_sink();
+  sink->path = rd_memory_copy(path, strlen(path));
+  if (open_path(sink, append, error)) return sink;
   rd_sink_destroy(sink);
   return NULL;
 }
@@ -154,14 +155,8 @@ static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size
   return written;
 }
 
-static struct rd_sink *new_sink(const char *path, struct rd_error *error) {
-  struct rd_sink *sink = calloc(1, sizeof *sink);
-  if (sink != NULL && path != NULL) sink->path = strdup(path);
-  if (sink == NULL || (path != NULL && sink->path == NULL)) {
-    free(sink);
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for the sink");
-    return NULL;
-  }
+static struct rd_sink *new_sink(void) {
+  struct rd_sink *sink = rd_memory_new(1, sizeof *sink);
   sink->fd = sink->now_fd = sink->resolved.directory_fd = -1;
   return sink;
 }

@@ -12,8 +12,8 @@
 
 struct rd_sink; // opaque
 
-// A descriptor that stays the caller's. Its offset is never moved.
-struct rd_sink *rd_sink_from_fd(int fd, struct rd_error *error);
+// A descriptor that stays the caller's. Its offset is never moved. Never NULL.
+struct rd_sink *rd_sink_from_fd(int fd);
 // A file. A regular file is replaced when the stream is complete, and keeps its metadata (links: resolved_path.h,
 // metadata: file_metadata.h); with `append` it is written in place, and truncated to its old length by
 // rd_sink_abandon(). Devices and fifos are written in place; a fifo is opened by the first rd_sink_write(), because

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/memory.h"
 #include "data/direct_reader.h"
 
 #include <errno.h>
@@ -32,12 +33,8 @@ static bool open_fifo(struct rd_source *source, const atomic_bool *stop, struct 
 static void measure(struct rd_source *source);
 static ssize_t unreadable(const struct rd_source *source, struct rd_error *error);
 
-struct rd_source *rd_source_from_fd(int fd, struct rd_error *error) {
-  struct rd_source *source = calloc(1, sizeof *source);
-  if (source == NULL) {
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for the source");
-    return NULL;
-  }
+struct rd_source *rd_source_from_fd(int fd) {
+  struct rd_source *source = rd_memory_new(1, sizeof *source);
   source->fd = fd;
   source->now_fd = rd_pipe_reopen(fd, O_RDONLY);
   rd_pipe_grow(fd);
@@ -46,13 +43,8 @@ struct rd_source *rd_source_from_fd(int fd, struct rd_error *error) {
 }
 
 struct rd_source *rd_source_open(const char *path, struct rd_error *error) {
-  struct rd_source *source = calloc(1, sizeof *source);
-  if (source != NULL) source->path = strdup(path);
-  if (source == NULL || source->path == NULL) {
-    free(source);
-    rd_error_set(error, RD_CODE_INTERNAL, "no memory for the source");
-    return NULL;
-  }
+  struct rd_source *source = rd_memory_new(1, sizeof *source);
+  source->path = rd_memory_copy(path, strlen(path));
   source->fd = source->now_fd = -1;
   if (!open_path(source, error)) {
     rd_source_destroy(source);

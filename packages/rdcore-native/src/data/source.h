@@ -12,8 +12,8 @@
 
 struct rd_source; // opaque
 
-// A descriptor that stays the caller's.
-struct rd_source *rd_source_from_fd(int fd, struct rd_error *error);
+// A descriptor that stays the caller's. Never NULL.
+struct rd_source *rd_source_from_fd(int fd);
 // Opens a file; a fifo is opened by the first rd_source_read(), because that waits for a writer.
 struct rd_source *rd_source_open(const char *path, struct rd_error *error);
 void rd_source_destroy(struct rd_source *source); // NULL-safe; closes a file that it opened

@@ -114,8 +114,7 @@ void rd_output_wait_for_release(struct rd_output *output) {
 // A sink that comes after the writer has begun is ignored.
 static bool open_sink(struct rd_output *output, const struct rd_command *command, struct rd_error *error) {
   bool is_file = command->type == RD_COMMAND_FILE, is_late = output->state == RD_OUTPUT_WRITING;
-  struct rd_sink *sink =
-      is_file ? rd_sink_open(command->path, command->append, error) : rd_sink_from_fd(command->fd, error);
+  struct rd_sink *sink = is_file ? rd_sink_open(command->path, command->append, error) : rd_sink_from_fd(command->fd);
   if (sink == NULL) return false;
   rd_sink_destroy(is_late ? sink : output->sink);
   if (is_late) return true;

@@ -74,7 +74,7 @@ static bool handle_command(void *context, const struct rd_command *command, stru
   case RD_COMMAND_FILE:
     return take_source(sender, rd_source_open(command->path, error), command->path);
   case RD_COMMAND_READY:
-    return take_source(sender, rd_source_from_fd(command->fd, error), NULL);
+    return take_source(sender, rd_source_from_fd(command->fd), NULL);
   case RD_COMMAND_COMMIT:
     sender->committed = true;
     sender->producer_status = command->status;
