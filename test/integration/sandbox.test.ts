@@ -34,7 +34,7 @@ describe('the sandbox', () => {
     await eventually(() => {
       for (const name of ['sleep', 'cat']) expect(of(name)).to.deep.equal([FREE]);
     });
-    expect(of('rd-guard')).to.deep.equal([FREE, FREE]);
+    expect(of('rd-watchdog')).to.deep.equal([FREE, FREE]);
     for (const running of [sender, receiver]) running.kill('SIGTERM');
     await Promise.all([sender.result, receiver.result]);
   });
