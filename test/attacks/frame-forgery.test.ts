@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attackers who know how the hop is made: what SECURITY.md says of each kind of encryption, shown.
+// Attackers who know the protocol: shows what SECURITY.md says of each kind of encryption.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';

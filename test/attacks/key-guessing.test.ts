@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The risk of keys that somebody thought of, which SECURITY.md names: a recorded handshake is enough to find a short word.
+// The risk of weak keys, which SECURITY.md names: a recorded handshake is enough to find a short word.
 import { expect } from 'chai';
 import { type Bench, KEY, useBench } from '../support/programs.ts';
 import { guessKey } from './wire/guess-key.ts';

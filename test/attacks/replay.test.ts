@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What true ends said is of no use to anybody else, at any other time or place.
+// Recorded messages of true ends are useless to any other peer, at any other time or place.
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { useBench } from '../support/programs.ts';

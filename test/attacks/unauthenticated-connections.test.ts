@@ -10,7 +10,7 @@ import { UNAUTHENTICATED_PEERS } from './wire/unauthenticated-peers.ts';
 
 const SAMPLE = 30;
 
-describe('a stranger on the wire', () => {
+describe('an unauthenticated peer', () => {
   const bench = useBench();
 
   for (const { name, looksInside, check } of sample(UNAUTHENTICATED_CASES, SAMPLE))
@@ -19,7 +19,7 @@ describe('a stranger on the wire', () => {
       return check(bench);
     });
 
-  it('is told of by rdrecv once a kind', async () => {
+  it('is reported by rdrecv once for each kind', async () => {
     const receiver = bench.rdrecv(['0', KEY]);
     const port = await receiver.port();
     const wrongKey = () => bench.rdsend(['127.0.0.1', `${port}`, 'cd'.repeat(32), '/dev/null']).ended;

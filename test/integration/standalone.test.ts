@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One hop by hand: rdsend and rdrecv as their ancestors are used.
+// A standalone hop: rdsend and rdrecv without rdpipe.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';

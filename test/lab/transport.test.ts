@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suites in C over the verbs of a host: what every transport promises, and strangers at a listener.
+// Suites in C over the verbs of a host: the promises of every transport, and a connection flood at a listener.
 import { expect } from 'chai';
 import { ROOT } from '../support/root.ts';
 import { useVirtualHosts } from './use-virtual-hosts.ts';
@@ -17,7 +17,7 @@ describe('the RDMA transport', () => {
     });
   }
 
-  it('holds few of those who only connect, in little memory, and not for long', async () => {
+  it('holds few unauthenticated connections, in little memory, for a short time', async () => {
     expect(await lab.on('h1', `${SUITES}/connection_flood_test 10.77.0.1`)).to.match(
       /\nconnection_flood: \d+ checks\n$/,
     );

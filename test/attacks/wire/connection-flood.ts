@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many connections of strangers at once. Who is thrown out comes back, for as long as the flood is there.
+// Many unauthenticated connections at once; each that is closed is made again while the flood lasts.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '../../support/eventually.ts';
 
-/** What a stranger does on a connection that stands. */
+/** The behaviour of an unauthenticated peer on its connection. */
 export type Behaviour = (socket: Socket) => void;
 
 export class ConnectionFlood {

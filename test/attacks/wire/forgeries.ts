@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody on the way has read docs/protocol.md: his attacks on the frames, and what must come of each. rdsend dials.
+// Attacks on the frames by a relay that knows docs/protocol.md, and the required outcome of each. rdsend dials.
 import { FRAME_TYPES, HEADER_BYTES, LENGTH_BYTES, type Meddler, type Relay } from './relay.ts';
 import type { Encryption } from './standalone-hop.ts';
 

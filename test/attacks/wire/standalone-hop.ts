@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hop by hand with somebody on the way between its two ends: rdsend dials him for rdrecv.
+// A standalone hop with a relay on the path between its ends: rdsend dials the relay.
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { type Bench, BIN, type Ended, KEY } from '../../support/programs.ts';

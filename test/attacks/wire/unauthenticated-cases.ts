@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends that meet strangers: the true peer gets through, and strangers cost no more than was promised.
+// Cases of unauthenticated peers: the true peer gets through, and they cost no more than was promised.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Bench } from '../../support/programs.ts';
@@ -28,7 +28,7 @@ const ROLES: readonly Role[] = ['sender', 'receiver'];
 export const UNAUTHENTICATED_CASES: readonly UnauthenticatedCase[] = UNAUTHENTICATED_PEERS.flatMap((peer) =>
   ROLES.flatMap((role) => [
     {
-      name: `${peer.name}: the ${role} that listens gets its peer amid a flood of such`,
+      name: `${peer.name}: the ${role} that listens accepts its peer amid a flood of these`,
       looksInside: true,
       check: (bench: Bench) => checkCrowded(bench, role, peer),
     },
@@ -57,7 +57,7 @@ async function checkCrowded(bench: Bench, listens: Role, peer: UnauthenticatedPe
   }
 }
 
-/** A dialler that meets a peer: it says so, costs no more either, and finds its peer at the next address. */
+/** A dialler that reaches an unauthenticated peer reports it, and finds its own peer at the next address. */
 async function checkDeceived(bench: Bench, dialler: Role, peer: UnauthenticatedPeer): Promise<void> {
   const hop = new Hop(bench, { dialler, encrypt: 'always', bytes: 300_000 });
   const port = await hop.listen();

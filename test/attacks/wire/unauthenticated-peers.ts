@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does not hold the key, and what he says on a connection.
+// Peers without the key, and what each sends on a connection.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
