@@ -30,8 +30,8 @@ struct rd_pool {
   bool stop;
 };
 
-static void start_another(struct rd_pool *pool);
-static void *work(void *context);
+static void start_thread(struct rd_pool *pool);
+static void *run_jobs(void *context);
 static struct rd_pool_job *next_job(struct rd_pool *pool);
 static void finish(struct rd_pool *pool, struct rd_pool_job *job);
 
@@ -66,7 +66,7 @@ void rd_pool_submit(struct rd_pool *pool, struct rd_pool_job *job, bool at_once)
   atomic_store(&job->done, false);
   bool here = at_once && pool->submitted == pool->taken;
   bool all_busy = pool->submitted - pool->begun >= pool->idle;
-  if (!here && all_busy) start_another(pool);
+  if (!here && all_busy) start_thread(pool);
   here = here || pool->started == 0;
   pool->jobs[pool->submitted++ % RD_POOL_JOBS_MOST] = job;
   if (here)
@@ -107,16 +107,16 @@ void rd_pool_woken(struct rd_pool *pool) {
 }
 
 // Called with the lock held. If it fails, the pool continues with fewer threads, or with none.
-static void start_another(struct rd_pool *pool) {
+static void start_thread(struct rd_pool *pool) {
   struct rd_error ignored;
   if (pool->started == pool->count) return;
   struct thread *next = &pool->threads[pool->started];
   if (pool->event_fd < 0) pool->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (pool->event_fd < 0) return;
-  if (rd_worker_start(&next->worker, work, next, &ignored)) pool->started++;
+  if (rd_worker_start(&next->worker, run_jobs, next, &ignored)) pool->started++;
 }
 
-static void *work(void *context) {
+static void *run_jobs(void *context) {
   struct thread *thread = context;
   struct rd_pool *pool = thread->pool;
   for (struct rd_pool_job *job; (job = next_job(pool)) != NULL;) {

@@ -31,7 +31,7 @@ struct rd_writer {
   struct rd_error error;
 };
 
-static void go_on(struct rd_writer *writer);
+static void write_prompt_sink(struct rd_writer *writer);
 static enum rd_outcome write_some(struct rd_writer *writer, struct rd_error *error);
 static void *write_all(void *context);
 static bool next_frame(struct rd_writer *writer, struct rd_rx_frame *rx_frame);
@@ -83,7 +83,7 @@ bool rd_writer_begin(struct rd_writer *writer, struct rd_sink *sink, struct rd_e
   writer->sink = sink;
   writer->has_thread = !rd_sink_is_prompt(sink); // before the thread looks at it
   if (writer->has_thread) return rd_worker_start(&writer->worker, write_all, writer, error);
-  go_on(writer);
+  write_prompt_sink(writer);
   return true;
 }
 
@@ -96,7 +96,7 @@ bool rd_writer_put(struct rd_writer *writer, const struct rd_rx_frame *rx_frame,
     pthread_cond_signal(&writer->changed);
   }
   pthread_mutex_unlock(&writer->lock);
-  go_on(writer);
+  write_prompt_sink(writer);
   if (!fits) rd_error_set(error, RD_CODE_DATA_DAMAGED, "the sender exceeded its credit");
   return fits;
 }
@@ -107,7 +107,7 @@ void rd_writer_finish(struct rd_writer *writer, const struct rd_end *end) {
   writer->end = *end;
   pthread_cond_signal(&writer->changed);
   pthread_mutex_unlock(&writer->lock);
-  go_on(writer);
+  write_prompt_sink(writer);
 }
 
 size_t rd_writer_forget(struct rd_writer *writer, bool *forgot_end) {
@@ -158,11 +158,11 @@ void rd_writer_woken(struct rd_writer *writer) {
   if (writer->has_thread)
     eventfd_read(writer->event_fd, &ignored);
   else
-    go_on(writer);
+    write_prompt_sink(writer);
 }
 
-// Writes as much as the sink takes without waiting, where there is no thread.
-static void go_on(struct rd_writer *writer) {
+// Without a thread: writes as much as the sink takes without waiting.
+static void write_prompt_sink(struct rd_writer *writer) {
   struct rd_error error;
   enum rd_outcome wrote = RD_OUTCOME_DONE;
   if (writer->has_thread || writer->sink == NULL || writer->state != RD_WRITER_WRITING) return;
