@@ -36,9 +36,9 @@ void rd_endpoint_init(struct rd_endpoint *endpoint, enum rd_role role, struct rd
 
 void rd_endpoint_clear(struct rd_endpoint *endpoint) {
   read_meters(endpoint);
-  rd_establisher_destroy(endpoint->connect);
+  rd_establisher_destroy(endpoint->establisher);
   rd_connection_destroy(endpoint->connection);
-  endpoint->connect = NULL;
+  endpoint->establisher = NULL;
   endpoint->connection = NULL;
   explicit_bzero(endpoint->settings.key, sizeof endpoint->settings.key);
 }
@@ -62,16 +62,16 @@ bool rd_endpoint_handle_command(struct rd_endpoint *endpoint, const struct rd_co
 }
 
 bool rd_endpoint_connect(struct rd_endpoint *endpoint, struct rd_error *error) {
-  if (endpoint->connect == NULL) return true;
+  if (endpoint->establisher == NULL) return true;
   bool was_stopped = rd_liveness_pass(&endpoint->liveness, rd_now_ms());
   if (was_stopped && endpoint->connection != NULL) rd_connection_resumed(endpoint->connection);
   if (endpoint->connection != NULL && !check_silence(endpoint, error)) return false;
-  if (endpoint->connection != NULL && !endpoint->connect_due) return true;
+  if (endpoint->connection != NULL && !endpoint->establisher_due) return true;
   return go_on_connecting(endpoint, error);
 }
 
 bool rd_endpoint_reconnect(struct rd_endpoint *endpoint, const struct rd_error *error) {
-  if (!rd_code_is_loss(error->code) || !rd_establisher_reconnect(endpoint->connect)) return false;
+  if (!rd_code_is_loss(error->code) || !rd_establisher_reconnect(endpoint->establisher)) return false;
   rd_liveness_broken(&endpoint->liveness, error->code == RD_CODE_PEER_CLOSED, rd_now_ms());
   endpoint->broken = *error;
   drop_connection(endpoint);
@@ -92,7 +92,7 @@ void rd_endpoint_emit_counters(struct rd_endpoint *endpoint, bool last) {
 }
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error) {
-  if (endpoint->connect != NULL) {
+  if (endpoint->establisher != NULL) {
     rd_error_set(error, RD_CODE_USAGE, "open came twice");
     return false;
   }
@@ -116,12 +116,12 @@ static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings
       .context = endpoint,
   };
   snprintf(config.identity.run, sizeof config.identity.run, "%s", settings->run);
-  endpoint->connect = rd_establisher_create(&config);
+  endpoint->establisher = rd_establisher_create(&config);
   return true;
 }
 
 static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error) {
-  if (endpoint->joined || endpoint->connect == NULL) {
+  if (endpoint->joined || endpoint->establisher == NULL) {
     rd_transport_destroy(command->transport);
     if (endpoint->joined) return true; // sent before the controller knew of the connection
     rd_error_set(error, RD_CODE_USAGE, "a command came before open");
@@ -132,14 +132,14 @@ static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_comma
     return true;
   }
   bool begun = command->type == RD_COMMAND_DIAL
-                   ? rd_establisher_dial(endpoint->connect, command->addresses, command->address_count, error)
-                   : rd_establisher_adopt(endpoint->connect, command->transport, command->is_dialer, error);
+                   ? rd_establisher_dial(endpoint->establisher, command->addresses, command->address_count, error)
+                   : rd_establisher_adopt(endpoint->establisher, command->transport, command->is_dialer, error);
   if (!begun) emit_dial_failed(endpoint, error);
   return true;
 }
 
 static bool go_on_connecting(struct rd_endpoint *endpoint, struct rd_error *error) {
-  switch (rd_establisher_service(endpoint->connect, error)) {
+  switch (rd_establisher_service(endpoint->establisher, error)) {
   case RD_OUTCOME_DONE:
     return take_connection(endpoint, error);
   case RD_OUTCOME_AGAIN:
@@ -158,10 +158,10 @@ static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) 
   switch (rd_liveness_check(&endpoint->liveness, silent_ms, rd_connection_rtt_us(connection), endpoint->moved_bytes,
                             now_ms)) {
   case RD_PEER_ALIVE:
-    rd_establisher_cancel(endpoint->connect);
+    rd_establisher_cancel(endpoint->establisher);
     return true;
   case RD_PEER_SILENT:
-    endpoint->connect_due |= rd_establisher_reconnect(endpoint->connect);
+    endpoint->establisher_due |= rd_establisher_reconnect(endpoint->establisher);
     return true;
   case RD_PEER_REFUSED:
     return true;
@@ -176,7 +176,7 @@ static bool check_silence(struct rd_endpoint *endpoint, struct rd_error *error) 
 // The device may not have memory for two connections.
 static bool take_connection(struct rd_endpoint *endpoint, struct rd_error *error) {
   drop_connection(endpoint);
-  enum rd_outcome taken = rd_establisher_take(endpoint->connect, &endpoint->connection, error);
+  enum rd_outcome taken = rd_establisher_take(endpoint->establisher, &endpoint->connection, error);
   if (taken != RD_OUTCOME_DONE) return taken == RD_OUTCOME_AGAIN;
   enum rd_protection protection = rd_connection_agreement(endpoint->connection)->protection;
   if (endpoint->joined && protection != endpoint->protection) {
@@ -245,7 +245,7 @@ static void listen_now(struct rd_endpoint *endpoint, const struct rd_listen_comm
            command->has_bind ? command->bind_host : settings->bind_host);
   struct rd_error error;
   struct rd_event event = {.type = RD_EVENT_LISTENING, .rdma = command->rdma, .error = &error};
-  if (!rd_establisher_listen(endpoint->connect, &listen, &event.port, &error)) event.type = RD_EVENT_LISTEN_FAILED;
+  if (!rd_establisher_listen(endpoint->establisher, &listen, &event.port, &error)) event.type = RD_EVENT_LISTEN_FAILED;
   if (settings->listen_timeout_ms > 0) endpoint->listen_until_ms = rd_now_ms() + settings->listen_timeout_ms;
   endpoint->control->ops->emit(endpoint->control, &event);
 }

@@ -53,14 +53,14 @@ struct rd_loop_ops {
 struct rd_endpoint {
   enum rd_role role;
   struct rd_control *control;
-  struct rd_establisher *connect;   // NULL: `open` has not come yet
-  struct rd_settings settings;      // from then on
-  bool connect_due;                 // rd_connect_service() may have something to do
-  struct rd_connection *connection; // NULL: none yet, or it broke
-  bool joined;                      // there was a connection
-  enum rd_protection protection;    // and its DATA frames had this
-  bool numa_bound;                  // bind_numa() has run
-  bool has_node;                    // and this process runs on `node`
+  struct rd_establisher *establisher; // NULL: `open` has not come yet
+  struct rd_settings settings;        // from then on
+  bool establisher_due;               // rd_establisher_service() may have something to do
+  struct rd_connection *connection;   // NULL: none yet, or it broke
+  bool joined;                        // there was a connection
+  enum rd_protection protection;      // and its DATA frames had this
+  bool numa_bound;                    // bind_numa() has run
+  bool has_node;                      // and this process runs on `node`
   int node;
   struct rd_error broken; // why the last connection ended
   struct rd_liveness liveness;

@@ -141,8 +141,8 @@ static void wait(struct rd_endpoint *endpoint) {
   if (polls[RD_POLL_COMMANDS].revents != 0) endpoint->control->due = true;
   if (endpoint->connection != NULL && polls[RD_POLL_WIRE].revents == 0) rd_connection_quiet(endpoint->connection);
   if (endpoint->connection != NULL && polls[RD_POLL_WORK].revents != 0) rd_connection_worked(endpoint->connection);
-  endpoint->connect_due = endpoint->connect != NULL && rd_establisher_timeout_ms(endpoint->connect) == 0;
-  for (size_t i = RD_POLL_CONNECTING; i < count; i++) endpoint->connect_due |= polls[i].revents != 0;
+  endpoint->establisher_due = endpoint->establisher != NULL && rd_establisher_timeout_ms(endpoint->establisher) == 0;
+  for (size_t i = RD_POLL_CONNECTING; i < count; i++) endpoint->establisher_due |= polls[i].revents != 0;
   if (endpoint->joined) rd_meter_add_wait(&endpoint->meter, wait, rd_now_ns() - before_ns);
   endpoint->ops->woken(endpoint->context, polls);
 }
@@ -163,9 +163,9 @@ static size_t fill_in(struct rd_endpoint *endpoint, struct pollfd polls[RD_POLLS
     polls[RD_POLL_WORK] = (struct pollfd){.fd = rd_connection_work_fd(connection), .events = POLLIN};
     *timeout_ns = sooner(*timeout_ns, rd_connection_timeout_ms(connection));
   }
-  if (endpoint->connect != NULL) {
-    count += rd_establisher_polls(endpoint->connect, &polls[RD_POLL_CONNECTING]);
-    *timeout_ns = sooner(*timeout_ns, rd_establisher_timeout_ms(endpoint->connect));
+  if (endpoint->establisher != NULL) {
+    count += rd_establisher_polls(endpoint->establisher, &polls[RD_POLL_CONNECTING]);
+    *timeout_ns = sooner(*timeout_ns, rd_establisher_timeout_ms(endpoint->establisher));
   }
   return count;
 }
