@@ -8,7 +8,7 @@
 #   make install    PREFIX (/usr/local), DESTDIR; after `npm run build`        make uninstall  the same variables
 #   make clean      removes build/
 PREFIX ?= /usr/local
-# What the suites run is built to be tested: half the compiler's time, and sanitizers see more before it is optimized away.
+# The programs under a sanitizer are built with -O1: half the compiler's time, and sanitizers see more.
 CFLAGS ?= $(if $(filter asan tsan,$(VARIANT)),-O1 -g1,-O2 -g)
 PKG_CONFIG ?= pkg-config
 STRIP ?= strip
@@ -23,7 +23,7 @@ OUT := build/$(VARIANT)
 PROGRAMS := rdsend rdrecv rdstage
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
-# What makes a mistake end the program instead of serving an attacker. A compiler has those of the flags that its target knows;
+# These flags make a mistake end the program instead of serving an attacker. A compiler gets those that its target knows;
 # _FORTIFY_SOURCE needs an optimizer, and hides from a sanitizer what that would find. The user's own word for it stands.
 PROTECTIONS := -fstack-protector-strong -fstack-clash-protection -fcf-protection
 is_optimized := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
@@ -78,7 +78,7 @@ objects_of = $(patsubst packages/%.c,$(OUT)/%.o,$(call sources_of,$(1),c))
 .SECONDARY:
 all: $(PROGRAMS:%=$(OUT)/%) $(if $(SAN),,$(OUT)/deploy/sha256sums)
 
-# What is copied to hosts: without symbols, so that less is to be checked there at each start, and with its digests.
+# Copies for the hosts: without symbols, so that less is to be checked there at each start, and with their digests.
 $(OUT)/deploy/%: $(OUT)/%
 	$(Q)mkdir -p $(@D)
 	$(Q)$(STRIP) -o $@ $<
@@ -135,7 +135,7 @@ $(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(filter -%,$(FUZZ_MAIN)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-# What these stand in for is not even there to be called by mistake.
+# The functions that these replace are not linked, so none is called by mistake.
 $(addprefix $(OUT)/rdcore-native/fuzz/,to_receiver_fuzz to_sender_fuzz): $(FAKES)
 $(OUT)/rdstage-native/fuzz/agent_fuzz: $(filter %/fake_clock.o,$(FAKES))
 
