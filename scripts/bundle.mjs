@@ -13,8 +13,8 @@ const source = join(root, 'packages/rdpipe/src');
 const target = join(root, 'build/rdpipe');
 
 /**
- * Read when they are imported: a package, and modules that share no class with the others. An ES module of a package is bundled
- * with its importer: a file apart would be imported as CommonJS, without its default.
+ * Read when they are imported: a package, and modules that share no class with the others. An ES module of a package
+ * is bundled with its importer: as a file of its own it would be imported as CommonJS, without its default.
  */
 const SEPARATE_PACKAGES = ['ssh2'];
 const SEPARATE_MODULES = { pages: join(source, 'ui/pages/index.ts'), live: join(source, 'ui/terminal/live.ts') };

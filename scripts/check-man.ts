@@ -25,7 +25,10 @@ const differences = [
 for (const line of differences) console.error(line);
 process.exitCode = differences.length > 0 ? 1 : 0;
 
-/** The section OPTIONS has an item for each row, in the table's order: its tag is made from the row, its text is the page's own. */
+/**
+ * The section OPTIONS has an item for each row, in the table's order: its tag is made from the row, its text is the
+ * page's own.
+ */
 function compareTable(topic: Topic, page: string): string[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
   const [, head = '', section = '', tail = ''] = /^(.*\n\.SH OPTIONS\n)(.*?)(\n\.SH .*)$/s.exec(text) ?? [];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 
-/** What rdpipe asks of ssh: the configuration, a connection that lasts (its path is seen to appear), a shell. */
+/** Does the parts of ssh that rdpipe uses: the configuration, a connection that lasts and makes its path, a shell. */
 const STAND_IN = `#!/bin/sh
 for word do
   case $last$word in

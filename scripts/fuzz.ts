@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the fuzz targets with clang and runs them: `npm run fuzz [-- [TARGET...] OPTION...]`, see USAGE. What they find is
-// in build/fuzz/found, and the inputs that cover more than the kept corpora in build/fuzz/corpus.
+// Builds the fuzz targets with clang and runs them: `npm run fuzz [-- [TARGET...] OPTION...]`, see USAGE.
+// Their findings are in build/fuzz/found, and the inputs that cover more than the kept corpora in build/fuzz/corpus.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]]`. Plain node, without execa:
-// nothing is installed yet. With everything in place it only builds. `--bench` also asks for the peers of the benchmark, `--test` for
-// these and what the test suites use, `--full` for what only the full ones do.
-// It prints a line for each step. What the steps print is shown if they fail; of the build, the warnings always.
+// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]]`.
+// Plain node, without execa: nothing is installed yet. With everything in place it only builds. `--bench` also asks for
+// the peers of the benchmark, `--test` for these and what the test suites use, `--full` for what only the full ones do.
+// It prints a line for each step. The output of a step is shown if it fails; of the build, the warnings always.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, fstatSync, openSync, readFileSync, readSync, unlinkSync } from 'node:fs';
@@ -168,8 +168,8 @@ function succeeds([command, ...args]) {
 }
 
 /**
- * Returns what it printed. On a terminal the seconds are shown meanwhile. The log is a file: a server that a package starts may
- * keep it open.
+ * Returns what it printed. On a terminal the seconds are shown meanwhile. The log is a file: a server that a package
+ * starts may keep it open.
  */
 async function must([command, ...args], stdout = undefined) {
   const log = openLog();

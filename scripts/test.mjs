@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the parts of the test suite one after another: `node scripts/test.mjs [--full] [PART...]`.
-// Each part prints its time. At the end stands what failed, for logs of which only the end is kept; the last line is the sum,
-// `N passed, N failed[, N skipped]`.
+// Each part prints its time. The failures stand at the end, for logs of which only the end is kept; the last line is
+// the sum, `N passed, N failed[, N skipped]`.
 import { spawn } from 'node:child_process'; // not execa: the first part installs it
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const SUITES_AT_ONCE = 4;
 /** Begun first, or the others would be done long before them. */
 const LONG_SUITES = /\/(loops|reconnect|connection_choice|program_violations|sender)_(test|fuzz)$/;
 
-/** In the order in which they run. A part over its budget is told so; far over it, it is ended. */
+/** In the order in which they run. The time of a part over its budget is marked; far over it, the part is ended. */
 const PARTS = [
   { name: 'setup', budgetMinutes: 4, steps: setUp },
   { name: 'check', budgetMinutes: 1, steps: checks },
@@ -121,7 +121,7 @@ function mocha(folder, ...options) {
   };
 }
 
-/** Builds the C suites with each sanitizer, then runs them all: one test a suite, and one the corpus of a fuzz target. */
+/** Builds the C suites with each sanitizer, then runs them all: one test a suite, one the corpus of a fuzz target. */
 function native() {
   const make = (sanitizer, ...what) => command('make', '-j2', 'WERROR=1', `SAN=${sanitizer}`, ...what);
   const programs = [...suites('tsan'), ...suites('asan'), ...corpora()];
