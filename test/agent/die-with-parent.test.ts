@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `rdstage --die-with-parent`: a command, and all that it started, ends with the process that holds the other end of its standard input.
+// `rdstage --die-with-parent`: a command, and all that it started, ends with its parent, the process that holds the
+// other end of its standard input.
 import { expect } from 'chai';
 import { AGENT } from '../support/agent-driver.ts';
 import { useAgents } from '../support/agent-test.ts';
@@ -33,7 +34,7 @@ describe('a command that is to die with its parent', () => {
     await agents.expectNothingLeft();
   });
 
-  it('kills the whole tree when it is told to end', async () => {
+  it('kills the whole tree on SIGTERM', async () => {
     const { child, ended } = dieWithParent('sh', '-c', 'setsid sleep 1000 & touch begun; sleep 1002');
     await agents.says('begun', '');
     child.kill('SIGTERM');

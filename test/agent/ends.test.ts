@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the part of a run on one host ends: by itself, by a failure, by an early reader, or because somebody was killed. A
-// consumer commits (here: makes a file) only after an end of file that says that its stream was whole.
+// How the part of a run on one host ends: by itself, by a failure, by an early reader, or because a process was killed.
+// A consumer commits (here: makes a file) only after an end of file that says that its stream was whole.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 const COMMITTING = 'cat > seen; touch committed';
 /** The end of file of its inner pipe must not be seen either. */
 const COMMITTING_INSIDE = 'cat | (cat > seen; touch committed)';
-/** Whoever reads from it is another process of the stage, as in bash's `tee >(…)`, and quick to commit. */
+/** Its reader is another process of the stage, as in bash's `tee >(…)`, and quick to commit. */
 const LEADER_WRITES_INSIDE =
   "exec bash -c 'exec > >(read part; echo $part > seen; read more; : > committed); exec cat'";
 

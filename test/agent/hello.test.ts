@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent's first line says of its host: networks that a test makes in a namespace, limits that it sets, and RDMA
+// The agent's first line about its host: networks that a test makes in a namespace, limits that it sets, and RDMA
 // devices by the files in which a kernel shows them.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
@@ -139,7 +139,7 @@ describe("the agent's hello", () => {
   describe('of RDMA', () => {
     const port = { device: 'rxe0', port: 1, rate_mbps: 2500, link_layer: 'ethernet' };
 
-    /** With a device of which the kernel says this; `receiver`: the script or the program that is asked what it lacks. */
+    /** With a device in this state; `receiver`: the script or the program that the agent asks what RDMA lacks. */
     const helloWith = (state: string, receiver: { readonly script: string } | { readonly path: string }) => {
       const folder = join(agents.folder, 'programs');
       mkdirSync(join(folder, 'dynamic'), { recursive: true });
@@ -183,7 +183,7 @@ describe("the agent's hello", () => {
       expect(hello.rdma_lacks).to.equal('librdmacm.so.1 is not installed');
     });
 
-    it('asks nobody where no port is active', async () => {
+    it('starts no receiver where no port is active', async () => {
       const hello = await helloWith('1: DOWN', { script: ': >asked; echo so it is; exit 3' });
       expect(hello.rdma[0]).to.include({ ...port, state: 'down' });
       expect(hello.rdma_lacks).to.equal(null);

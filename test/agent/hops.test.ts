@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links that rdsend and rdrecv carry: files of the same host, and hops between two agents over 127.0.0.1. A consumer commits
-// (here: makes a file) only after an end of file that says that its stream was whole.
+// Links that rdsend and rdrecv carry: files of the same host, and hops between two agents over 127.0.0.1.
+// A consumer commits (here: makes a file) only after an end of file that says that its stream was whole.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -194,7 +194,7 @@ describe('a hop', () => {
     expect(agents.read('seen')).to.equal('hi\n');
   });
 
-  it('listens when it was told to before its file was found', async () => {
+  it('listens when the request came before its file was found', async () => {
     const [from, to] = [await agents.start(), await agents.start()];
     from.send(prepare([command(1, 'echo hi')], [NULL_IN, hop(1, 'send')]));
     to.send(prepare([sink(2, '"$PWD"/target')], [hop(1, 'recv')]));
@@ -334,7 +334,7 @@ describe('a hop', () => {
     expect(agents.has('committed')).to.equal(false);
   });
 
-  it('tells of an rdsend that was killed, also when it was told to end before that was seen', async function () {
+  it('reports an rdsend that was killed, also when abort came before that was seen', async function () {
     needsSightOfPrograms(this);
     const { from, to } = await connect('echo part; exec sleep 1000');
     await agents.says('seen', 'part\n');

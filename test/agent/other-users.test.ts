@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of another user, as sudo starts them: the agent, which is not root here, asks them to end before it kills, and
-// what it may not signal it names, and never lets see an end of file.
+// Processes of another user, as sudo starts them. The agent, which is not root here, asks them to end before it kills;
+// it names those that it may not signal, and never lets them see an end of file.
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,10 @@ import { needsRoot, needsTool } from '../support/needs.ts';
 
 const NOBODY = 65534;
 
-/** Set-uid root. `asked`: may still be signalled by who started it, and does as sudo does when told to end; `root`: may not. */
+/**
+ * Set-uid root. `asked`: the user who started it may still signal it, and SIGTERM ends it as it ends sudo.
+ * `root`: that user may not signal it.
+ */
 const BECOME = `
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command gets from the agent, and what the agent tells about it.
+// The things that a command gets from the agent, and the agent's reports about it.
 import { statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ describe('a stage', () => {
     await agent.finish();
   });
 
-  it('ends by a signal of its own, which is told', async () => {
+  it('ends by a signal of its own, which the agent reports', async () => {
     const agent = await agents.start();
     await agent.run(pipeline('kill -TERM $$'));
     expect(await agent.event('exited')).to.include({ code: null, signal: 15, stopped: false });
@@ -119,7 +119,7 @@ describe('a stage', () => {
     await agent.finish();
   });
 
-  it('is told to have failed when its shell is not there', async () => {
+  it('is reported as failed when its shell is not there', async () => {
     const agent = await agents.start();
     await agent.run(pipeline(command(1, 'true', { shell: 'no-such-shell' }), 'cat; touch committed'));
     const failed = await agent.event('failed');
