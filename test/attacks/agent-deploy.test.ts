@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on a host where the agent's programs are to be: it is not run when it is not ours, and what is written is ours alone.
+// Files in the place of the agent's programs on a host: one that is not ours is not run, and what is written is ours
+// alone.
 import {
   existsSync,
   lstatSync,
@@ -23,7 +24,7 @@ describe("the agent's programs on a host", () => {
   const version = () => join(place(), readdirSync(place())[0] ?? '');
   const run = () => lab.sh('rdpipe h1:"echo done"');
 
-  it('are not run when they were changed: that is said, and they are copied anew', async () => {
+  it('are not run when they were changed: a message says so, and they are copied again', async () => {
     succeeded(await run(), 'done\n');
     const program = join(version(), 'dynamic/rdstage');
     const size = lstatSync(program).size;

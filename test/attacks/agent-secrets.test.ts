@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of hops are seen nowhere but in the agents' own input, and leave no core behind. An agent that notes what it is
-// told tells us the keys, at remote hosts by --agent, on this machine as the built one.
+// The keys of hops are seen nowhere but in the agents' own input, and leave no core behind. The test learns the keys
+// from an agent that records its input: at remote hosts by --agent, on this machine as the built one.
 import {
   chmodSync,
   closeSync,
@@ -90,7 +90,7 @@ describe("a hop's key", () => {
     expect(programs).to.have.length(6);
     const holdersOf = (form: 'hex' | 'utf8') =>
       programs.filter(({ pid }) => keys().some((key) => memoryHas(pid, Buffer.from(key, form))));
-    expect(holdersOf('hex'), 'each can dial anew').to.have.length(6);
+    expect(holdersOf('hex'), 'each can dial again').to.have.length(6);
     expect(holdersOf('utf8')).to.deep.equal([]);
     running.kill('SIGINT');
     await running.result;
@@ -120,7 +120,7 @@ function isAgent({ command }: MarkedProcess): boolean {
   return !command.includes('--die-with-parent');
 }
 
-/** Distinct ones: both ends of a hop are told the same. */
+/** Distinct ones: both ends of a hop get the same. */
 function keysIn(text: string): string[] {
   return [...new Set([...text.matchAll(/"key":"([0-9a-f]{64})"/g)].map((match) => match[1] ?? ''))];
 }

@@ -104,7 +104,7 @@ describe('somebody on the way who knows the digest', () => {
   }
 });
 
-/** The end that finds it says so; the other one was told, or lost it. */
+/** The end that finds it reports it; the other one receives that report, or loses the connection. */
 const STATUSES: Readonly<
   Record<Verdict, { readonly sender: readonly number[]; readonly receiver: readonly number[] }>
 > = {

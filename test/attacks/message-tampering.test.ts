@@ -38,7 +38,7 @@ describe('somebody on the path of a file that is in clear, but authenticated', (
       });
       try {
         hop.dial(relay.port);
-        // Nobody said END: it is the frame that tells.
+        // No END was sent: the frame itself shows the damage.
         expect(await endOf(hop.listener)).to.equal('data_damaged');
         expect(hop.sunk?.equals(before)).to.equal(true);
         expect(await endOf(hop.dialler)).to.equal('aborted');

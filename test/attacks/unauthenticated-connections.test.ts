@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does not hold the key gets nothing, keeps nobody from anything, and costs little. Some of them; test/full has all.
+// A peer without the key gets nothing, keeps no other peer from anything, and costs little. Some of them; test/full
+// has all.
 import { expect } from 'chai';
 import { needsSightOfPrograms } from '../support/needs.ts';
 import { KEY, useBench } from '../support/programs.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hostile host may say without end. In each of them it is the second of two hosts, and its stage runs.
+// Messages of a hostile host without end. In each flood it is the second of two hosts, and its stage runs.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
@@ -9,7 +9,7 @@ import { gaveUp, type HostileLab } from './hostile-lab.ts';
 export interface Flood {
   readonly name: string;
   readonly behaviour: Behaviour;
-  /** What rdpipe says when it gives the host up by itself; absent: it bears it. */
+  /** The words with which rdpipe gives the host up by itself; absent: it bears the flood. */
   readonly why?: RegExp;
 }
 
@@ -21,7 +21,7 @@ export const FLOODS: readonly Flood[] = [
   flood('failed dials', { event: 'dial_failed', link: 1, end: 'recv', code: 'internal', message: 'x'.repeat(1000) }),
   flood('words of its stage', { event: 'stderr', stage: 2, data: '6a'.repeat(16_384) }),
   flood('single bytes of its stage', { event: 'stderr', stage: 2, data: '6a' }),
-  flood('words that nobody acknowledges', { event: 'stderr', stage: 2, data: '6a'.repeat(16_384) }, undefined, 'deaf'),
+  flood('words whose acks it ignores', { event: 'stderr', stage: 2, data: '6a'.repeat(16_384) }, undefined, 'deaf'),
   flood('failures', { event: 'failed', stage: 2, code: 'internal', message: 'x'.repeat(8000) }, /x{1000}/),
   flood('processes', { event: 'left_behind', pid: 7, command: 'x'.repeat(8000) }, /too many left_behind events/),
   {
@@ -83,7 +83,7 @@ export async function expectFloodBorne(hostile: HostileLab, { behaviour, why }: 
   const running = hostile.start(`${options} -q --stderr off h1:'sleep 1000' h2:cat`);
   if (why !== undefined) {
     gaveUp(await running.result, why);
-    expect(Date.now() - begun, 'nobody waits for its end').to.be.lessThan(GIVEN_UP_WITHIN_MS);
+    expect(Date.now() - begun, 'rdpipe does not wait for its end').to.be.lessThan(GIVEN_UP_WITHIN_MS);
     return;
   }
   const until = Date.now() + LASTS_MS;

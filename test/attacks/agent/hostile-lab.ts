@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three hosts of which h2 is hostile to whoever starts an agent there.
+// Three hosts of which h2 is hostile to any rdpipe that starts an agent there.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hostile host may say in place of what is true, and when. In each of them h2 stands between two honest hosts.
+// The lies of a hostile host, and when it tells them. In each of them h2 stands between two honest hosts.
 import type { AgentEvent } from '../../../packages/rdpipe/src/model/protocol.ts';
 import type { Behaviour, HostileAgent } from '../../support/hostile-agent.ts';
 
 export interface Lie {
   readonly name: string;
   readonly behaviour: Behaviour;
-  /** What the one line says, beside the host's name. */
+  /** The words of the one line, beside the host's name. */
   readonly why: RegExp;
 }
 
 /** Before it has introduced itself. */
 const GREETINGS: readonly Lie[] = [
-  lie('says nothing', /its login shell did not start it within/, (agent) => agent.gone()),
+  lie('is silent', /its login shell did not start it within/, (agent) => agent.gone()),
   lie('hangs up at once', /cannot start the agent/, async () => {}),
   lie('prints without end', /prints endlessly/, (agent) => flood(agent, Buffer.from('welcome\n'.repeat(4096)))),
   lie('prints a line without end', /prints endlessly/, (agent) => flood(agent, Buffer.alloc(65_536, 'x'))),
@@ -173,7 +173,7 @@ const UNSAID = (['exited', 'link_ended'] as const).map((kept) =>
 );
 
 const OUT_OF_ORDER = [
-  lie('ends before it was told to', /ended early/, (agent) => agent.stand(inPlaceOf('exited', { event: 'ended' }))),
+  lie('ends before abort', /ended early/, (agent) => agent.stand(inPlaceOf('exited', { event: 'ended' }))),
   lie('calls its part ended before it began', /without prepared/, (agent) =>
     agent.stand(inPlaceOf('prepared', { event: 'segment_ended', segment: 1 })),
   ),

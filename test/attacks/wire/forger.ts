@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An attacker knows that the digest of a stream is XXH3 with its public secret: he puts chosen bytes in place of others, and
-// changes some more so that the digest of the whole stream stays.
+// An attacker knows that the digest of a stream is XXH3 with its public secret: the attacker puts chosen bytes in place
+// of others, and changes some more so that the digest of the whole stream stays.
 //
-// XXH3 takes a stream in blocks of 16 stripes of 8 lanes. Lane i of stripe n, a number d, adds lo(d ^ s) * hi(d ^ s) to sum i
-// and d to its neighbour, where s is a part of the secret that follows from i and n; a block counts by these sums alone. So
-// five lanes of one column repair what was done to the others: three give any sum of products, and two whose product is
-// nothing (one half of d is that of s) give any sum of the numbers.
+// XXH3 takes a stream in blocks of 16 stripes of 8 lanes. Lane i of stripe n, a number d, adds lo(d ^ s) * hi(d ^ s) to
+// sum i and d to its neighbour, where s is a part of the secret that follows from i and n; a block counts by these sums
+// alone. So five lanes of one column repair what was done to the others: three give any sum of products, and two whose
+// product is nothing (one half of d is that of s) give any sum of the numbers.
 
 export const BLOCK_BYTES = 1024;
 /** Of each block, in one piece: the rest repairs. */

@@ -4,8 +4,8 @@ import { FRAME_TYPES, HEADER_BYTES, LENGTH_BYTES, type Meddler, type Relay } fro
 import type { Encryption } from './standalone-hop.ts';
 
 /**
- * Which end finds damage and ends the hop. `lost`: both lose the other. `late`: the receiver may have been done before it
- * came. `counted`: only the number of frames is wrong, which either end finds, unless the stream is over before.
+ * Which end finds damage and ends the hop. `lost`: both lose the other. `late`: the receiver may have been done before
+ * it came. `counted`: only the number of frames is wrong, which either end finds, unless the stream is over before.
  */
 export type Verdict = 'receiver' | 'sender' | 'lost' | 'late' | 'counted';
 
@@ -111,7 +111,7 @@ function swap(): Meddler {
   };
 }
 
-/** The first frame of a connection that was cut, once more at the beginning of the next one; `dressed`: behind its header. */
+/** The first frame of a connection that was cut, again at the beginning of the next; `dressed`: behind its header. */
 function replay(dressed: boolean): Attack['attack'] {
   return (relay) => {
     let connections = 0;

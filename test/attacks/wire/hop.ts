@@ -8,7 +8,7 @@ import { type Bench, KEY, type Program } from '../../support/programs.ts';
 
 export type Role = 'sender' | 'receiver';
 
-/** What the agents command, and what a hop between them is then called. */
+/** The values of --encrypt, each with the word for a hop under it. */
 export const ENCRYPT_WORDS = { always: 'sealed', auth: 'authenticated', never: 'in clear' } as const;
 export type Encrypt = keyof typeof ENCRYPT_WORDS;
 export const ENCRYPTS = Object.keys(ENCRYPT_WORDS) as readonly Encrypt[];
@@ -23,9 +23,9 @@ export interface HopOptions {
   readonly bytes: number;
   /** It shrinks to some half of them. */
   readonly shrinks?: boolean;
-  /** What stands in `open` in place of the usual, of both ends. */
+  /** Fields of `open` in place of the usual ones, at both ends. */
   readonly open?: Message;
-  /** What the file of the output holds before. */
+  /** The content of the output's file before the hop. */
   readonly before?: Buffer;
   /** The stream does not end before commit(). */
   readonly held?: boolean;
@@ -88,7 +88,7 @@ export class Hop {
     expect(this.sunk?.equals(this.content)).to.equal(true);
   }
 
-  /** What is at the place of the output: only ever all of it, or what was there before. */
+  /** The file at the place of the output: only ever all of it, or what was there before. */
   get sunk(): Buffer | undefined {
     return existsSync(this.#sink) ? readFileSync(this.#sink) : undefined;
   }

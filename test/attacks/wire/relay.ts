@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands between a dialler and a listener, reads every message that passes (docs/protocol.md, section 1), keeps it, and lets a
-// meddler put other bytes in its place.
+// Stands between a dialler and a listener, reads every message that passes (docs/protocol.md, section 1), keeps it, and
+// lets a meddler put other bytes in its place.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -33,7 +33,7 @@ export interface Passing {
   reflect(bytes: Buffer): void;
 }
 
-/** What goes on in its place. */
+/** Returns the bytes that go on in place of those that came. */
 export type Meddler = (passing: Passing) => Buffer;
 
 export class Relay {
@@ -107,7 +107,7 @@ export class Relay {
   }
 }
 
-/** What an end sent, of one connection's recording. */
+/** The bytes of one end, of one connection's recording. */
 export function said(passed: readonly Passing[], from: Passing['from']): Buffer {
   return Buffer.concat(passed.filter((passing) => passing.from === from).map(({ bytes }) => bytes));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever can change the traffic between two true ends: what is changed in which message, and what must come of it.
+// An attacker who can change the traffic between two true ends: the changes, the messages, and what must come of it.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Bench } from '../../support/programs.ts';
@@ -25,7 +25,7 @@ interface Target {
 
 interface Change {
   readonly name: string;
-  /** What goes on in place of the message. */
+  /** Returns the bytes that go on in place of the message. */
   readonly apply: (passing: Passing) => Buffer;
   readonly reflects?: true;
   /** How the ends may notice it but as damaged data. */
@@ -125,7 +125,7 @@ function isTarget({ dialler, target }: Tampering, { from, type, index }: Passing
   return from === side && type === target.type && index === target.index;
 }
 
-/** The first PING is the sender's choice: until it came, a receiver takes whoever else comes. */
+/** The first PING is the sender's choice: until it came, a receiver takes any other peer that comes. */
 function isBeforeTheChoice({ type }: Target): boolean {
   return type === 'HANDSHAKE' || type === 'PING';
 }
@@ -160,7 +160,7 @@ async function expectDamage(hop: Hop, { dialler, target, change }: Tampering): P
   if (!isLast(target, change)) expect(ends).to.include.oneOf(['data_damaged', ...change.otherEnds]);
 }
 
-/** What comes from the receiver, or after its DONE, is no reason to undo what was written whole. */
+/** A change of what the receiver sends, or after its DONE, is no reason to undo what was written whole. */
 function mattersToReceiver(target: Target, change: Change): boolean {
   return target.from === 'sender' && !isLast(target, change) && change.reflects !== true;
 }

@@ -11,9 +11,9 @@ import { UNAUTHENTICATED_PEERS, type UnauthenticatedPeer } from './unauthenticat
 const CONNECTORS_MOST = 64;
 /** A listener's own: standard ones, agent, listener, file, and what it opens for a moment. */
 const OWN_DESCRIPTORS_MOST = 16;
-/** What a connector costs: 16 KiB for a message, what TLS needs, and what the allocator keeps. */
+/** The cost of a connector: 16 KiB for a message, what TLS needs, and what the allocator keeps. */
 const CONNECTOR_KIB = 160;
-/** What the first handshake of a process costs. */
+/** The cost of the first handshake of a process. */
 const LIBRARY_KIB = 6144;
 
 export interface UnauthenticatedCase {

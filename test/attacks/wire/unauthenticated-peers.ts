@@ -25,7 +25,7 @@ const HUGE_GREETING = Buffer.concat([Buffer.from('1603010200' + '01ffffff', 'hex
 const clientHello = await clientHelloWithoutKey();
 
 export const UNAUTHENTICATED_PEERS: readonly UnauthenticatedPeer[] = [
-  { name: 'says nothing', size: 500, connections: 500, behave: () => {} },
+  { name: 'sends nothing', size: 500, connections: 500, behave: () => {} },
   { name: 'sends a byte a second', size: 60, connections: 60, behave: drip },
   { name: 'comes and goes', size: 50, connections: 200, behave: (socket) => socket.destroy() },
   { name: 'closes its half', size: 100, connections: 200, behave: (socket) => socket.end() },
