@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The native programs. `make` builds build/release; see the variables for the other variants.
-#   make [STATIC=1] [SAN=address,undefined | SAN=thread | FUZZ=1] [VERBS=auto|yes|no] [V=1] [WERROR=1] [CC, CPPFLAGS, CFLAGS, LDFLAGS]
+#   make [STATIC=1] [SAN=address,undefined | SAN=thread | FUZZ=1] [VERBS=auto|yes|no] [V=1] [WERROR=1]
+#        [CC, CPPFLAGS, CFLAGS, LDFLAGS]
 #   VERBS: RDMA, whose libraries are opened when they are needed; only their headers must be there. auto: if they are
 #   make test       builds and runs the C suites        make headers   every header compiles alone
 #   make fuzz-programs   the fuzz targets: with FUZZ=1 for libFuzzer (it takes clang), else to replay their corpora
@@ -23,8 +24,8 @@ OUT := build/$(VARIANT)
 PROGRAMS := rdsend rdrecv rdstage
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
-# These flags make a mistake end the program instead of serving an attacker. A compiler gets those that its target knows;
-# _FORTIFY_SOURCE needs an optimizer, and hides from a sanitizer what that would find. The user's own word for it stands.
+# These flags make a mistake end the program instead of serving an attacker. A compiler gets those that its target
+# knows; _FORTIFY_SOURCE needs an optimizer, and hides mistakes from a sanitizer. The user's own setting of it stands.
 PROTECTIONS := -fstack-protector-strong -fstack-clash-protection -fcf-protection
 is_optimized := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
 FORTIFY := $(if $(is_optimized),$(if $(SAN)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
@@ -36,8 +37,8 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARN
   -Ipackages/rdcore-native/src -Ipackages/rdstage-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson) \
   $(HARDENING) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
-# Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are. (Of xxhash only
-# the header is used.)
+# Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are.
+# (Of xxhash only the header is used.)
 archive_or = $(if $(findstring /,$(shell $(CC) -print-file-name=$(1).a)),-l:$(1).a,$(shell $(PKG_CONFIG) --libs $(2)))
 LIBS := $(if $(STATIC),$(shell $(PKG_CONFIG) --static --libs libssl libcrypto libzstd jansson),\
   $(shell $(PKG_CONFIG) --libs libssl libcrypto) $(call archive_or,libzstd,libzstd) $(call archive_or,libjansson,jansson))
@@ -51,8 +52,8 @@ ifeq ($(VERBS)$(HAS_VERBS),yes)
 $(error VERBS=yes, but there is no rdma/rdma_cma.h: install librdmacm-dev and libibverbs-dev, or rdma-core-devel)
 endif
 
-# libcrypto has functions, which no program here calls, that would open libraries of the C library's. The linker warns of each in two
-# lines; of our own use of such a function it still does.
+# libcrypto has functions, which no program here calls, that would open libraries of the C library's.
+# The linker's warning of each, two lines, is dropped; a warning of our own use of such a function is shown.
 NOT_APPLYING := /libcrypto\.a(.*): in function/{N;/in statically linked applications requires at runtime/d;}
 link = $(CC) $(ALL_LDFLAGS) -o $@ $^ $(1)$(if $(STATIC), 2>$@.log; status=$$?; sed '$(NOT_APPLYING)' $@.log >&2; rm $@.log; exit $$status)
 
@@ -159,7 +160,8 @@ analyze:
 	$(MAKE) --no-print-directory OUT=build/analyzer CFLAGS='-O1 -fanalyzer -Wno-analyzer-malloc-leak' WERROR=1 all
 	clang-tidy --quiet $(SOURCES) -- $(ALL_CFLAGS) -mavx2 2>/dev/null
 
-# Suites with time limits of their own, or that move much: valgrind makes them some 50 times slower. In the sandbox it cannot live.
+# Suites with time limits of their own, or that move much: valgrind makes them some 50 times slower.
+# It cannot run in the sandbox.
 IN_TIME := $(patsubst %,build/valgrind/rdcore-native/test/%_test,connection_choice loops program_violations reconnect sandbox)
 VALGRIND := valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible
 valgrind:
@@ -168,8 +170,9 @@ valgrind:
 	@for suite in $(filter-out $(IN_TIME),$(TEST_SOURCES:packages/%.c=build/valgrind/%)); do \
 	  RD_BIN=$(abspath build/valgrind) $(VALGRIND) $$suite || exit 1; done
 
-# An installed copy is laid out as a checkout is, below lib/rdpipe; bin/ leads into it. The file `installed` there has the names of all
-# that was put below PREFIX, so that whatever checkout removes it removes that and nothing else. root builds nothing here.
+# An installed copy is laid out as a checkout is, below lib/rdpipe; bin/ leads into it. The file `installed` there lists
+# all that was put below PREFIX, so that any checkout that removes it removes that and nothing else.
+# root builds nothing here.
 TARGET := $(DESTDIR)$(PREFIX)
 COPY := lib/rdpipe
 BUNDLE := build/rdpipe
