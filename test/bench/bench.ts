@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `npm run bench`: runs every case in interleaved rounds, on loopback, in the lab or both, and prints tables of Markdown.
+// `npm run bench`: runs every case in interleaved rounds, on loopback, in the lab or both, and prints Markdown tables.
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';

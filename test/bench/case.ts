@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured, as data: command lines, and how their output is read.
+// A case of the benchmark, as data: command lines, and how their output is read.
 import type { Figure, Figures } from './figures.ts';
 
 /** A virtual host of the lab; `here` is this machine, in the lab's network where there is one. */
@@ -25,14 +25,14 @@ export interface Listening {
 export interface Case {
   readonly name: string;
   readonly parts: readonly Part[];
-  /** Throws when a part did other than asked. On loopback it is told when the last part began, by the monotonic clock. */
+  /** Throws when a part did other than asked. `beganS`: on loopback, the last part's start by the monotonic clock. */
   readonly read: (said: Said, beganS?: number) => Figures;
   /** How many bytes a run moves; unnamed where that means nothing. */
   readonly bytes?: number;
   /** Not measured: a command line that comes before each run, and one that comes after it. */
   readonly before?: string;
   readonly after?: string;
-  /** In the lab: between which moments the hosts' processors are watched: its commands note them, or it is the whole run. */
+  /** In the lab: when the hosts' processors are watched: between moments that its commands note, or the whole run. */
   readonly watched?: 'as noted' | 'all along';
   readonly goals?: readonly Goal[];
 }
@@ -42,7 +42,7 @@ export function nothing(): Figures {
   return {};
 }
 
-/** What each part printed on both outputs, in their order. */
+/** The output of each part, of both descriptors, in their order. */
 export type Said = readonly string[];
 
 /** For a figure itself, or for its ratio to that of the case `base` in the same round. */

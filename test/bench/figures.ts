@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run measures, and the numbers that sum up several runs.
+// The figures that a run measures, and the numbers that sum up several runs.
 
 /** Rates in MB/s (10^6), times in seconds or microseconds, `busy` and `others`: a share of processors' time. */
 export type Figure =

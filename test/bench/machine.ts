@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What figures were taken with: the machine and the checkout.
+// The machine and the checkout with which figures were taken.
 import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { ROOT } from '../support/root.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processors of a machine did between two readings of the first line of /proc/stat.
+// The work of a machine's processors between two readings of the first line of /proc/stat.
 import { readFileSync } from 'node:fs';
 
 /** USER_HZ of every Linux that runs here. */

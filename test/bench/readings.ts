@@ -11,7 +11,7 @@ export function ofLast(read: (said: string) => Figures): Case['read'] {
   return (said) => read(said.at(-1) ?? '');
 }
 
-/** What `drain` read, by the time from the first byte to the end; and the first byte's, where it is told since when. */
+/** The rate of `drain`, from the first byte to the end; with `beganS` also the time from there to the first byte. */
 export function ofDrain(text: string, bytes: number, beganS?: number): Figures {
   const { seconds, firstS } = drainIn(text, bytes);
   return { mb_per_s: bytes / seconds / 1e6, ...(beganS !== undefined && { first_byte_s: firstS - beganS }) };
@@ -31,7 +31,7 @@ function drainIn(text: string, bytes: number): { readonly seconds: number; reado
   return { seconds, firstS };
 }
 
-/** What `lines read` tells. */
+/** The output of `lines read`. */
 export function ofLines(text: string, count: number): Figures {
   const words = /^lines: (\d+) lines, median ([\d.]+) us, 99 of 100 within ([\d.]+) us$/m;
   const [read, median_us, most_us] = numbersIn(text, words, 'lines');
@@ -67,7 +67,7 @@ export function ofRstreamLatency(text: string): Figures {
   return { half_trip_us: mean, trips_per_s: 1e6 / (2 * mean) };
 }
 
-/** What had arrived, by the receiver's clock. */
+/** The bytes that had arrived, by the receiver's clock. */
 export function ofIperf(text: string): Figures {
   return { mb_per_s: JSON.parse(text).end.sum_received.bits_per_second / 8e6 };
 }
@@ -95,7 +95,7 @@ export function reportIn(text: string, transport: Transport): Report {
   return report;
 }
 
-/** What ping-pong tells, of a ping whose rdsend went this way. */
+/** The output of ping-pong, of a ping whose rdsend went this way. */
 export function ofPingPong(text: string, transport: Transport): Figures {
   numbersIn(text, sentOver(transport), 'rdsend');
   const words = /^ping-pong: ([\d.]+) round trips\/s, mean ([\d.]+) us, median ([\d.]+) us$/m;
@@ -103,7 +103,7 @@ export function ofPingPong(text: string, transport: Transport): Figures {
   return { half_trip_us: mean / 2, median_us: median / 2, trips_per_s: trips };
 }
 
-/** What bash's `time` says with TIMEFORMAT=%R. */
+/** The output of bash's `time` with TIMEFORMAT=%R. */
 export function ofTime(text: string): Figures {
   const [wall] = numbersIn(text, /^([\d.]+)$/m, 'time');
   return { wall_s: wall };

@@ -28,7 +28,7 @@ export interface Outcome {
   readonly results: Results;
   /** The failures of runs that were repeated on a new ground. */
   readonly repeated: readonly string[];
-  /** What ended the rounds early. */
+  /** The error that ended the rounds early. */
   readonly failure?: Error;
 }
 

@@ -24,7 +24,7 @@ export interface Plot {
   readonly svg: string;
 }
 
-/** What is measured on a ground, and shown. */
+/** The tables of a ground, whose cases are measured, and its plots. */
 export interface Program {
   readonly tables: readonly Table[];
   readonly plots: (results: Results) => readonly Plot[];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results as tables of Markdown, padded so that they can be read on a terminal: medians with the least and the most,
-// ratios, and what became of the goals.
+// The results as tables of Markdown, padded so that they can be read on a terminal: medians with the least and the
+// most, ratios, and what became of the goals.
 import type { Case, Goal } from './case.ts';
 import { type Figure, ratios, spreadOf } from './figures.ts';
 import type { Results } from './rounds.ts';

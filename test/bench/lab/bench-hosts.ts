@@ -20,7 +20,7 @@ export class BenchHosts {
     this.place = place;
   }
 
-  /** What a command line of bash prints on both outputs; rejected unless it ends with status 0. */
+  /** Returns what a command line of bash prints on both outputs; rejected unless it ends with status 0. */
   async run(on: Part['on'], command: string, input = ''): Promise<string> {
     const script = `set -o pipefail; ${command}`;
     const words = on === 'here' ? ['bash', '-c', script] : [...lastingSsh(this.place), '-T', on, script];
@@ -47,7 +47,10 @@ export class BenchHosts {
   }
 }
 
-/** In words. When it takes too long it is killed, and not waited for: what it started may hold its outputs, here or on a host. */
+/**
+ * In words. When it takes too long it is killed, and not waited for: what it started may hold its outputs, here or on
+ * a host.
+ */
 async function endOf(child: ChildProcess): Promise<string> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), LONGEST_MS);
@@ -64,5 +67,5 @@ async function endOf(child: ChildProcess): Promise<string> {
   }
 }
 
-/** Who ends without having read all says so by its status. */
+/** A program that ends without having read all reports it by its status. */
 function ignoreClosedReader(): void {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of 64 bytes to and fro between h2 and h1: the peers, and two hops by hand with a program between their pipes.
+// Messages of 64 bytes to and fro between h2 and h1: the peers, and two hops by hand with a program between the pipes.
 import { addressOf } from '../../lab/network.ts';
 import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import type { Case, Goal } from '../case.ts';

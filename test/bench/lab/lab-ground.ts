@@ -82,7 +82,7 @@ export class LabGround implements Ground {
     return complaints.filter(([, words]) => words !== '').map(([host, words]) => `${host}'s kernel says: ${words}`);
   }
 
-  /** What they printed; all of them have ended well. */
+  /** Returns what they printed; all of them have ended well. */
   async #runParts(parts: readonly Part[]): Promise<Said> {
     const ends: Promise<string>[] = [];
     for (const { on, command, listens } of parts) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmark in the lab needs beside the lab.
+// The needs of the benchmark in the lab, beside those of the lab.
 import { whatIsMissing } from '../../lab/needs.ts';
 import { missingTools } from '../needs.ts';
 

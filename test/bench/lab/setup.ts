@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lab's command lines have in common.
+// The common pieces of the lab's command lines.
 import type { Build, Hop } from '../by-hand.ts';
 import { HOP_KEY } from './files.ts';
 

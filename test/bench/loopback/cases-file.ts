@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file to a file on the same disk, from the start of the sender to the end of the receiver; afterwards the two are compared.
+// A file to a file on the same disk, from the start of the sender to the end of the receiver; then both are compared.
 import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { type Case, type Goal, MIB, nothing } from '../case.ts';
 import { here, hop, listener, type Setup } from './setup.ts';

@@ -23,7 +23,7 @@ import {
 
 /** A hop's window, if nothing else is asked for. */
 const BUFFER_MIB = 8;
-/** A program that only reads 1 MiB and sends it, one thread an end: its best of three series (docs/notes/throughput.md). */
+/** A program that only reads 1 MiB and sends it, a thread an end: best of three series (docs/notes/throughput.md). */
 const COPIER = 'a bare copier';
 
 export interface PipeCases {
@@ -67,7 +67,7 @@ export function pipeCases({ mib, builds }: Setup): PipeCases {
   };
 }
 
-/** What `write` writes, until `drain` has read it all. */
+/** Moves what `write` writes, until `drain` has read it all. */
 export function movedBy({ name, parts }: Carrier, write: string, bytes: number): Case {
   return { name, parts: parts(write, program('drain')), bytes, read: ([said = '']) => ofDrain(said, bytes) };
 }

@@ -191,7 +191,7 @@ function timeOf(pid: number): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_A_SECOND;
 }
 
-/** What other processes had of this machine's processors meanwhile. */
+/** The share of this machine's processors that other processes had meanwhile. */
 function othersShare(workedS: number, ownS: number, elapsedS: number): number {
   return Math.max(0, workedS - ownS) / (elapsedS * cpus().length);
 }

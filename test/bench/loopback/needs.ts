@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmark on loopback needs.
+// The needs of the benchmark on loopback.
 import { missingTools } from '../needs.ts';
 
 const TOOLS: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two network namespaces and between them a link whose packets take their time. This kernel may have no netem: a process
+// Two network namespaces, and between them a link that delays its packets. This kernel may have no netem: a process
 // carries the packets.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -36,7 +36,7 @@ export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Reco
   };
 }
 
-/** What these tables need: so many ssh servers, and the link that takes its time. */
+/** The needs of these tables: so many ssh servers, and the link that delays its packets. */
 export function groundFor(tables: readonly LoopbackTable[]): { readonly hosts: number; readonly slowLink: boolean } {
   const long = tables.includes('start') || tables.includes('stages');
   return { hosts: long ? MOST_STAGES : 2, slowLink: tables.includes('window') };

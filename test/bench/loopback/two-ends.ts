@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines of those who carry standard input to a standard output over TCP on loopback: the peers, and ours.
+// Command lines of programs that carry standard input to a standard output over TCP on loopback: the peers, and ours.
 import { type Build, rdrecv, rdsend } from '../by-hand.ts';
 import { MIB, type Part } from '../case.ts';
 import { ADDRESS, here, hop, listener } from './setup.ts';
@@ -7,7 +7,10 @@ import { ADDRESS, here, hop, listener } from './setup.ts';
 /** Before whom something writes, and after whom something reads. */
 export interface Carrier {
   readonly name: string;
-  /** One where it starts its other end itself. Both are command lines without double quotes; variables are those of here. */
+  /**
+   * One if it starts its other end itself. Both are command lines without double quotes, whose variables are expanded
+   * here.
+   */
   readonly parts: (write: string, read: string) => readonly Part[];
 }
 
@@ -18,7 +21,7 @@ export const MBUFFER: Carrier = mbuffer('mbuffer', '');
 export const TUNED_MBUFFER: Carrier = mbuffer('mbuffer -s 1M -m 64M', '-s 1M -m 64M');
 export const SSH_128: Carrier = ssh('aes128-gcm');
 export const SSH_256: Carrier = ssh('aes256-gcm');
-/** Nobody: what the writer, the reader and a pipe take by themselves. */
+/** No carrier: what the writer, the reader and a pipe take by themselves. */
 export const BARE_PIPE: Carrier = { name: 'a pipe alone', parts: (write, read) => [here(`${write} | ${read}`)] };
 
 export function plain(build: Build): Carrier {

@@ -103,7 +103,7 @@ static void hand_out(int to, struct queue *queue) {
   for (;;) {
     struct header *header = oldest(queue);
     if (header == NULL || header->due_ns > now_ns()) return;
-    // What the other end has no room for is lost, as on any link.
+    // A packet for which the other end has no room is lost, as on any link.
     ssize_t taken = write(to, header + 1, header->size);
     (void)taken;
     queue->head += sizeof *header + (header->size + 15) / 16 * 16;
