@@ -70,7 +70,7 @@ export class CabledTransfer {
     expect(await this.#lab.list()).to.include.members(this.#toFile ? ['target'] : ['target', 'committed']);
   }
 
-  /** The run fails in bounded time and says why, nobody has taken a part for the whole, and nothing of it is left. */
+  /** The run fails in bounded time and says why, no consumer took a part for the whole, and nothing of it is left. */
   async endsBadly(why: RegExp): Promise<void> {
     const started = Date.now();
     failed(await this.result, 125, why);

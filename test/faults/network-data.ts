@@ -94,7 +94,8 @@ function whyOf({ lasts, fault: { kind, silent } }: DataCell): RegExp {
   if (kind === 'end')
     return /data from h1 to h2: (h[12] lost h[12]|h[12] went silent|.* received nothing from each other): /;
   if (silent === undefined) return /went silent/;
-  // With h1's acknowledgements lost, TCP holds back h2's life signs: either end may be the first. With h2's lost, data still comes to h2.
+  // With h1's acknowledgements lost, TCP holds back h2's life signs: either end may be the first. With h2's lost, data
+  // still comes to h2.
   if (silent === 'h1') return /: (h[12] went silent|.* received nothing from each other)/;
   return new RegExp(`: (${silent} went silent|.* received nothing from each other)`);
 }

@@ -7,7 +7,7 @@ export interface Fault {
   begin(cables: Cables): void;
   /** `silence` that ends when the network is mended; or connections end, or come to nothing. */
   readonly kind: 'silence' | 'end';
-  /** Who is silent for the other; none: each for the other. */
+  /** The host that is silent for the other; none: each is silent for the other. */
   readonly silent?: string;
 }
 
@@ -38,7 +38,10 @@ export function passingFaults(from: string, to: string, wire: Wire): readonly Fa
   ];
 }
 
-/** A path whose MTU is smaller than both ends believe, and nobody tells them: new connections are made, and carry nothing. */
+/**
+ * A path whose MTU is smaller than both ends believe, without a report to them: new connections are made, and carry
+ * nothing.
+ */
 export function blackHole(from: string, to: string, wire: Wire): Fault {
   const begin = (cables: Cables) => cables.drop(from, to, wire, `meta length > ${SMALL_PACKET_BYTES}`);
   return { name: `large packets from ${from} are lost`, kind: 'end', begin };

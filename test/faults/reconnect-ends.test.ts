@@ -35,7 +35,7 @@ describe('a broken connection', () => {
 
   describe('by hand', () => {
     for (const encrypt of ['always', 'never'] as const) {
-      it(`is made anew behind a slow reader, --encrypt ${encrypt}`, async () => {
+      it(`is made again behind a slow reader, --encrypt ${encrypt}`, async () => {
         const { sender, receiver } = await byHand('(sleep 0.5; head -c 4M; sleep 0.5; head -c 4M; cat) > out', encrypt);
         for (let connections = 1; connections <= 3; connections += 1) {
           await eventually(() => expect(proxy.bytes).to.be.greaterThan(2 * MIB));

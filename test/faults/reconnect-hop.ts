@@ -24,7 +24,7 @@ export const RECONNECT_CELLS: readonly ReconnectCell[] = (['sender', 'receiver']
   ENCRYPTS.flatMap((encrypt) => [
     ...(['closed', 'reset'] as const).flatMap((how) =>
       (['both', 'dialler', 'listener'] as const).map((told) => {
-        // The dialler has to notice by itself what only the listener was told.
+        // The dialler has to notice by itself a break that only the listener sees.
         return { dialler, encrypt, how, told, times: told === 'listener' ? TIMES.silent : TIMES.told };
       }),
     ),
@@ -64,7 +64,7 @@ async function goesOn(bench: Bench, cell: ReconnectCell): Promise<void> {
   }
 }
 
-/** Both ends know of each new connection, by the same number and position; who was told that one broke says so. */
+/** Both ends know of each new connection, by the same number and position; an end that sees a break reports it. */
 function expectBothViews({ dialler, listener }: Hop, { told, how, times }: ReconnectCell): void {
   const [near, far] = [resumptions(dialler), resumptions(listener)];
   expect(near).to.have.length(times);

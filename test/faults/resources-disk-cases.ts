@@ -7,7 +7,7 @@ import { type Fault, useFaultyFs, useSmallDisk, useTmpfs } from '../support/faul
 import { useLab } from '../support/lab.ts';
 import { failed } from '../support/shell.ts';
 
-/** How the hosts of the first and the last stage are reached, and so what joins them: TCP, or sockets of this machine. */
+/** How the hosts of the first and last stage are reached, and so what joins them: TCP, or sockets of this machine. */
 interface Way {
   readonly name: string;
   readonly options: string;

@@ -20,7 +20,7 @@ interface Part {
   readonly name: string;
   /** `target` is a file on the host, where the bytes may go. */
   words(host: string, target: string): string;
-  /** What arrived of the bytes. */
+  /** Returns how many of the bytes arrived. */
   arrived(result: Result, target: string): number;
 }
 
@@ -32,7 +32,7 @@ export interface LimitCell {
 const BYTES = 20 * 1024 * 1024;
 const PRODUCER = `head -c ${BYTES} /dev/zero`;
 const TOO_MANY_FILES = /too many open files \(ulimit -n raises the limit\)/;
-/** Users that nobody else is, so that nobody else's processes count. */
+/** Users without any other process, so that only those of a test count. */
 const FIRST_USER = 54_000;
 
 const PARTS: readonly Part[] = [

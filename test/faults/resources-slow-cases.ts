@@ -21,7 +21,7 @@ export function describePatience(seconds: number): void {
     const lab = useLab({ longestMs: (seconds + 100) * 1000 });
     const faulty = useFaultyFs();
 
-    it('what is slow, and what says nothing', async function () {
+    it('a slow source or sink, and a silent one', async function () {
       this.timeout((seconds + 120) * 1000);
       const digest = digestOfMuch();
       const digests = (script: string) => expectOutput(lab, script, `${digest}  -\n`);

@@ -111,7 +111,7 @@ describe('a run that is suspended', function () {
     return new Set(work().map(({ state }) => state));
   }
 
-  /** What moves or makes bytes: neither rdpipe and what it keeps on this machine, nor the agents, which keep the lease. */
+  /** Processes that move or make bytes: neither rdpipe and its helpers here, nor the agents, which keep the lease. */
   function work(): MarkedProcess[] {
     const hosts = ['h1', 'h2', 'h3'].map((name) => lab.host(name).home);
     return lab.processes().filter(({ home, program }) => hosts.includes(home) && program !== 'rdstage');
