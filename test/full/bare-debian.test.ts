@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// README's "Try it" and "Install", line by line as they are printed there, on a machine that has what README asks for and no more:
-// as root, as a user with sudo, and as a user without.
+// README's "Try it" and "Install", line by line as they are printed there, on a machine that has what README asks for
+// and no more: as root, as a user with sudo, and as a user without.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol violations of a peer that holds the key, against rdsend and rdrecv with each role and protection, with sanitizers too.
+// Protocol violations of a peer that holds the key, against rdsend and rdrecv with each role and protection, with
+// sanitizers too.
 import { expect } from 'chai';
 import { execa } from 'execa';
 import { ROOT } from '../support/root.ts';

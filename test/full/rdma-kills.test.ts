@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent is made of or has started dies on a host of an RDMA hop: cells of the kill matrix.
+// A process of the agent, or one that it started, dies on a host of an RDMA hop: cells of the kill matrix.
 import { expect } from 'chai';
 import { rdmaCells, runRdmaCell } from '../lab/kill-cells.ts';
 import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';

@@ -11,7 +11,7 @@ const MEMLOCK = 8192 * KIB;
 describe('a user whose memory is limited', () => {
   const lab = useVirtualHosts();
 
-  it('has a smaller buffer and is told so', async () => {
+  it('has a smaller buffer and a warning', async () => {
     const result = await lab.sh("rdpipe --json --buffer 32MiB ann1:'head -c 1M /dev/zero' ann2:'wc -c'");
     const { hops } = succeededOver(result, '1048576\n', ['rdma', 'tcp']);
     expect(hops[0]?.warnings.join())
@@ -23,13 +23,13 @@ describe('a user whose memory is limited', () => {
     before(() => limitSessions(64 * KIB));
     after(() => limitSessions(MEMLOCK));
 
-    it('has TCP, and is told why', async () => {
+    it('has TCP, and the reason for it', async () => {
       const result = await lab.sh("rdpipe --json ann1:'echo hi' ann2:rev");
       succeededOver(result, 'ih\n', ['tcp', 'tcp']);
       expect(result.stderr).to.match(/"why":"tcp \([^"]*memlock[^"]*ann2/);
     });
 
-    it('is told what to do with --transport rdma', async () =>
+    it('gets the next step with --transport rdma', async () =>
       failed(
         await lab.sh("rdpipe --transport rdma ann1:'echo hi' ann2:cat > /dev/null"),
         125,

@@ -6,7 +6,7 @@ import { reportOf } from '../support/report.ts';
 import { ROOT } from '../support/root.ts';
 
 const MIB = 1024 * 1024;
-/** The host starts anew, twice. */
+/** The host starts again, twice. */
 const LONGEST_MS = 240_000;
 /** TCP, which knows no nodes, has its turn after a quarter of it. */
 const PATIENCE = '--connect-timeout 60';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rdsend on h1 and rdrecv on h2 choose when nobody tells them.
+// The choices of rdsend on h1 and rdrecv on h2 by themselves.
 import { expect } from 'chai';
 import { useVirtualHosts } from '../lab/use-virtual-hosts.ts';
 import { ROOT } from '../support/root.ts';

@@ -13,7 +13,7 @@ const PORT = 42421;
 describe('rdsend and rdrecv by hand over RDMA, in the end,', () => {
   const lab = useVirtualHosts();
 
-  it('end with words when nobody listens', async () => {
+  it('end with words when no peer listens', async () => {
     const result = await lab.sh(
       `echo hi | on h1 '${RDSEND} --connect-timeout 1 ${ADDRESS} ${PORT} not-much-of-a-secret'`,
     );

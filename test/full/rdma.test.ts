@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes long of RDMA: much data, a network that loses packets, small packets, and every process of a chain killed.
+// Long tests of RDMA: much data, a network that loses packets, small packets, and every process of a chain killed.
 import { expect } from 'chai';
 import { beginStream, failsSoon, LIMITS } from '../lab/mid-stream.ts';
 import { succeededOver } from '../lab/report.ts';
