@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cannot work is said in one line, with the right status; nothing runs, no target changes.
+// A run that cannot work: one line says why, the status is the right one, nothing runs, no target changes.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

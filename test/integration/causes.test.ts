@@ -131,7 +131,7 @@ describe('the report names the cause', () => {
   });
 });
 
-/** What rdpipe ends with, and what the last object says, are the same. */
+/** The end of rdpipe and its last object agree. */
 function expectReport(result: Result, status: number, cause: string | null, message: RegExp | null): void {
   const report = reportOf(result);
   expect({ status: report.status, cause: report.cause }, result.stderr).to.deep.equal({ status, cause });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is compressed, and what is sealed by several threads, is what it was, whatever it was.
+// Bytes that are compressed, or sealed by several threads, arrive as they were, of every kind.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';

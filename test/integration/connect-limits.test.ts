@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --connect-timeout is for: connecting, logging in and starting the agent have the whole time each, and a message of their own.
+// The scope of --connect-timeout: connecting, logging in and starting the agent have the whole time each, and a message
+// of their own.
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

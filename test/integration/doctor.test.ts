@@ -133,7 +133,7 @@ describe('rdpipe doctor', function () {
     }
   });
 
-  for (const words of ['', 'h1:true', '-n h1', '--data nobody=10.0.0.1 h1']) {
+  for (const words of ['', 'h1:true', '-n h1', '--data absent=10.0.0.1 h1']) {
     it(`refuses '${words}'`, async () => failed(await lab.sh(`rdpipe doctor ${words}`), 2, /./));
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Producers whose consumer wants no more, each with what it does then: die of SIGPIPE, or exit as after any other error. None
-// of it counts.
+// Producers whose consumer wants no more, each with what it does then: die of SIGPIPE, or exit as after any other
+// error. None of it counts.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { needsTool } from '../support/needs.ts';

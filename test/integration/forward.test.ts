@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host that no address leads to, as this machine to it: its server runs in a network of its own, which has nothing but a
-// loopback device, and is spoken to through a pipe.
+// A host to which no address leads, as this machine to it: its server runs in a network of its own, which has nothing
+// but a loopback device, and is reached through a pipe.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdpipe leaves no core, which would hold keys of hops; what it starts here has the limits and descriptors that it was given.
+// rdpipe leaves no core, which would hold keys of hops; its children here have the limits and descriptors it was given.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.ts';
@@ -78,7 +78,7 @@ async function lacksCores(lab: Lab): Promise<string | undefined> {
   return text === 'unlimited\n' || Number(text) >= 4 ? undefined : 'the hard limit of cores is too low here';
 }
 
-/** Whether another program leaves one, as bash is told. */
+/** Whether another program leaves one, by the report of bash. */
 async function leavesNoCore(lab: Lab): Promise<string | undefined> {
   const { stderr } = await lab.sh(`${cores('$(ulimit -Hc)')}; sleep 1000 & kill -SEGV $!; wait $!`);
   return stderr.includes('core dumped') ? undefined : 'programs leave no cores here';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts that ssh reaches through a pipe, so that it names no address of theirs, and that have two networks in common: one of
-// them joins the hosts, the other only has one number at both ends.
+// Hosts that ssh reaches through a pipe, so that it names no address of theirs, and that have two networks in common:
+// one of them joins the hosts, the other only has one number at both ends.
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import type { Report } from '../../packages/rdpipe/src/model/report.ts';

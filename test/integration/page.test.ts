@@ -178,7 +178,7 @@ describe('rdpipe --report', function () {
       }
     });
 
-    it('shows what strangers say as text, and reaches nobody for them', async () => {
+    it("shows strangers' words as text, and reaches no server for them", async () => {
       const evil = `<img src=${outside.url}/img><script>fetch("${outside.url}/js");document.title="owned"</script>`;
       await lab.write('evil', Buffer.from(`${evil}\n\x1b[31mred\u202e\n`));
       const { status } = await lab.sh(
@@ -228,7 +228,7 @@ describe('rdpipe --report', function () {
   });
 });
 
-/** What a reader sees: without the markup, a line each row. */
+/** The text that a reader sees: without the markup, a line each row. */
 function textOf(markup: string): string {
   return markup
     .replaceAll(/<(style|svg)[\s\S]*?<\/\1>/g, '')

@@ -20,7 +20,7 @@ function tests(lab: Lab): void {
   const sockets = () => readdirSync(folder());
   const logins = (name: string) =>
     readFileSync(join(dirname(lab.host(name).home), `${name}.log`), 'utf8').split('Accepted publickey').length - 1;
-  /** What a command line costs in logins. */
+  /** Returns how many logins a command line costs. */
   const loginsOf = async (name: string, action: () => Promise<unknown>) => {
     const before = logins(name);
     await action();

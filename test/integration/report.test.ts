@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told on standard error: the stages' own words, the summary, --json; and --dry-run.
+// The reports on standard error: the stages' own words, the summary, --json; and --dry-run.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { succeeded } from '../support/shell.ts';

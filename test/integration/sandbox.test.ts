@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rdsend and rdrecv give up they have given up while they run, and nothing that they or the agent started has.
+// The rights that rdsend and rdrecv give up are gone while they run, and what they or the agent started keeps its own.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';

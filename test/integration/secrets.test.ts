@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of hops are seen nowhere but in the agent's own input. An agent that notes what it is told tells us the keys.
+// The keys of hops are seen nowhere but in the agent's own input. The test learns them from an agent that records it.
 import { chmodSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -44,7 +44,7 @@ describe("a hop's key", () => {
   });
 });
 
-/** Distinct ones: both ends of a hop are told the same. */
+/** Distinct ones: both ends of a hop get the same. */
 function keysIn(told: string): string[] {
   return [...new Set([...told.matchAll(/"key":"([0-9a-f]+)"/g)].map((match) => match[1] ?? ''))];
 }

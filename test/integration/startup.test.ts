@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run starts and loads: what it does not need is not there. Counts, for times are the benchmark's; what a host starts before
-// its agent is counted in the unit tests of the script. And what a run takes of memory, as the kernel says.
+// The processes that a run starts and the files that it loads: only those that it needs. They are counted, for times
+// are the benchmark's; the processes of a host before its agent are counted in the unit tests of the script. And the memory
+// that a run takes, as the kernel reports it.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What standard input may be.
+// The kinds of standard input.
 import { useLab } from '../support/lab.ts';
 import { succeeded } from '../support/shell.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What standard output may be, and readers that end early.
+// The kinds of standard output, and readers that end early.
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
 import { succeeded } from '../support/shell.ts';

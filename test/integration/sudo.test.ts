@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages that `sudo` runs for a user who is not root: the agent may not signal them. They are named with their pid and host,
-// make the run fail, and never see the end of a stream that was cut off.
+// Stages that `sudo` runs for a user who is not root: the agent may not signal them. They are named with their pid and
+// host, make the run fail, and never see the end of a stream that was cut off.
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -15,7 +15,10 @@ const PASSWD = `${USER}:x:${UID}:${UID}::/:/bin/sh\n`;
 const SHADOW = `${USER}:*:19000:0:99999:7:::\n`;
 const SUDOERS = `Defaults env_keep += "RDPIPE_TEST_MARK"\n${USER} ALL=(root) NOPASSWD: ALL\n`;
 
-/** Sessions of the host are this user's, with users and sudoers of their own in a mount namespace: this machine's stay as they are. */
+/**
+ * Sessions of the host are this user's, with users and sudoers of their own in a mount namespace: this machine's stay
+ * as they are.
+ */
 const AS_USER = `cd "$HOME/.."
 for file in passwd shadow sudoers; do mount --bind "own-$file" "/etc/$file" || exit; done
 cd "$HOME"
@@ -47,7 +50,7 @@ describe('a stage under sudo', () => {
   });
 
   for (const [what, trap, named] of [
-    ['ends when sudo is told to, but for its child,', '', ['cat']],
+    ['ends on SIGTERM to sudo, but for its child,', '', ['cat']],
     ['minds no signal', 'trap "" PIPE TERM; ', ['cat', 'sh']],
   ] as const)
     it(`that ${what} is named when its producer failed, and sees no end of file`, async () => {
