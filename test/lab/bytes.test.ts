@@ -11,7 +11,7 @@ const MIB = 1024 * KIB;
 const SIZES = [0, MIB + 1];
 /** Of the emulated hosts' time; 256 MiB, also sealed, are in test/full. */
 const MANY = 16 * MIB;
-/** What an RDMA packet carries in this network. */
+/** The payload of an RDMA packet in this network. */
 const PACKET_BYTES = 4096;
 
 describe('bytes over RDMA', () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host's cable is pulled in mid-stream, for control and data alike. Soft-RoCE gives a connection up after some 2 s of silence.
+// A host's cable is pulled in mid-stream, for control and data alike. Soft-RoCE gives a connection up after some 2 s of
+// silence.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -9,7 +10,7 @@ import { useVirtualHosts } from './use-virtual-hosts.ts';
 
 const MIB = 1024 * 1024;
 const SHORTER_THAN_A_STALL_MS = 2000;
-/** It takes some 2 s to be given up, and as long again to be made anew. */
+/** It takes some 2 s to be given up, and as long again to be made again. */
 const TIME_TO_MEND = '--stall-timeout 8 --lease 12';
 /** More than pipes and windows hold. */
 const HELD_BYTES = 4 * MIB;

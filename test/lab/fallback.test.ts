@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts on which RDMA cannot be: TCP carries the hop then and the report says why, unless the user wanted RDMA. Those where it can
-// be only with less memory are in test/full.
+// Hosts on which RDMA cannot be: TCP carries the hop then and the report says why, unless the user wanted RDMA. Those
+// where it can be only with less memory are in test/full.
 import { expect } from 'chai';
 import { failed } from '../support/shell.ts';
 import { succeededOver } from './report.ts';
@@ -15,7 +15,7 @@ describe('a host without an RDMA device', () => {
     succeededOver(await lab.sh("rdpipe --json h1:'echo hi' h2:rev"), 'ih\n', ['tcp', 'tcp']);
   });
 
-  it('is told so in the plan', async () =>
+  it('is reported in the plan', async () =>
     expect((await lab.sh('rdpipe -n h1:true h2:true')).text).to.match(/h2.*RDMA|RDMA.*h2/i));
 
   it('is refused with --transport rdma', async () =>

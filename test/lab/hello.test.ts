@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent says of a host whose RDMA device and kernel are real.
+// The agent's report on a host whose RDMA device and kernel are real.
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import type { AgentHello } from '../../packages/rdpipe/src/model/protocol.ts';

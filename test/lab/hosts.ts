@@ -15,9 +15,9 @@ export type LabOptions = MachineOptions;
 
 export interface RunningLab {
   readonly place: Place;
-  /** Pids of h1, h2 …; another one for a host that was started anew. */
+  /** Pids of h1, h2 …; another one for a host that was started again. */
   readonly machines: number[];
-  /** What a host starts from, should one be started anew. */
+  /** The files from which a host starts, should one be started again. */
   readonly files: BootFiles;
   readonly options: LabOptions;
 }
@@ -65,7 +65,10 @@ export function nameOfOwnLab(): string {
   return `pid-${process.pid}`;
 }
 
-/** What is left of labs whose processes were killed; one of them may have had this process's number, and so the wanted name. */
+/**
+ * The remains of labs whose processes were killed; one of them may have had this process's number, and so the wanted
+ * name.
+ */
 function removeOrphans(wanted: string): void {
   if (wanted === nameOfOwnLab()) stopLab(wanted);
   if (!existsSync(RUNNING)) return;

@@ -7,8 +7,9 @@ import type { Kernel } from './kernel.ts';
 
 const FOLDERS = ['bin', 'proc', 'sys', 'dev', 'new', 'rw', 'lower', 'modules', 'guest'];
 const APPLETS = ['sh', 'mount', 'umount', 'insmod', 'mkdir', 'cat', 'cp', 'echo', 'switch_root'];
-// ib_uverbs before rdma_ucm: a device that goes is told to programs by the connection manager, before verbs wait for them.
-// crc32_generic: rxe asks the crypto layer for it. bridge and sch_netem: for tests that add interfaces or spoil the network.
+// ib_uverbs before rdma_ucm: the connection manager lets programs know that a device goes before verbs wait for them.
+// crc32_generic: rxe asks the crypto layer for it. bridge and sch_netem: for tests that add interfaces or spoil
+// the network.
 const MODULES = [
   'virtio_pci',
   'virtio_net',

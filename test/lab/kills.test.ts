@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Something of an RDMA hop dies in mid-stream: the run fails in bounded time with one line that says what, no consumer takes a
-// cut-off stream for a whole one, and nothing is left on any host. Agents and hosts that are killed are in test/full.
+// Something of an RDMA hop dies in mid-stream: the run fails in bounded time with one line that says what, no consumer
+// takes a cut-off stream for a whole one, and nothing is left on any host. Agents and hosts that are killed are in
+// test/full.
 import { beginStream, failsSoon } from './mid-stream.ts';
 import { type HostName, useVirtualHosts } from './use-virtual-hosts.ts';
 

@@ -56,7 +56,7 @@ export async function machineIsReady(place: Place, number: number, pid: number):
   if (!isRunning(pid)) throw new Error(`h${number} has ended: ${lastLines(readText(errorsOf(place, number)))}`);
 }
 
-/** What the host's kernel said since it was ready: nothing, unless something went wrong. */
+/** The messages of the host's kernel since it was ready: none, unless something went wrong. */
 export function complaintsOf(place: Place, number: number): string {
   return readText(consoleOf(place, number)).split(READY)[1]?.trim() ?? '';
 }

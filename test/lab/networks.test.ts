@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two hosts with a second network, over their second interfaces: which one a hop takes, and what becomes of one that leads
-// nowhere. More of them is in test/full.
+// Two hosts with a second network, over their second interfaces: which one a hop takes, and what becomes of one that
+// leads nowhere. More of them is in test/full.
 import { expect } from 'chai';
 import { succeededOver } from './report.ts';
 import { useSecondNetwork } from './second-network.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One hop by hand over RDMA: rdrecv on h2, rdsend on h1. What they choose by themselves, and how they end, is in test/full.
+// One hop by hand over RDMA: rdrecv on h2, rdsend on h1. Their own choices, and their ends, are in test/full.
 import { expect } from 'chai';
 import { ROOT } from '../support/root.ts';
 import { succeeded } from '../support/shell.ts';

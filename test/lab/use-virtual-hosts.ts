@@ -30,7 +30,7 @@ export type HostName = (typeof NAMES)[number];
 /** With the download of a kernel, once. */
 const START_MS = 180_000;
 const ANSWER_MS = 20_000;
-/** What a test may take beside its command line. */
+/** The time that a test may take beside its command line. */
 const BESIDE_MS = 30_000;
 
 let started: Promise<RunningLab> | undefined;
@@ -72,7 +72,7 @@ export class VirtualLab extends Workplace {
     this.removeFolders();
   }
 
-  /** What a command prints on a host, as root; fails unless it ends with status 0. */
+  /** Returns what a command prints on a host, as root; fails unless it ends with status 0. */
   async on(host: HostName, command: string, withinMs = ANSWER_MS): Promise<string> {
     const { stdout } = await this.#ssh(['-T', host, command], withinMs);
     return stdout;
