@@ -48,7 +48,7 @@ describe('rdsend and rdrecv under an agent', () => {
     expect(receiver.agent.names()).to.deep.equal(['ready', 'listening', 'connected', 'end', 'finished']);
   });
 
-  it('are told counters 4 times a second', async () => {
+  it('report counters 4 times a second', async () => {
     const { sender } = await connected();
     const counters = () => sender.agent.events.filter(({ event }) => event === 'counters').length;
     const before = counters();
@@ -122,7 +122,7 @@ describe('rdsend and rdrecv under an agent', () => {
       expect(receiver.agent.names()).to.not.include('output');
     });
 
-    /** The receiver was told to ask, and has got some bytes. */
+    /** The receiver got `ready` with `ask`, and then some bytes. */
     async function watched(sent = 'hello'): Promise<{ sender: Commanded; receiver: Commanded }> {
       const [sender, receiver] = [command('rdsend'), command('rdrecv')];
       for (const { agent } of [sender, receiver]) agent.tell('open', OPEN);
@@ -181,7 +181,7 @@ describe('rdsend and rdrecv under an agent', () => {
     }
   });
 
-  it('a dial that fails is told, and another may follow', async () => {
+  it('a dial that fails is reported, and another may follow', async () => {
     const receiver = command('rdrecv');
     const sender = command('rdsend');
     receiver.agent.tell('open', OPEN);
@@ -205,11 +205,11 @@ describe('rdsend and rdrecv under an agent', () => {
     await finishWell(sender, receiver);
   });
 
-  it('what cannot be over RDMA is told, and TCP may follow', async () => {
+  it('a failure over RDMA is reported, and TCP may follow', async () => {
     const receiver = command('rdrecv');
     const sender = command('rdsend');
     for (const { agent } of [receiver, sender]) agent.tell('open', OPEN);
-    receiver.agent.tell('listen', { transport: 'rdma', bind: '192.0.2.1' }); // for documentation: nobody has it
+    receiver.agent.tell('listen', { transport: 'rdma', bind: '192.0.2.1' }); // for documentation: no host has it
     expect(await receiver.agent.heard('listen_failed')).to.include({ transport: 'rdma', code: 'cannot_connect' });
     sender.agent.tell('dial', { addresses: [{ host: '127.0.0.1', port: 1, transport: 'rdma', from: '127.0.0.1' }] });
     const failed = await sender.agent.heard('dial_failed');

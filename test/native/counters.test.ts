@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both ends of a hop count: the stream, what of it was on the wire, and what was waited for.
+// The counters of both ends of a hop: the stream, its bytes on the wire, and the waits.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ import { KEY, useBench } from '../support/programs.ts';
 
 const BYTES = 6_000_000;
 const BUFFER = 1 << 20;
-/** What may be around DATA: headers and tags. */
+/** The most that headers and tags add to DATA. */
 const AROUND = 1.01;
 
 describe('the counters of a hop', () => {

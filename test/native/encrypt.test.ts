@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What two ends by hand agree on, of what each of them wishes for: the stronger wish.
+// The mode on which two ends by hand agree: the stronger of their wishes.
 import { expect } from 'chai';
 import { KEY, useBench } from '../support/programs.ts';
 

@@ -62,13 +62,13 @@ describe('rdsend and rdrecv when something goes wrong', () => {
     expect(stderr).to.match(/^rdsend: 127\.0\.0\.1:/);
   });
 
-  it('listen nowhere else than they are told', async () => {
+  it('listen nowhere else than on the address of --bind', async () => {
     const { status, stderr } = await bench.rdrecv(['--bind', '192.0.2.1', '0', KEY]).ended;
     expect(status).to.equal(3);
     expect(stderr).to.equal('rdrecv: cannot listen on 192.0.2.1: cannot assign requested address\n');
   });
 
-  it('a receiver without a time limit takes whoever comes', async () => {
+  it('a receiver without a time limit takes any sender that comes', async () => {
     const receiver = bench.rdrecv(['--connect-timeout', '0', '0', KEY]);
     const sender = bench.rdsend(['127.0.0.1', `${await receiver.port()}`, KEY, '/dev/null']);
     expect((await sender.ended).status).to.equal(0);
@@ -136,7 +136,7 @@ describe('rdsend and rdrecv when something goes wrong', () => {
       expect(kind === 'pipe' ? status : signal).to.equal(kind === 'pipe' ? 141 : 'SIGPIPE');
     });
 
-  it('a signal is told to the other side', async () => {
+  it('a signal is reported to the other side', async () => {
     const { sender, receiver } = await connected();
     sender.child.kill('SIGTERM');
     expect((await sender.ended).signal).to.equal('SIGTERM');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of one hop by hand: rdrecv makes one, shows it on its terminal and nowhere else, and rdsend asks for it on another.
+// Keys of one hop by hand: rdrecv makes one, shows it only on its terminal, and rdsend asks for it on another.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -130,7 +130,7 @@ describe('a key that somebody thought of', () => {
     [MADE, [], false],
     [KEY, [], false],
   ] as const)
-    it(`is ${warns ? 'warned of' : 'taken without a word'}: ${[...options, key.slice(0, 16)].join(' ')}`, async () => {
+    it(`is ${warns ? 'warned of' : 'taken without a warning'}: ${[...options, key.slice(0, 16)].join(' ')}`, async () => {
       const receiver = bench.rdrecv([...options, '0', key]);
       const sender = bench.rdsend([...options, '127.0.0.1', `${await receiver.port()}`, key, '/dev/null']);
       for (const { status, stderr } of await Promise.all([sender.ended, receiver.ended])) {

@@ -70,7 +70,7 @@ describe('a limit', () => {
       const resumed = Number((await hop.dialler.agent.heard('resumed')).bytes);
       const resumedAt = performance.now();
       expect(await endOf(hop.dialler)).to.equal('ok');
-      // What the connection took before it was given up, much of the stream, would have been for nothing.
+      // Otherwise what the connection took before it was given up, much of the stream, would have been for nothing.
       expect(resumed).to.be.at.most(until + PROXY_PIECE_BYTES);
       expect(performance.now() - resumedAt).to.be.at.least((500 * (bytes - resumed)) / limit);
     } finally {

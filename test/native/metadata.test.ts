@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sink leaves beside the bytes, compared with what a shell's `>` leaves: owner, mode, ACL, extended attributes.
+// The metadata that a sink leaves, compared with that of a shell's `>`: owner, mode, ACL, extended attributes.
 import {
   chmodSync,
   mkdirSync,

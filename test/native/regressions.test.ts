@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regressions of rdsend and rdrecv: failures of earlier tools that must not come back. Their table is in docs/testing.md;
-// those of whole pipelines are in test/integration/regressions.test.ts.
+// Regressions of rdsend and rdrecv: failures of earlier tools that must not come back. Their table is in
+// docs/testing.md; those of whole pipelines are in test/integration/regressions.test.ts.
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -243,7 +243,7 @@ function numbers(bytes: number): Buffer {
   return Buffer.from(Uint32Array.from({ length: bytes / 4 }, (_, index) => index).buffer);
 }
 
-/** What came to that port and was not read yet: rx_queue of /proc/net/tcp. */
+/** The bytes that came to that port and were not read yet: rx_queue of /proc/net/tcp. */
 function unreadAt(port: number): number {
   const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = ['tcp', 'tcp6'].flatMap((kind) => readFileSync(`/proc/net/${kind}`, 'utf8').split('\n'));

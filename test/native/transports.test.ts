@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing a transport by hand, on a machine with RDMA or without it: over RDMA nobody listens here.
+// Choosing a transport by hand, on a machine with RDMA or without it: over RDMA no program listens here.
 import { expect } from 'chai';
 import { KEY, useBench } from '../support/programs.ts';
 
