@@ -62,7 +62,7 @@ export class AgentDriver {
     if (child.stdout === null) throw new Error('the agent has no output');
     const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
     const lines = createInterface({ input: child.stdout });
-    const ended = closed.then(() => Promise.reject(new Error('the agent ended without a word')));
+    const ended = closed.then(() => Promise.reject(new Error('the agent ended without its first line')));
     const [first] = (await Promise.race([once(lines, 'line'), ended])) as [string];
     const hello = /^rdstage\/1 n-0123456789 (\{.*\})$/.exec(first)?.[1];
     if (hello === undefined) throw new Error(`the agent's first line is ${first}`);
@@ -133,7 +133,7 @@ export class AgentDriver {
     return this.events.filter((event): event is EventNamed<N> => event.event === name);
   }
 
-  /** What that stage wrote on its standard error so far. */
+  /** The words of that stage on its standard error so far. */
   stderrOf(stage: number): string {
     const chunks = this.all('stderr').filter((event) => event.stage === stage);
     return Buffer.concat(chunks.map((event) => Buffer.from(event.data, 'hex'))).toString();

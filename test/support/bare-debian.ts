@@ -76,7 +76,10 @@ export class BareDebian {
     execaSync('chroot', [this.#folder, 'chown', '-R', `${name}:`, join('/', homeOf(name), 'rdpipe')]);
   }
 
-  /** Runs lines of bash as they are typed after a login, at a terminal of 80 columns and 24 rows; the first that fails is the last. */
+  /**
+   * Runs lines of bash as they are typed after a login, at a terminal of 80 columns and 24 rows; the first that fails
+   * is the last.
+   */
   async type(user: string, ...typed: readonly string[]): Promise<Typed> {
     const environment = existsSync(this.path(CERTIFICATES)) ? [`export NODE_EXTRA_CA_CERTS=${CERTIFICATES}`] : [];
     writeFileSync(this.path('tmp/typed'), ['stty cols 80 rows 24', ...environment, ...typed, ''].join('\n'));
@@ -112,7 +115,9 @@ export class BareDebian {
   }
 }
 
-/** A carriage return, or the sequence for the first column, begins a line again. Node would take a letter after ESC 8. */
+/**
+ * A carriage return, or the sequence for the first column, begins a line again. Node would take a letter after ESC 8.
+ */
 function screenOf(text: string): string {
   const simple = text.replaceAll('\u001b[1G', '\r').replaceAll('\r\n', '\n');
   const plain = stripVTControlCharacters(simple.replaceAll('\u001b7', '').replaceAll('\u001b8', ''));

@@ -3,9 +3,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** In order (FIN), by RST, or so that nothing passes any more and nobody is told. */
+/** In order (FIN), by RST, or so that nothing passes any more and neither end sees it. */
 export type Break = 'closed' | 'reset' | 'silent';
-/** Who is told; the other sees silence. */
+/** The ends that see the break; the other one sees silence. */
 export type Told = 'both' | 'dialler' | 'listener';
 
 interface Due {
@@ -81,17 +81,17 @@ export class BreakingProxy {
     return this.#joined.filter(({ broken }) => !broken).sort((a, b) => b.bytes - a.bytes)[0];
   }
 
-  /** Who dials from now on is refused. */
+  /** A dialler is refused from now on. */
   refuse(): void {
     this.#server.close();
   }
 
-  /** Who dials from now on gets to another listener. */
+  /** A dialler gets to another listener from now on. */
   leadTo(port: number): void {
     this.#port = port;
   }
 
-  /** Who dials from now on gets nowhere, until release(). */
+  /** A dialler gets nowhere from now on, until release(). */
   hold(): void {
     this.#holds = true;
   }
@@ -142,7 +142,7 @@ export class BreakingProxy {
   }
 }
 
-/** It carries nothing any more, and what becomes of it concerns nobody else. */
+/** It carries nothing any more, and what becomes of it concerns no other part. */
 function hush(socket: Socket): void {
   for (const event of ['data', 'drain', 'end', 'error']) socket.removeAllListeners(event);
   socket.on('error', () => {}).pause();

@@ -15,7 +15,7 @@ import { startProgram } from './start-program.ts';
 export interface Look {
   /** The document after everything that it loads or runs. */
   readonly dom: string;
-  /** What its console says: errors, and what the page may not do. */
+  /** The messages of its console: errors, and what the page may not do. */
   readonly complaints: readonly string[];
 }
 

@@ -52,25 +52,25 @@ export class Cables {
     configure(this.#switch, [`link delete ${plug(host, wire)}`]);
   }
 
-  /** As a machine without power: nobody is told. */
+  /** As a machine without power: its peers receive no message of it. */
   destroyHost(host: string): void {
     for (const wire of WIRES) this.setCable(host, wire, 'down');
     endProcessesInside(this.#space(host));
     removeNamespace(this.#space(host));
   }
 
-  /** On their way from one host to the other, packets to which nft's words apply (all: none) are lost without a word. */
+  /** Packets from one host to the other are lost without a report: those of nft's words, or all without words. */
   drop(from: string, to: string, wire: Wire, which = ''): void {
     const way = `ip saddr ${this.address(from, wire)} ip daddr ${this.address(to, wire)}`;
     nft(this.#switch, `add rule bridge ${RULES} forward ${way} ${which} drop`);
   }
 
-  /** What comes to the host on a connection that stands is answered by a reset; new connections are let in. */
+  /** Packets to the host on a connection that stands are answered by a reset; new connections are let in. */
   reset(host: string, wire: Wire): void {
     this.#refuse(host, wire, 'syn == 0');
   }
 
-  /** Who dials the host is refused. */
+  /** New connections to the host are refused. */
   refuse(host: string, wire: Wire): void {
     this.#refuse(host, wire, '(syn | ack) == syn');
   }
@@ -85,8 +85,8 @@ export class Cables {
   }
 
   /**
-   * As new, for the next test. Whoever still asks for an address that did not answer while a cable was pulled would tell
-   * the next one who wants it that there is no route.
+   * As new, for the next test. A process that still asks for an address that did not answer while a cable was pulled
+   * would give the next one that wants it the answer that there is no route.
    */
   renew(): void {
     this.mend();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system over the folder BACKING in which one thing goes wrong, named by the first part of a path: faulty-fs BACKING MOUNT_POINT.
+// A file system over the folder BACKING in which one thing goes wrong, named by the first part of a path:
+// faulty-fs BACKING MOUNT_POINT.
 //   read/…   from 1 MiB on cannot be read (EIO)     write/… from 1 MiB on cannot be written (EIO)
 //   fsync/…  cannot be made permanent (EIO)         close/… over 1 MiB does not fit, as its close tells (ENOSPC)
-//   rename/… cannot be named anew (EIO)            slow/…  is made permanent within 8 s
+//   rename/… cannot be renamed (EIO)                slow/…  is made permanent within 8 s
 // Under any other name nothing goes wrong.
 #define FUSE_USE_VERSION 31
 #include <dirent.h>

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A TCP port that nobody uses on this address now. */
+/** A TCP port that no process uses on this address now. */
 export async function freePort(address: string): Promise<number> {
   const server = createServer().listen(0, address);
   await once(server, 'listening');

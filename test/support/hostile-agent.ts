@@ -13,7 +13,7 @@ import { execa } from 'execa';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../packages/rdpipe/src/model/protocol.ts';
 import { AGENT } from './agent-driver.ts';
 
-/** What one agent does from its start to its end; when it returns, it hangs up. */
+/** The conduct of one agent from its start to its end; when it returns, it hangs up. */
 export type Behaviour = (agent: HostileAgent) => Promise<void>;
 
 /** Of a host that is this machine. */
@@ -124,7 +124,7 @@ export class HostileAgent {
     this.nonce = words?.split(' ')[2] ?? '';
   }
 
-  /** What it is told next; undefined when nothing comes any more. */
+  /** The next line that rdpipe sends it; undefined when nothing comes any more. */
   async line(): Promise<string | undefined> {
     const { value, done } = await this.#lines.next();
     return done ? undefined : value;
@@ -139,7 +139,7 @@ export class HostileAgent {
   async asked<Op extends AgentRequest['op']>(op: Op): Promise<Extract<AgentRequest, { op: Op }>> {
     for (;;) {
       const request = await this.request();
-      if (request === undefined) throw new Error(`nobody asked for ${op}`);
+      if (request === undefined) throw new Error(`no request ${op} came`);
       if (request.op === op) return request as Extract<AgentRequest, { op: Op }>;
     }
   }

@@ -23,7 +23,10 @@ export function makeNamespace(name: string): void {
   configure(name, ['link set lo up']);
 }
 
-/** Ends whatever runs inside, and removes it; nothing to do if there is none of that name, or somebody else removes it too. */
+/**
+ * Ends all that runs inside, and removes it; there is nothing to do if there is none of that name, or if another
+ * process removes it too.
+ */
 export function removeNamespace(name: string): void {
   if (!namespaces().includes(name)) return;
   try {

@@ -14,7 +14,10 @@ export function needsRoot(test: Context): void {
   if (process.getuid?.() !== 0) lack(test, 'only root may do this');
 }
 
-/** rdsend, rdrecv and rdstage are not dumpable: what of them is below /proc (environment, program, descriptors, memory) is root's. */
+/**
+ * rdsend, rdrecv and rdstage are not dumpable: what of them is below /proc (environment, program, descriptors, memory)
+ * is root's.
+ */
 export function needsSightOfPrograms(test: Context): void {
   if (process.getuid?.() !== 0) lack(test, 'only root sees which native programs are of this test');
 }

@@ -18,8 +18,8 @@ export interface MarkedProcess {
 }
 
 /**
- * Every living process that carries the mark, of those whose environment this user may read; with a name, those that the
- * kernel calls so, which is found out much faster.
+ * Every living process that carries the mark, of those whose environment this user may read; with a name, those that
+ * the kernel calls so, which is found out much faster.
  */
 export function processesWith(mark: string, name?: string): MarkedProcess[] {
   const wanted = `${MARK_VARIABLE}=${mark}`;
@@ -29,7 +29,7 @@ export function processesWith(mark: string, name?: string): MarkedProcess[] {
     .map(describeProcess);
 }
 
-/** Whether there is such a process, of whoever it is. */
+/** Whether there is such a process, of any user. */
 export function isRunning(pid: number): boolean {
   // A process that ended is a zombie until its parent has taken its status.
   return /^\d+ \(.*\) [^ZX] /s.test(readProc(pid, 'stat'));

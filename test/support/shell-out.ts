@@ -2,7 +2,7 @@
 // Runs a program of the benchmark's preparations to its end.
 import { execaSync } from 'execa';
 
-/** What it prints; throws, with its words, unless it ends with status 0. */
+/** Returns what it prints; throws, with its words, unless it ends with status 0. */
 export function output(program: string, words: readonly string[], input = '', env: NodeJS.ProcessEnv = {}): Buffer {
   return Buffer.from(execaSync(program, words, { input, env, encoding: 'buffer', stripFinalNewline: false }).stdout);
 }

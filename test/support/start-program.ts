@@ -13,7 +13,7 @@ export interface Started {
   readonly child: ResultPromise<Options>;
   readonly pid: number;
   readonly ended: Promise<Ended>;
-  /** What it has written so far. */
+  /** The bytes that it has written so far. */
   stdout(): Buffer;
   stderr(): string;
 }

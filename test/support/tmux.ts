@@ -97,7 +97,7 @@ export class Tmux {
     await tmux(this.#socket, 'resize-window', '-x', `${columns}`, '-y', `${rows}`);
   }
 
-  /** What stands on the screen, line by line, without blank rows at its end. */
+  /** The text on the screen, line by line, without blank rows at its end. */
   async screen(): Promise<string> {
     return (await tmux(this.#socket, 'capture-pane', '-p')).trimEnd();
   }

@@ -113,7 +113,7 @@ export class Workplace {
     return readdir(join(this.folder, folder));
   }
 
-  /** What runs of this workplace, servers apart; with a name, only these. */
+  /** The processes of this workplace, servers apart; with a name, only these. */
   processes(name?: string): ReturnType<typeof processesWith> {
     return processesWith(this.mark, name);
   }

@@ -6,7 +6,7 @@ import type { Host } from './shapes.ts';
 export interface ExpectedEnd {
   readonly status: number | null;
   readonly signal: 'SIGKILL' | null;
-  /** Of its one line; undefined: it says nothing. */
+  /** Of its one line; undefined: it prints none. */
   readonly words: RegExp | undefined;
 }
 

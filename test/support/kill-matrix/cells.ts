@@ -3,10 +3,10 @@
 import { commandsOf, type Host, hostsOf, LOCAL_SHAPES, linksOf, SHAPES, type Shape, slowStageOf } from './shapes.ts';
 
 /**
- * login: a host does not answer yet. joining: the programs are there, not all are joined. before: everything runs, nothing was
- * sent. idle: something arrived at the far end, and the source is silent. flowing: it never stops. blocked: the last command does
- * not read, and the source has more. draining: the source has ended, the last command does not read. after: it saw the end and
- * goes on. late: the file has its name, and the run is about to end.
+ * login: a host does not answer yet. joining: the programs are there, not all are joined. before: everything runs,
+ * nothing was sent. idle: something arrived at the far end, and the source is silent. flowing: it never stops. blocked:
+ * the last command does not read, and the source has more. draining: the source has ended, the last command does not
+ * read. after: it saw the end and goes on. late: the file has its name, and the run is about to end.
  */
 export const PHASES = [
   'login',
@@ -26,7 +26,7 @@ export type Signal = 'SIGTERM' | 'SIGKILL';
 
 /** master: the ssh that holds a connection; leash: what ends it with rdpipe; channel: the ssh of an agent's channel. */
 export type HostRole = 'master' | 'leash' | 'channel' | 'sshd' | 'guardian' | 'supervisor' | 'rdsend' | 'rdrecv';
-/** command: the stage's shell; child: what it runs; grandchild: in a session of its own, and its shell does not miss it. */
+/** command: the stage's shell; child: its child; grandchild: in a session of its own, not missed by the shell. */
 export type StageRole = 'command' | 'child' | 'grandchild';
 
 /** keeper: what removes rdpipe's private directory. */
@@ -57,7 +57,7 @@ export function titleOf({ shape, session, phase, target, signal }: Cell): string
   return `${session}: ${shape.name}: ${phase}: ${signal} to ${nameOf(target)}`;
 }
 
-/** Nobody misses it: the run goes on and succeeds. */
+/** No process misses it: the run goes on and succeeds. */
 export function isHidden({ target }: Cell): boolean {
   return target.role === 'grandchild' || target.role === 'keeper';
 }

@@ -10,14 +10,14 @@ import type { Cell } from './cells.ts';
 import { commandsOf, type Shape } from './shapes.ts';
 import { endSeenBy, HEAD, OLD_CONTENT } from './stream.ts';
 
-/** What a run left: processes on this machine, and files where its stages ran. */
+/** The traces of a run: processes on this machine, and files where its stages ran. */
 export interface Traces {
   processes(): readonly unknown[];
   read(name: string): Promise<Buffer>;
   list(): Promise<readonly string[]>;
 }
 
-/** The run failed for the right reason, and nobody downstream took what he had for the whole. */
+/** The run failed for the right reason, and no consumer downstream took its bytes for the whole. */
 export async function checkFailed(lab: Traces, cell: Cell, result: Result): Promise<void> {
   const { status, signal, words } = expectedEnd(cell);
   expect({ status: result.status, signal: result.signal }, result.stderr).to.deep.equal({ status, signal });
@@ -35,7 +35,7 @@ export async function checkFailed(lab: Traces, cell: Cell, result: Result): Prom
   expect((await lab.read('target')).toString(), 'the file that was to be replaced').to.equal(OLD_CONTENT);
 }
 
-/** Nobody missed the target: every byte is where it belongs. */
+/** No process missed the target: every byte is where it belongs. */
 export async function checkSucceeded(lab: Lab, { shape }: Cell, result: Result): Promise<void> {
   expect({ status: result.status, signal: result.signal, stderr: result.stderr }).to.deep.equal({
     status: 0,
@@ -80,7 +80,7 @@ function expectWhole(bytes: string, stage: number, shape: Shape): void {
   expect(bytes.slice(-end.length), `end of ${bytes.length} bytes what stage ${stage} read`).to.equal(end);
 }
 
-/** The first command has the user's own descriptor: whose end nobody can tell from another. */
+/** The first command has the user's own descriptor, whose end looks like any other. */
 function hasUsersInput({ stages, stdin }: Shape): boolean {
   return stdin && stages[0]?.host === '';
 }

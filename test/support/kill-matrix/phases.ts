@@ -110,7 +110,10 @@ function connectionsTo(port: number): string[] {
     .map((row) => row.join(' '));
 }
 
-/** One end that is not the target stops as soon as it is there: not all hops can be made. While it is copied there, a program is tried. */
+/**
+ * One end that is not the target stops as soon as it is there: not all hops can be made. While it is copied there, a
+ * program is tried.
+ */
 function freezeOneEnd(lab: Lab, cell: Cell, rdpipe: number): void {
   const ends = lab.processes(cell.target.role === 'rdrecv' ? 'rdsend' : 'rdrecv');
   const frozen = ends.find(({ command }) => command.includes(' --agent-fd '))?.pid;
@@ -129,7 +132,7 @@ async function headArrived(lab: Lab, { shape }: Cell): Promise<void> {
   expect(isProducerAlone || seen.startsWith(HEAD)).to.equal(true);
 }
 
-/** What the rdrecvs have written into files that will get their names at the end. */
+/** The bytes that the rdrecvs have written into files that will get their names at the end. */
 async function bytesInUnnamedFiles(lab: Lab): Promise<number> {
   const receivers = lab.processes('rdrecv');
   const sizes = await Promise.all(receivers.map(({ pid }) => bytesInFilesOf(`/proc/${pid}/fd`)));

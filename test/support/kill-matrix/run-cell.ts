@@ -136,7 +136,7 @@ function wakeServers(lab: Lab): void {
   for (const name of ['h1', 'h2', 'h3']) signalProcess(lab.host(name).pid, 'SIGCONT');
 }
 
-/** What commands left in the background lives on when a run ends well. */
+/** The processes that commands left in the background live on when a run ends well. */
 function endBackground(lab: Lab): void {
   for (const { pid, command } of lab.processes()) if (command.startsWith('sleep 90')) signalProcess(pid, 'SIGKILL');
 }

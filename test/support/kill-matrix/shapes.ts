@@ -49,7 +49,7 @@ export const LOCAL_SHAPES: readonly Shape[] = [
   shape('local: five', [':source', ':command', ':command', ':command', ':sink']),
 ];
 
-/** The links that need programs: not a pipe between two commands of a host, nor a command on the user's own descriptor. */
+/** The links that need programs: no pipe between two commands of a host, nor a command on the user's own descriptor. */
 export function linksOf({ stages, stdin, stdout }: Shape): ShapeLink[] {
   const user: ShapeStage = { host: '', kind: 'command' };
   const row = [stdin ? user : undefined, ...stages, stdout ? user : undefined];

@@ -10,7 +10,10 @@ export const LAST = 'last\n';
 export const OLD_CONTENT = 'old\n';
 /** More than everything between two neighbours holds. */
 const BLOCKING_BYTES = 24 * 1024 * 1024;
-/** The source can end while the consumer does not read: less than a pipe holds; more than that, less than with a receiver's window. */
+/**
+ * The source can end while the consumer does not read: less than a pipe holds; more than that, less than with a
+ * receiver's window.
+ */
 const PIPE_BYTES = 768 * 1024;
 const WINDOW_BYTES = 1792 * 1024;
 
@@ -72,7 +75,7 @@ export function sourceWaits(flow: Flow): boolean {
   return flow.shape.stages[0]?.kind === 'source' && (gateBefore || gateAfterHead);
 }
 
-/** What it sends after its gate. */
+/** The bytes that it sends after its gate. */
 export function restBytes(flow: Flow): Buffer {
   const { gateBefore, gateAfterHead } = courseOf(flow);
   return Buffer.from(`${gateBefore ? HEAD : ''}${gateBefore || gateAfterHead ? LAST : ''}`);
