@@ -172,7 +172,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         const screen = await terminal.shows(new RegExp(`^1\\n2\\n[\\s\\S]*^${size.rows - 1}\\n:`, 'm'));
         expect(screen).not.to.match(/→|rdpipe/);
         await terminal.press('G');
-        // What is typed while less waits for data is lost.
+        // Keys that are typed while less waits for data are lost.
         await terminal.shows(/^1000\n\(END\)/m);
         await terminal.press('q');
         expect((await terminal.ended()).status).to.equal(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is shipped is built so that a mistake in it ends the program: protections read from the files, not from the Makefile.
+// Shipped programs are built so that a mistake in them ends them: protections read from the files, not the Makefile.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ describe('a built program', () => {
       expect(dynamic)
         .to.match(/\(FLAGS\) +.*BIND_NOW/)
         .and.match(/\(FLAGS_1\) +Flags: .*NOW.*PIE/);
-      // What is linked in was compiled to be moved as well: no code is changed at the start.
+      // The libraries that are linked in were compiled to be moved as well: no code is changed at the start.
       expect(dynamic).not.to.match(/TEXTREL|RPATH|RUNPATH/);
       const segments = readelf('--program-headers', file);
       expect(segments)

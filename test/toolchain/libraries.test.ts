@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs that are copied to a host need there.
+// The libraries that the programs that are copied to a host need there.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';

@@ -36,7 +36,7 @@ describe('the static build', () => {
     expect(linkWith('void missing(void); void calls(void); void calls(void) { missing(); }')).to.contain('undefined');
   });
 
-  /** What the linker prints about a program with one more object. */
+  /** The messages of the linker about a program with one more object. */
   function linkWith(source: string): string {
     const [file, object] = [join(out, 'more.c'), join(out, 'more.o')];
     writeFileSync(file, source);

@@ -20,7 +20,7 @@ describe('docs/testing.md counts', () => {
     const { stdout: said } = execaSync(join(ROOT, 'node_modules/.bin/mocha'), words, {
       cwd: ROOT,
     });
-    // What a suite prints while it is loaded, its seed, comes before.
+    // The seed that a suite prints while it is loaded comes before.
     const listing: Listing = JSON.parse(said.slice(said.search(/^\{$/m)));
     for (const { file } of listing.tests) {
       const name = relative(join(ROOT, 'test'), file).replace(/\.test\.ts$/, '');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test run that is killed leaves its networks behind. The next one removes them, but not those of one that still runs.
+// A test run that is killed leaves its networks behind. The next removes them, but not those of one that still runs.
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { Cables } from '../support/cables.ts';

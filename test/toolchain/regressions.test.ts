@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regressions that show in the sources and in how they are built; and docs/testing.md names the test of every regression.
+// Regressions that show in the sources and how they are built; and docs/testing.md names the test of each regression.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
