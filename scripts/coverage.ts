@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines and branches of the native programs that tests reach: the C suites, the kept corpora of the fuzz targets, and
-// the programs by themselves (test/native, test/agent). Code that only the lab runs, as all over RDMA, counts as missed.
+// the programs by themselves (test/native, test/agent). Code that the lab alone runs, as all RDMA, counts as missed.
 // Builds with gcc --coverage in build/coverage, runs them, and prints lines and branches by file and by package, then
 // the functions that nothing called in the ten files that are covered least.
 import { readdirSync, rmSync } from 'node:fs';
