@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processes that a run starts and the files that it loads: only those that it needs. They are counted, for times
-// are the benchmark's; the processes of a host before its agent are counted in the unit tests of the script. And the memory
-// that a run takes, as the kernel reports it.
+// are the benchmark's; the processes of a host before its agent are counted in the unit tests of the script. And the
+// memory that a run takes, as the kernel reports it.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { useLab } from '../support/lab.ts';
