@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent says to rdsend and rdrecv: bytes on a socket, in pieces, become lines, JSON and commands.
+// The agent's messages to rdsend and rdrecv: bytes on a socket, in pieces, become lines, JSON and commands.
 #include "agent/commands.h"
 #include "agent/json_lines.h"
 #include "base/cleanup.h"
@@ -58,7 +58,7 @@ static void decode(json_t *message) {
   rd_transport_destroy(command.transport);
 }
 
-// What `adopt` names is the program's own from then on: no descriptor of the fuzzer, but a socket made for it.
+// The program owns the descriptor of `adopt` from then on: so it gets none of the fuzzer, but a socket made for it.
 static void give_descriptor(json_t *message) {
   const char *name = json_string_value(json_object_get(message, "op"));
   const json_t *fd = json_object_get(message, "fd");

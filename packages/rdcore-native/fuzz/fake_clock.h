@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct fake_world {
-  // What the others do now. False: nothing any more, so that only time goes on.
+  // Does the next thing that the rest of the world does. False: there is none left, so only time goes on.
   bool (*turn)(void *context);
   // Whether a descriptor that is none of the system's is ready; NULL: there are no such.
   short (*ready)(void *context, const struct pollfd *polled);

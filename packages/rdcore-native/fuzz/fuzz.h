@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// What must hold whatever the input: a finding when it does not.
+// Must hold for every input: a finding when it does not.
 #define FUZZ_REQUIRE(condition)                                                                                        \
   do {                                                                                                                 \
     if (!(condition)) {                                                                                                \

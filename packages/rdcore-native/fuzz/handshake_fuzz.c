@@ -135,7 +135,7 @@ static bool meddle(struct fuzz_input *input, struct message *message, struct rd_
   return true;
 }
 
-// What was agreed is what the peer said, and each end opens what the other seals.
+// The agreement follows the peer's HELLO, and each end opens what the other seals.
 static void check_agreement(struct rd_handshake *mine, struct rd_handshake *peer, enum rd_role role,
                             const struct rd_hello *said) {
   struct rd_agreement ours, its;

@@ -82,7 +82,7 @@ bool loop_harness_is_slow(void) {
   return the_end->is_slow;
 }
 
-// After the input is used up the target ends it well, and then nobody comes any more.
+// After the input is used up the target ends the stream well, and then no new connection comes.
 static bool turn(void *context) {
   struct loop_harness *end = context;
   struct phony_peer *peer = &end->peer;
@@ -190,7 +190,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
   return syscall(SYS_sendmsg, fd, message, flags);
 }
 
-// In place of establisher.c: whoever arrives is known already.
+// In place of establisher.c: every connection is authenticated already.
 struct rd_establisher *rd_establisher_create(const struct rd_establisher_config *config) {
   struct rd_establisher *establisher = malloc(sizeof *establisher);
   FUZZ_REQUIRE(establisher != NULL);
@@ -226,7 +226,7 @@ enum rd_outcome rd_establisher_service(struct rd_establisher *establisher, struc
   if (arrived_fd >= 0) return RD_OUTCOME_DONE;
   if (!is_refused) return RD_OUTCOME_AGAIN;
   is_refused = false;
-  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "nobody is there");
+  rd_error_set(error, RD_CODE_CANNOT_CONNECT, "no peer listens");
   return RD_OUTCOME_FAILED;
 }
 

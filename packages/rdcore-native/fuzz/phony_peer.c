@@ -230,7 +230,7 @@ static void tweak_draft(struct draft *draft, unsigned tweaks, struct fuzz_input 
   if (tweaks & TWEAK_OFFSET) {
     uint8_t near = fuzz_u8(input);
     draft->frame.offset = near == 0 ? fuzz_u64(input) : draft->frame.offset + (uint64_t)(int64_t)(int8_t)near;
-    // What stands there: a loop that takes it writes what is wrong where it is wrong.
+    // The bytes of that position: a loop that accepts them at another one writes wrong bytes, which the check finds.
     if (draft->frame.type == RD_FRAME_DATA) phony_bytes(draft->frame.offset, draft->bytes, draft->payload);
   }
   if (tweaks & TWEAK_EPOCH) draft->frame.epoch = fuzz_u32(input);
@@ -269,7 +269,7 @@ static void send_draft(struct phony_peer *peer, struct draft *draft, unsigned tw
   (void)send_bytes(peer, outgoing, LENGTH_BYTES + bytes);
 }
 
-// What does not shrink stays as it is.
+// A payload that does not shrink stays as it is.
 static size_t pack_draft(struct draft *draft, unsigned char **body) {
   static struct rd_packer *packer;
   static unsigned char packed[RD_SLOT_MAX_BYTES];
@@ -423,7 +423,7 @@ static bool send_handshake(struct phony_peer *peer, struct rd_handshake *handsha
   return true;
 }
 
-// Its length; 0: none came. What begins comes whole, or the loop is gone.
+// Its length; 0: none came. A message that begins comes whole, or the loop is gone.
 static ssize_t receive_message(struct phony_peer *peer, int most_ms) {
   unsigned char length[LENGTH_BYTES];
   if (rd_wait_fd(peer->fd, POLLIN, most_ms) <= 0) return 0;
@@ -460,8 +460,8 @@ static unsigned take_message(struct phony_peer *peer, size_t bytes) {
   if (rd_frame_has_tag(&frame))
     FUZZ_REQUIRE(rd_seal_open(peer->agreement.incoming, incoming, bytes, &frame, &payload, &payload_bytes, &error));
   if (is_packed) unpack(peer, &payload, &payload_bytes);
-  bool is_life_sign = frame.type == RD_FRAME_PING || frame.type == RD_FRAME_PONG;
-  FUZZ_REQUIRE(!peer->heard_abort || is_life_sign); // the last word
+  bool is_keepalive = frame.type == RD_FRAME_PING || frame.type == RD_FRAME_PONG;
+  FUZZ_REQUIRE(!peer->heard_abort || is_keepalive); // the last word
   take_payload(peer, &frame, payload, payload_bytes);
   return frame.type;
 }

@@ -60,12 +60,12 @@ bool phony_peer_join(struct phony_peer *peer, bool is_dialer, const struct rd_he
 // listen. `op` says which.
 void phony_peer_act(struct phony_peer *peer, uint8_t op, struct fuzz_input *input);
 
-// What an honest peer would say now in a frame of this type.
+// Sends a frame of this type as an honest peer would now.
 void phony_peer_say(struct phony_peer *peer, enum rd_frame_type type, size_t bytes);
 // Takes what comes, until a frame of this type (0: none) came, one after which
 // little comes, or none within `most_ms`. True: it was of this type.
 bool phony_peer_hear(struct phony_peer *peer, unsigned type, int most_ms);
-// Says nothing more, and hears the loop out.
+// Sends nothing more, and receives until the loop ends.
 void phony_peer_leave(struct phony_peer *peer);
 
 // The bytes of every honest stream: what stands at a position is known from the position.

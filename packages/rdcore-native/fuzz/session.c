@@ -23,7 +23,7 @@
 
 // How a connection breaks, and the next one is made.
 enum breach {
-  BREACH_RESET = 1,     // without a word
+  BREACH_RESET = 1,     // without an end in order
   BREACH_ANY_EPOCH = 2, // which may not be above those before it
   BREACH_RAW = 4,       // the first words are the input's business
   BREACH_BESIDE = 8,    // the old connection stays until the new one is there
@@ -167,8 +167,7 @@ static void greet(struct phony_peer *peer) {
   if (peer->role == RD_ROLE_SENDER) (void)phony_peer_hear(peer, RD_FRAME_RESUME, RESUME_MS);
 }
 
-// Nobody listens to a loop that would dial again, and one that listens is told
-// to end.
+// A loop that would dial again finds no listener, and one that listens gets an ABORT.
 void session_end(struct session *session) {
   struct script *script = &session->script;
   if (session->way == SESSION_DIALS) unlink(((const struct rd_command *)&script->commands[1])->addresses[0].host);

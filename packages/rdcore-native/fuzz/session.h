@@ -24,15 +24,15 @@ struct session {
 // A folder in memory, empty at first, that is gone with the process.
 const char *session_folder(void);
 
-// The script opens the loop and connects it. Whoever calls it adds commands, and
-// then starts the script.
+// The script opens the loop and connects it. The caller adds commands, and then
+// starts the script.
 void session_begin(struct session *session, enum rd_role role, enum rd_encrypt encrypt, enum session_way way);
 
 // The peer's first connection, with its `hello`. False: it came to nothing.
 bool session_join(struct session *session);
 // Acts as the input says until it is used up, or the session over.
 void session_act(struct session *session, struct fuzz_input *input);
-// The peer says nothing more, and hears the loop out until it ends.
+// The peer sends nothing more, and receives until the loop ends.
 void session_end(struct session *session);
 void session_clear(struct session *session);
 

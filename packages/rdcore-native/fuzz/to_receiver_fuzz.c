@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sender that holds the key says to rdrecv's loop after the handshake, without threads, ciphers or files (see
+// Frames of a sender that holds the key to rdrecv's loop after the handshake, without threads, ciphers or files (see
 // loop_harness.h). The sink is this file's. Whatever comes, what is written is the beginning of the stream; it is
-// committed only after an END that was right; and an honest sender hears DONE.
+// committed only after an END that was right; and an honest sender receives DONE.
 #include "data/sink.h"
 #include "hop/recv_loop.h"
 #include "loop_harness.h"
@@ -170,7 +170,7 @@ ssize_t rd_sink_write_now(struct rd_sink *to, const unsigned char *bytes, size_t
   if (to->fails)
     rd_error_set(error, RD_CODE_SINK_UNWRITABLE, "the disk is full");
   else if (to->reader_gone)
-    rd_error_set(error, RD_CODE_CLOSED, "nobody reads");
+    rd_error_set(error, RD_CODE_CLOSED, "no process reads");
   if (to->is_broken) return -1;
   size_t taken = count < to->room ? count : to->room;
   check_bytes(bytes, taken);

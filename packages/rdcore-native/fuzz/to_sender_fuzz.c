@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a receiver that holds the key says to rdsend's loop after the handshake, without threads, ciphers or files (see
+// Frames of a receiver that holds the key to rdsend's loop after the handshake, without threads, ciphers or files (see
 // loop_harness.h). The source is this file's. Whatever comes, DATA is the source's bytes in order and within the
 // credit, END comes only after all of them and the producer's good end, and success only after DONE.
 #include "data/source.h"

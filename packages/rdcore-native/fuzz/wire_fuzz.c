@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-// What was accepted says the same when it is written again, and its payload has a length that its type can have.
+// An accepted frame is the same when it is encoded again, and its payload has a length that its type can have.
 static void decode_frame(const uint8_t *data, size_t size) {
   struct rd_frame frame;
   struct rd_error error;

@@ -122,7 +122,7 @@ static void trying_less(void) {
   // One that shrinks is enough to try again.
   tries = tries_of(&shrinking, 165, true);
   CHECK(tries > 100);
-  // What is under way when it gives up counts as well, and does no harm.
+  // Tries that are under way when it gives up count as well, and do no harm.
   for (unsigned i = 0; i < 1000; i++) rd_shrinking_tried(&shrinking, false);
   CHECK(tries_of(&shrinking, 65, true) == 1);
 }

@@ -20,16 +20,16 @@
 enum breaking {
   BREAK_CLOSE,          // in order, both sides
   BREAK_RESET,          // both sides
-  BREAK_CLOSE_DIALER,   // only that side is told
-  BREAK_RESET_LISTENER, // only that side is told
-  BREAK_SILENCE,        // nobody is: nothing passes any more
+  BREAK_CLOSE_DIALER,   // only that side sees it
+  BREAK_RESET_LISTENER, // only that side sees it
+  BREAK_SILENCE,        // neither side sees it: nothing passes any more
 };
 
 struct proxy {
   enum breaking breaking;
   size_t every_bytes; // of both directions together
   unsigned breaks;    // at most; then everything passes
-  bool dies;          // after the last break nobody listens any more
+  bool dies;          // after the last break it listens no more
   uint16_t port;      // to dial
   uint16_t to_port;   // on 127.0.0.1
   atomic_uint broken; // so far
@@ -50,7 +50,7 @@ static inline void proxy_close(int fd, bool reset) {
   close(fd);
 }
 
-// What was read must be written: the proxy itself loses nothing. False: one side is gone.
+// It writes all that it has read: the proxy itself loses nothing. False: one side is gone.
 static inline bool proxy_pass(struct proxy *proxy, int from, int to, size_t *left_bytes) {
   unsigned char bytes[16384];
   size_t most = sizeof bytes < *left_bytes ? sizeof bytes : *left_bytes;

@@ -19,14 +19,14 @@ struct side {
   struct rd_establisher *connect;
   struct rd_address address; // of its listener
   struct rd_connection *connection;
-  int failures; // dials that were told to have failed
-  int rejected; // connectors that were
+  int failures; // attempts that were reported as failed
+  int rejected; // peers that were
   struct rd_error failure;
 };
 
 static struct rd_error error;
 
-static void count_turned_away(void *context, const char *peer, const struct rd_error *why) {
+static void count_rejected(void *context, const char *peer, const struct rd_error *why) {
   (void)peer;
   (void)why;
   ((struct side *)context)->rejected++;
@@ -41,7 +41,7 @@ static void open_side(struct side *side, enum rd_role role, int64_t connect_time
       .buffer_bytes = role == RD_ROLE_RECEIVER ? BUFFER_BYTES : 0,
       .stall_timeout_ms = WAIT_MS,
       .dialer = {.timeout_ms = connect_timeout_ms},
-      .rejected = count_turned_away,
+      .rejected = count_rejected,
       .context = side,
   };
   side->connect = rd_establisher_create(&config);
@@ -113,7 +113,7 @@ static unsigned open_descriptors(void) {
   return count;
 }
 
-// What one end sends on its connection is what the other receives on its own.
+// The two connections are two ends of one: the receiver's takes a frame that the sender's sent.
 static void check_joined(struct side *sender, struct side *receiver) {
   struct rd_rx_frame rx_frame;
   int received = 0;
@@ -153,7 +153,7 @@ static void connect_in_all_ways(void) {
   for (int first = 0; first < 2; first++) {
     connect_once(in_turn, first, 1, 1);
     connect_once(in_turn, first, 3, 2);
-    connect_once(in_turn, first, 1, 0); // who only listens need not dial
+    connect_once(in_turn, first, 1, 0); // an end that only listens need not dial
     connect_once(in_turn, first, 0, 1);
     connect_once(in_turn, first, 4, 0);
     connect_once(in_turn, first, 0, 4);
@@ -197,7 +197,7 @@ static void begin_with_bye(struct rd_connection *connection) {
   say(connection, RD_FRAME_BYE, 0, NULL, 0);
 }
 
-// A sender that holds the key and does not choose: it is a failure when there is nobody else.
+// A sender that holds the key and does not choose: it is a failure when there is no other peer.
 static void not_chosen(void (*instead)(struct rd_connection *), int64_t connect_timeout_ms, const char *words) {
   struct side receiver;
   pthread_t thread;
@@ -212,7 +212,7 @@ static void not_chosen(void (*instead)(struct rd_connection *), int64_t connect_
   close_side(&receiver);
 }
 
-static struct rd_transport *knock_at(const struct side *side) {
+static struct rd_transport *connect_to(const struct side *side) {
   struct rd_transport *transport = NULL;
   struct rd_connector *connector = rd_tcp_dial(&side->address, &error);
   REQUIRE(connector != NULL);
@@ -222,18 +222,18 @@ static struct rd_transport *knock_at(const struct side *side) {
   return transport;
 }
 
-// Whoever holds the key is not driven out by those who only pending connection.
+// Peers that connect and send nothing do not evict one that holds the key.
 static void amid_others(void) {
   struct side receiver;
   struct rd_transport *others[2 * RD_PENDING_MOST];
   size_t count = sizeof others / sizeof others[0];
   open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
   listen_at(&receiver);
-  struct rd_pending *pending = begin_to_shake(knock_at(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
+  struct rd_pending *pending = begin_to_shake(connect_to(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
   while (rd_pending_service(pending, &error) == 0) service(&receiver);
   struct rd_connection *connection = take_connection(pending);
   for (size_t i = 0; i < count; i++) {
-    others[i] = knock_at(&receiver);
+    others[i] = connect_to(&receiver);
     service(&receiver);
   }
   say(connection, RD_FRAME_PING, 0, NULL, 0);
@@ -245,14 +245,14 @@ static void amid_others(void) {
   close_side(&receiver);
 }
 
-// A listener out of descriptors rests, and takes whoever still waits when there are some again.
+// A listener out of descriptors pauses, and accepts the peers that still wait when there are some again.
 static void out_of_descriptors(void) {
   struct side receiver;
   struct rlimit limit, none;
   struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
   open_side(&receiver, RD_ROLE_RECEIVER, WAIT_MS);
   listen_at(&receiver);
-  struct rd_pending *pending = begin_to_shake(knock_at(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
+  struct rd_pending *pending = begin_to_shake(connect_to(&receiver), RD_ROLE_SENDER, (struct rd_hello){0});
   int next_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
   REQUIRE(next_fd >= 0 && close(next_fd) == 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0);
   none = (struct rlimit){.rlim_cur = (rlim_t)next_fd, .rlim_max = limit.rlim_max};

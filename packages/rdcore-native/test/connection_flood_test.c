@@ -23,7 +23,7 @@ struct end {
   int failures, rejected;
 };
 
-static void count_turned_away(void *context, const char *peer, const struct rd_error *why) {
+static void count_rejected(void *context, const char *peer, const struct rd_error *why) {
   (void)peer;
   (void)why;
   ((struct end *)context)->rejected++;
@@ -39,7 +39,7 @@ static void open_end(struct end *end, const char *host, bool rdma) {
       .buffer_bytes = BUFFER_BYTES,
       .stall_timeout_ms = WAIT_MS,
       .dialer = {.timeout_ms = WAIT_MS},
-      .rejected = count_turned_away,
+      .rejected = count_rejected,
       .context = end,
   };
   end->connect = rd_establisher_create(&config);
@@ -62,7 +62,7 @@ static void service(struct end *end) {
   if (serviced > 0 && end->connection == NULL) CHECK(rd_establisher_take(end->connect, &end->connection, &error) == 1);
 }
 
-// What it polls beside the listener itself.
+// The number of descriptors that it polls beside the listener itself.
 static size_t held(const struct end *end) {
   struct pollfd polls[RD_ESTABLISHER_POLLS_MOST];
   return rd_establisher_polls(end->connect, polls) - 1;
@@ -103,7 +103,7 @@ static void silent_peers_connected(struct silent_peer *silent_peers, size_t coun
   CHECK(in == count);
 }
 
-static struct rd_transport *knock_at(struct end *end) {
+static struct rd_transport *connect_to(struct end *end) {
   struct silent_peer peer;
   silent_peer_connect(&peer, end);
   silent_peers_connected(&peer, 1, end);
@@ -139,7 +139,7 @@ static void the_first_word(void) {
   struct silent_peer silent_peers[SILENT_PEERS_MOST];
   open_end(&end, "127.0.0.1", false);
   listen_at(&end);
-  struct rd_pending *pending = begin_to_shake(knock_at(&end), RD_ROLE_SENDER, (struct rd_hello){0});
+  struct rd_pending *pending = begin_to_shake(connect_to(&end), RD_ROLE_SENDER, (struct rd_hello){0});
   REQUIRE(rd_pending_service(pending, &error) == 0); // its first message
   do service(&end);
   while (rd_wait_fd(rd_pending_poll(pending).fd, POLLIN, 10) != 1); // it is answered
@@ -224,7 +224,7 @@ static void amid_silent_connectors(const char *host) {
   size_t each_kib = (pinned_kib() - before_kib) / (count + RD_PENDING_RDMA_MOST);
   printf("an rdma connection that is not authenticated: %zu KiB pinned\n", each_kib);
   CHECK(each_kib > 0 && each_kib <= 64);
-  get_through(begin_to_shake(knock_at(&end), RD_ROLE_SENDER, (struct rd_hello){0}), &end);
+  get_through(begin_to_shake(connect_to(&end), RD_ROLE_SENDER, (struct rd_hello){0}), &end);
   for (size_t i = 0; i < count; i++) silent_peer_leave(&silent_peers[i]);
   close_end(&end);
 }

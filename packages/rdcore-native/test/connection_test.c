@@ -95,8 +95,8 @@ static void end_comes_last(enum rd_protection protection, int level, unsigned jo
   part(&ends);
 }
 
-// Before what was sent earlier, and is in work. To see it, the threads must be slower than we are: nobody promises that
-// for a single time.
+// Before what was sent earlier, and is in work. It shows only when the threads are slower than this one, which one try
+// does not guarantee.
 static bool ping_overtakes(enum rd_protection protection) {
   struct ends ends = join(protection, 19, 1);
   struct rd_rx_frame rx_frame;
@@ -111,7 +111,7 @@ static bool ping_overtakes(enum rd_protection protection) {
   return answered;
 }
 
-static void life_signs_overtake(enum rd_protection protection) {
+static void keepalive_overtakes(enum rd_protection protection) {
   bool answered = false;
   for (unsigned times = 0; times < 20 && !answered; times++) answered = ping_overtakes(protection);
   CHECK(answered);
@@ -156,7 +156,7 @@ static void disconnected_in_work(enum rd_protection protection, unsigned jobs) {
   part(&ends);
 }
 
-// Small DATA that nobody gives back leaves the slots to others, and what comes after it is heard.
+// Small DATA that is not given back leaves the slots to other frames, and what comes after it is received.
 static void small_data_keeps_no_slot(enum rd_protection protection) {
   enum { LARGE = SLOTS / 2, ALL = SLOTS + SMALL_SLOTS };
   struct ends ends = join(protection, 0, 1);
@@ -206,7 +206,7 @@ int main(void) {
       end_comes_last(protection, 0, jobs);
       disconnected_in_work(protection, jobs);
     }
-    life_signs_overtake(protection);
+    keepalive_overtakes(protection);
     abort_is_last(protection);
     small_data_keeps_no_slot(protection);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dialling in several ways at once. Where there is no RDMA device the RDMA dial is refused at once, elsewhere by the
-// device: in both cases nobody listens there for it.
+// Dialling several addresses at once. Where there is no RDMA device the RDMA attempt is refused at once, elsewhere by
+// the device: in both cases no process listens there for it.
 #include "conn/dialer.h"
 
 #include "base/io.h"
@@ -18,7 +18,7 @@ static struct rd_address address_of(uint16_t port, bool rdma) {
   return (struct rd_address){.host = "127.0.0.1", .port = port, .rdma = rdma};
 }
 
-// A port on which nobody listens.
+// A port on which no process listens.
 static uint16_t closed_port(void) {
   uint16_t port;
   struct rd_connector *listener = rd_tcp_listen("127.0.0.1", 0, 0, &port, &error);
@@ -67,7 +67,7 @@ static void test_words_of_both(void) {
   rd_dialer_clear(&dialer);
 }
 
-static void test_nobody_listens_yet(void) {
+static void test_no_listener_yet(void) {
   struct rd_dialer dialer = {.config = {.timeout_ms = WAIT_MS, .retry_refused = true}};
   struct rd_transport *transport = NULL;
   uint16_t port = closed_port();
@@ -128,7 +128,7 @@ static void test_two_listeners(void) {
 int main(void) {
   test_tcp_beside_rdma();
   test_words_of_both();
-  test_nobody_listens_yet();
+  test_no_listener_yet();
   test_the_time_is_over();
   test_counts();
   test_two_listeners();

@@ -50,7 +50,7 @@ static void pieces_make_no_difference(void) {
   CHECK(strcmp(whole, pieces) != 0);
 }
 
-// What the header of the library computes without vectors of any kind.
+// The value is the one that the library's header computes without vectors of any kind.
 static void vectors_make_no_difference(void) {
   enum { BYTES = 100000 };
   unsigned char *bytes = malloc(BYTES), value[RD_DIGEST_BYTES];

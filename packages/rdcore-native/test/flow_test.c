@@ -34,7 +34,7 @@ static void keeps_the_last_buffer_for_counts(void) {
   CHECK(spend_all(&flow, false) == 1);
 }
 
-// What one end tells the other takes in.
+// The other end takes one end's announcement in.
 static void tell(struct rd_verbs_flow *from, struct rd_verbs_flow *to) {
   struct rd_verbs_preamble preamble;
   rd_verbs_flow_announce(from, 0, &preamble);
@@ -57,7 +57,7 @@ static void small_buffers_first_then_large(void) {
   CHECK(spend_all(&sender, false) == LARGE);
 }
 
-static void due_when_half_are_untold(void) {
+static void due_when_half_are_unannounced(void) {
   struct rd_verbs_flow flow;
   rd_verbs_flow_init(&flow);
   CHECK(!rd_verbs_flow_is_due(&flow, RD_VERBS_SMALL_BUFFERS));
@@ -126,7 +126,7 @@ int main(void) {
   preamble_there_and_back();
   keeps_the_last_buffer_for_counts();
   small_buffers_first_then_large();
-  due_when_half_are_untold();
+  due_when_half_are_unannounced();
   counts_wrap_around();
   refuses_impossible_counts();
   return test_end("flow");

@@ -272,7 +272,7 @@ static void garbage(void) {
   }
 }
 
-// What one end says is held back from `limit` on, and then one byte of it is changed.
+// Holds back one end's bytes from `limit` on, and then changes one of them.
 static void cut_and_changed(size_t limit) {
   for (int changed = 0; changed < 2; changed++) {
     struct end is_dialer = make_sender(right_key, true), listener = make_receiver(right_key, false);
@@ -328,7 +328,7 @@ static void sign(X509 *certificate, EVP_PKEY *key) {
   REQUIRE(X509_sign(certificate, key, EVP_sha256()) > 0);
 }
 
-// A listener that holds no key but would show a certificate: nothing may come of it, whoever signed it.
+// A listener that holds no key but would show a certificate: it is refused, whatever key signed the certificate.
 static void a_certificate_in_place_of_the_key(void) {
   SSL_CTX *context = SSL_CTX_new(TLS_server_method());
   EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An rdrecv that is told to ask before the first byte, and told so again when it is writing: it goes on, and sleeps
+// An rdrecv is to ask before the first byte, and gets the same command again while it writes: it goes on, and sleeps
 // while there is nothing to do.
 #include "hop/recv_loop.h"
 #include "hop/send_loop.h"
@@ -12,11 +12,11 @@
 
 static struct script receiver;
 static int output[2];
-static bool was_asked, was_shown, told_again;
-static unsigned counters, polls; // since it was told again
+static bool was_asked, was_shown, commanded_again;
+static unsigned counters, polls; // since the second command
 
 static struct pollfd count_poll(const struct rd_control *control) {
-  if (told_again) polls++;
+  if (commanded_again) polls++;
   return script_poll(control);
 }
 
@@ -31,8 +31,8 @@ static bool next(struct rd_control *control, struct rd_command *command) {
     return true;
   }
   char byte;
-  if (was_shown && !told_again && read(output[0], &byte, 1) == 1) {
-    told_again = true;
+  if (was_shown && !commanded_again && read(output[0], &byte, 1) == 1) {
+    commanded_again = true;
     *command = ready();
     return true;
   }
@@ -41,7 +41,7 @@ static bool next(struct rd_control *control, struct rd_command *command) {
 
 static void tell(struct rd_control *control, const struct rd_event *event) {
   if (event->type == RD_EVENT_OUTPUT) was_asked = true;
-  if (event->type == RD_EVENT_COUNTERS && told_again && ++counters == COUNTERS) receiver.aborts = true;
+  if (event->type == RD_EVENT_COUNTERS && commanded_again && ++counters == COUNTERS) receiver.aborts = true;
   script_tell(control, event);
 }
 
@@ -71,7 +71,7 @@ int main(void) {
   script_start(&receiver);
   script_join(&receiver);
   script_join(&sender);
-  CHECK(told_again && receiver.code == RD_CODE_ABORTED);
+  CHECK(commanded_again && receiver.code == RD_CODE_ABORTED);
   CHECK(polls < 100);
   return test_end("held");
 }

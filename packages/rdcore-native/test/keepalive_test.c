@@ -65,7 +65,7 @@ static void test_silence(void) {
   CHECK(!take(RD_FRAME_DATA, 0, 5000 * MS) && rd_keepalive_tick(&keepalive, 5001));
 }
 
-// A silence that we slept through says nothing about the peer.
+// A silence while this process was stopped is no sign that the peer is lost.
 static void test_own_stop(void) {
   start();
   CHECK(rd_keepalive_tick(&keepalive, 60000) && rd_keepalive_tick(&keepalive, 61000) && keepalive.ping_pending);
@@ -77,5 +77,5 @@ int main(void) {
   test_answering();
   test_silence();
   test_own_stop();
-  return test_end("life_signs");
+  return test_end("keepalive");
 }

@@ -78,7 +78,7 @@ static void holds_back_at_once(void) {
   }
 }
 
-// A source that says nothing for long is not made up for.
+// A source that was idle for long may not make up for it.
 static void saves_little_while_idle(void) {
   for (size_t i = 0; i < RATES; i++) {
     struct rd_limit limit;

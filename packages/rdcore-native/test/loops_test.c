@@ -109,8 +109,8 @@ static void test_little_memory(void) {
   CHECK(outcome.sent != RD_CODE_OK && outcome.received != RD_CODE_OK && !outcome.exists);
 }
 
-// A fault at each message in turn. Either it was never reached, or nobody takes the stream for whole, and there is no
-// file. One case is left to chance by its nature: when only the receiver's very last word is lost, its file is there.
+// A fault at each message in turn. Either it was never reached, or neither end takes the stream for whole, and there is
+// no file. One case is left to chance by its nature: when only the receiver's last message is lost, its file is there.
 static void test_fault(bool corrupts, bool back, enum rd_encrypt encrypt) {
   bool reached = false;
   for (unsigned message = 1; message <= 30; message++) {

@@ -19,7 +19,7 @@ struct copy {
   unsigned char data[];
 };
 
-// What only the thread of this end touches.
+// The state that only the thread of this end touches.
 struct mem {
   struct rd_transport base;
   struct pair *pair;
@@ -32,13 +32,13 @@ struct mem {
   size_t used_bytes; // of the memory that it may use
 };
 
-// What is on the way to one end, and why that end may want to be woken. Under the lock.
+// The messages on their way to one end, and why that end may want to be woken. Under the lock.
 struct inbox {
   struct copy *first, **last;
   unsigned count;
   bool has_slot;   // its owner can take a message
   bool waits_room; // its owner has a message for the other inbox
-  bool refused;    // its owner was told to try again
+  bool refused;    // its owner's last message did not fit: it tries again
   int wake_fd;
   bool woken;
 };

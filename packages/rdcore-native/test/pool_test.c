@@ -44,7 +44,7 @@ static struct thing *wait_for_one(struct rd_pool *pool) {
   return (struct thing *)(void *)job;
 }
 
-// Whoever does them, and however long each takes: they come back in order, each once.
+// Jobs come back in order, each once, whichever thread does them, and however long each takes.
 static void in_order(unsigned threads, bool at_once) {
   static struct thing things[JOBS];
   struct context context[THREADS + 1];

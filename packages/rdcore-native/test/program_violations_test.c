@@ -144,7 +144,7 @@ static void check_hellos(void) {
 
 // Words -------------------------------------------------------------------------------------------------------------
 
-// An ABORT, whatever it says, is told in one line of plain text.
+// The program reports an ABORT, whatever text it carries, in one line of plain text.
 static void check_abort(uint32_t code, const char *words, const char *expected) {
   for (int role = 0; role < 2; role++) {
     struct target target;
@@ -198,7 +198,7 @@ static void flood(struct hostile *hostile, enum rd_frame_type type, const void *
   }
 }
 
-// However much comes, it goes on hearing whoever commands it.
+// However much comes, the program still reads the agent's commands.
 static void check_flood(enum rd_role role, enum rd_frame_type type, size_t bytes) {
   static const unsigned char zeros[RD_ACK_BYTES];
   struct target target;

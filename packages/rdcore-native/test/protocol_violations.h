@@ -127,7 +127,7 @@ static void do_replay(struct hostile *hostile) {
   hostile_send(hostile, message, sizeof message);
 }
 
-// What the other end says itself.
+// Sends the other end its own message.
 static void do_reflect(struct hostile *hostile) {
   unsigned char message[RD_HEADER_BYTES + RD_CONTROL_PAYLOAD_MAX_BYTES + RD_TAG_BYTES];
   unsigned char opened[sizeof message], *payload;
@@ -193,8 +193,8 @@ static void do_data_protected_twice(struct hostile *hostile) {
 }
 
 // On its way ---------------------------------------------------------------------------------------------------------
-// What somebody on the path does to a frame of DATA that a good sender made. Where DATA is in clear and has no MAC, the
-// place that is changed is the header's, or it is the end that tells.
+// Changes that an attacker on the path makes to a good sender's frame of DATA. Where DATA is in clear and has no MAC,
+// the change is in the header, or END reveals it.
 
 enum { ON_THE_WAY_BYTES = 3, ON_THE_WAY_MOST = RD_HEADER_BYTES + ON_THE_WAY_BYTES + RD_TAG_BYTES };
 
@@ -307,7 +307,7 @@ static void do_bomb(struct hostile *hostile) {
   say_packed(hostile, bomb_packed, sizeof bomb_packed);
 }
 
-// What stands for three bytes, and then others that begin too early.
+// A frame that stands for three bytes, and then DATA that begins too early.
 static void do_packed_then_too_early(struct hostile *hostile) {
   say_three_as(hostile, 3, sizeof three_packed);
   say_data(hostile, 2, 1);

@@ -121,8 +121,8 @@ static void test_much(bool socket) {
   close_stream(&stream);
 }
 
-// What the poll had seen is gone: another process reads the same pipe.
-static void test_somebody_else_reads(void) {
+// The bytes that the poll had seen are gone: another process reads the same pipe.
+static void test_another_process_reads(void) {
   struct stream stream;
   char bytes[10] = "";
   open_stream(&stream, false);
@@ -136,7 +136,7 @@ static void test_somebody_else_reads(void) {
   close_stream(&stream);
 }
 
-// Nothing is released: the ring fills, and whoever reads then waits for it, not for us.
+// Nothing is released: the ring fills, and the reader then waits for room in it, not for its owner.
 static void test_full_ring(void) {
   struct stream stream;
   char bytes[8000] = "";
@@ -185,7 +185,7 @@ int main(void) {
     test_bit_by_bit(socket);
     test_much(socket);
   }
-  test_somebody_else_reads();
+  test_another_process_reads();
   test_full_ring();
   test_unreadable();
   test_stop();

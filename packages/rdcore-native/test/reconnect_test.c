@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that break under a stream, in every way and at every moment: it arrives whole, or its end is told.
+// Connections that break under a stream, in every way and at every moment: it arrives whole, or both ends report loss.
 #include "breaking_proxy.h"
 #include "hop/recv_loop.h"
 #include "hop/send_loop.h"
@@ -82,7 +82,7 @@ static void expect_whole(const struct outcome *outcome, const char *what) {
 // Again and again in one stream.
 static void break_often(enum breaking breaking, enum rd_role is_dialer, enum rd_encrypt encrypt, size_t buffer_bytes) {
   struct stream stream = {is_dialer, encrypt, buffer_bytes, compress_level > 0 ? 8000000 : 4000000, STALL_MS, 0};
-  // Where only one side is told, the other has to notice by the silence.
+  // Where only one side sees the break, the other has to notice the silence.
   unsigned breaks = breaking == BREAK_RESET_LISTENER ? 1 : 4;
   struct proxy proxy = {.breaking = breaking, .every_bytes = 700000, .breaks = breaks};
   struct outcome outcome;
@@ -118,8 +118,8 @@ static void break_at_many_moments(size_t after_bytes, enum rd_role is_dialer, en
   CHECK(moments > 16);
 }
 
-// Nobody is there any more: whoever dials knows at once, whoever listens when it is time.
-static void nobody_listens(enum rd_role is_dialer) {
+// The peer is gone for good: the end that dials knows at once, the end that listens when its time is up.
+static void peer_gone(enum rd_role is_dialer) {
   struct stream stream = {is_dialer, RD_ENCRYPT_NEVER, 64 << 10, 8000000, 2000, 0};
   struct proxy proxy = {.breaking = BREAK_CLOSE, .every_bytes = 700000, .breaks = 2, .dies = true};
   struct outcome outcome;
@@ -202,7 +202,7 @@ int main(void) {
   compress_level = 0;
   handshakes_only();
   for (int i = 0; i < 2; i++) {
-    nobody_listens(i ? RD_ROLE_SENDER : RD_ROLE_RECEIVER);
+    peer_gone(i ? RD_ROLE_SENDER : RD_ROLE_RECEIVER);
     silence(i ? RD_ROLE_SENDER : RD_ROLE_RECEIVER);
   }
   remove_stream_files();

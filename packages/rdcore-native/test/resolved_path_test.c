@@ -203,7 +203,7 @@ static void test_files_of_others(void) {
   }
 }
 
-// What took the place of a free name since it was looked for.
+// Links and files that took a free name after it was looked up are refused.
 static void test_come_between(void) {
   REQUIRE(mkdir("shared", 0700) == 0 && chmod("shared", 01777) == 0);
   struct rd_resolved_path resolved;

@@ -19,12 +19,12 @@ struct script {
   struct rd_control control;
   struct rd_command *commands;
   unsigned command_count, next;
-  int wake_fd; // readable once there is a command that nobody waited for
+  int wake_fd; // readable once there is a command that the loop did not wait for
   bool release;
   atomic_bool aborts; // also for other threads to set
   enum rd_code (*loop)(struct rd_control *);
   pthread_t thread;
-  // What was told.
+  // As the loop reported it.
   atomic_bool finished;
   atomic_uint port; // on which it listens; 0: it does not yet
   bool connected;

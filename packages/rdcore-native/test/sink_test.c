@@ -38,7 +38,7 @@ static void test_pipe(void) {
   close(fds[1]);
 }
 
-// Once it is committed, whoever reads sees the end as soon as the descriptor that was handed in is closed.
+// Once it is committed, a reader sees the end as soon as the descriptor that was handed in is closed.
 static void test_end_of_pipe(void) {
   int fds[2];
   REQUIRE(pipe2(fds, O_CLOEXEC) == 0);

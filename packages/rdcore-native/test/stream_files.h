@@ -32,7 +32,7 @@ static inline void remove_stream_files(void) {
   CHECK(rmdir(folder) == 0);
 }
 
-// What half of a mixed source holds can be compressed. It is made once for all streams of a kind.
+// Half of a mixed source can be compressed. The file is made once for all streams of a kind.
 static inline void write_bytes(size_t bytes, bool mixed) {
   static size_t written_bytes = SIZE_MAX;
   static bool written_mixed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only stream sockets have: bytes that come as they like, lengths, addresses, listeners and dials.
+// Properties of stream sockets alone: bytes that come in any pieces, lengths, addresses, listening and dialling.
 #include "base/bytes.h"
 #include "base/io.h"
 #include "test.h"
@@ -270,7 +270,7 @@ static void addresses(void) {
   CHECK(!has_words("fe80::1%nonexistent0", 1, ""));
   char long_path[300] = "/";
   memset(long_path + 1, 'x', sizeof long_path - 2);
-  CHECK(!has_words(long_path, 0, "") && strstr(error.message, "too long") != NULL); // nobody is asked for such a name
+  CHECK(!has_words(long_path, 0, "") && strstr(error.message, "too long") != NULL); // without a search for such a name
 }
 
 #ifndef RD_STATIC

@@ -10,7 +10,7 @@
 
 static atomic_uint test_checks, test_failures;
 
-// Counts; a failure is told and the suite goes on.
+// Counts; a failure is printed, and the suite goes on.
 #define CHECK(condition) test_check((condition), #condition, __FILE__, __LINE__)
 // For what the rest of the suite cannot do without: a failure ends it.
 #define REQUIRE(condition)                                                                                             \

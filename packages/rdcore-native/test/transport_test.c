@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every transport promises (transport.h), run unchanged over each of them. With an address of this machine as
+// The promises of every transport (transport.h), run unchanged over each of them. With an address of this machine as
 // argument, over RDMA too: `transport_test 10.0.0.1`.
 #include "transport/transport.h"
 
@@ -281,7 +281,7 @@ static void closed_amid_messages(const struct backend *backend) {
   rd_transport_destroy(ends[1]);
 }
 
-// What was flushed arrives though its sender has gone.
+// Flushed messages arrive though their sender has gone.
 static void closed_after_messages(const struct backend *backend) {
   struct rd_transport *ends[2];
   struct rd_message message;
@@ -300,9 +300,9 @@ static void closed_after_messages(const struct backend *backend) {
   rd_transport_destroy(ends[1]);
 }
 
-// Who did not care hears of it when they do, whether it is over by then or not; and what comes after the descriptor was
-// quiet is not missed.
-static void told_when_asked(const struct backend *backend) {
+// An end that begins to expect releases gets them, whether they are over by then or not; and a message that comes after
+// the descriptor was quiet is not missed.
+static void releases_when_expected(const struct backend *backend) {
   enum { TIMES = 20 };
   struct rd_transport *ends[2];
   unsigned char bytes[100];
@@ -334,7 +334,7 @@ static void told_when_asked(const struct backend *backend) {
   destroy(ends);
 }
 
-static void sending_to_nobody(const struct backend *backend) {
+static void sending_to_a_closed_end(const struct backend *backend) {
   struct rd_transport *ends[2];
   unsigned char bytes[100];
   backend->join(ends);
@@ -430,8 +430,8 @@ static void conformance(const struct backend *backend) {
   backpressure(backend);
   closed_amid_messages(backend);
   closed_after_messages(backend);
-  told_when_asked(backend);
-  sending_to_nobody(backend);
+  releases_when_expected(backend);
+  sending_to_a_closed_end(backend);
   slots_run_out(backend);
   before_arming(backend);
   refuses_length(backend, 0, 0, RD_HANDSHAKE_MESSAGE_MAX_BYTES + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a receiver grants, and how it is made to fit the memory that a device may use.
+// The credit that a receiver grants, and how its window is made to fit the memory that a device may use.
 #include "wire/window.h"
 
 #include "test.h"

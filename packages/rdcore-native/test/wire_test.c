@@ -10,7 +10,7 @@
 
 static struct rd_error error;
 
-// What was refused is damage, in these words.
+// The refusal was as damage, with this message.
 static bool damaged(const char *words) {
   return error.code == RD_CODE_DATA_DAMAGED && strcmp(error.message, words) == 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What arrived is written in order: into a pipe by the owner, as it takes it, into a file by the thread.
+// Received data is written in order: into a pipe by the owner, as fast as it accepts it, into a file by the thread.
 #include "data/writer.h"
 
 #include "base/io.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages to the guardian: which write ends to hold, that the supervisor lives, that it has finished.
+// The messages to the guardian: write ends to hold, keepalives of the supervisor, the end of its work.
 // The guardian holds write ends so that no consumer sees an end of file when the supervisor dies.
 #ifndef RD_STAGE_GUARDIAN_MESSAGES_H
 #define RD_STAGE_GUARDIAN_MESSAGES_H

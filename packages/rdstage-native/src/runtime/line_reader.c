@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads what a descriptor has ready, and splits it into lines of a limited length.
 #include "base/io.h"
 #include "base/memory.h"
 #include "runtime/lines.h"

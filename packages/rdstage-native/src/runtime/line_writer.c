@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Queues lines, and writes as much of them as goes without waiting.
 #include "base/io.h"
 #include "base/memory.h"
 #include "runtime/lines.h"
