@@ -8,8 +8,8 @@ import { type HostCommand, type HostInvocation, runHostCommand } from './host-co
 import type { Io } from './io.ts';
 
 /**
- * The exit status: 125 when a way fails that should work. Only the flag asks for a page: `report` in the config file is for
- * runs.
+ * The exit status: 125 when a way fails that should work. Only the flag asks for a page: `report` in the config file is
+ * for runs.
  */
 export function bench(invocation: HostInvocation, io: Io, terminal: Terminal): Promise<number> {
   return runHostCommand(benchCommand(invocation.options.reportFile), invocation, io, terminal);

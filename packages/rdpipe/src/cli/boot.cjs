@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the bundled program by the code that V8 compiled when it was built, which lies beside it. Another version of node than the
-// one that built it takes no notice of that, and compiles for itself.
+// Runs the bundled program by the code that V8 compiled at build time, which lies beside it.
+// Another version of node than the one that built it ignores that code, and compiles the program itself.
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');

@@ -7,8 +7,8 @@ type UserSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 const USER_SIGNALS: readonly UserSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Ends the run on the user's first signal and the process on the second. `ignoredMask` is SigIgn of /proc, hexadecimal, as
- * it was before node began, since node resets it: under nohup SIGHUP stays ignored.
+ * Ends the run on the user's first signal and the process on the second. `ignoredMask` is SigIgn of /proc, hexadecimal,
+ * as it was before node began, since node resets it: under nohup SIGHUP stays ignored.
  */
 export async function untilUserSignal<Result>(
   ignoredMask: string | undefined,

@@ -17,8 +17,8 @@ import { type PathEnd, walkPath } from '../config/path-walk.ts';
 type Pages = typeof import('../ui/pages/index.ts');
 
 /**
- * Writes a page, whole or not at all; in the place of a file that is there, or to what is there and no file. A new file is
- * for its owner alone: the command line stands in it.
+ * Writes a page, whole or not at all; in the place of a file that is there, or to what is there and no file. A new file
+ * is for its owner alone: the command line stands in it.
  * @returns why it could not, in one line.
  */
 export async function writePage(file: string, draw: (pages: Pages) => string): Promise<string | undefined> {

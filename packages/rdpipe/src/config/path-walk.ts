@@ -13,7 +13,7 @@ import {
 
 /** A name in a directory that is held open, so that all that follows happens in that directory. */
 export interface PathEnd {
-  /** Leads through the open directory, which cannot be exchanged. No symbolic link, unless it is one of the kernel's. */
+  /** Leads through the open directory, which cannot be exchanged. No symbolic link, unless it is the kernel's. */
   readonly path: string;
   /** The same for the directory. */
   readonly directory: string;
@@ -71,7 +71,7 @@ function namesOf(path: string): readonly string[] {
   return path.endsWith('/') ? [...names, '.'] : names;
 }
 
-/** Where a link below /proc leads, for which there may be no path. A file is found by its path all the same, to be replaced. */
+/** Where a link below /proc leads; there may be no path to it. A file is found by its path, to be replaced. */
 function byKernel(directory: string, link: string): Stats | undefined {
   if (statfsSync(`${directory}/.`).type !== PROC_SUPER_MAGIC) return undefined;
   const found = statSync(link, { throwIfNoEntry: false });

@@ -39,7 +39,7 @@ function checkPort(port: RdmaPort, hello: AgentHello, wanted: Wanted): Finding {
   return ok(check, found);
 }
 
-/** What an active port lacks, which an address of its interface would give it. */
+/** The thing that an active port lacks and that an address of its interface would give it. */
 function lackOf({ gids, interface: name }: RdmaPort, { addresses }: AgentHello): string | undefined {
   if (gids.length === 0) return 'no usable GID';
   return addresses.some((entry) => entry.interface === name && entry.up) ? undefined : 'no address leads to it';

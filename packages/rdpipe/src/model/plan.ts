@@ -11,7 +11,7 @@ export interface PlannedSession {
   readonly label: string;
 }
 
-/** One way to connect a hop: who listens, who dials, where. Tried in order, later ones join while earlier ones are still trying. */
+/** An address to connect a hop by, and the end that dials it. In order; later ones are tried beside earlier ones. */
 export interface Candidate {
   readonly transport: Transport;
   readonly dialler: 'sender' | 'receiver';
@@ -22,7 +22,7 @@ export interface Candidate {
   readonly from: string | null;
   /** Over RDMA, for people: `mlx5_0`; `mlx5_0→mlx5_1` where the two ends name theirs differently. */
   readonly device: string | null;
-  /** Why it is here, for people: `RoCE v2, 100 Gb/s`, `address of ssh`, `--data`, `receiver dials`, `forwarded through ssh`. */
+  /** The reason for it, for people: `RoCE v2, 100 Gb/s`, `address of ssh`, `--data`, `forwarded through ssh`. */
   readonly why: string;
 }
 
@@ -50,10 +50,13 @@ export type PlannedLink = LinkBase &
         /** Of the first candidate. */
         readonly transport: Transport;
         readonly encrypt: LinkEncrypt;
-        /** Why this transport and encryption: `rdma mlx5_0 (RoCE v2, 100 Gb/s), authenticated, not encrypted (the default of RDMA)`. */
+        /**
+         * The reason for this transport and encryption:
+         * `rdma mlx5_0 (RoCE v2, 100 Gb/s), authenticated, not encrypted (the default of RDMA)`.
+         */
         readonly why: string;
         readonly candidates: readonly Candidate[];
-        /** What the ends bind when they listen, null: every address. Over RDMA the receiver listens, always. */
+        /** The addresses that the ends bind when they listen, null: all. Over RDMA the receiver listens, always. */
         readonly bind: {
           readonly sender: string | null;
           readonly receiver: string | null;

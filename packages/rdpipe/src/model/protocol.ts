@@ -1,4 +1,7 @@
-/** Messages between rdpipe and the agent: docs/protocol.md, section 2. Bytes are hexadecimal, times milliseconds. */
+/**
+ * Messages between rdpipe and the agent: docs/protocol.md, section 2.
+ * Bytes are hexadecimal, times milliseconds.
+ */
 import * as v from 'valibot';
 import { CIPHERS } from './cipher.ts';
 import { printable, shorten } from './text.ts';
@@ -117,7 +120,7 @@ export const EventSchema = v.variant('event', [
     device: v.nullable(Name),
     /** The node that the end went to, on a machine of several. */
     numa: v.nullable(Count),
-    /** What the user should know. */
+    /** For the user. */
     note: v.nullable(Text),
   }),
   /** The connection broke, and the end reconnects. */

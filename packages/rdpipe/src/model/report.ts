@@ -66,7 +66,7 @@ export interface Report {
   readonly run: string;
   readonly status: number;
   readonly cause: Cause | null;
-  /** The number of the stage that is the first cause, or whose file or command could not be opened or started; null: none is. */
+  /** The stage that is the first cause, or whose file or command could not be opened or started; null: none is. */
   readonly causeStage: number | null;
   /** The one line of the failure, or null. */
   readonly message: string | null;

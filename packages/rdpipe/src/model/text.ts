@@ -15,7 +15,7 @@ export function printableText(text: string): string {
   return text.replace(UNSAFE_WITHIN_LINES, (character) => pictureOf(character.codePointAt(0) ?? 0));
 }
 
-/** A value as JSON on one line that no terminal takes for more than text: what `printable` replaces stands as an escape. */
+/** A value as JSON on one line that every terminal takes for text: escapes stand for what `printable` replaces. */
 export function jsonText(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
   return JSON.stringify(value, replacer).replace(UNSAFE, escapeUnits);
 }
@@ -28,7 +28,7 @@ export function shorten(text: string, limit: number): string {
 
 type Ranges = readonly (readonly [first: number, last: number])[];
 
-/** Code points that foreign text may not hold. The native programs have the same: rdcore-native/src/base/text_unsafe.h. */
+/** Code points that foreign text may not hold, as for the native programs: rdcore-native/src/base/text_unsafe.h. */
 export const UNSAFE_RANGES: Ranges = [
   [0x0, 0x1f],
   [0x7f, 0x9f],

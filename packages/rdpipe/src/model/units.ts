@@ -27,7 +27,7 @@ export function formatMbps(mbps: number): string {
   return mbps < 1000 ? `${mbps} Mb/s` : `${mbps / 1000} Gb/s`;
 }
 
-/** In the first unit in which it is below `step` once it is rounded to a decimal; each unit is `step` times the one before. */
+/** In the first unit in which, rounded to a decimal, it is below `step`; each unit is `step` times the one before. */
 function scale(
   number: number,
   step: number,

@@ -114,7 +114,7 @@ function withAdvice(text: string, topic: Topic): string {
   return `${forMessage(message)} (${steps.join('; ')})`;
 }
 
-/** Options of ssh and scp that rdpipe lacks, and what does the same here. ssh takes values in the same word: `-lann`. */
+/** Options of ssh and scp that rdpipe lacks, and their equivalents. ssh takes values in the same word: `-lann`. */
 const SSH_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['-l', 'write user@host:command'],
   ['-i', 'write -o IdentityFile=FILE'],

@@ -50,7 +50,7 @@ export function hostKeyOf(text: string): string {
   return hostKey(readHostRef(text));
 }
 
-/** Hosts that flags name stand among those of the command line; `missing` begins the message: `no stage has the host`. */
+/** Hosts that flags name are among those of the command line; `missing` begins the message: `no stage has the host`. */
 export function checkNamedHosts(named: readonly NamedHost[], hosts: readonly HostRef[], missing: string): void {
   const known = new Set(hosts.flatMap((host) => [host.name, hostKey(host)]));
   const unknown = named.find(({ host }) => !known.has(host));

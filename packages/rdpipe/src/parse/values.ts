@@ -72,7 +72,7 @@ function readUnits(units: RegExp, text: string): number | undefined {
   return Math.round((Number(number) * (i === 'i' ? 1024 : 1000) ** power) / (bit === undefined ? 1 : 8));
 }
 
-/** Levels of zstd that need no more memory than others do at either end, and the one that is as fast as networks want it. */
+/** Above it zstd needs more memory at either end; the default is as fast as networks want it. */
 const LEVEL_MAX = 19;
 const LEVEL_DEFAULT = 1;
 

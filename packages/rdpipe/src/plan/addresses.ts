@@ -116,7 +116,7 @@ function ownAddresses(
 ): readonly HostAddress[] {
   const up = hello.addresses.filter((entry) => entry.up);
   if (given !== undefined) return up.filter(({ address }) => address === given.address);
-  // What both ends have, such as a bridge's default address, leads each to itself.
+  // An address that both ends have, such as a bridge's default one, leads each to itself.
   const shared = new Set(peer.hello.addresses.map(({ address }) => address));
   return up.filter(({ address, kind }) => !shared.has(address) && (leadsOut(kind) || address === ssh));
 }

@@ -5,7 +5,7 @@ import type { AgentLink, AgentStage, HopOpen } from '../model/protocol.ts';
 /** The keys of hops and local links by link number, 64 hexadecimal digits each. */
 export type LinkKeys = ReadonlyMap<number, string>;
 
-/** What is the same for all hops and local links of a run. */
+/** Settings that are the same for all hops and local links of a run. */
 export type OpenSettings = Pick<HopOpen, 'run' | 'connect_timeout_ms' | 'stall_timeout_ms'>;
 
 export function agentLinks(

@@ -24,6 +24,6 @@ export interface SessionSettings {
   /** Absolute path of the program that carries ssh's questions to us: `bin/rdpipe-askpass`. */
   readonly askpass: string;
   readonly emit: Emit;
-  /** Ends whatever is being opened. What is open is ended by `close`. */
+  /** Ends sessions that are being opened. `close` ends those that are open. */
   readonly signal: AbortSignal;
 }

@@ -38,8 +38,8 @@ describe('the methods of rdpipe', () => {
     const sample = sampleOf(report({ stages, hops: [hop] }), 1000);
     const figures = { bytes: 1000, seconds: 2, bytesPerSecond: 500, roundTripUs: 12 };
     expect(sample).to.deep.equal({ ...figures, fromCpuS: 1.3, toCpuS: 1.1 });
-    const untold = report({ stages, hops: [{ ...hop, sender: null, receiver: null }] });
-    expect(sampleOf(untold, 1000)).to.include({ fromCpuS: null, toCpuS: null });
+    const unreported = report({ stages, hops: [{ ...hop, sender: null, receiver: null }] });
+    expect(sampleOf(unreported, 1000)).to.include({ fromCpuS: null, toCpuS: null });
   });
 
   it('are no sample when not everything arrived', () => {

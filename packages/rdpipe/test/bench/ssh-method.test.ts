@@ -21,7 +21,7 @@ const THROUGH: SshRoute = { at: LOCAL, from: H1, to: H2, settings };
 const STAT = (name: string, ...ticks: readonly number[]) =>
   `9 (${name}) S 1 2 3 4 5 6 7 8 9 10 ${ticks.join(' ')} 20 0`;
 
-/** What `ssh` is called with, in a shell where it is a function that prints its words and takes its input. */
+/** The arguments of each call of `ssh`, in a shell where it is a function that prints them and reads its input. */
 function callsOf(command: string): readonly string[] {
   const script = `ssh() { call=$(printf '%s|' "$@"); echo "$call" >&2; cat >/dev/null; }; ${command}`;
   const { stderr } = runProgram('sh', ['-c', script], { input: '' });
@@ -89,7 +89,7 @@ describe('the method of ssh', () => {
     expect(readSshSample(said.replace('(sshd', '(wrapper'), DIRECT, 4000, 3).toCpuS).to.equal(null);
   });
 
-  it('fails where no time was told, or none passed', () => {
+  it('fails where no time was reported, or none passed', () => {
     expect(() => readSshSample('', DIRECT, 1, 0)).to.throw(/no time for 1 bytes/);
     expect(() => readSshSample('rdpipe-bench took 5.00 5.00', DIRECT, 1, 0)).to.throw(/too few \(--size\)/);
   });

@@ -4,7 +4,7 @@ import { untilUserSignal } from '../../src/cli/user-signals.ts';
 import { SignalError } from '../../src/model/errors.ts';
 
 describe('untilUserSignal', () => {
-  /** What a signal does to a run, when `mask` was ignored at the beginning. */
+  /** A signal's effect on a run, when `mask` was ignored at the beginning. */
   function after(name: NodeJS.Signals, mask?: string): Promise<unknown> {
     return untilUserSignal(mask, async (signal) => {
       (process as EventEmitter).emit(name, name);

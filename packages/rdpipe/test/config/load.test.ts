@@ -44,7 +44,7 @@ describe('loadSettings', () => {
     expect(forHost(settings.data, host('h1'))).to.deep.equal({ address: 'fe80::1%eth0', why: '--data' });
   });
 
-  it('names a name that nobody knows', async () => {
+  it('names a host name that cannot be resolved', async () => {
     const error = await loadSettings(data('no-such-host.invalid'), environment).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(UsageError);
     expect((error as UsageError).message).to.match(

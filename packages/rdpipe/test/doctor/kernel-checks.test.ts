@@ -21,7 +21,7 @@ describe('a check of pipes', () => {
     it(`says of pipes ${name}: ${verdict}`, () => expectFinding(checkPipes(facts)[0], verdict, found, fix));
   }
 
-  it('says nothing of a host that does not tell', () =>
+  it('has no finding for a host that does not report its limit', () =>
     expect(checkPipes(hostFacts({}, {}, { pipeMostBytes: null }))).to.deep.equal([]));
 });
 
@@ -76,6 +76,6 @@ describe('a check of interfaces that share a subnet', () => {
     ['IPv6', [nic('eth0', 'fd00::1/64'), nic('eth1', 'fd00::2/64')]],
   ] as const;
   for (const [name, addresses] of ALONE) {
-    it(`says nothing of ${name}`, () => expect(checkSharedSubnets(facts({}, {}, [...addresses]))).to.deep.equal([]));
+    it(`has no finding for ${name}`, () => expect(checkSharedSubnets(facts({}, {}, [...addresses]))).to.deep.equal([]));
   }
 });

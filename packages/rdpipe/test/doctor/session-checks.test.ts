@@ -91,7 +91,7 @@ describe('checks of a session', () => {
     it(`say of ${name}: ${verdict}`, () => expectFinding(check(facts)[0], verdict, found, fix));
   }
 
-  it('say nothing of what was not reached or not asked', () => {
+  it('have no finding for a host that was not reached or not asked', () => {
     const nothing = unreached('unreachable');
     expect([checkSudo, checkAgent, checkSystem, checkDisk].flatMap((check) => check(nothing))).to.deep.equal([]);
     expect(checkSudo(hostFacts())).to.deep.equal([]);

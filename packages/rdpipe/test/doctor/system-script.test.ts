@@ -58,7 +58,7 @@ describe('the questions to a host', () => {
     it(`are not answered by '${words}'`, () => expect(decodeSystem(words)).to.equal(undefined));
   }
 
-  it('are answered in part by whoever knows no more', () =>
+  it('are answered in part by a host that knows no more', () =>
     expect(
       decodeSystem(hex('cache all 0 /\nprograms fast\n/proc/sys/fs/pipe-max-size:lots\nsudo 2\nend\n')),
     ).to.deep.equal({
@@ -80,7 +80,7 @@ describe('the questions to a host', () => {
     ));
 });
 
-/** What is thrown where the shell runs something else first. */
+/** The message of the error where the shell runs something else first. */
 async function refusal(first: string, options: AskOptions): Promise<string> {
   const session = createLocalSession();
   const strange: typeof session = {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { shortageOf } from '../../src/model/errors.ts';
 
 describe('a shortage', () => {
-  it('is told from a defect, with what is to be done', () => {
+  it('differs from a defect, and its message names the remedy', () => {
     const error = Object.assign(new Error('spawn ssh EMFILE'), { code: 'EMFILE' });
     const shortage = shortageOf(error);
     expect(shortage?.message).to.equal(

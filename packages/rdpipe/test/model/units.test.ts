@@ -18,7 +18,7 @@ describe('rate', () => {
     });
   }
 
-  it('writes a limit without zeros that say nothing', () => {
+  it('writes a limit without superfluous zeros', () => {
     expect([200e6, 1.5e9, 500, 1e9, 209_715_200].map(formatLimit)).to.deep.equal([
       ...['200 MB/s', '1.5 GB/s', '500 B/s', '1 GB/s', '209.7 MB/s'],
     ]);

@@ -28,7 +28,7 @@ import type { HostSession } from '../../src/session/host-session.ts';
 import { openSessions, type Sessions } from '../../src/session/open.ts';
 import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session/ssh-hosts.ts';
 
-/** What a host has of us once an agent was started there: `used` says when. */
+/** The files that a host keeps of rdpipe once an agent was started there: the time of `used` is when. */
 const KEPT = ['dynamic', 'rdrecv', 'rdsend', 'rdstage', 'used'];
 
 describe('an agent that is not on its host yet', () => {
@@ -216,7 +216,7 @@ describe('an agent that is not on its host yet', () => {
   }
 
   for (const name of ['dynamic/rdstage', 'dynamic/rdsend', 'dynamic/rdrecv']) {
-    it(`is not run beside a ${name} that was changed, and copied anew`, async () => {
+    it(`is not run beside a ${name} that was changed, and copied again`, async () => {
       const session = await connect(environment());
       await start(session);
       const program = join(homePlace(), await digest(), name);
@@ -247,7 +247,7 @@ describe('an agent that is not on its host yet', () => {
     expect(statSync(version).mode & 0o777).to.equal(0o700);
   });
 
-  it('takes versions away that nobody used for 30 days, and no others', async () => {
+  it('removes versions that were not used for 30 days, and no others', async () => {
     const session = await connect(environment());
     const age = (name: string, days: number) => {
       const path = join(homePlace(), name);

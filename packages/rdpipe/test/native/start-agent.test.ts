@@ -76,7 +76,7 @@ describe('an agent', () => {
       expect(error.message).to.equal('cannot start the agent on this machine: no such luck');
     });
 
-    it('fails when it says nothing for too long', async () => {
+    it('fails when it is silent for too long', async () => {
       const error = await startFailure('cat >/dev/null', { startTimeoutMs: 200 });
       expect(error.message).to.equal('cannot start the agent on this machine: no answer within 0.2 s');
     });
@@ -117,7 +117,7 @@ describe('an agent', () => {
   });
 
   describe('at work', () => {
-    it('tells events in order, its life signs apart, and ends', async () => {
+    it('emits events in order, without its keepalives, and ends', async () => {
       const agent = await start(
         `hello; say '{"event":"alive"}'; say '{"event":"prepared","segment":1}'; say '{"event":"alive"}'; ${ENDED}; say 'more'`,
       );
@@ -140,14 +140,14 @@ describe('an agent', () => {
       agent.send({ op: 'finish' });
     });
 
-    it('gets life signs by itself', async () => {
+    it('gets keepalives without a request for them', async () => {
       const agent = await start(`hello; read -r a; read -r b; test "$a$b" = '{"op":"ping"}{"op":"ping"}' && ${ENDED}`, {
         leaseMs: 200,
       });
       expect(await allEvents(agent)).to.deep.equal([{ event: 'ended' }]);
     });
 
-    it('is lost when it ends early, and its last words are told', async () => {
+    it('is lost when it ends early, and its last message is reported', async () => {
       const error = await eventsFailure(await start('hello; echo out of memory >&2; exit 1'));
       expect(error.code).to.equal('session_lost');
       expect(error.message).to.equal('lost the agent on this machine: out of memory');
@@ -171,7 +171,7 @@ describe('an agent', () => {
       });
     });
 
-    it('is ended when nobody listens any more', async () => {
+    it('is ended when its events are no longer read', async () => {
       const agent = await start(`hello; say '{"event":"prepared","segment":1}'; cat >/dev/null; : >${folder}/heard`);
       for await (const event of agent.events()) {
         expect(event.event).to.equal('prepared');

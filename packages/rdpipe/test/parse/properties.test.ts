@@ -31,7 +31,7 @@ const likelyWord = fc.oneof(
   fc.tuple(fc.string({ unit: fc.constantFrom(...'h1@[]:%-.$\\ü') }), anyWord).map(([a, b]) => `${binary(a)}:${b}`),
 );
 
-/** What it gives, or undefined for a mistake that it names; any other failure is one of ours. */
+/** Its value, or undefined for a mistake of the user that it names; any other failure is a defect of rdpipe. */
 function unlessUsage<Value>(read: () => Value): Value | undefined {
   try {
     return read();

@@ -62,7 +62,7 @@ describe('shell-word', () => {
     });
   }
 
-  it('begins where it is told', () => {
+  it('begins at the given position', () => {
     expect(endOfWord('< "a b" c', 2)).to.equal(7);
   });
 

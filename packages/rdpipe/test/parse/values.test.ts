@@ -83,7 +83,7 @@ describe('values', () => {
   });
 });
 
-/** What the suite in C checks, too: text, bytes, bytes a second; -1: refused. */
+/** The cases of the suite in C too: text, bytes, bytes a second; -1: refused. */
 function sizeCases(): readonly (readonly [string, number, number])[] {
   const file = join(import.meta.dirname, '../../../rdcore-native/test/size_cases.h');
   const rows = readFileSync(file, 'utf8').matchAll(/^ {4}\{"(.*)", (-?\d+), (-?\d+)\},/gm);

@@ -67,7 +67,7 @@ describe('rdma route', () => {
       one('10.1.0.2/24', { rate_mbps: 2500 }),
       ['10.1.0.1→10.1.0.2 mlx5_0 RoCE v2, 2.5 Gb/s'],
     ],
-    ['a rate that nobody tells', A1, one('10.1.0.2/24', { rate_mbps: 0 }), ['10.1.0.1→10.1.0.2 mlx5_0 RoCE v2']],
+    ['a rate that is not known', A1, one('10.1.0.2/24', { rate_mbps: 0 }), ['10.1.0.1→10.1.0.2 mlx5_0 RoCE v2']],
     [
       'devices of two names',
       A1,

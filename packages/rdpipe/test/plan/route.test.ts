@@ -35,7 +35,7 @@ describe('route', () => {
     });
   });
 
-  it('keeps to the transport it is told', () => {
+  it('keeps to the given transport', () => {
     const rdma = route(fast1, fast2, { transport: 'rdma' });
     expect(ways(rdma)).to.deep.equal(['rdma sender address 10.1.0.2 from 10.1.0.1: mlx5_0, RoCE v2, 100 Gb/s']);
     const tcp = route(fast1, fast2, { transport: 'tcp' });
@@ -118,7 +118,7 @@ describe('route', () => {
     });
   });
 
-  it('encrypts as it is told', () => {
+  it('encrypts as set', () => {
     expect(route(h1, h2, { encrypt: 'never' })).to.include({
       encrypt: 'never',
       why: 'tcp (no RDMA device on h1 or h2), not encrypted (--encrypt never)',

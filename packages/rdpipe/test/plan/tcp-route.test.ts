@@ -79,7 +79,7 @@ describe('tcp route', () => {
     expect(ways(route(h1, mapped))[0]).to.equal('tcp sender address 10.0.0.2: address of ssh');
   });
 
-  it('finds no way between hosts that say nothing', () => {
+  it('finds no way between hosts that report no address', () => {
     const silent = (session: SessionFacts) => withHello(session, { ssh_connection: null, addresses: [] });
     expect(route(silent(h1), silent(h2)).candidates).to.deep.equal([]);
     expect(route(silent(h1), withHello(h2, { ssh_connection: 'nonsense', addresses: [] })).candidates).to.deep.equal(

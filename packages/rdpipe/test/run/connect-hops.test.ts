@@ -178,7 +178,7 @@ describe('connectHops', () => {
     );
   });
 
-  it('says when nobody answered', async () => {
+  it('names an address that did not answer', async () => {
     const error = await failure(connect(fakeAgents(answers({ dial: 'silence' }), 100), [DIRECT]));
     expect(error.message).to.contain('10.0.0.2:42000: no answer within 0.1 s');
   });
@@ -205,7 +205,7 @@ describe('connectHops', () => {
 
 type Behaviour = 'accept' | 'refuse' | 'silence' | 'wrong key';
 
-/** Listeners listen; a dial does as told: whoever dials, one end, or accepted for one host only. */
+/** Listeners listen; an attempt behaves as given: of either end, of one end, or accepted from one host only. */
 function answers(how: {
   dial?: Behaviour;
   send?: Behaviour;

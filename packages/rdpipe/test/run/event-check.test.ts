@@ -9,7 +9,7 @@ const STARTED: AgentEvent = { event: 'started', stage: 2, pid: 5 };
 const ENDED: AgentEvent = { event: 'segment_ended', segment: 1 };
 const SIZE: AgentEvent = { event: 'size', link: 2, bytes: 1 };
 
-/** What is wrong with the last thing that h2, the middle of three, says. */
+/** The mistake in the last message of h2, the middle of three. */
 function complaint(said: readonly AgentEvent[], plan: Plan = PLAN, session = 's2'): string | undefined {
   const check = createEventCheck(plan);
   const complaints = said.map((event) => check(session, event));

@@ -102,7 +102,7 @@ describe('firstCause', () => {
       const hadClosed: Heard = ['s2', linkEnded(1, 'recv', { result: 'closed', code: 'closed' })];
       const stalled: Heard = ['s1', linkFailed(1, 'send', 'peer_stalled', 'nothing came')];
       for (const loss of [peerLost, stalled]) expect(judge(PLAN, [hadClosed, loss]).status).to.equal(0);
-      expect(judge(PLAN, [peerLost, hadClosed]).status).to.equal(125); // by then everything was told to end
+      expect(judge(PLAN, [peerLost, hadClosed]).status).to.equal(125); // by then rdpipe had aborted everything
       expect(judge(PLAN, [hadClosed, unreadable]).status).to.equal(125);
     });
     it('a closed link', () => {
@@ -239,8 +239,8 @@ describe('firstCause', () => {
       [
         'the side that was lost',
         FILE_PLAN,
-        [['s2', linkFailed(1, 'recv', 'peer_lost', 'nobody came back to 10.0.0.2:40000')]],
-        'data from h1 to h2: h2 lost h1: nobody came back to 10.0.0.2:40000',
+        [['s2', linkFailed(1, 'recv', 'peer_lost', 'no new connection was made in time to 10.0.0.2:40000')]],
+        'data from h1 to h2: h2 lost h1: no new connection was made in time to 10.0.0.2:40000',
       ],
       [
         'processes that stayed behind',
@@ -264,7 +264,7 @@ describe('firstCause', () => {
     });
   });
 
-  describe('what is complete though nobody could say so', () => {
+  describe('a complete file whose final acknowledgement was lost', () => {
     const written: Heard = ['s2', linkEnded(1, 'recv')];
     const complete = 'h2: file is complete (stage 2: > out), but the final acknowledgement did not reach h1';
     const senderGone = failure(new SessionError('session_lost', 'h1', 'lost the agent on h1: broken pipe'));
@@ -315,7 +315,7 @@ describe('firstCause', () => {
     expect(verdict.message).to.contain('99 (sudo dd) on h1');
   });
 
-  it('names a process once, however often it is told of', () => {
+  it('names a process once, however often it is reported', () => {
     const told: Heard = ['s1', { event: 'left_behind', pid: 99, command: 'sudo dd' }];
     const elsewhere: Heard = ['s2', { event: 'left_behind', pid: 99, command: 'sudo dd' }];
     const words = 'could not end process 99 (sudo dd) on h1 and 99 (sudo dd) on h2: end it there';

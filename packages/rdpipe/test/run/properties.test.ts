@@ -29,7 +29,7 @@ const anyEvent: fc.Arbitrary<AgentEvent> = fc.oneof(
 const said = fc.array(fc.tuple(fc.constantFrom('s1', 's2', 's3'), anyEvent), { maxLength: 60 });
 
 describe('whatever hosts say in whatever order', () => {
-  it('ends in a report with a status that there is, and success only where all was told', () => {
+  it('ends in a report with a valid status, and success only where every outcome was reported', () => {
     fc.assert(
       fc.property(said, fc.boolean(), (events, lenient) => {
         const record = createRecord(
@@ -76,7 +76,7 @@ describe('whatever hosts say in whatever order', () => {
   });
 });
 
-/** What each of three hosts says of a run that goes well. */
+/** The events of each of three hosts in a run that goes well. */
 const HONEST: readonly (readonly AgentEvent[])[] = [
   [...ran(1), linkEnded(1, 'send')],
   [...ran(2), linkEnded(1, 'recv'), linkEnded(2, 'send')],
@@ -95,6 +95,6 @@ function hear(record: RunRecord, session: string, event: AgentEvent): void {
 /** As at a segment's end. */
 function settle(record: RunRecord): void {
   const [segment] = PLAN.segments;
-  const untold = segment && missingOutcome(record.state, segment);
-  if (untold !== undefined) record.fail({ kind: 'error', error: untold });
+  const missing = segment && missingOutcome(record.state, segment);
+  if (missing !== undefined) record.fail({ kind: 'error', error: missing });
 }

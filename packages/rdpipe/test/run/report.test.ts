@@ -79,7 +79,7 @@ describe('makeReport', () => {
     }
   });
 
-  it('counts a stage as stopped that was told to start, and of which nothing more was heard', () => {
+  it('counts a stage as stopped that rdpipe asked to start, and of which no event came', () => {
     const [segment] = PLAN.segments;
     if (segment === undefined) throw new Error('the sample has a segment');
     const { stages } = makeReport(PLAN, begin(initialState(PLAN), segment), false, 12);
@@ -88,7 +88,7 @@ describe('makeReport', () => {
 
   describe('file', () => {
     const cases: readonly (readonly [string, readonly Heard[], readonly StageReport['state'][]])[] = [
-      ['that nobody reached', [], ['not_started', 'not_started']],
+      ['that was not reached', [], ['not_started', 'not_started']],
       [
         'that was delivered',
         [

@@ -128,7 +128,7 @@ describe('runPlan', () => {
   });
 });
 
-/** Says to every request what it should. Both ends of a link are told of when its receiver is asked to listen. */
+/** Answers every request as it should. Reports both ends of a link when its receiver is asked to listen. */
 function willing(request: AgentRequest, session: SessionId): AgentEvent[] {
   const stage = Number(session.slice(1));
   switch (request.op) {

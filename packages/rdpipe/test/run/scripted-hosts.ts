@@ -1,4 +1,4 @@
-/** Hosts whose agents follow a script: each answers what it is sent, and ends when it is told to, as a real one does. */
+/** Hosts whose agents follow a script: each answers requests, and ends on request, as a real one does. */
 import type { SessionId } from '../../src/model/plan.ts';
 import type { AgentEvent, AgentHello, AgentRequest } from '../../src/model/protocol.ts';
 import type { Agent } from '../../src/native/agent.ts';

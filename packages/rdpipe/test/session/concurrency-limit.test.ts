@@ -3,7 +3,7 @@ import { createConcurrencyLimit } from '../../src/session/concurrency-limit.ts';
 
 const NEVER = new AbortController().signal;
 
-/** A job that ends when it is told to. */
+/** A job that ends on request. */
 function job() {
   let finish = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -39,7 +39,7 @@ describe('a limit', () => {
     expect(await Promise.all([failed, limit(NEVER, async () => 'yes')])).to.deep.equal(['no', 'yes']);
   });
 
-  it('lets nobody wait for a run that was given up', async () => {
+  it('lets no job wait for a run that was given up', async () => {
     const limit = createConcurrencyLimit(1);
     const first = job();
     const controller = new AbortController();

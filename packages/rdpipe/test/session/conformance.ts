@@ -1,4 +1,4 @@
-/** What every kind of session keeps to. One suite, run over each. */
+/** The contract of every kind of session: one suite, run over each. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -8,7 +8,7 @@ import type { Channel, HostSession } from '../../src/session/host-session.ts';
 
 const NEVER = new AbortController().signal;
 
-/** `open` gives a new session each time, on this very machine; whoever opens it closes it. */
+/** `open` gives a new session each time, on this very machine; its caller closes it. */
 export function itConforms(open: () => Promise<HostSession>): void {
   let session: HostSession;
 
@@ -99,7 +99,7 @@ export function itConforms(open: () => Promise<HostSession>): void {
     expect(outcome).to.equal(reason);
   });
 
-  it('lets a channel be closed whose output nobody reads', async () => {
+  it('lets a channel be closed whose output is not read', async () => {
     const channel = await session.openShell(NEVER);
     channel.stdin.end('while echo y; do :; done\n');
     channel.kill();
@@ -107,7 +107,7 @@ export function itConforms(open: () => Promise<HostSession>): void {
   });
 }
 
-/** Runs a script and waits until the far end does so: before that a shell could swallow what follows. Its shell's pid. */
+/** Runs a script and waits until the far end runs it: before, a shell could swallow what follows. Its shell's pid. */
 export async function startScript(channel: Channel, script: string): Promise<number> {
   const [line] = await Promise.all([
     new Promise<Buffer>((resolve) => channel.stdout.once('data', resolve)),

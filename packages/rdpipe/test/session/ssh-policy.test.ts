@@ -17,7 +17,7 @@ interface Case {
 
 const CTR = 'Ciphers=aes128-ctr';
 
-/** Files are those of `folder`. `plain` offers what it offers by itself, `picky` one of each, `rsa` an RSA key of 2048 bits. */
+/** Files are in `folder`. `plain` has sshd's defaults, `picky` one algorithm each, `rsa` an RSA key of 2048 bits. */
 const CASES: readonly Case[] = [
   { options: [], accepted: true },
   { host: 'picky', options: [], accepted: true },

@@ -159,7 +159,9 @@ for (const client of ['openssh', 'ssh2'] as const) {
       expect(error.message).to.match(/^cannot reach h1: permission denied/);
       const log = await eventually(() => {
         const lines = readFileSync(join(hosts.folder, 'h1.log'), 'utf8').split('\n');
-        const ends = lines.filter((line) => /^(Connection (closed|reset) by|Disconnected from) .*nobody/.test(line));
+        const ends = lines.filter((line) =>
+          /^(Connection (closed|reset) by|Disconnected from) .*user nobody/.test(line),
+        );
         expect(ends.length).to.be.greaterThan(0);
         return ends;
       });

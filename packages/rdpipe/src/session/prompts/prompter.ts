@@ -100,7 +100,7 @@ function askpassEnvironment(askpass: string, path: string, id: string): Record<s
   return {
     SSH_ASKPASS: askpass,
     SSH_ASKPASS_REQUIRE: 'force',
-    // What an ssh before 8.4 wants to see before it runs the program.
+    // An ssh before 8.4 runs the program only where this is set.
     DISPLAY: process.env.DISPLAY ?? ':',
     RDPIPE_ASKPASS: path,
     RDPIPE_ASKPASS_ID: id,

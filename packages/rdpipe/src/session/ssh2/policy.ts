@@ -54,8 +54,8 @@ function isPassedOver(keyword: string, config: Config): boolean {
 /** The defaults of this machine's ssh. */
 async function usualConfig({ ssh, signal }: SessionSettings): Promise<Config> {
   if (ssh === undefined) return new Map();
-  const nobody = { name: 'host', user: undefined, label: 'host' };
-  return readSshConfig(ssh, destinationOf(nobody, { configFile: 'none', options: [] }), signal);
+  const anyHost = { name: 'host', user: undefined, label: 'host' };
+  return readSshConfig(ssh, destinationOf(anyHost, { configFile: 'none', options: [] }), signal);
 }
 
 function isSame(values: readonly string[] = [], others: readonly string[] = []): boolean {

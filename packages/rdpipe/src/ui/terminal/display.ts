@@ -3,7 +3,7 @@
 export interface Display {
   /** Text that stays, whole lines unless a stage's raw output is not. */
   text(text: string | Uint8Array): void;
-  /** What rdpipe waits for before the run; undefined: nothing. */
+  /** Shows why rdpipe waits before the run; undefined: it does not wait. */
   status(text: string | undefined): void;
   /** Shows the progress of hops from now on. */
   startRows(): void;

@@ -19,7 +19,7 @@ export function protectPayload(): void {
 /**
  * When node ends, it gives each terminal among its descriptors the modes that it had when node began. A pager at the
  * other end of the pipe has set its own meanwhile: `rdpipe … | less` would need Enter behind each key, or would leave a
- * shell without echo. A closed descriptor is left out. What is to be written at the end is written before.
+ * shell without echo. A closed descriptor is left out. All output of the end comes before this.
  */
 export function leaveTerminalModes(): void {
   process.on('exit', () => {

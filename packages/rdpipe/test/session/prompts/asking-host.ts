@@ -1,4 +1,4 @@
-/** An ssh server in this process that asks whoever comes for secrets, and runs `sh` for them. */
+/** An ssh server in this process that asks every client for secrets, and runs `sh` for it. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { execa } from 'execa';

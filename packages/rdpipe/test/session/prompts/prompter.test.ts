@@ -89,7 +89,7 @@ describe('a question', () => {
     expect(terminal.asked[0]?.echo).to.equal(true);
   });
 
-  it('that nobody answers ends without one', async () => {
+  it('that gets no answer ends without one', async () => {
     const asker = (await createWith(person(undefined))).attach('h1', startDeadline(1000));
     expect(await askpass(asker.env, 'Password: ')).to.deep.equal({ out: '', status: 1 });
   });

@@ -10,7 +10,7 @@ import { counters, planFor, report } from '../helpers.ts';
 
 interface Shown {
   readonly renderer: Renderer;
-  /** What the display was told, in order. */
+  /** The calls of the display, in order. */
   readonly calls: string[];
 }
 
@@ -108,12 +108,12 @@ describe('human', () => {
     expect(lines.at(-1)).to.equal('rdpipe: stage 1 (h1: a) exited 1\n');
   });
 
-  it('says nothing with -q but what stages say and the failure', () => {
+  it('shows with -q only the output of stages and the failure', () => {
     const lines = show(QUIET, RUN).calls.filter((call) => !call.startsWith('['));
     expect(lines).to.deep.equal(['h1: oh\n', 'h1: no\n', 'rdpipe: stage 1 (h1: a) exited 1\n']);
   });
 
-  it('says nothing about success', () => {
+  it('is silent about success', () => {
     const finished: RunEvent = { kind: 'finished', report: report() };
     expect(show(NORMAL, [finished]).calls).to.deep.equal(['[stop]']);
     expect(show({ ...QUIET, dryRun: true }, [finished]).calls).to.deep.equal(['[stop]']);

@@ -4,7 +4,7 @@ import type { Display } from '../../../src/ui/terminal/display.ts';
 import { createLiveDisplay } from '../../../src/ui/terminal/live.ts';
 import { createPage, createScreen, type Page } from '../helpers.ts';
 
-/** What the page says once the marks of a terminal are taken away. */
+/** The text of the page without the control sequences of a terminal. */
 function visible(page: Page): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return page.text.replace(/\u001b(?:\[[0-9;?]*[A-Za-z]|[78])|\r(?!\n)/g, '').replaceAll('\r\n', '\n');
@@ -33,7 +33,7 @@ describe('live', () => {
     mock.timers.reset();
   });
 
-  /** What appears while `act` runs. */
+  /** The text that appears while `act` runs. */
   const appears = (act: () => void) => {
     page.text = '';
     act();

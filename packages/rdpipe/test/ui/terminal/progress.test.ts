@@ -148,7 +148,7 @@ describe('rows', () => {
     ]);
   });
 
-  it('shows that a hop is being connected anew, whatever it waited for', () => {
+  it('shows that a hop is being reconnected, whatever it waited for', () => {
     const rows = progressRows([{ ...hop, ...unknown, waitsFor: 'wire', reconnecting: true }], 80);
     expect(rows).to.deep.equal(['h1→h2  1.0 KiB  2.000 MB/s    reconnecting']);
   });

@@ -4,7 +4,7 @@ import type { Settings } from '../../../src/model/settings.ts';
 import { createStageStderr, stagePrefixes, stderrMode } from '../../../src/ui/terminal/stage-stderr.ts';
 import { createPage, planFor } from '../helpers.ts';
 
-/** What is shown when the stages of `words` say these things, one after the other. */
+/** The output when the stages of `words` write these texts, one after the other. */
 function shown(
   mode: Settings['stderr'],
   words: readonly string[],

@@ -20,7 +20,7 @@ describe('terminal', () => {
     }
   });
 
-  it('gives up where nobody can read it', () => {
+  it('gives up where its output cannot be read', () => {
     const full = openSync('/dev/full', 'w');
     writeAll(full, Buffer.from('x'));
     closeSync(full);
