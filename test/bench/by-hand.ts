@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines of rdsend and rdrecv without rdpipe. The key comes from a file, by a descriptor.
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { output } from '../support/shell-out.ts';
 
 /** Of rdsend and rdrecv. */
 export interface Build {
@@ -13,7 +13,7 @@ export interface Build {
 
 /** Builds from before it had `--encrypt auth` can be compared in everything else. */
 export function knowsAuth({ programs }: Build): boolean {
-  return /--encrypt .*auth/s.test(execFileSync(join(programs, 'rdsend'), ['--help'], { encoding: 'utf8' }));
+  return /--encrypt .*auth/s.test(output(join(programs, 'rdsend'), ['--help']).toString());
 }
 
 export interface Hop {

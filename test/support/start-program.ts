@@ -16,6 +16,8 @@ export interface Started {
   /** The bytes that it has written so far. */
   stdout(): Buffer;
   stderr(): string;
+  /** Both outputs, in the order of their arrival. */
+  outputs(): string;
 }
 
 export function startProgram([program = '', ...words]: readonly string[], options: Options): Started {
@@ -24,13 +26,21 @@ export function startProgram([program = '', ...words]: readonly string[], option
   if (child.pid === undefined) throw new Error(`cannot start ${program}`);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
-  child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
-  child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+  const outputs: Buffer[] = [];
+  for (const [output, kept] of [
+    [child.stdout, stdout],
+    [child.stderr, stderr],
+  ] as const)
+    output?.on('data', (chunk: Buffer) => {
+      kept.push(chunk);
+      outputs.push(chunk);
+    });
   const started = {
     child,
     pid: child.pid,
     stdout: () => Buffer.concat(stdout),
     stderr: () => Buffer.concat(stderr).toString(),
+    outputs: () => Buffer.concat(outputs).toString(),
   };
   const ended = child.then(({ exitCode = null, signal = null }) => ({
     status: exitCode,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A command line of bash under `measure`, with all that it leaves behind.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { type Started, startProgram } from '../../support/start-program.ts';
 import { program } from '../programs/programs.ts';
 
 export interface Usage {
@@ -30,24 +29,23 @@ export interface Running {
 }
 
 export function startMeasured(command: string, env: NodeJS.ProcessEnv, cwd: string): Running {
-  const child = spawn(program('measure'), ['bash', '-c', `set -o pipefail; ${command}`], {
+  const started = startProgram([program('measure'), 'bash', '-c', `set -o pipefail; ${command}`], {
     cwd,
     env,
+    extendEnv: false,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
-  const kill = () => void (child.exitCode === null && child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'));
-  return { ended: ended(child, command, kill), kill };
+  const kill = () => void (started.child.exitCode === null && process.kill(-started.pid, 'SIGKILL'));
+  return { ended: ended(started, command, kill), kill };
 }
 
-async function ended(child: ChildProcess, command: string, kill: () => void): Promise<Measured> {
-  const said: Buffer[] = [];
+async function ended(started: Started, command: string, kill: () => void): Promise<Measured> {
   const report: Buffer[] = [];
-  for (const output of [child.stdout, child.stderr]) output?.on('data', (chunk: Buffer) => said.push(chunk));
-  (child.stdio[3] as Readable).on('data', (chunk: Buffer) => report.push(chunk));
+  (started.child.stdio[3] as Readable).on('data', (chunk: Buffer) => report.push(chunk));
   const timer = setTimeout(kill, LONGEST_MS);
-  const [status, signal] = await once(child, 'close').finally(() => clearTimeout(timer));
-  const text = Buffer.concat(said).toString();
+  const { status, signal } = await started.ended.finally(() => clearTimeout(timer));
+  const text = started.outputs();
   if (status !== 0) throw new Error(`${command}: ${signal ?? `status ${status}`}: ${text.trim().slice(-LAST_WORDS)}`);
   return { said: text, usage: usageIn(Buffer.concat(report).toString()) };
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two network namespaces, and between them a link that delays its packets. This kernel may have no netem: a process
 // carries the packets.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { configure, inside, makeNamespace, ownNamespaces, removeNamespace } from '../../support/namespaces.ts';
 import { succeeds } from '../../support/shell-out.ts';
+import { type Started, startProgram } from '../../support/start-program.ts';
 import { program } from '../programs/programs.ts';
 
 /** There and back. */
@@ -16,9 +16,9 @@ const MTU = 9000;
 
 export class SlowLink {
   readonly #namespaces: readonly [string, string];
-  readonly #carrier: ChildProcess;
+  readonly #carrier: Started;
 
-  private constructor(namespaces: readonly [string, string], carrier: ChildProcess) {
+  private constructor(namespaces: readonly [string, string], carrier: Started) {
     this.#namespaces = namespaces;
     this.#carrier = carrier;
   }
@@ -28,10 +28,10 @@ export class SlowLink {
     const namespaces = [`${name}-a`, `${name}-b`] as const;
     for (const namespace of namespaces) makeNamespace(namespace);
     const delayUs = String((ROUND_TRIP_MS * 1000) / 2);
-    const carrier = spawn(program('delayed-link'), [...namespaces, delayUs], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const carrier = startProgram([program('delayed-link'), ...namespaces, delayUs], { stderr: 'inherit' });
     const link = new SlowLink(namespaces, carrier);
-    const ready = await Promise.race([once(carrier.stdout, 'data'), once(carrier, 'close')]);
-    if (!String(ready[0]).startsWith('ready')) {
+    await Promise.race([carrier.child.stdout && once(carrier.child.stdout, 'data'), carrier.ended]);
+    if (!carrier.outputs().startsWith('ready')) {
       await link.close();
       throw new Error('the delayed link cannot be made');
     }
@@ -48,8 +48,8 @@ export class SlowLink {
   }
 
   async close(): Promise<void> {
-    this.#carrier.stdin?.end();
-    if (this.#carrier.exitCode === null && this.#carrier.signalCode === null) await once(this.#carrier, 'exit');
+    this.#carrier.child.stdin?.end();
+    await this.#carrier.ended;
     for (const namespace of this.#namespaces) removeNamespace(namespace);
   }
 }
