@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the options of every program with those of its manual page; --fix writes what rdpipe's table of options has.
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execaSync } from 'execa';
 import { flagName, flagTexts, type OptionRow, valueText } from '../packages/rdpipe/src/model/option-row.ts';
 import { optionsOf, type Topic } from '../packages/rdpipe/src/model/options.ts';
 
@@ -87,7 +87,7 @@ function defaultProblem(topic: Topic, row: OptionRow, text: string, page: string
 }
 
 function compareHelp(program: string, page: string): string[] {
-  const helped = optionsIn(execFileSync(join(ROOT, 'bin', program), ['--help'], { encoding: 'utf8' }));
+  const helped = optionsIn(execaSync(join(ROOT, 'bin', program), ['--help']).stdout);
   const documented = optionsIn(tagsOf(readFileSync(join(ROOT, page), 'utf8')));
   if (helped.size === 0) return [`${program} --help names no option`];
   return [

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records docs/images/demo.svg: pipelines typed at the built rdpipe in a terminal (`npm run record`).
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { execaSync } from 'execa';
 import { Lab } from '../test/support/lab.ts';
 import { onPath } from '../test/support/needs.ts';
 import { ROOT } from '../test/support/root.ts';
@@ -42,7 +42,7 @@ async function record(): Promise<void> {
   try {
     await lab.open([{ name: 'h1' }, { name: 'h2' }]);
     lab.beginTest();
-    execFileSync('dd', [
+    execaSync('dd', [
       'if=/dev/urandom',
       `of=${lab.host('h1').home}/run7.raw`,
       'bs=1M',

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The files of the checkout that are ours to write: neither ignored by git nor generated, nor test data. */
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { execaSync } from 'execa';
 
 export const ROOT = join(import.meta.dirname, '..');
 
@@ -11,6 +11,6 @@ const NOT_WRITTEN = /(^|\/)(pnpm-lock\.yaml|LICENSE)$|\.svg$|\/fuzz\/corpus\//;
 /** Paths below the root, sorted; a file that is new and not yet added to git counts. */
 export function sourceFiles(): string[] {
   const git = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const files = execFileSync('git', git, { cwd: ROOT, encoding: 'utf8' }).split('\0');
+  const files = execaSync('git', git, { cwd: ROOT }).stdout.split('\0');
   return files.filter((file) => file !== '' && !NOT_WRITTEN.test(file) && existsSync(join(ROOT, file))).sort();
 }
