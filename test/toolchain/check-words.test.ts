@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The check of words finds phrases and wide lines in every kind of file, and accepts plain English.
-import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { findWords } from '../../scripts/check-words.ts';
 import { ROOT } from '../support/root.ts';
+import { runProgram } from '../support/run-program.ts';
 
 const PHRASES = [
   'it begins anew',
@@ -107,10 +107,7 @@ describe('the check of words', () => {
   });
 
   it('looks at the folders that it is given, and fails for none', () => {
-    const none = spawnSync('node', ['--import', 'tsx', 'scripts/check-words.ts', 'no/such'], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    });
+    const none = runProgram('node', ['--import', 'tsx', 'scripts/check-words.ts', 'no/such'], { cwd: ROOT });
     expect(none.stderr).to.equal('no file of ours below no/such\n');
     expect(none.status).to.equal(1);
   });
