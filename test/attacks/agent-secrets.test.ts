@@ -115,7 +115,7 @@ describe("a hop's key", () => {
 
 const PROGRAMS: ReadonlySet<string> = new Set(['rdsend', 'rdrecv', 'rdstage']);
 
-/** The leash of ssh is an rdstage too, and hears no key. */
+/** The `rdstage --die-with-parent` above ssh receives no key. */
 function isAgent({ command }: MarkedProcess): boolean {
   return !command.includes('--die-with-parent');
 }

@@ -93,7 +93,7 @@ function whyOf({ lasts, fault: { kind, silent } }: DataCell): RegExp {
     return new RegExp(`lost the connection to ${silent}|lost ${silent}`);
   if (kind === 'end')
     return /data from h1 to h2: (h[12] lost h[12]|h[12] went silent|.* received nothing from each other): /;
-  if (silent === undefined) return /went silent/;
+  if (silent === undefined) return /went silent|received nothing from each other/;
   // With h1's acknowledgements lost, TCP holds back h2's life signs: either end may be the first. With h2's lost, data
   // still comes to h2.
   if (silent === 'h1') return /: (h[12] went silent|.* received nothing from each other)/;

@@ -24,9 +24,17 @@ export type Phase = (typeof PHASES)[number];
 export type Session = 'openssh' | 'ssh2' | 'local';
 export type Signal = 'SIGTERM' | 'SIGKILL';
 
-/** master: the ssh that holds a connection; leash: what ends it with rdpipe; channel: the ssh of an agent's channel. */
-export type HostRole = 'master' | 'leash' | 'channel' | 'sshd' | 'guardian' | 'supervisor' | 'rdsend' | 'rdrecv';
-/** command: the stage's shell; child: its child; grandchild: in a session of its own, not missed by the shell. */
+/** master: the ssh of a connection; die-with-parent: the process that ends it with rdpipe; channel: the ssh of an agent. */
+export type HostRole =
+  | 'master'
+  | 'die-with-parent'
+  | 'channel'
+  | 'sshd'
+  | 'guardian'
+  | 'supervisor'
+  | 'rdsend'
+  | 'rdrecv';
+/** command: the stage's shell; child: what it runs; grandchild: in a session of its own, and its shell does not miss it. */
 export type StageRole = 'command' | 'child' | 'grandchild';
 
 /** keeper: what removes rdpipe's private directory. */
@@ -107,13 +115,17 @@ function targetsIn(phase: Phase, session: Session, shape: Shape): Target[] {
 function loginTargets(session: Session, shape: Shape): Target[] {
   const remote = hostsOf(shape).filter((host) => host !== '');
   if (session === 'ssh2') return remote.length < 2 ? [] : onHosts(['sshd'], remote.slice(0, 1));
-  return [...onHosts(['master', 'leash'], remote), ...(remote.length < 2 ? [] : onHosts(['sshd'], remote.slice(0, 1)))];
+  return [
+    ...onHosts(['master', 'die-with-parent'], remote),
+    ...(remote.length < 2 ? [] : onHosts(['sshd'], remote.slice(0, 1))),
+  ];
 }
 
 function sessionTargets(session: Session, shape: Shape): Target[] {
   const hosts = hostsOf(shape);
   const remote = hosts.filter((host) => host !== '');
-  const ofSsh: readonly HostRole[] = session === 'openssh' ? ['master', 'leash', 'channel', 'sshd'] : ['sshd'];
+  const ofSsh: readonly HostRole[] =
+    session === 'openssh' ? ['master', 'die-with-parent', 'channel', 'sshd'] : ['sshd'];
   return [...onHosts(ofSsh, remote), ...onHosts(['guardian', 'supervisor'], hosts)];
 }
 

@@ -40,7 +40,7 @@ function pidsOf(processes: readonly MarkedProcess[]): number[] {
 function ofHost(lab: Lab, processes: readonly MarkedProcess[], role: HostRole, host: Host): MarkedProcess[] {
   const home = host === '' ? lab.homes : lab.host(host).home;
   switch (role) {
-    case 'leash':
+    case 'die-with-parent':
       return processes.filter(({ command }) => command.includes(' --die-with-parent ') && leadsTo(command, host));
     case 'master':
       return processes.filter(({ command }) => /^\S*ssh -M /.test(command) && leadsTo(command, host));

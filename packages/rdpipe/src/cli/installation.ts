@@ -15,5 +15,5 @@ export function findInstallation(): Installation {
       "this copy of rdpipe holds no programs for this machine (in a checkout: 'npm run build' makes them)";
     throw new SessionError('no_agent', 'this machine', message);
   }
-  return { leash: [agent, '--die-with-parent'], askpass: join(installationRoot(), 'bin/rdpipe-askpass') };
+  return { dieWithParent: [agent, '--die-with-parent'], askpass: join(installationRoot(), 'bin/rdpipe-askpass') };
 }

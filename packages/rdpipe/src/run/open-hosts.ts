@@ -19,7 +19,7 @@ export interface UserStreams {
 }
 
 /** Facts of this installation that opening hosts needs. */
-export type Installation = Pick<SessionSettings, 'leash' | 'askpass'>;
+export type Installation = Pick<SessionSettings, 'dieWithParent' | 'askpass'>;
 
 export interface OpenHosts {
   readonly sessions: Sessions;

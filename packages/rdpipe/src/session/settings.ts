@@ -20,7 +20,7 @@ export interface SessionSettings {
   /** Silence after which ssh gives a connection up; 0 leaves it to the user's configuration. */
   readonly silenceMs: number;
   /** Words before a command that is to die with rdpipe, even by kill -9: `rdstage --die-with-parent`. */
-  readonly leash: readonly string[];
+  readonly dieWithParent: readonly string[];
   /** Absolute path of the program that carries ssh's questions to us: `bin/rdpipe-askpass`. */
   readonly askpass: string;
   readonly emit: Emit;

@@ -7,7 +7,7 @@ const [configFile = '', name = '', agent = ''] = process.argv.slice(2);
 const hosts = { configFile, hosts: new Map(), close: async () => {} };
 const sessions = await openSessions(
   [hostRef(name)],
-  settingsFor(hosts, { leash: [agent, '--die-with-parent'] }),
+  settingsFor(hosts, { dieWithParent: [agent, '--die-with-parent'] }),
   undefined,
 );
 const channel = await sessions.all.get('1')?.openShell(new AbortController().signal);

@@ -37,7 +37,7 @@ export function settingsFor(hosts: SshHosts, changes: Partial<SessionSettings> =
     options: [],
     connectTimeoutMs: 15_000,
     silenceMs: 60_000,
-    leash: [join(import.meta.dirname, '../fixtures/leash')],
+    dieWithParent: [join(import.meta.dirname, '../fixtures/die-with-parent')],
     askpass: '/bin/false',
     emit: () => {},
     signal: new AbortController().signal,

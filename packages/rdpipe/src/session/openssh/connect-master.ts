@@ -93,7 +93,7 @@ function startSsh(
     ...(via ? [jumpOption(ssh, via.controlPath)] : []),
   ];
   const command = [
-    ...(persistentPath === undefined ? settings.leash : LOGIN_LEASH),
+    ...(persistentPath === undefined ? settings.dieWithParent : DIE_WITH_PARENT_AT_LOGIN),
     ssh.path,
     ...masterArguments(target, controlPath, logPath, options),
   ];
@@ -163,7 +163,7 @@ function runningMaster({ child, controlPath, log }: Attempt, took: OpeningTimes,
   };
 }
 
-/** The leash ends its command when its input ends; a leash that hangs is killed. */
+/** `dieWithParent` ends its command when its input ends; one that hangs is killed. */
 async function endChild(child: ChildChannel): Promise<void> {
   child.stdin.end();
   await settlesWithin(child.closed, LONGEST_END_MS);
@@ -172,9 +172,9 @@ async function endChild(child: ChildChannel): Promise<void> {
 
 /**
  * Ends an ssh that logs in, and its ProxyCommand, when its input ends. One that has logged in goes into the background
- * and is kept. (The leash proper also ends all that its command leaves behind.)
+ * and is kept. (`dieWithParent` also ends all that its command leaves behind.)
  */
-const LOGIN_LEASH = [
+const DIE_WITH_PARENT_AT_LOGIN = [
   'sh',
   '-c',
   `exec 3<&0; "$@" </dev/null 3<&- & command=$!

@@ -122,7 +122,7 @@ describe('the connection of the system’s ssh', () => {
       if (previous === undefined) delete process.env.XDG_RUNTIME_DIR;
       else process.env.XDG_RUNTIME_DIR = previous;
     }
-    expect(childrenOf(process.pid).filter((pid) => /^\S*ssh |leash/.test(commandOf(pid)))).to.deep.equal([]);
+    expect(childrenOf(process.pid).filter((pid) => /^\S*ssh |die-with-parent/.test(commandOf(pid)))).to.deep.equal([]);
   });
 
   it('ends with rdpipe, even by kill -9, and with it what runs there', async function () {
