@@ -13,7 +13,6 @@
 // The time of an attempt when redialing, doubled each time: TCP would retransmit a lost packet too late.
 #define ATTEMPT_LEAST_MS 250
 #define ATTEMPT_MOST_MS 3000
-#define ADDRESS_WORDS_BYTES 320u
 
 static void begin(struct rd_dialer *dialer, struct rd_attempt *attempt);
 static enum rd_outcome accept_from(struct rd_dialer *dialer, struct rd_attempt *attempt,
