@@ -155,7 +155,7 @@ static void check_sockets(struct filter *filter);
 static void check_ioctls(struct filter *filter, bool rdma);
 static void check_signals(struct filter *filter, const struct rd_syscall_profile *profile);
 static size_t begin_case(struct filter *filter, uint32_t value);
-static void end_case(struct filter *filter, size_t begun);
+static void end_case(struct filter *filter, size_t begun, uint32_t otherwise);
 static void load(struct filter *filter, unsigned argument, bool high_half);
 static void unless_equal(struct filter *filter, uint32_t value, uint32_t result);
 static void when_equal(struct filter *filter, uint32_t value, uint32_t result);
@@ -210,8 +210,7 @@ static void check_memory(struct filter *filter) {
     load(filter, 2, false);
     append(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, PROT_WRITE | PROT_EXEC);
     when_equal(filter, PROT_WRITE | PROT_EXEC, REFUSED);
-    return_result(filter, SECCOMP_RET_ALLOW);
-    end_case(filter, call);
+    end_case(filter, call, SECCOMP_RET_ALLOW);
   }
 }
 
@@ -221,24 +220,21 @@ static void check_threads(struct filter *filter) {
   load(filter, 0, false);
   append(filter, BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_A_THREAD);
   return_result(filter, SECCOMP_RET_ALLOW);
-  return_result(filter, REFUSED);
-  end_case(filter, call);
+  end_case(filter, call, REFUSED);
   // Limits may be read, not set; the dumpable flag cannot change.
   call = begin_case(filter, SYS_prlimit64);
   for (unsigned half = 0; half < 2; half++) {
     load(filter, 2, half != 0);
     unless_equal(filter, 0, REFUSED);
   }
-  return_result(filter, SECCOMP_RET_ALLOW);
-  end_case(filter, call);
+  end_case(filter, call, SECCOMP_RET_ALLOW);
   call = begin_case(filter, SYS_prctl);
   load(filter, 0, false);
   when_equal(filter, PR_SET_NAME, SECCOMP_RET_ALLOW);
   when_equal(filter, PR_GET_DUMPABLE, SECCOMP_RET_ALLOW);
   when_equal(filter, PR_SET_VMA, SECCOMP_RET_ALLOW);
   when_equal(filter, PR_SET_NO_NEW_PRIVS, SECCOMP_RET_ALLOW);
-  return_result(filter, REFUSED);
-  end_case(filter, call);
+  end_case(filter, call, REFUSED);
 }
 
 // Streams, datagrams of name resolution, local sockets, and netlink for interfaces and RDMA.
@@ -253,17 +249,14 @@ static void check_sockets(struct filter *filter) {
     append(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, SOCKET_KINDS);
     when_equal(filter, SOCK_STREAM, SECCOMP_RET_ALLOW);
     when_equal(filter, SOCK_DGRAM, SECCOMP_RET_ALLOW);
-    return_result(filter, REFUSED);
-    end_case(filter, family);
+    end_case(filter, family, REFUSED);
   }
   size_t netlink = begin_case(filter, AF_NETLINK);
   load(filter, 2, false);
   when_equal(filter, NETLINK_ROUTE, SECCOMP_RET_ALLOW);
   when_equal(filter, NETLINK_RDMA, SECCOMP_RET_ALLOW);
-  return_result(filter, REFUSED);
-  end_case(filter, netlink);
-  return_result(filter, REFUSED);
-  end_case(filter, call);
+  end_case(filter, netlink, REFUSED);
+  end_case(filter, call, REFUSED);
 }
 
 // TIOCSTI, which types into a terminal, is not among them.
@@ -275,8 +268,7 @@ static void check_ioctls(struct filter *filter, bool rdma) {
     append(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xff00u);
     when_equal(filter, RDMA_IOCTLS, SECCOMP_RET_ALLOW);
   }
-  return_result(filter, REFUSED);
-  end_case(filter, call);
+  end_case(filter, call, REFUSED);
 }
 
 // To this process, and to the processes of the profile.
@@ -284,22 +276,19 @@ static void check_signals(struct filter *filter, const struct rd_syscall_profile
   size_t call = begin_case(filter, SYS_tgkill);
   load(filter, 0, false);
   when_equal(filter, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
-  return_result(filter, REFUSED);
-  end_case(filter, call);
+  end_case(filter, call, REFUSED);
   call = begin_case(filter, SYS_pidfd_send_signal); // signal 0: does the process exist?
   load(filter, 1, false);
   when_equal(filter, 0, SECCOMP_RET_ALLOW);
   if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
-  return_result(filter, REFUSED);
-  end_case(filter, call);
+  end_case(filter, call, REFUSED);
   call = begin_case(filter, SYS_kill);
   load(filter, 0, false);
   when_equal(filter, (uint32_t)-1, REFUSED); // all processes
   if (profile->group > 0) when_equal(filter, (uint32_t)-profile->group, SECCOMP_RET_ALLOW);
   load(filter, 1, false);
   if (profile->kills) when_equal(filter, SIGKILL, SECCOMP_RET_ALLOW);
-  return_result(filter, REFUSED);
-  end_case(filter, call);
+  end_case(filter, call, REFUSED);
 }
 
 // The instructions up to end_case() are for this value of what was loaded last. They load other values, and return.
@@ -308,7 +297,8 @@ static size_t begin_case(struct filter *filter, uint32_t value) {
   return filter->count - 1;
 }
 
-static void end_case(struct filter *filter, size_t begun) {
+static void end_case(struct filter *filter, size_t begun, uint32_t otherwise) {
+  return_result(filter, otherwise);
   filter->code[begun].jf = (uint8_t)(filter->count - begun - 1);
 }
 
