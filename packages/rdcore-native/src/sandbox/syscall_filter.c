@@ -89,54 +89,23 @@ static const int allowed[] = {
     444, 445, 446};
 
 // Neither our code nor a library that it uses ever makes one of these calls.
-static const int hostile[] = {SYS_execve,
-                              SYS_execveat,
-                              SYS_ptrace,
-                              SYS_process_vm_readv,
-                              SYS_process_vm_writev,
-                              SYS_kcmp,
-                              SYS_bpf,
-                              SYS_perf_event_open,
-                              SYS_userfaultfd,
-                              SYS_add_key,
-                              SYS_request_key,
-                              SYS_keyctl,
-                              SYS_mount,
-                              SYS_umount2,
-                              SYS_pivot_root,
-                              SYS_chroot,
-                              SYS_setns,
-                              SYS_unshare,
-                              SYS_init_module,
-                              SYS_finit_module,
-                              SYS_delete_module,
-                              SYS_kexec_load,
-                              SYS_reboot,
-                              SYS_swapon,
-                              SYS_swapoff,
-                              SYS_acct,
-                              SYS_syslog,
-                              SYS_settimeofday,
-                              SYS_clock_settime,
-                              SYS_sethostname,
-                              SYS_setdomainname,
-                              SYS_open_by_handle_at,
+static const int hostile[] = {
+    // programs, and other processes
+    SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
 #ifdef SYS_fork
-                              SYS_fork,
-                              SYS_vfork,
+    SYS_fork, SYS_vfork,
 #endif
+    // the kernel, keys
+    SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_add_key, SYS_request_key, SYS_keyctl, SYS_init_module,
+    SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_acct, SYS_syslog,
+    SYS_settimeofday, SYS_clock_settime, SYS_sethostname, SYS_setdomainname,
 #ifdef SYS_iopl
-                              SYS_iopl,
-                              SYS_ioperm,
+    SYS_iopl, SYS_ioperm,
 #endif
-                              428,
-                              429,
-                              430,
-                              431,
-                              432,
-                              433,
-                              438,
-                              442}; // open_tree, move_mount, fsopen to fspick, pidfd_getfd, mount_setattr
+    // mounts, namespaces, file handles; the numbers: open_tree, move_mount, fsopen to fspick, pidfd_getfd,
+    // mount_setattr
+    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_setns, SYS_unshare, SYS_open_by_handle_at, 428, 429, 430,
+    431, 432, 433, 438, 442};
 
 static const uint32_t ioctls[] = {TCGETS,        TIOCGWINSZ,  FIONREAD,      FIONBIO,     TIOCOUTQ,
                                   SIOCGIFINDEX,  SIOCGIFNAME, SIOCGIFCONF,   SIOCGIFADDR, SIOCGIFFLAGS,
