@@ -24,7 +24,7 @@ export type Phase = (typeof PHASES)[number];
 export type Session = 'openssh' | 'ssh2' | 'local';
 export type Signal = 'SIGTERM' | 'SIGKILL';
 
-/** master: the ssh of a connection; die-with-parent: the process that ends it with rdpipe; channel: the ssh of an agent. */
+/** master: the ssh of a connection; die-with-parent: ends it with rdpipe; channel: the ssh of an agent. */
 export type HostRole =
   | 'master'
   | 'die-with-parent'
@@ -34,7 +34,7 @@ export type HostRole =
   | 'supervisor'
   | 'rdsend'
   | 'rdrecv';
-/** command: the stage's shell; child: what it runs; grandchild: in a session of its own, and its shell does not miss it. */
+/** command: the stage's shell; child: what it runs; grandchild: in a session of its own, not missed by its shell. */
 export type StageRole = 'command' | 'child' | 'grandchild';
 
 /** keeper: what removes rdpipe's private directory. */
