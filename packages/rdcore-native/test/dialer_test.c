@@ -132,5 +132,5 @@ int main(void) {
   test_the_time_is_over();
   test_counts();
   test_two_listeners();
-  return test_end("dials");
+  return test_end("dialer");
 }

@@ -26,7 +26,7 @@ struct rd_establisher {
   uint32_t epoch; // 0: there was none
   enum rd_origin origin;
   struct rd_address address;
-  uint32_t tried_epoch; // of the last dials
+  uint32_t tried_epoch; // of the last attempts
 };
 
 static void accept_connections(struct rd_establisher *establisher, struct rd_listener *listener);

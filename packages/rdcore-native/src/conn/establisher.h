@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The establisher: from listening, dialing or adopting to one authenticated connection.
-// Listeners, dials and adopted connections may go on at once. The sender chooses the first connection that
+// Listeners, attempts and adopted connections may go on at once. The sender chooses the first connection that
 // authenticates, the receiver takes the chosen one, and the others are closed. The way it came stays open for
 // reconnecting (docs/protocol.md, section 1.6): a listener goes on listening, a dialer can redial. Nothing here blocks.
 #ifndef RD_CONN_ESTABLISHER_H
@@ -47,7 +47,7 @@ bool rd_establisher_dial(struct rd_establisher *establisher, const struct rd_add
 bool rd_establisher_adopt(struct rd_establisher *establisher, struct rd_transport *transport, bool is_dialer,
                           struct rd_error *error);
 
-// Goes on as far as it can. DONE: call rd_establisher_take(). FAILED: the last of the dials failed
+// Goes on as far as it can. DONE: call rd_establisher_take(). FAILED: the last attempt failed
 // (RD_CODE_CANNOT_CONNECT, RD_CODE_KEY_REFUSED …); a listener goes on, and dialing again is possible.
 enum rd_outcome rd_establisher_service(struct rd_establisher *establisher, struct rd_error *error);
 // The new connection; an earlier one must have released the device. AGAIN: it failed, and connecting goes on. FAILED:

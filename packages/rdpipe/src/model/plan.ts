@@ -18,7 +18,7 @@ export interface Candidate {
   /** `address`: dialled directly. `forward`: through the ssh master of the session that is not local. */
   readonly way: 'address' | 'forward';
   readonly host: string;
-  /** Over RDMA, the dialler's own address; null: the routing table decides. */
+  /** Over RDMA, the dialer's own address; null: the routing table decides. */
   readonly from: string | null;
   /** Over RDMA, for people: `mlx5_0`; `mlx5_0→mlx5_1` where the two ends name theirs differently. */
   readonly device: string | null;

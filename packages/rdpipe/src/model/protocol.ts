@@ -263,7 +263,7 @@ export type DialAddress =
       readonly port: number;
       /** Absent: tcp. */
       readonly transport?: Transport;
-      /** Over RDMA, the dialler's own address; null or absent: the routing table decides. */
+      /** Over RDMA, the dialer's own address; null or absent: the routing table decides. */
       readonly from?: string | null;
     }
   | { readonly unix: string };

@@ -103,7 +103,7 @@ function sshEnds(session: SessionFacts): { readonly client: string; readonly ser
   return client === undefined || server === undefined ? undefined : { client, server };
 }
 
-/** A numeric one: loopback leads back to the dialler, and a link-local address needs the dialler's own zone. */
+/** A numeric one: loopback leads back to the dialer, and a link-local address needs the dialer's own zone. */
 function isRoutable(address: string): boolean {
   return isIP(address) !== 0 && !/^(127\.|::1$|fe[89ab][0-9a-f]:|169\.254\.)/i.test(address);
 }

@@ -84,11 +84,11 @@ function describeCandidates(link: PlannedLink, labels: Labels): readonly string[
 }
 
 function describeCandidate(candidate: Candidate, link: HopLink, labels: Labels): string {
-  const dialler = nameOf(candidate.dialler === 'sender' ? link.from : link.to, labels);
-  if (candidate.way === 'forward') return `${dialler} ${candidate.why}`;
+  const dialer = nameOf(candidate.dialler === 'sender' ? link.from : link.to, labels);
+  if (candidate.way === 'forward') return `${dialer} ${candidate.why}`;
   const from = candidate.from === null ? '' : ` from ${candidate.from}`;
   const other = candidate.transport === link.transport ? '' : `${candidate.transport}, `;
-  return `${dialler} dials ${candidate.host}${from} (${other}${candidateWords(candidate)})`;
+  return `${dialer} dials ${candidate.host}${from} (${other}${candidateWords(candidate)})`;
 }
 
 function place(role: HopLink['source'] | HopLink['sink'], session: SessionId, labels: Labels): string {

@@ -1,4 +1,4 @@
-/** The route of a hop: transport, candidates, who dials, encryption, and the reason for each. */
+/** The route of a hop: transport, candidates, the end that dials, encryption, and the reason for each. */
 import type { Candidate, HopLink } from '../model/plan.ts';
 import { onOneMachine, placeOf } from './addresses.ts';
 import type { PlanInput, SessionFacts } from './facts.ts';

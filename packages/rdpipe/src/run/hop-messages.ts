@@ -61,8 +61,8 @@ function targetOf({ address, candidate }: Attempt): string {
 }
 
 function isPeer({ address, candidate }: Attempt, ends: HopConnection['ends']): boolean {
-  const dialler = candidate.dialler === 'sender' ? ends.send : ends.recv;
-  return address !== undefined && dialler.peer === formatAddress(address);
+  const dialer = candidate.dialler === 'sender' ? ends.send : ends.recv;
+  return address !== undefined && dialer.peer === formatAddress(address);
 }
 
 /** As the native programs write addresses. */

@@ -223,7 +223,7 @@ describe('rdma route', () => {
             expectUsable(way.host, second);
           }
           expect(found.length).to.be.at.most(4);
-          expect(new Set(found.map(({ from: dialler, host }) => `${dialler} ${host}`)).size).to.equal(found.length);
+          expect(new Set(found.map(({ from: dialer, host }) => `${dialer} ${host}`)).size).to.equal(found.length);
           const near = found.filter(({ why }) => !why.endsWith('routed'));
           expect(near.every(({ why }) => rateIn(why) <= rateIn(near[0]?.why))).to.equal(true);
           const routed = found.map(({ why }) => why.endsWith('routed'));

@@ -27,8 +27,8 @@ void rd_verbs_wait_wake(const struct rd_verbs_wait *wait);
 // Checks the descriptors. True: the id has events. A completion, by far the most frequent, is taken first; the other
 // descriptors stay ready.
 bool rd_verbs_wait_check(struct rd_verbs_wait *wait);
-// Requests a wake-up by the next arrival, and by the next completed SEND if `for_sends`. False: completions until now
-// must be taken first.
+// Requests a wake-up by the next message that comes, and by the next completed SEND if `for_sends`. False: completions
+// until now must be taken first.
 bool rd_verbs_wait_arm(struct rd_verbs_wait *wait, bool for_sends);
 
 #endif
