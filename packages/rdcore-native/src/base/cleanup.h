@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Variables that free their memory or close their descriptor when a function returns.
-// RD_AUTO_FREE char *text = …; RD_AUTO_CLOSE int fd = …; rd_take_pointer(&text) and rd_take_fd(&fd) pass them on.
+// RD_AUTO_FREE char *text = …; RD_AUTO_CLOSE int fd = …; rd_take_fd(&fd) passes it on.
 #ifndef RD_BASE_CLEANUP_H
 #define RD_BASE_CLEANUP_H
 
@@ -33,13 +33,6 @@ static inline int rd_take_fd(int *fd) {
   int taken = *fd;
   *fd = -1;
   return taken;
-}
-
-static inline void *rd_take_pointer(void *address) {
-  void *pointer;
-  memcpy(&pointer, address, sizeof pointer);
-  memset(address, 0, sizeof pointer);
-  return pointer;
 }
 
 #endif
