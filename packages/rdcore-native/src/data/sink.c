@@ -30,9 +30,10 @@ struct rd_sink {
   off_t length_before;
   off_t written;
   size_t unsent_bytes; // since the last write-back
-  bool is_final;       // committed or abandoned
+  bool is_committed;
 };
 
+static void truncate_appended(const struct rd_sink *sink);
 static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count);
 static struct rd_sink *new_sink(void);
 static bool is_null(int fd);
@@ -64,7 +65,7 @@ struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *err
 
 void rd_sink_destroy(struct rd_sink *sink) {
   if (sink == NULL) return;
-  rd_sink_abandon(sink);
+  if (sink->appending && !sink->is_committed) truncate_appended(sink);
   rd_sparse_file_destroy(sink->sparse);
   rd_atomic_file_destroy(sink->atomic_file);
   if (sink->path != NULL && sink->atomic_file == NULL) rd_cleanup_fd(&sink->fd);
@@ -110,27 +111,15 @@ ssize_t rd_sink_write_now(struct rd_sink *sink, const unsigned char *bytes, size
 
 bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error) {
   if (sink->sparse != NULL && !rd_sparse_file_finish(sink->sparse)) return unwritable(sink, error);
-  sink->is_final = true;
+  sink->is_committed = true;
   rd_cleanup_fd(&sink->now_fd); // the reader sees end of file only when all descriptors of the pipe are closed
   if (sink->atomic_file != NULL) return rd_atomic_file_commit(sink->atomic_file, error);
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return true; // a fifo that nothing was written to
   bool is_storage = S_ISREG(status.st_mode) || S_ISBLK(status.st_mode);
   if (!is_storage || rd_make_permanent(sink->fd)) return true;
-  sink->is_final = false;
+  sink->is_committed = false;
   return unwritable(sink, error);
-}
-
-void rd_sink_abandon(struct rd_sink *sink) {
-  if (sink->is_final || !sink->appending) return;
-  sink->is_final = true;
-  struct stat status;
-  // If another process has appended too, truncating would remove its data.
-  if (fstat(sink->fd, &status) < 0 || status.st_size != sink->length_before + sink->written) return;
-  if (sink->created)
-    unlinkat(sink->resolved.directory_fd, sink->resolved.name, 0);
-  else if (sink->written > 0 && ftruncate(sink->fd, sink->length_before) < 0)
-    return; // the caller reports a failure already
 }
 
 int rd_sink_directory_fd(const struct rd_sink *sink) {
@@ -141,6 +130,17 @@ int rd_sink_watch_fd(const struct rd_sink *sink) {
   struct stat status;
   if (sink->fd < 0 || fstat(sink->fd, &status) < 0) return -1;
   return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ? sink->fd : -1;
+}
+
+// Or removes it, if it is new.
+static void truncate_appended(const struct rd_sink *sink) {
+  struct stat status;
+  // If another process has appended too, truncating would remove its data.
+  if (fstat(sink->fd, &status) < 0 || status.st_size != sink->length_before + sink->written) return;
+  if (sink->created)
+    unlinkat(sink->resolved.directory_fd, sink->resolved.name, 0);
+  else if (sink->written > 0 && ftruncate(sink->fd, sink->length_before) < 0)
+    return; // the caller reports a failure already
 }
 
 static ssize_t write_once(struct rd_sink *sink, const unsigned char *bytes, size_t count) {

@@ -15,11 +15,10 @@ struct rd_sink; // opaque
 // A descriptor that stays the caller's. Its offset is never moved. Never NULL.
 struct rd_sink *rd_sink_from_fd(int fd);
 // A file. A regular file is replaced when the stream is complete, and keeps its metadata (links: resolved_path.h,
-// metadata: file_metadata.h); with `append` it is written in place, and truncated to its old length by
-// rd_sink_abandon(). Devices and fifos are written in place; a fifo is opened by the first rd_sink_write(), because
-// that waits for a reader.
+// metadata: file_metadata.h); with `append` it is written in place. Devices and fifos are written in place; a fifo is
+// opened by the first rd_sink_write(), because that waits for a reader.
 struct rd_sink *rd_sink_open(const char *path, bool append, struct rd_error *error);
-// NULL-safe. Abandons the sink unless it was committed.
+// NULL-safe. Unless the sink was committed, removes the new file, or truncates an appended one to its old length.
 void rd_sink_destroy(struct rd_sink *sink);
 
 // Writes all of it; may wait. False: RD_CODE_CLOSED if the reader is gone, RD_CODE_SINK_UNWRITABLE, or RD_CODE_ABORTED
@@ -33,10 +32,8 @@ bool rd_sink_is_prompt(const struct rd_sink *sink);
 ssize_t rd_sink_write_now(struct rd_sink *sink, const unsigned char *bytes, size_t count, struct rd_error *error);
 // After the last write: writes a file to the disk and, if it replaces another, renames it. Waits.
 bool rd_sink_commit(struct rd_sink *sink, struct rd_error *error);
-// Undoes everything: removes the new file, or truncates an appended one.
-void rd_sink_abandon(struct rd_sink *sink);
 
-// The directory in which commit or abandon renames or removes a file; stays the sink's, for *at() calls only. -1: none.
+// The directory in which commit or destroy renames or removes a file; stays the sink's, for *at() calls only. -1: none.
 int rd_sink_directory_fd(const struct rd_sink *sink);
 
 // A descriptor on which POLLERR and POLLHUP mean that the reader is gone; -1: none.
