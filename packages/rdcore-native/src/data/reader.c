@@ -29,7 +29,6 @@ static bool start_thread(struct rd_reader *reader, struct rd_error *error);
 static void *read_all(void *context);
 static ssize_t read_some(struct rd_reader *reader);
 static void set_state(struct rd_reader *reader, ssize_t got);
-static void wake(struct rd_reader *reader);
 static void free_reader(struct rd_reader *reader);
 
 struct rd_reader *rd_reader_create(struct rd_source *source, struct rd_ring *ring, bool wants_digest,
@@ -100,7 +99,7 @@ static void *read_all(void *context) {
   do {
     got = read_some(reader);
     set_state(reader, got);
-    if (atomic_exchange(&reader->news_expected, false)) wake(reader);
+    if (atomic_exchange(&reader->news_expected, false)) eventfd_write(reader->event_fd, 1);
   } while (got > 0);
   return NULL;
 }
@@ -120,10 +119,6 @@ static ssize_t read_some(struct rd_reader *reader) {
 
 static void set_state(struct rd_reader *reader, ssize_t got) {
   if (got <= 0) atomic_store(&reader->state, (int)(got == 0 ? RD_READER_AT_END : RD_READER_FAILED));
-}
-
-static void wake(struct rd_reader *reader) {
-  eventfd_write(reader->event_fd, 1);
 }
 
 static void free_reader(struct rd_reader *reader) {
