@@ -11,7 +11,6 @@ static const char vowels[] = "aiou";                 // 2 bits
 
 static void encode_word(unsigned bits, char out[WORD_LETTERS]);
 static bool is_word(const char *text, size_t letters);
-static bool is_one_of(const char *letters, char letter);
 
 void rd_key_words_encode(const unsigned char bits[RD_KEY_WORDS_BITS_BYTES], char out[RD_KEY_WORDS_BYTES]) {
   for (unsigned i = 0; i < RD_KEY_WORDS; i++) {
@@ -56,10 +55,6 @@ static void encode_word(unsigned bits, char out[WORD_LETTERS]) {
 static bool is_word(const char *text, size_t letters) {
   if (letters != WORD_LETTERS) return false;
   for (size_t i = 0; i < letters; i++)
-    if (!is_one_of(i % 2 == 0 ? consonants : vowels, text[i])) return false;
+    if (strchr(i % 2 == 0 ? consonants : vowels, text[i]) == NULL) return false;
   return true;
-}
-
-static bool is_one_of(const char *letters, char letter) {
-  return strchr(letters, letter) != NULL;
 }
