@@ -3,7 +3,7 @@
 
 #include "base/pages.h"
 #include "base/pool.h"
-#include "codec/codec_context.h"
+#include "codec/codec_threads.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/codec_context.h"
+#include "codec/codec_threads.h"
 
 #include "base/memory.h"
 #include "base/pool.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread's contexts for encoding blocks into DATA frames or decoding them.
-#ifndef RD_CODEC_CODEC_CONTEXT_H
-#define RD_CODEC_CODEC_CONTEXT_H
+#ifndef RD_CODEC_CODEC_THREADS_H
+#define RD_CODEC_CODEC_THREADS_H
 
 #include "codec/block.h"
 #include "crypto/seal.h"
