@@ -2,7 +2,6 @@
 #include "codec/decoder.h"
 
 #include "base/pages.h"
-#include "base/pool.h"
 #include "codec/codec_threads.h"
 
 #include <string.h>
@@ -10,9 +9,6 @@
 // Blocks that are done, or being written.
 #define PLAINS_BESIDE_THREADS 3u
 #define PLAINS_MOST (RD_POOL_THREADS_MOST + PLAINS_BESIDE_THREADS)
-// Waking a thread takes longer than opening or decompressing so much.
-#define INLINE_SEALED_BYTES (32u << 10)
-#define INLINE_PACKED_BYTES (4u << 10)
 
 struct entry {
   struct rd_pool_job job;
@@ -27,21 +23,16 @@ struct entry {
 
 struct rd_decoder {
   struct rd_decoder_config config;
-  unsigned threads;
-  bool seals_inline;
-  struct rd_codec_context *contexts[RD_POOL_THREADS_MOST + 1];
-  struct rd_pool *pool; // NULL: stopped
+  struct rd_codec_threads threads;
   // Each is allocated at its first use.
   unsigned char *plains[PLAINS_MOST];
   bool plain_used[PLAINS_MOST];
-  unsigned plains_most;
   uint64_t put, submitted, taken; // in all: [submitted, put) wait for memory to be decompressed into
   struct entry entries[];         // of frame n: n % config.frames
 };
 
 static bool submit(struct rd_decoder *decoder, struct rd_error *error);
 static enum rd_outcome take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error);
-static bool runs_inline(const struct rd_decoder *decoder, const struct entry *entry);
 static void make_block(struct rd_pool_job *job, void *contexts);
 static struct entry *entry_of(struct rd_decoder *decoder, uint64_t number);
 
@@ -52,25 +43,19 @@ struct rd_decoder *rd_decoder_create(const struct rd_decoder_config *config, str
     return NULL;
   }
   decoder->config = *config;
-  decoder->threads = rd_codec_context_threads(config->jobs);
-  decoder->seals_inline = rd_codec_context_seal_inline(config->jobs);
-  decoder->plains_most = decoder->threads + PLAINS_BESIDE_THREADS;
-  if (rd_codec_context_create(decoder->contexts, decoder->threads + 1, config->seal, 0, true, error))
-    decoder->pool = rd_pool_create(decoder->threads, make_block, (void *const *)decoder->contexts);
-  if (decoder->pool != NULL) return decoder;
-  rd_decoder_destroy(decoder);
+  if (rd_codec_threads_create(&decoder->threads, config->jobs, config->seal, 0, true, make_block, error))
+    return decoder;
+  free(decoder);
   return NULL;
 }
 
 void rd_decoder_stop(struct rd_decoder *decoder) {
-  rd_pool_destroy(decoder->pool);
-  decoder->pool = NULL;
+  rd_codec_threads_stop(&decoder->threads);
 }
 
 void rd_decoder_destroy(struct rd_decoder *decoder) {
   if (decoder == NULL) return;
-  rd_decoder_stop(decoder);
-  rd_codec_context_destroy(decoder->contexts, decoder->threads + 1);
+  rd_codec_threads_destroy(&decoder->threads);
   for (unsigned i = 0; i < PLAINS_MOST; i++) free(decoder->plains[i]);
   explicit_bzero(decoder->entries, decoder->config.frames * sizeof *decoder->entries);
   free(decoder);
@@ -94,7 +79,7 @@ bool rd_decoder_put(struct rd_decoder *decoder, const struct rd_rx_frame *rx_fra
 
 enum rd_outcome rd_decoder_take(struct rd_decoder *decoder, struct rd_rx_frame *rx_frame, struct rd_error *error) {
   if (!submit(decoder, error)) return RD_OUTCOME_FAILED;
-  struct rd_pool_job *job = rd_pool_take(decoder->pool);
+  struct rd_pool_job *job = rd_pool_take(decoder->threads.pool);
   if (job == NULL) return RD_OUTCOME_AGAIN;
   const struct entry *entry = (const struct entry *)(const void *)job;
   decoder->taken++;
@@ -113,30 +98,30 @@ void rd_decoder_give_back(struct rd_decoder *decoder, const struct rd_rx_frame *
 }
 
 int rd_decoder_poll_fd(const struct rd_decoder *decoder) {
-  return rd_pool_poll_fd(decoder->pool);
+  return rd_pool_poll_fd(decoder->threads.pool);
 }
 
 void rd_decoder_woken(struct rd_decoder *decoder) {
-  rd_pool_woken(decoder->pool);
+  rd_pool_woken(decoder->threads.pool);
 }
 
 // Frames that have, or need no, memory to be decompressed into.
 static bool submit(struct rd_decoder *decoder, struct rd_error *error) {
-  while (decoder->submitted != decoder->put && rd_pool_pending(decoder->pool) < RD_POOL_JOBS_MOST) {
+  while (decoder->submitted != decoder->put && rd_pool_pending(decoder->threads.pool) < RD_POOL_JOBS_MOST) {
     struct entry *entry = entry_of(decoder, decoder->submitted);
     enum rd_outcome plain = entry->packed ? take_plain(decoder, entry, error) : RD_OUTCOME_DONE;
     if (plain != RD_OUTCOME_DONE) return plain == RD_OUTCOME_AGAIN;
     decoder->submitted++;
-    rd_pool_submit(decoder->pool, &entry->job, runs_inline(decoder, entry));
+    rd_codec_threads_submit(&decoder->threads, &entry->job, entry->packed, entry->rx_frame.message.bytes);
   }
   return true;
 }
 
 // AGAIN: none is free.
 static enum rd_outcome take_plain(struct rd_decoder *decoder, struct entry *entry, struct rd_error *error) {
-  unsigned i = 0;
-  while (i < decoder->plains_most && decoder->plain_used[i]) i++;
-  if (i == decoder->plains_most) return RD_OUTCOME_AGAIN;
+  unsigned i = 0, most = decoder->threads.count + PLAINS_BESIDE_THREADS;
+  while (i < most && decoder->plain_used[i]) i++;
+  if (i == most) return RD_OUTCOME_AGAIN;
   if (decoder->plains[i] == NULL) decoder->plains[i] = rd_pages_allocate(decoder->config.slot_bytes);
   if (decoder->plains[i] == NULL) {
     rd_error_set(error, RD_CODE_INTERNAL, "no memory to decompress");
@@ -147,12 +132,6 @@ static enum rd_outcome take_plain(struct rd_decoder *decoder, struct entry *entr
   entry->plain = decoder->plains[i];
   entry->plain_bytes = decoder->config.slot_bytes;
   return RD_OUTCOME_DONE;
-}
-
-static bool runs_inline(const struct rd_decoder *decoder, const struct entry *entry) {
-  size_t bytes = entry->rx_frame.message.bytes;
-  if (entry->packed) return bytes <= INLINE_PACKED_BYTES;
-  return bytes <= INLINE_SEALED_BYTES || decoder->seals_inline;
 }
 
 // Runs on any thread.

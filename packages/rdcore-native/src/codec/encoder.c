@@ -2,7 +2,6 @@
 #include "codec/encoder.h"
 
 #include "base/memory.h"
-#include "base/pool.h"
 #include "codec/codec_threads.h"
 
 #include <stdint.h>
@@ -11,9 +10,6 @@
 
 // Blocks that are done, or being sent: few, so that they stay in the cache.
 #define BLOCKS_BESIDE_THREADS 3u
-// Waking a thread takes longer than sealing or compressing so much.
-#define INLINE_SEALED_BYTES (32u << 10)
-#define INLINE_PACKED_BYTES (4u << 10)
 
 struct block {
   struct rd_pool_job job;
@@ -38,46 +34,39 @@ struct block {
 struct rd_encoder {
   struct rd_encoder_config config;
   struct rd_shrinking shrinking;
-  unsigned threads, count; // count: of blocks
-  bool seals_inline;
-  struct rd_codec_context *contexts[RD_POOL_THREADS_MOST + 1];
-  struct rd_pool *pool;
+  struct rd_codec_threads threads;
   struct block *next; // came out of the pool and is not sent; NULL: none
+  unsigned count;
   struct block blocks[];
 };
 
 static struct block *free_block(struct rd_encoder *encoder, uint64_t released);
-static bool runs_inline(const struct rd_encoder *encoder, const struct block *block);
 static void make_message(struct rd_pool_job *job, void *contexts);
 static bool protect(struct block *block, struct rd_sealer *sealer);
 static size_t pack(struct block *block, struct rd_packer *packer);
 
 unsigned rd_encoder_scratch_wanted(unsigned jobs) {
-  return rd_codec_context_threads(jobs) + BLOCKS_BESIDE_THREADS;
+  return rd_codec_threads_count(jobs) + BLOCKS_BESIDE_THREADS;
 }
 
 struct rd_encoder *rd_encoder_create(const struct rd_encoder_config *config, struct rd_error *error) {
   unsigned count = config->scratch_count;
   struct rd_encoder *encoder = rd_memory_new(1, sizeof *encoder + count * sizeof *encoder->blocks);
   encoder->config = *config;
-  encoder->threads = rd_codec_context_threads(config->jobs);
-  encoder->seals_inline = rd_codec_context_seal_inline(config->jobs);
   encoder->count = count;
   for (unsigned i = 0; i < count && config->scratch != NULL; i++) {
     encoder->blocks[i].scratch = config->scratch + i * config->stride_bytes;
     encoder->blocks[i].scratch_bytes = config->stride_bytes - RD_TAG_BYTES;
   }
-  if (rd_codec_context_create(encoder->contexts, encoder->threads + 1, config->seal, config->level, false, error))
-    encoder->pool = rd_pool_create(encoder->threads, make_message, (void *const *)encoder->contexts);
-  if (encoder->pool != NULL) return encoder;
-  rd_encoder_destroy(encoder);
+  if (rd_codec_threads_create(&encoder->threads, config->jobs, config->seal, config->level, false, make_message, error))
+    return encoder;
+  free(encoder);
   return NULL;
 }
 
 void rd_encoder_destroy(struct rd_encoder *encoder) {
   if (encoder == NULL) return;
-  rd_pool_destroy(encoder->pool);
-  rd_codec_context_destroy(encoder->contexts, encoder->threads + 1);
+  rd_codec_threads_destroy(&encoder->threads);
   explicit_bzero(encoder->blocks, encoder->count * sizeof *encoder->blocks);
   free(encoder);
 }
@@ -100,14 +89,14 @@ enum rd_outcome rd_encoder_put(struct rd_encoder *encoder, const struct rd_frame
   bool protects = block->protection != RD_PROTECTION_NONE;
   block->frame.flags |= rd_protection_flag(block->protection);
   if (protects && !rd_seal_next(encoder->config.seal, &block->frame, &block->turn, error)) return RD_OUTCOME_FAILED;
-  rd_pool_submit(encoder->pool, &block->job, runs_inline(encoder, block));
+  rd_codec_threads_submit(&encoder->threads, &block->job, block->packs, count);
   return RD_OUTCOME_DONE;
 }
 
 enum rd_outcome rd_encoder_next(struct rd_encoder *encoder, struct iovec parts[RD_ENCODER_PARTS],
                                 struct rd_error *error) {
   if (encoder->next == NULL) {
-    struct rd_pool_job *job = rd_pool_take(encoder->pool);
+    struct rd_pool_job *job = rd_pool_take(encoder->threads.pool);
     if (job == NULL) return RD_OUTCOME_AGAIN;
     struct block *block = (struct block *)(void *)job;
     if (block->packs) rd_shrinking_tried(&encoder->shrinking, block->shrank);
@@ -128,30 +117,25 @@ void rd_encoder_sent(struct rd_encoder *encoder, uint64_t number) {
 }
 
 bool rd_encoder_is_empty(const struct rd_encoder *encoder) {
-  return encoder->next == NULL && rd_pool_pending(encoder->pool) == 0;
+  return encoder->next == NULL && rd_pool_pending(encoder->threads.pool) == 0;
 }
 
 bool rd_encoder_is_working(const struct rd_encoder *encoder) {
-  return encoder->next == NULL && rd_pool_pending(encoder->pool) > 0;
+  return encoder->next == NULL && rd_pool_pending(encoder->threads.pool) > 0;
 }
 
 int rd_encoder_poll_fd(const struct rd_encoder *encoder) {
-  return rd_pool_poll_fd(encoder->pool);
+  return rd_pool_poll_fd(encoder->threads.pool);
 }
 
 void rd_encoder_woken(struct rd_encoder *encoder) {
-  rd_pool_woken(encoder->pool);
+  rd_pool_woken(encoder->threads.pool);
 }
 
 static struct block *free_block(struct rd_encoder *encoder, uint64_t released) {
   for (unsigned i = 0; i < encoder->count; i++)
     if (encoder->blocks[i].free_at <= released) return &encoder->blocks[i];
   return NULL;
-}
-
-static bool runs_inline(const struct rd_encoder *encoder, const struct block *block) {
-  if (block->packs) return block->count <= INLINE_PACKED_BYTES;
-  return block->count <= INLINE_SEALED_BYTES || encoder->seals_inline;
 }
 
 // Runs on any thread. A block that does not shrink is sent as it is, from the ring if it is not sealed.
