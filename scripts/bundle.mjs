@@ -58,6 +58,44 @@ const common = {
   logLevel: 'warning',
 };
 
+/** Of execa what start-program.ts never comes to; without it a run starts sooner. */
+const UNUSED_IN_EXECA = [
+  './main-sync.js',
+  // Messages on the terminal.
+  ...['./default.js', 'figures', 'yoctocolors', 'pretty-ms'],
+  // To end a program when we end; streams in place of pipes; node's messages; programs of npm; Windows.
+  ...['signal-exit', '@sindresorhus/merge-streams', 'node:v8', 'npm-run-path', 'which', 'shebang-command'],
+  'human-signals',
+];
+
+const nothing = {
+  name: 'nothing',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /.*/ }, ({ path }) =>
+      UNUSED_IN_EXECA.includes(path) ? { path: 'nothing', namespace: 'nothing' } : undefined,
+    );
+    // Descriptions of signals are for a message that goes nowhere.
+    const contents = 'module.exports = { signalsByName: new Proxy({}, { get: () => ({}) }) };';
+    onLoad({ filter: /.*/, namespace: 'nothing' }, () => ({ contents }));
+  },
+};
+
+/** One module of all that `execa()` alone needs: in the program each module is a function of its own. */
+const execaAlone = {
+  name: 'execa-alone',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^execa$/ }, () => ({ path: 'execa', namespace: 'execa-alone' }));
+    onLoad({ filter: /.*/, namespace: 'execa-alone' }, async () => {
+      const create = join(root, 'packages/rdpipe/node_modules/execa/lib/methods/create.js');
+      const contents = `import { createExeca } from '${create}'; export const execa = createExeca(() => ({}));`;
+      const plugins = [globalProcess, nothing];
+      const stdin = { contents, resolveDir: source };
+      const { outputFiles } = await build({ ...common, stdin, minify: true, format: 'esm', write: false, plugins });
+      return { contents: outputFiles[0].text, resolveDir: source };
+    });
+  },
+};
+
 mkdirSync(target, { recursive: true });
 for (const file of readdirSync(target, { withFileTypes: true })) if (file.isFile()) rmSync(join(target, file.name));
 await build({
@@ -75,7 +113,7 @@ await build({
   supported: { 'dynamic-import': false },
   define: { 'import.meta.url': '__fileUrl' },
   banner: { js: "const __fileUrl = require('node:url').pathToFileURL(__filename).href;" },
-  plugins: [globalProcess, separate],
+  plugins: [globalProcess, separate, execaAlone],
 });
 await build({
   ...common,

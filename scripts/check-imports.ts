@@ -56,8 +56,8 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Libraries, and the modules that may use them. TypeScript uses no other library; C also those of the system. */
 const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^ssh2$/, /^rdpipe\/session\//],
-  [/^execa$/, /^rdpipe\/session\//],
-  [/^node:child_process$/, /^rdpipe\/(session|cli)\//],
+  [/^execa$/, /^rdpipe\/session\/start-program$/],
+  [/^node:child_process$/, /^(?!rdpipe\/)/],
   [/^node:/, /^rdpipe\/(?!model\/)/],
   [/^(ora|chalk)$/, /^rdpipe\/ui\//],
   [/^echarts\//, /^rdpipe\/ui\/(\w+\/)?chart$/],

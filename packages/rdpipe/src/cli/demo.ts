@@ -1,5 +1,4 @@
 /** `rdpipe demo`: two throwaway hosts in this process, and the real rdpipe between them. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir, userInfo } from 'node:os';
@@ -7,6 +6,7 @@ import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { installationRoot } from '../native/locate.ts';
 import { type DemoHost, type KeyPair, makeKeyPair, startDemoHost } from '../session/ssh2/demo-host.ts';
+import { type Program, startProgram } from '../session/start-program.ts';
 import { writeAll } from '../ui/terminal/terminal.ts';
 
 /** Runs both pipelines; the exit status is that of the first one that fails. Leaves nothing behind. */
@@ -81,7 +81,7 @@ interface Runner {
 
 /** Runs rdpipe as the user would. Signals go on to it, so that it ends what it started before we do. */
 function createRunner(environment: NodeJS.ProcessEnv): Runner {
-  let child: ChildProcess | undefined;
+  let child: Program | undefined;
   let ended: NodeJS.Signals | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     ended = signal;
@@ -93,7 +93,7 @@ function createRunner(environment: NodeJS.ProcessEnv): Runner {
       if (ended !== undefined) return 128 + constants.signals[ended];
       const [stdin, stdout] = input === undefined ? (['ignore', 'ignore'] as const) : (['pipe', 'inherit'] as const);
       const program = join(installationRoot(), 'bin/rdpipe');
-      child = spawn(program, words, { env: environment, detached: true, stdio: [stdin, stdout, 'inherit'] });
+      child = startProgram([program, ...words], [stdin, stdout, 'inherit'], environment);
       child.stdin?.on('error', () => {}).end(input);
       const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
       return code ?? 128 + constants.signals[signal ?? 'SIGKILL'];

@@ -1,6 +1,6 @@
 /** A channel to a child process. */
 import type { Channel } from './host-session.ts';
-import { killProgram, startProgram } from './start-program.ts';
+import { killProgram, startPiped } from './start-program.ts';
 
 /** A channel whose far end is a child process of ours. */
 export interface ChildChannel extends Channel {
@@ -17,9 +17,8 @@ export function startChild(
   env: Readonly<Record<string, string | undefined>> = {},
   inherited: readonly (0 | 1)[] = [],
 ): ChildChannel {
-  const child = startProgram(command, ['pipe', 'pipe', 'pipe', ...inherited], env);
+  const child = startPiped(command, env, inherited);
   const { stdin, stdout, stderr } = child;
-  if (stdin === null || stdout === null || stderr === null) throw new Error('pipes were asked for');
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
 
   let startError: Error | undefined;

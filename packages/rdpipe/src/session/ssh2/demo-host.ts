@@ -1,9 +1,9 @@
 /** A throwaway SSH server in this process that runs real commands, for `rdpipe demo`. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import ssh2, { type AuthContext, type Connection, type ParsedKey, type ServerChannel } from 'ssh2';
+import { type PipedProgram, startPiped } from '../start-program.ts';
 
 export interface KeyPair {
   /** OpenSSH's format. */
@@ -35,7 +35,7 @@ export function makeKeyPair(): KeyPair {
 export async function startDemoHost(options: DemoHostOptions): Promise<DemoHost> {
   const allowed = parsePublicKey(options.userKey);
   const connections = new Set<Connection>();
-  const children = new Set<ChildProcess>();
+  const children = new Set<PipedProgram>();
   const server = new ssh2.Server({ hostKeys: [options.hostKey.private] }, (connection) => {
     connections.add(connection);
     connection.on('close', () => connections.delete(connection)).on('error', () => {});
@@ -81,7 +81,7 @@ function portOf(server: ssh2.Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-function serveSession(session: ssh2.Session, environment: NodeJS.ProcessEnv, children: Set<ChildProcess>): void {
+function serveSession(session: ssh2.Session, environment: NodeJS.ProcessEnv, children: Set<PipedProgram>): void {
   session.on('env', (accept) => accept?.());
   session.on('exec', (accept, _reject, { command }) => runCommand(accept(), command, environment, children));
 }
@@ -90,9 +90,9 @@ function runCommand(
   channel: ServerChannel,
   command: string,
   environment: NodeJS.ProcessEnv,
-  children: Set<ChildProcess>,
+  children: Set<PipedProgram>,
 ): void {
-  const child = spawn('sh', ['-c', command], { env: environment, detached: true });
+  const child = startPiped(['sh', '-c', command], environment);
   children.add(child);
   for (const stream of [channel, child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
   channel.pipe(child.stdin);
@@ -111,16 +111,16 @@ function runCommand(
 const END_LIMIT_MS = 5000;
 
 /** Commands end when their input closes, as on any host; what does not is killed. */
-async function endChildren(children: Set<ChildProcess>): Promise<void> {
+async function endChildren(children: Set<PipedProgram>): Promise<void> {
   const ended = Promise.all([...children].map((child) => once(child, 'close')));
-  for (const child of children) child.stdin?.destroy();
+  for (const child of children) child.stdin.destroy();
   const done = new AbortController();
   await Promise.race([ended, delay(END_LIMIT_MS, undefined, { signal: done.signal }).catch(() => {})]);
   done.abort();
   for (const child of children) killGroup(child);
 }
 
-function killGroup({ pid }: ChildProcess): void {
+function killGroup({ pid }: PipedProgram): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
