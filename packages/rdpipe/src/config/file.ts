@@ -1,4 +1,5 @@
 /** Reads the config file (TOML), and refuses whatever the option table does not list. */
+import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
@@ -10,7 +11,6 @@ import type { SectionValues } from '../model/settings.ts';
 import { printable } from '../model/text.ts';
 import { hostKeyOf } from '../parse/host-ref.ts';
 import { readValue } from '../parse/values.ts';
-import { readTrustedFile } from './trusted-file.ts';
 
 /** The values of `[defaults]` and of `[host.NAME]`, by name of the setting. */
 export interface ConfigFile {
@@ -26,7 +26,7 @@ export interface ConfigFile {
 export async function readConfigFile(named: string | undefined, environment: NodeJS.ProcessEnv): Promise<ConfigFile> {
   const path = named ?? defaultPath(environment);
   const text = await readText(path, named !== undefined);
-  return parseConfig(text ?? '', path);
+  return text === undefined ? { defaults: {}, hosts: new Map() } : parseConfig(text, path);
 }
 
 /** @throws UsageError naming `path` and the key. */
@@ -47,6 +47,9 @@ function defaultPath(environment: NodeJS.ProcessEnv): string {
 
 async function readText(path: string, mustExist: boolean): Promise<string | undefined> {
   try {
+    // Most users have none, and node loads much, and starts threads, for promises of files.
+    if (!mustExist) statSync(path);
+    const { readTrustedFile } = await import('./trusted-file.ts');
     return await readTrustedFile(path);
   } catch (error) {
     if (error instanceof UsageError) throw error;

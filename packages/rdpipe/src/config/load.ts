@@ -1,7 +1,5 @@
 /** Loads the settings: reads the config file, looks host names up, checks the files that are named. */
-import { lookup } from 'node:dns/promises';
-import { accessSync, constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { UsageError } from '../model/errors.ts';
@@ -18,7 +16,7 @@ import { makeSettings } from './settings.ts';
 export async function loadSettings(options: Options, environment: NodeJS.ProcessEnv): Promise<Settings> {
   const settings = makeSettings(options, await readConfigFile(options.configFile, environment));
   if (settings.reportFile !== undefined) checkWritable(settings.reportFile);
-  const sshProgram = settings.sshProgram && (await findSshProgram(settings.sshProgram));
+  const sshProgram = settings.sshProgram && findSshProgram(settings.sshProgram);
   return { ...settings, sshProgram, data: await withNumericAddresses(settings.data) };
 }
 
@@ -38,16 +36,16 @@ function checkWritable(path: string): void {
 }
 
 /** The absolute path of an ssh program that can be run. */
-async function findSshProgram(path: string): Promise<string> {
+function findSshProgram(path: string): string {
   try {
-    await access(path, constants.X_OK);
+    accessSync(path, constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new UsageError(
       `the ssh program ${path} ${code === 'EACCES' ? 'is not executable' : `cannot be run: ${code}`}`,
     );
   }
-  if (!(await stat(path)).isFile()) throw new UsageError(`the ssh program ${path} is not a file`);
+  if (!statSync(path).isFile()) throw new UsageError(`the ssh program ${path} is not a file`);
   return resolve(path);
 }
 
@@ -60,6 +58,8 @@ async function withNumericAddresses(data: Settings['data']): Promise<Settings['d
 async function numeric(host: string, value: DataAddress | undefined): Promise<DataAddress | undefined> {
   if (value === undefined || isIP(value.address) !== 0) return value;
   try {
+    // Few runs look a name up.
+    const { lookup } = await import('node:dns/promises');
     const { address } = await lookup(value.address);
     return { ...value, address, why: `${value.why} ${value.address}` };
   } catch (error) {

@@ -1,7 +1,6 @@
 /** The programs of one platform as they are copied to a host, and their digest. */
 import { createHash, webcrypto } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, promises, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { locateBuilds, type NativeBuild, type Platform } from './locate.ts';
@@ -55,8 +54,8 @@ function readPrograms(folder: string, prefix: string, names: readonly string[]):
   const sums = knownSums(folder, present);
   const files = present.map(async (name) => {
     const path = join(folder, name);
-    const sha256 = sums.get(name) ?? (await sha256Of(await readFile(path)));
-    return bundleFile(`${prefix}${name}`, statSync(path).size, sha256, () => readFile(path));
+    const sha256 = sums.get(name) ?? (await sha256Of(await promises.readFile(path)));
+    return bundleFile(`${prefix}${name}`, statSync(path).size, sha256, () => promises.readFile(path));
   });
   return Promise.all(files);
 }

@@ -105,7 +105,7 @@ function sshEnds(session: SessionFacts): { readonly client: string; readonly ser
 
 /** A numeric one: loopback leads back to the dialer, and a link-local address needs the dialer's own zone. */
 function isRoutable(address: string): boolean {
-  return isIP(address) !== 0 && !/^(127\.|::1$|fe[89ab][0-9a-f]:|169\.254\.)/i.test(address);
+  return !/^(127\.|::1$|fe[89ab][0-9a-f]:|169\.254\.)/i.test(address) && isIP(address) !== 0;
 }
 
 function ownAddresses(

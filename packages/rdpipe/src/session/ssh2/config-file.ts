@@ -1,5 +1,5 @@
 /** Reads ssh's configuration without ssh: -o and the `Host` blocks of the file. */
-import { readFile } from 'node:fs/promises';
+import { promises } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Destination } from '../destination.ts';
@@ -43,7 +43,7 @@ async function readConfigFile(destination: Destination): Promise<string> {
   const { configFile } = destination;
   if (configFile === 'none') return '';
   try {
-    return await readFile(configFile ?? join(homedir(), '.ssh/config'), 'utf8');
+    return await promises.readFile(configFile ?? join(homedir(), '.ssh/config'), 'utf8');
   } catch (error) {
     if (configFile === undefined) return '';
     throw sessionError(destination, 'unreachable', `cannot read ${configFile}: ${(error as Error).message}`);

@@ -1,5 +1,6 @@
 /** Checks a host's key against known_hosts and revoked keys; adds nothing. */
-import { readFile } from 'node:fs/promises';
+
+import { promises } from 'node:fs';
 import { SessionError } from '../../model/errors.ts';
 import type { Target } from '../resolve.ts';
 import { configuredPaths } from './config-values.ts';
@@ -33,7 +34,7 @@ export async function createHostKeyCheck(target: Target): Promise<HostKeyCheck> 
 
 async function readKnownHosts(target: Target): Promise<string> {
   const paths = ['userknownhostsfile', 'globalknownhostsfile'].flatMap((keyword) => configuredPaths(target, keyword));
-  const texts = paths.map((path) => readFile(path, 'utf8').catch(() => ''));
+  const texts = paths.map((path) => promises.readFile(path, 'utf8').catch(() => ''));
   return (await Promise.all(texts)).join('\n');
 }
 
@@ -46,7 +47,7 @@ async function readRevoked(target: Target): Promise<KeyFile | undefined> {
   const [path] = configuredPaths(target, 'revokedhostkeys');
   if (path === undefined) return undefined;
   try {
-    return { path, content: await readFile(path) };
+    return { path, content: await promises.readFile(path) };
   } catch (error) {
     throw revokedFileError(target, path, (error as Error).message);
   }

@@ -1,5 +1,5 @@
 /** Logs in by ssh2: agent keys, key files, keyboard-interactive, password. */
-import { readFile } from 'node:fs/promises';
+import { promises } from 'node:fs';
 import ssh2, { type AnyAuthMethod, type AuthHandlerMiddleware, type ParsedKey, type Prompt } from 'ssh2';
 import { sessionError } from '../errors.ts';
 import type { Asker } from '../prompts/prompter.ts';
@@ -108,7 +108,7 @@ function fileAttempts(target: Target, asker: Asker, signal: AbortSignal): Attemp
 
 /** Undefined for a file that is not there, is no key, or stays locked. */
 async function readKey(path: string, asker: Asker, signal: AbortSignal): Promise<ParsedKey | undefined> {
-  const content = await readFile(path).catch(() => undefined);
+  const content = await promises.readFile(path).catch(() => undefined);
   if (content === undefined) return undefined;
   const key = parseKey(content);
   if (!(key instanceof Error)) return key;
