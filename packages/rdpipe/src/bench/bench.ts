@@ -2,7 +2,7 @@
 import type { Benchmark, MethodName, MethodResult, MissingMethod, Sample } from '../model/benchmark.ts';
 import { RdpipeError, UsageError } from '../model/errors.ts';
 import type { Emit, RunEvent, Watcher } from '../model/events.ts';
-import { commandStage, type HostRef, type Pipeline } from '../model/pipeline.ts';
+import { commandStage, type HostRef, type Pipeline, THIS_MACHINE } from '../model/pipeline.ts';
 import type { Report } from '../model/report.ts';
 import type { Settings } from '../model/settings.ts';
 import { type Installation, sessionSettings } from '../run/open-hosts.ts';
@@ -40,7 +40,6 @@ export async function bench(input: BenchInput, watcher: Watcher, signal: AbortSi
   }
 }
 
-const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
 /** A first, short stream of each method, which no figure is taken of. */
 const FIRST_BYTES = 32 * 1024 ** 2;
 const AIM_S = 2;

@@ -1,5 +1,5 @@
 /** The hosts and pairs that an examination covers. Pure. */
-import type { HostRef } from '../model/pipeline.ts';
+import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
 import type { Wanted } from './facts.ts';
 
 export interface Subject {
@@ -17,8 +17,6 @@ export interface Subjects {
   readonly hosts: readonly Subject[];
   readonly pairs: readonly Pair[];
 }
-
-const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
 
 /**
  * Every host once, and every two that are neighbours. A host alone is examined together with this machine, for which

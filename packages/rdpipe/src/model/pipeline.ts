@@ -9,6 +9,8 @@ export interface HostRef {
   readonly label: string;
 }
 
+export const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
+
 interface StageBase {
   /** From 1, in the order in which they were written. */
   readonly number: number;

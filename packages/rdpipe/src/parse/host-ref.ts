@@ -1,12 +1,10 @@
 /** Reads the host of a stage: `[user@]host`, IPv6 addresses in brackets. */
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../model/errors.ts';
-import type { HostRef } from '../model/pipeline.ts';
+import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
 import type { NamedHost } from '../model/settings.ts';
 import { printable } from '../model/text.ts';
 import { decode, forMessage } from './binary-string.ts';
-
-export const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
 
 /** The index of the `:` that ends the host, the first one outside brackets; -1 where there is none. */
 export function endOfHost(word: string): number {

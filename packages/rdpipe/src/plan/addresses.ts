@@ -1,6 +1,6 @@
 /** The addresses of a hop's ends: from --data, from ssh, from the hosts' own lists. */
 import { BlockList, isIP, SocketAddress } from 'node:net';
-import type { HostRef } from '../model/pipeline.ts';
+import { type HostRef, THIS_MACHINE } from '../model/pipeline.ts';
 import type { HostAddress } from '../model/protocol.ts';
 import { type DataAddress, forHost } from '../model/settings.ts';
 import { LOCAL, type PlanInput, type SessionFacts } from './facts.ts';
@@ -78,7 +78,7 @@ function canonical(address: string): string {
 /** The hosts, as written, whose stages run in this session; this machine counts even without a stage. */
 function hostsOf(session: SessionFacts, { pipeline, stageSessions }: PlanInput): readonly HostRef[] {
   const hosts = pipeline.stages.filter((_, index) => stageSessions[index] === session.id).map(({ host }) => host);
-  return session.id === LOCAL ? [...hosts, { name: '', user: undefined, label: session.label }] : hosts;
+  return session.id === LOCAL ? [...hosts, THIS_MACHINE] : hosts;
 }
 
 function sshAddress(session: SessionFacts, peer: SessionFacts, input: PlanInput): string | undefined {

@@ -1,6 +1,6 @@
 /** Opens a session to every host of a pipeline and starts an agent there. */
 import type { Emit } from '../model/events.ts';
-import type { HostRef, Pipeline } from '../model/pipeline.ts';
+import { type HostRef, type Pipeline, THIS_MACHINE } from '../model/pipeline.ts';
 import type { SessionId } from '../model/plan.ts';
 import { forHost, type Settings } from '../model/settings.ts';
 import type { Agent } from '../native/agent.ts';
@@ -25,8 +25,6 @@ export interface OpenHosts {
   readonly sessions: Sessions;
   readonly agents: ReadonlyMap<SessionId, Agent>;
 }
-
-const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };
 
 /**
  * Opens a session and starts an agent on every host, all at once: an agent starts while other hosts still log in.
