@@ -37,30 +37,8 @@ export function timeInterval(seconds: number): number {
 const TICKS_MOST = 8;
 const DAY_S = 86_400;
 const STEPS_S = [
-  0.01,
-  0.02,
-  0.05,
-  0.1,
-  0.2,
-  0.5,
-  1,
-  2,
-  5,
-  10,
-  15,
-  30,
-  60,
-  120,
-  300,
-  600,
-  900,
-  1800,
-  3600,
-  7200,
-  14_400,
-  21_600,
+  0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600,
   43_200,
-  DAY_S,
 ];
 const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'] as const;
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
