@@ -23,7 +23,8 @@ export function startProgram(
   stdio: Stdio,
   env: Readonly<NodeJS.ProcessEnv> = {},
 ): Program {
-  // Where no descriptor is left, node makes a process without streams: execa throws at once, and the process emits the reason later.
+  // Where no descriptor is left, node makes a process without streams:
+  // execa throws at once, and the process emits the reason later.
   subscribe(NEW_PROCESS, ignoreErrors);
   try {
     const child = execa(program, args, { ...PLAIN, stdio, env });
@@ -43,7 +44,7 @@ function ignoreErrors(message: unknown): void {
   (message as { readonly process: Program }).process.on('error', () => {});
 }
 
-/** As node alone does it: execa collects nothing, kills nothing, and its result, which quotes the command line, goes nowhere. */
+/** As node alone: execa collects nothing, kills nothing, and drops its result, which quotes the command line. */
 const PLAIN = {
   detached: true,
   cleanup: false,
@@ -54,7 +55,7 @@ const PLAIN = {
   verbose: 'none',
 } as const;
 
-/** Starts it with three pipes; `inherited` are descriptors of ours that it gets as 3, 4, …. @throws as startProgram does. */
+/** Starts it with three pipes; it gets our descriptors `inherited` as 3, 4, …. @throws as startProgram does. */
 export function startPiped(
   command: readonly string[],
   env: Readonly<NodeJS.ProcessEnv> = {},
