@@ -85,7 +85,8 @@ function parseFirstLine(line: Buffer, label: string): Handshake {
   return { kind: 'hello', hello };
 }
 
-function notStarted(label: string): string {
+/** Begins the message of every failure to start one. */
+export function notStarted(label: string): string {
   return `cannot start the agent on ${label}`;
 }
 

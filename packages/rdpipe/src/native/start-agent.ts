@@ -12,7 +12,7 @@ import { bootstrapScript } from './bootstrap.ts';
 import { type Bundle, type Bundles, loadBundles } from './bundle.ts';
 import { callersLimits } from './caller-limits.ts';
 import { deploy } from './deploy.ts';
-import { awaitHello, type Handshake } from './handshake.ts';
+import { awaitHello, type Handshake, notStarted } from './handshake.ts';
 import { createLineChannel, type LineChannel, newNonce } from './line-channel.ts';
 import { locateLocalAgent } from './locate.ts';
 
@@ -73,7 +73,7 @@ async function openAgent(
 }
 
 function slowStartError({ label, checkCommand }: HostSession, limitMs: number): SessionError {
-  const what = `cannot start the agent on ${label}`;
+  const what = notStarted(label);
   if (checkCommand === undefined) {
     return new SessionError('no_agent', label, `${what}: no answer within ${limitMs / 1000} s`);
   }
@@ -148,13 +148,9 @@ function bundleFor(label: string, bundles: Bundles, { os, cpu }: Missing): Bundl
 function missingError(label: string, { agentPath }: AgentOptions, { os, cpu }: Missing): SessionError {
   if (agentPath !== undefined) return missingProgramError(label, agentPath);
   const reason = `the copied agent is missing (${printable(`${os} on ${cpu}`)})`;
-  return new SessionError('no_agent', label, `cannot start the agent on ${label}: ${reason}`);
+  return new SessionError('no_agent', label, `${notStarted(label)}: ${reason}`);
 }
 
 function missingProgramError(label: string, path: string): SessionError {
-  return new SessionError(
-    'no_agent',
-    label,
-    `cannot start the agent on ${label}: there is no program ${printable(path)}`,
-  );
+  return new SessionError('no_agent', label, `${notStarted(label)}: there is no program ${printable(path)}`);
 }
