@@ -1,6 +1,5 @@
 /** Runs a pipeline, and writes the page of --report when it is over. */
 import type { Emit } from '../model/events.ts';
-import type { Plan } from '../model/plan.ts';
 import type { Report } from '../model/report.ts';
 import { quoteWord } from '../parse/quote.ts';
 import { describePlan } from '../plan/describe.ts';
@@ -31,9 +30,8 @@ export async function runWithPage(
   const write = async (report: Report): Promise<string | undefined> => {
     const history = keeper.history();
     const command = commandLines(words);
-    return writePage(file, ({ runPage }) =>
-      runPage({ command, plan: planLines(history.plan), began, history, report }),
-    );
+    const plan = history.plan === undefined ? [] : describePlan(history.plan);
+    return writePage(file, ({ runPage }) => runPage({ command, plan, began, history, report }));
   };
   const report = await run((event) => {
     keeper.handle(event);
@@ -54,10 +52,6 @@ function commandLines({ optionWords, stageWords }: TypedWords): readonly string[
   return [first, ...stageWords.map((word) => `    ${quoteWord(word)}`)].map((line, index) =>
     index === stageWords.length ? line : `${line} \\`,
   );
-}
-
-function planLines(plan: Plan | undefined): readonly string[] {
-  return plan === undefined ? [] : describePlan(plan);
 }
 
 function withProblem(report: Report, problem: string | undefined, emit: Emit): Report {

@@ -2,7 +2,6 @@
 import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import { forHost, type Settings } from '../model/settings.ts';
-import type { Agent } from '../native/agent.ts';
 import { startHostAgent } from '../run/open-hosts.ts';
 import type { HostSession } from '../session/host-session.ts';
 import type { Attempt, Sessions } from '../session/open.ts';
@@ -36,7 +35,7 @@ export async function gatherFacts(attempt: Attempt, context: GatherContext): Pro
     const agentStartMs = 'startMs' in agent ? agent.startMs : undefined;
     return { label, ssh, session: context.sessions.idOf(host), hello, agentStartMs, system };
   } finally {
-    await closeAgent(agent);
+    if ('close' in agent) await agent.close();
   }
 }
 
@@ -60,10 +59,6 @@ async function lookAround(
     signal.throwIfAborted();
     return troubleOf(error);
   }
-}
-
-async function closeAgent(agent: Agent | Trouble): Promise<void> {
-  if ('close' in agent) await agent.close();
 }
 
 function troubleOf(error: unknown): Trouble {

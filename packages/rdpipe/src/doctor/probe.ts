@@ -46,9 +46,8 @@ export function judgeProbe(transport: Transport, ends: ProbeEnds, report: Report
   }
   const measured = measurementOf(transport, ends, hop);
   const found = describe(measured, hop);
-  const finding =
-    hop.notes.length === 0 ? ok(check, found) : warn(check, withNotes(found, hop), firewallFix(transport, ends));
-  return { finding, measured };
+  if (hop.notes.length === 0) return { finding: ok(check, found), measured };
+  return { finding: warn(check, [found, ...hop.notes].join('; '), firewallFix(transport, ends)), measured };
 }
 
 export function failedProbe(transport: Transport, ends: ProbeEnds, message: string): Finding {
@@ -57,10 +56,6 @@ export function failedProbe(transport: Transport, ends: ProbeEnds, message: stri
 
 function checkName(transport: Transport, { from, to }: ProbeEnds): string {
   return `${transport} ${from}→${to}`;
-}
-
-function withNotes(found: string, { notes }: HopReport): string {
-  return `${found}; ${notes.join('; ')}`;
 }
 
 function firewallFix(transport: Transport, { to }: ProbeEnds): string {

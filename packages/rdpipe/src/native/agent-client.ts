@@ -72,14 +72,11 @@ async function* readEvents(lineChannel: LineChannel, lease: Lease): AsyncGenerat
       if (event.event !== 'alive') yield event;
       if (isOver) return void lines.return();
     }
-    throw isStalled(channel) ? stalledError(session.label) : await lostError(lineChannel);
+    if (isStalled(channel)) throw stalledError(session.label);
+    throw await closedError(lineChannel, 'session_lost', `lost the agent on ${session.label}`);
   } finally {
     if (!isOver) channel.kill();
   }
-}
-
-function lostError(lineChannel: LineChannel): Promise<Error> {
-  return closedError(lineChannel, 'session_lost', `lost the agent on ${lineChannel.session.label}`);
 }
 
 async function nextLine({ lines, session }: LineChannel): Promise<Buffer | undefined> {
