@@ -8,6 +8,7 @@ import { installationRoot } from '../native/locate.ts';
 import { type DemoHost, type KeyPair, makeKeyPair, startDemoHost } from '../session/ssh2/demo-host.ts';
 import { type Program, startProgram } from '../session/start-program.ts';
 import { writeAll } from '../ui/terminal/terminal.ts';
+import { USER_SIGNALS } from './user-signals.ts';
 
 /** Runs both pipelines; the exit status is that of the first one that fails. Leaves nothing behind. */
 export async function demo(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
@@ -87,7 +88,7 @@ function createRunner(environment: NodeJS.ProcessEnv): Runner {
     ended = signal;
     child?.kill(signal);
   };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  for (const signal of USER_SIGNALS) process.on(signal, onSignal);
   return {
     async run(words, input) {
       if (ended !== undefined) return 128 + constants.signals[ended];
@@ -99,9 +100,7 @@ function createRunner(environment: NodeJS.ProcessEnv): Runner {
       return code ?? 128 + constants.signals[signal ?? 'SIGKILL'];
     },
     close() {
-      for (const signal of SIGNALS) process.off(signal, onSignal);
+      for (const signal of USER_SIGNALS) process.off(signal, onSignal);
     },
   };
 }
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

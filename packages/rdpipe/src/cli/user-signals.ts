@@ -2,9 +2,9 @@
 import { constants } from 'node:os';
 import { SignalError } from '../model/errors.ts';
 
-type UserSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+export const USER_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-const USER_SIGNALS: readonly UserSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+type UserSignal = (typeof USER_SIGNALS)[number];
 
 /**
  * Ends the run on the user's first signal and the process on the second. `ignoredMask` is SigIgn of /proc, hexadecimal,
