@@ -24,13 +24,8 @@ const STDERR_END_MS = 1000;
 const REASON_MAX_CHARACTERS = 1000;
 
 export function createLineChannel(session: HostSession, channel: Channel, nonce = newNonce()): LineChannel {
-  return {
-    session,
-    channel,
-    nonce,
-    lines: readLines(channel.stdout, LONGEST_LINE_BYTES),
-    stderr: keepTail(channel.stderr),
-  };
+  const lines = readLines(channel.stdout, LONGEST_LINE_BYTES);
+  return { session, channel, nonce, lines, stderr: keepTail(channel.stderr) };
 }
 
 export function newNonce(): string {

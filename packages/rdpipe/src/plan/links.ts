@@ -57,15 +57,8 @@ function agentStage({ stage, in: input, out }: PlannedStage): AgentStage {
   switch (stage.kind) {
     case 'command': {
       const { shell, ok } = stage;
-      return {
-        stage: number,
-        kind: 'command',
-        command: hex(stage.command),
-        shell,
-        ok,
-        in: wanted(input),
-        out: wanted(out),
-      };
+      const ends = { in: wanted(input), out: wanted(out) };
+      return { stage: number, kind: 'command', command: hex(stage.command), shell, ok, ...ends };
     }
     case 'source':
       return { stage: number, kind: 'source', word: hex(stage.word), out: wanted(out) };

@@ -27,12 +27,7 @@ export function toRunEvent(host: string, event: AgentEvent): RunEvent | undefine
     case 'size':
       return { kind: 'size', link: event.link, bytes: event.bytes };
     case 'counters':
-      return {
-        kind: 'counters',
-        link: event.link,
-        end: event.end,
-        ...countersOf(event),
-      };
+      return { kind: 'counters', link: event.link, end: event.end, ...countersOf(event) };
     case 'output':
       return { kind: 'output', link: event.link };
     case 'stderr':
