@@ -140,6 +140,7 @@ function remedy({ operator, word, file, command }: Loss, host: HostRef, text: st
 
 /** Nothing in it means something to a shell. */
 const PLAIN_WORDS = /^[\w @%+=:,./\x80-\xff-]+$/;
+
 function howToRun(
   number: number,
   host: HostRef,
