@@ -25,7 +25,6 @@ static unsigned char *buffer_of(const struct rd_verbs_receive *receive, uint64_t
 static enum rd_outcome take_piece(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                                   struct rd_message *message, struct rd_error *error);
 static bool is_possible(const struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece);
-static bool is_whole(const struct rd_verbs_receive_piece *piece);
 static bool begin_joining(struct rd_verbs_receive *receive, size_t bytes, struct rd_error *error);
 static enum rd_outcome join(struct rd_verbs_receive *receive, const struct rd_verbs_receive_piece *piece,
                             struct rd_message *message, struct rd_error *error);
@@ -167,7 +166,8 @@ static enum rd_outcome take_piece(struct rd_verbs_receive *receive, const struct
                  piece->message_bytes, piece->bytes);
     return RD_OUTCOME_FAILED;
   }
-  if (receive->joining == NULL && is_whole(piece) && (piece->wr_id & SMALL_WR) == 0) {
+  bool is_whole = piece->bytes == piece->message_bytes;
+  if (receive->joining == NULL && is_whole && (piece->wr_id & SMALL_WR) == 0) {
     unsigned slot = (unsigned)piece->wr_id;
     *message = (struct rd_message){rd_slots_message(&receive->slots, slot), piece->bytes, slot};
     return RD_OUTCOME_DONE;
@@ -182,10 +182,6 @@ static bool is_possible(const struct rd_verbs_receive *receive, const struct rd_
   if (receive->joining == NULL) return piece->message_bytes <= most && piece->bytes <= piece->message_bytes;
   return piece->message_bytes == receive->joining_bytes &&
          piece->bytes <= receive->joining_bytes - receive->joined_bytes;
-}
-
-static bool is_whole(const struct rd_verbs_receive_piece *piece) {
-  return piece->bytes == piece->message_bytes;
 }
 
 static bool begin_joining(struct rd_verbs_receive *receive, size_t bytes, struct rd_error *error) {
