@@ -2,7 +2,6 @@
 #include "conn/pending.h"
 
 #include "base/io.h"
-#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,12 @@ static enum rd_outcome send_payload(struct rd_pending *pending, struct rd_error 
 struct rd_pending *rd_pending_create(struct rd_transport *transport, const struct rd_identity *identity,
                                      enum rd_role role, bool is_dialer, const struct rd_hello *mine, int64_t until_ms,
                                      struct rd_error *error) {
-  struct rd_pending *pending = rd_memory_new(1, sizeof *pending);
+  struct rd_pending *pending = calloc(1, sizeof *pending);
+  if (pending == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    rd_transport_destroy(transport);
+    return NULL;
+  }
   pending->transport = transport;
   pending->role = role;
   pending->until_ms = until_ms;

@@ -2,7 +2,6 @@
 #include "crypto/handshake.h"
 
 #include "base/bytes.h"
-#include "base/memory.h"
 #include "crypto/tls.h"
 #include "wire/window.h"
 
@@ -48,7 +47,11 @@ static struct rd_seal *export_seal(const struct rd_handshake *handshake, enum rd
 
 struct rd_handshake *rd_handshake_create(const struct rd_identity *identity, enum rd_role role, bool is_dialer,
                                          const struct rd_hello *mine, struct rd_error *error) {
-  struct rd_handshake *handshake = rd_memory_new(1, sizeof *handshake);
+  struct rd_handshake *handshake = calloc(1, sizeof *handshake);
+  if (handshake == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a handshake");
+    return NULL;
+  }
   handshake->role = role;
   handshake->is_dialer = is_dialer;
   handshake->mine = *mine;

@@ -2,7 +2,6 @@
 #include "data/file_metadata.h"
 
 #include "base/cleanup.h"
-#include "base/memory.h"
 
 #include <linux/limits.h>
 #include <sys/stat.h>
@@ -34,8 +33,8 @@ bool rd_file_metadata_copy(int from_fd, int to_fd, const char *path, struct rd_e
 }
 
 static bool copy_attributes(int from_fd, int to_fd, const char *path, struct rd_error *error) {
-  RD_AUTO_FREE struct attributes *room = rd_memory_new(1, sizeof *room);
-  if (!drop_inherited_acl(to_fd)) return cannot_keep("ACL", path, error);
+  RD_AUTO_FREE struct attributes *room = malloc(sizeof *room);
+  if (room == NULL || !drop_inherited_acl(to_fd)) return cannot_keep("ACL", path, error);
   ssize_t bytes = flistxattr(from_fd, room->names, XATTR_LIST_MAX);
   if (bytes < 0) return errno == ENOTSUP || cannot_keep("attributes", path, error);
   room->names[bytes] = '\0';

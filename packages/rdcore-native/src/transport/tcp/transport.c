@@ -2,7 +2,6 @@
 // Messages over a connected stream socket: 4 bytes of length, little-endian, then the message.
 #include "transport/transport.h"
 #include "base/cleanup.h"
-#include "base/memory.h"
 #include "transport/address.h"
 #include "transport/tcp/connector.h"
 #include "transport/tcp/receive.h"
@@ -71,7 +70,11 @@ static const struct rd_transport_ops tcp_ops = {
 
 struct rd_transport *rd_tcp_adopt(int fd, struct rd_error *error) {
   RD_AUTO_CLOSE int owned = fd;
-  struct tcp *tcp = rd_memory_new(1, sizeof *tcp);
+  struct tcp *tcp = calloc(1, sizeof *tcp);
+  if (tcp == NULL) {
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    return NULL;
+  }
   if (!rd_slots_create_early(&tcp->receive.slots, error)) {
     free(tcp);
     return NULL;

@@ -2,7 +2,6 @@
 #include "transport/verbs/transport.h"
 
 #include "base/io.h"
-#include "base/memory.h"
 #include "transport/verbs/error.h"
 #include "transport/verbs/memory.h"
 #include "transport/verbs/receive.h"
@@ -95,7 +94,12 @@ static const struct rd_transport_ops verbs_ops = {
 };
 
 struct rd_transport *rd_verbs_transport_create(struct rd_verbs_id *id, bool poll, struct rd_error *error) {
-  struct verbs *verbs = rd_memory_new(1, sizeof *verbs);
+  struct verbs *verbs = calloc(1, sizeof *verbs);
+  if (verbs == NULL) {
+    rd_verbs_id_destroy(id);
+    rd_error_set(error, RD_CODE_INTERNAL, "no memory for a connection");
+    return NULL;
+  }
   verbs->base.ops = &verbs_ops;
   verbs->id = *id;
   verbs->releases_matter = true;
