@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines of rdsend and rdrecv without rdpipe. The key comes from a file, by a descriptor.
 import { join } from 'node:path';
-import { output } from '../support/shell-out.ts';
+import { output } from '../support/run-program.ts';
 
 /** Of rdsend and rdrecv. */
 export interface Build {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { ROOT } from '../support/root.ts';
-import { output } from '../support/shell-out.ts';
+import { output } from '../support/run-program.ts';
 import { GIB } from './case.ts';
 
 export interface Machine {

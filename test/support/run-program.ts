@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program to its end, whatever its status, and returns its unchanged output.
+// Runs a program to its end and returns its unchanged output.
 import { execaSync, type SyncOptions } from 'execa';
 
 export interface Run {
@@ -11,7 +11,17 @@ export interface Run {
 
 export type RunOptions = Pick<SyncOptions, 'cwd' | 'env' | 'extendEnv' | 'input' | 'stdin' | 'timeout'>;
 
+/** Whatever its status. */
 export function runProgram(program: string, words: readonly string[], options: RunOptions = {}): Run {
   const ended = execaSync(program, words, { ...options, reject: false, stripFinalNewline: false });
   return { status: ended.exitCode, stdout: ended.stdout, stderr: ended.stderr };
+}
+
+/** Returns its standard output; throws unless it ends with status 0. */
+export function output(program: string, words: readonly string[], input = '', env: NodeJS.ProcessEnv = {}): Buffer {
+  return Buffer.from(execaSync(program, words, { input, env, encoding: 'buffer', stripFinalNewline: false }).stdout);
+}
+
+export function succeeds(program: string, words: readonly string[]): boolean {
+  return !execaSync(program, words, { stdio: 'ignore', reject: false }).failed;
 }

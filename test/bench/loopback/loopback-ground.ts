@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ROOT } from '../../support/root.ts';
-import { output } from '../../support/shell-out.ts';
+import { output } from '../../support/run-program.ts';
 import { type SshHosts, startSshHosts } from '../../support/sshd.ts';
 import { type Case, GIB, type Listening, type Part } from '../case.ts';
 import type { Figures } from '../figures.ts';

@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { configure, inside, makeNamespace, ownNamespaces, removeNamespace } from '../../support/namespaces.ts';
-import { succeeds } from '../../support/shell-out.ts';
+import { succeeds } from '../../support/run-program.ts';
 import { type Started, startProgram } from '../../support/start-program.ts';
 import { program } from '../programs/programs.ts';
 

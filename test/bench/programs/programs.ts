@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../support/root.ts';
-import { output } from '../../support/shell-out.ts';
+import { output } from '../../support/run-program.ts';
 
 const NAMES = ['measure', 'drain', 'writes', 'lines', 'ping-pong', 'delayed-link'] as const;
 /** Where the lab's hosts see them too. */
