@@ -21,7 +21,7 @@ SAN := address,undefined
 endif
 VARIANT := $(if $(FUZZ),fuzz,$(if $(filter thread,$(SAN)),tsan,$(if $(SAN),asan,$(if $(STATIC),static,release))))
 OUT := build/$(VARIANT)
-PROGRAMS := rdsend rdrecv rdstage
+PROGRAMS := rdsend rdrecv rdstage rdtree
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
 # These flags make a mistake end the program instead of serving an attacker. A compiler gets those that its target
@@ -34,7 +34,8 @@ HARDENING := $(foreach flag,$(PROTECTIONS),$(shell $(CC) -Werror $(flag) -fsynta
 ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARNINGS) \
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
   $(if $(STATIC),-DRD_STATIC) \
-  -Ipackages/rdcore-native/src -Ipackages/rdstage-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson) \
+  -Ipackages/rdcore-native/src -Ipackages/rdstage-native/src \
+  -Ipackages/rdtree-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson) \
   $(HARDENING) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 # Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are.
@@ -110,6 +111,10 @@ $(OUT)/rdstage: $(call objects_of,rdstage) $(OUT)/librdcore.a
 	$(call say,LD,$@)
 	$(Q)$(call link,$(AGENT_LIBS))
 
+$(OUT)/rdtree: $(call objects_of,rdtree) $(OUT)/librdcore.a
+	$(call say,LD,$@)
+	$(Q)$(call link,$(AGENT_LIBS))
+
 # A suite links its own package's objects, all but main, and the core.
 define suites_of
 $(OUT)/$(1)-native/test/%_test: $(OUT)/$(1)-native/test/%_test.o $(OUT)/rdcore-native/test/memory_transport.o \
@@ -117,22 +122,24 @@ $(OUT)/$(1)-native/test/%_test: $(OUT)/$(1)-native/test/%_test.o $(OUT)/rdcore-n
 	$(call say,LD,$$@)
 	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS)
 endef
-$(foreach package,rdcore rdsend rdrecv rdstage,$(eval $(call suites_of,$(package))))
+$(foreach package,rdcore rdsend rdrecv rdstage rdtree,$(eval $(call suites_of,$(package))))
 
 # A fuzz target takes only what it needs, from archives: a function of its own stands in for the package's.
 FAKES := $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/fake_*.c) $(CORE:src=fuzz)/loop_harness.c)
 FUZZ_COMMON := $(filter-out %_fuzz.o %/replay.o $(FAKES),$(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/*.c)))
 FUZZ_MAIN := $(if $(FUZZ),-fsanitize=fuzzer,$(OUT)/rdcore-native/fuzz/replay.o)
-$(OUT)/rdcore-native/fuzz/%.o $(OUT)/rdstage-native/fuzz/%.o: \
+$(foreach package,rdcore rdstage rdtree,$(OUT)/$(package)-native/fuzz/%.o): \
   EXTRA_CFLAGS = -Ipackages/rdcore-native/test -Ipackages/rdcore-native/fuzz
 
 $(OUT)/libfuzz.a: $(FUZZ_COMMON)
 $(OUT)/librdstage.a: $(filter-out %/main.o,$(call objects_of,rdstage))
-$(OUT)/libfuzz.a $(OUT)/librdstage.a:
+$(OUT)/librdtree.a: $(filter-out %/main.o,$(call objects_of,rdtree))
+$(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdtree.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
-$(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdcore.a
+$(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT)/librdstage.a \
+  $(OUT)/librdtree.a $(OUT)/librdcore.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(filter -%,$(FUZZ_MAIN)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 

@@ -51,6 +51,19 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     protocol: 'runtime process host',
     run: 'runtime process host protocol',
   },
+  'rdtree-native': {
+    '.': '*',
+    stream: '',
+    setup: '',
+    report: 'stream',
+    pattern: 'setup',
+    entry: 'stream setup report',
+    scan: 'stream setup report pattern entry',
+    compare: 'stream setup report pattern entry',
+    read: 'stream setup report pattern entry',
+    write: 'stream setup report pattern entry',
+    clean: 'stream setup report entry',
+  },
 };
 
 /** Libraries, and the modules that may use them. TypeScript uses no other library; C also those of the system. */
@@ -63,7 +76,7 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^echarts\//, /^rdpipe\/ui\/(\w+\/)?chart$/],
   [/^commander$/, /^rdpipe\/parse\/argv$/],
   [/^smol-toml$/, /^rdpipe\/config\/file$/],
-  [/^valibot$/, /^rdpipe\/(config\/file|model\/protocol|native\/decode)$/],
+  [/^valibot$/, /^rdpipe\/(config\/file|model\/(protocol|tree)|native\/decode)$/],
   [/^openssl\//, /^rdcore-native\/(\w+\/)?(handshake|key_derivation|seal|tls)$|^rdstage-native\/(\w+\/)?program_sums$/],
   [/^xxhash\.h$/, /^rdcore-native\/(\w+\/)?digest(_avx2)?$/],
   [/^zstd\.h$/, /^rdcore-native\/(\w+\/)?block$/],

@@ -56,6 +56,16 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdstage-native/src/protocol': 'Requests of rdpipe, events to it, the hello, the command line',
   'packages/rdstage-native/src/run':
     'A run on this host: guardian, supervisor, segments, stages, links, ends of hops, shutdown',
+  'packages/rdtree-native/src': 'A copy of files and trees: each program of it is one stage of a pipeline',
+  'packages/rdtree-native/src/stream':
+    'The tree format: the one encoder and decoder of records, their reader and writer',
+  'packages/rdtree-native/src/setup': 'The settings of a stage',
+  'packages/rdtree-native/src/report': 'Events for rdpipe: progress, failures, paths',
+  'packages/rdtree-native/src/scan': 'The source: its directories and metadata',
+  'packages/rdtree-native/src/compare': 'The target: what it lacks, and what it has too much',
+  'packages/rdtree-native/src/read': 'The source: the contents of files',
+  'packages/rdtree-native/src/write': 'The target: files that appear when they are whole and on the disk',
+  'packages/rdtree-native/src/clean': 'The source: files that were moved',
   bin: 'Shims that run the built programs and build nothing; that of rdpipe lowers the limit of core files',
   docs: 'Guides, the protocol, tests, benchmarks',
   'docs/adr': 'Decisions and their reasons',

@@ -1,4 +1,5 @@
 /** The pipeline as the user wrote it: stages in order. */
+import type { TreeSettings } from './tree.ts';
 
 /** A host as written in a stage; `undefined` user means what ssh resolves. */
 export interface HostRef {
@@ -40,7 +41,13 @@ export interface SinkStage extends StageBase {
   readonly append: boolean;
 }
 
-export type Stage = CommandStage | SourceStage | SinkStage;
+/** One program of a copy: it scans, compares, reads or writes a tree (docs/protocol.md, section 5). */
+export interface TreeStage extends StageBase {
+  readonly kind: 'tree';
+  readonly settings: TreeSettings;
+}
+
+export type Stage = CommandStage | SourceStage | SinkStage | TreeStage;
 
 export interface Pipeline {
   readonly stages: readonly [Stage, ...Stage[]];

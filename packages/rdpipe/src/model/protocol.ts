@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { CIPHERS } from './cipher.ts';
 import { printable, shorten } from './text.ts';
+import type { TreeSettings } from './tree.ts';
 
 export const PROTOCOL_VERSION = 1;
 
@@ -209,6 +210,14 @@ export type AgentStage =
       readonly word: string;
       readonly append: boolean;
       readonly in: number;
+    }
+  | {
+      readonly stage: number;
+      readonly kind: 'tree';
+      /** Of rdtree: the agent passes them on unread. */
+      readonly settings: TreeSettings;
+      readonly in: number;
+      readonly out: number;
     };
 
 export type LinkSource = 'stage' | 'stdin' | 'null';

@@ -64,6 +64,8 @@ function agentStage({ stage, in: input, out }: PlannedStage): AgentStage {
       return { stage: number, kind: 'source', word: hex(stage.word), out: wanted(out) };
     case 'sink':
       return { stage: number, kind: 'sink', word: hex(stage.word), append: stage.append, in: wanted(input) };
+    case 'tree':
+      return { stage: number, kind: 'tree', settings: stage.settings, in: wanted(input), out: wanted(out) };
   }
 }
 

@@ -232,7 +232,7 @@ describe('stage', () => {
 });
 
 function meaningOf(stage: Stage): string {
-  if (stage.kind === 'command') return 'command';
+  if (stage.kind === 'command' || stage.kind === 'tree') return stage.kind;
   const word = Buffer.from(stage.word).toString();
   return stage.kind === 'source' ? `source ${word}` : `${stage.append ? 'append' : 'sink'} ${word}`;
 }

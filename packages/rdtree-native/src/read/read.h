@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds the contents of files to the decisions of the target.
+#ifndef RD_TREE_READ_H
+#define RD_TREE_READ_H
+
+#include "setup/settings.h"
+
+// Reads DECISIONS, writes CONTENTS. Files that cannot be read are events and records, no failure. False: the copy
+// cannot go on.
+bool rd_tree_read(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error);
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/events.h"
+
+#include "base/hex.h"
+#include "base/io.h"
+#include "base/memory.h"
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRESS_MS 250
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int64_t progress_at_ms;
+
+static json_t *hex_of(const char *path);
+static void emit(json_t *object);
+
+const char *rd_tree_action_name(enum rd_tree_action action) {
+  static const char *const names[] = {"new", "changed", "metadata", "link", "removed"};
+  return names[action];
+}
+
+void rd_events_progress(const struct rd_tree_totals *totals, const char *path, bool is_last) {
+  int64_t now_ms = rd_now_ms();
+  pthread_mutex_lock(&lock);
+  bool is_due = is_last || now_ms - progress_at_ms >= PROGRESS_MS;
+  if (is_due) progress_at_ms = now_ms;
+  pthread_mutex_unlock(&lock);
+  if (!is_due) return;
+  emit(json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:b}", "event", "progress", "entries",
+                 (json_int_t)totals->entries, "files", (json_int_t)totals->files, "bytes", (json_int_t)totals->bytes,
+                 "same", (json_int_t)totals->same, "sent_bytes", (json_int_t)totals->sent_bytes, "removed",
+                 (json_int_t)totals->removed, "failed", (json_int_t)totals->failed, "links", (json_int_t)totals->links,
+                 "directories", (json_int_t)totals->directories, "resumed_bytes", (json_int_t)totals->resumed_bytes,
+                 "owners_refused", (json_int_t)totals->owners_refused, "path",
+                 path == NULL ? json_null() : hex_of(path), "done", is_last));
+}
+
+void rd_events_failed(const char *path, int number, const char *text) {
+  emit(json_pack("{s:s,s:o,s:s,s:s}", "event", "failed", "path", hex_of(path), "code",
+                 number == 0 ? "" : strerrorname_np(number), "message", text));
+}
+
+void rd_events_path(enum rd_tree_action action, const char *path, uint64_t bytes) {
+  emit(json_pack("{s:s,s:s,s:o,s:I}", "event", "path", "action", rd_tree_action_name(action), "path", hex_of(path),
+                 "bytes", (json_int_t)bytes));
+}
+
+void rd_events_warning(const char *format, ...) {
+  struct rd_error text; // for its cleaning of control characters
+  char line[sizeof text.message];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  rd_error_set(&text, RD_CODE_OK, "%s", line);
+  emit(json_pack("{s:s,s:s}", "event", "warning", "message", text.message));
+}
+
+void rd_events_slowest(bool is_directories, const struct rd_slow_path *paths, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, json_pack("{s:o,s:I,s:I}", "path", hex_of(paths[i].path), "bytes",
+                                          (json_int_t)paths[i].bytes, "ms", (json_int_t)(paths[i].ns / 1000000)));
+  emit(json_pack("{s:s,s:s,s:o}", "event", "slowest", "kind", is_directories ? "directories" : "files", "paths", list));
+}
+
+void rd_events_fatal(const struct rd_error *error) {
+  emit(json_pack("{s:s,s:s,s:s}", "event", "fatal", "code", rd_code_name(error->code), "message", error->message));
+}
+
+// A path has any bytes.
+static json_t *hex_of(const char *path) {
+  size_t count = strlen(path), text_bytes = 2 * count + 1;
+  char *text = rd_memory_new(text_bytes, 1);
+  rd_hex_encode((const unsigned char *)path, count, text, text_bytes);
+  json_t *value = json_string(text);
+  free(text);
+  return value;
+}
+
+static void emit(json_t *object) {
+  char *line = object == NULL ? NULL : json_dumps(object, JSON_COMPACT);
+  json_decref(object);
+  if (line == NULL) abort(); // without memory: see base/memory.h
+  size_t count = strlen(line);
+  line[count] = '\n';
+  pthread_mutex_lock(&lock);
+  (void)!rd_write_all(STDERR_FILENO, line,
+                      count + 1); // without a reader the next write to the stream ends this program
+  pthread_mutex_unlock(&lock);
+  free(line);
+}

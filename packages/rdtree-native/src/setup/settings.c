@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setup/settings.h"
+
+#include "base/hex.h"
+#include "base/memory.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCES_MAX 65536u
+#define PATTERNS_MAX 65536u
+#define JOBS_MAX 64
+
+static bool decode_object(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
+static bool decode_role(const char *name, struct rd_tree_settings *settings, struct rd_error *error);
+static bool decode_flags(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
+static bool decode_sources(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error);
+static bool decode_patterns(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error);
+static bool decode_run(const char *run, struct rd_tree_settings *settings, struct rd_error *error);
+static bool index_of(const char *name, const char *const *names, size_t count, int *index);
+static char *text_of(const json_t *hex);
+static bool has_paths(const struct rd_tree_settings *settings, struct rd_error *error);
+static bool invalid(struct rd_error *error, const char *reason);
+
+struct rd_tree_settings *rd_tree_settings_decode(const char *text, size_t bytes, struct rd_error *error) {
+  json_error_t why;
+  json_t *object = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why);
+  struct rd_tree_settings *settings = rd_memory_new(1, sizeof *settings);
+  settings->remove_most = UINT64_MAX;
+  bool is_decoded =
+      object != NULL ? decode_object(object, settings, error) && has_paths(settings, error) : invalid(error, why.text);
+  json_decref(object);
+  if (is_decoded) return settings;
+  rd_tree_settings_destroy(settings);
+  return NULL;
+}
+
+void rd_tree_settings_destroy(struct rd_tree_settings *settings) {
+  if (settings == NULL) return;
+  for (size_t i = 0; i < settings->source_count; i++) free(settings->sources[i]);
+  for (size_t i = 0; i < settings->pattern_count; i++) free(settings->patterns[i].text);
+  free(settings->sources);
+  free(settings->patterns);
+  free(settings->target);
+  free(settings);
+}
+
+static bool decode_object(json_t *object, struct rd_tree_settings *settings, struct rd_error *error) {
+  const char *role, *run;
+  json_t *sources = NULL, *patterns = NULL;
+  const json_t *target = NULL;
+  json_int_t jobs = 0, remove_most = -1;
+  json_error_t why;
+  if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?o,s?o,s?o,s?I,s?I}", "role", &role, "run", &run, "sources", &sources,
+                     "patterns", &patterns, "target", &target, "jobs", &jobs, "remove_most", &remove_most))
+    return invalid(error, why.text);
+  if (jobs < 0 || jobs > JOBS_MAX) return invalid(error, "jobs is out of range");
+  settings->jobs = (unsigned)jobs;
+  if (remove_most >= 0) settings->remove_most = (uint64_t)remove_most;
+  if (target != NULL && (settings->target = text_of(target)) == NULL) return invalid(error, "target is no path");
+  return decode_role(role, settings, error) && decode_run(run, settings, error) &&
+         decode_flags(object, settings, error) && decode_sources(sources, settings, error) &&
+         decode_patterns(patterns, settings, error);
+}
+
+static bool decode_role(const char *name, struct rd_tree_settings *settings, struct rd_error *error) {
+  static const char *const names[] = {"scan", "compare", "read", "write", "copy", "clean"};
+  int role;
+  if (!index_of(name, names, sizeof names / sizeof *names, &role)) return invalid(error, "unknown role");
+  settings->role = (enum rd_tree_role)role;
+  return true;
+}
+
+static bool decode_flags(json_t *object, struct rd_tree_settings *settings, struct rd_error *error) {
+  static const char *const lists[] = {"none", "lines", "nul"}, *const plans[] = {"none", "text", "json"};
+  const struct {
+    const char *name;
+    bool *value;
+  } flags[] = {
+      {"recursive", &settings->recursive}, {"archive", &settings->archive},
+      {"acls", &settings->acls},           {"xattrs", &settings->xattrs},
+      {"remove", &settings->remove},       {"one_file_system", &settings->one_file_system},
+      {"checksum", &settings->checksum},   {"make_parents", &settings->make_parents},
+      {"partial", &settings->partial},     {"in_place", &settings->in_place},
+      {"verify", &settings->verify},       {"clean", &settings->clean},
+      {"paths", &settings->paths},
+  };
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+    const json_t *value = json_object_get(object, flags[i].name);
+    if (value != NULL && !json_is_boolean(value)) return invalid(error, flags[i].name);
+    *flags[i].value = json_is_true(value);
+  }
+  const json_t *list = json_object_get(object, "list"), *plan = json_object_get(object, "plan");
+  int index = 0;
+  if (list != NULL && !index_of(json_string_value(list), lists, 3, &index)) return invalid(error, "unknown list");
+  settings->list = (enum rd_tree_list)index;
+  index = 0;
+  if (plan != NULL && !index_of(json_string_value(plan), plans, 3, &index)) return invalid(error, "unknown plan");
+  settings->plan = (enum rd_tree_plan)index;
+  return true;
+}
+
+static bool decode_sources(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error) {
+  if (array == NULL) return true;
+  if (!json_is_array(array) || json_array_size(array) > SOURCES_MAX) return invalid(error, "sources is no list");
+  settings->sources = rd_memory_new(json_array_size(array), sizeof *settings->sources);
+  for (size_t i = 0; i < json_array_size(array); i++) {
+    char *text = text_of(json_array_get(array, i));
+    if (text == NULL) return invalid(error, "a source is no path");
+    settings->sources[settings->source_count++] = text;
+  }
+  return true;
+}
+
+static bool decode_patterns(const json_t *array, struct rd_tree_settings *settings, struct rd_error *error) {
+  if (array == NULL) return true;
+  if (!json_is_array(array) || json_array_size(array) > PATTERNS_MAX) return invalid(error, "patterns is no list");
+  settings->patterns = rd_memory_new(json_array_size(array), sizeof *settings->patterns);
+  for (size_t i = 0; i < json_array_size(array); i++) {
+    json_error_t why;
+    int is_include;
+    const json_t *hex;
+    if (json_unpack_ex(json_array_get(array, i), &why, 0, "{s:b,s:o}", "include", &is_include, "pattern", &hex))
+      return invalid(error, why.text);
+    char *text = text_of(hex);
+    if (text == NULL) return invalid(error, "a pattern is no text");
+    settings->patterns[settings->pattern_count++] = (struct rd_tree_pattern){is_include, text};
+  }
+  return true;
+}
+
+static bool decode_run(const char *run, struct rd_tree_settings *settings, struct rd_error *error) {
+  size_t count = strlen(run);
+  if (count < 1 || count >= sizeof settings->run || strspn(run, "0123456789abcdef-") != count)
+    return invalid(error, "run is no name");
+  memcpy(settings->run, run, count + 1);
+  return true;
+}
+
+static bool index_of(const char *name, const char *const *names, size_t count, int *index) {
+  for (size_t i = 0; name != NULL && i < count; i++) {
+    if (strcmp(name, names[i]) != 0) continue;
+    *index = (int)i;
+    return true;
+  }
+  return false;
+}
+
+// NULL: it is no hexadecimal text, is empty, or has a NUL, which a path cannot have.
+static char *text_of(const json_t *hex) {
+  const char *digits = json_string_value(hex);
+  if (digits == NULL || *digits == '\0') return NULL;
+  size_t count = strlen(digits), bytes;
+  char *text = rd_memory_new(count / 2 + 1, 1);
+  if (rd_hex_decode(digits, count, (unsigned char *)text, count / 2, &bytes) && memchr(text, '\0', bytes) == NULL)
+    return text;
+  free(text);
+  return NULL;
+}
+
+static bool has_paths(const struct rd_tree_settings *settings, struct rd_error *error) {
+  enum rd_tree_role role = settings->role;
+  bool needs_target = role == RD_TREE_COMPARE || role == RD_TREE_WRITE || role == RD_TREE_COPY;
+  bool needs_source = role != RD_TREE_COMPARE && role != RD_TREE_WRITE;
+  if (needs_target && settings->target == NULL) return invalid(error, "there is no target");
+  if (needs_source && settings->source_count == 0) return invalid(error, "there is no source");
+  return settings->list == RD_LIST_NONE || settings->source_count == 1 || invalid(error, "a list is of one source");
+}
+
+static bool invalid(struct rd_error *error, const char *reason) {
+  rd_error_set(error, RD_CODE_USAGE, "rdtree got invalid settings: %.256s", reason);
+  return false;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream/stream_reader.h"
+
+#include "base/io.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_BYTES (2 * (RD_RECORD_HEAD_BYTES + RD_RECORD_MAX_BYTES))
+
+struct rd_stream_reader {
+  int fd;
+  enum rd_stream_phase phase;
+  struct rd_stream_writer *output;
+  unsigned char *buffer;
+  size_t begin, end; // of what is not yet decoded
+  unsigned depth;
+  bool has_head, has_entries, has_ended;
+  bool in_file;                 // DATA or FILE_END is to come
+  uint64_t file_offset;         // the lowest one that DATA may have
+  enum rd_record_type attached; // the last record was XATTR or BLOCKS, of an entry that must follow; else 0
+};
+
+static bool take(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
+static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error *error);
+static bool check_head(struct rd_stream_reader *reader, const struct rd_record *record, struct rd_error *error);
+static bool may_come(struct rd_stream_reader *reader, const struct rd_record *record);
+static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_record *record);
+static bool may_be_attached(const struct rd_stream_reader *reader, const struct rd_record *record);
+static bool in_file_may_come(struct rd_stream_reader *reader, const struct rd_record *record);
+
+struct rd_stream_reader *rd_stream_reader_create(int fd, enum rd_stream_phase phase, struct rd_stream_writer *output) {
+  struct rd_stream_reader *reader = rd_memory_new(1, sizeof *reader);
+  reader->fd = fd;
+  reader->phase = phase;
+  reader->output = output;
+  reader->buffer = rd_memory_new(BUFFER_BYTES, 1);
+  return reader;
+}
+
+void rd_stream_reader_destroy(struct rd_stream_reader *reader) {
+  if (reader == NULL) return;
+  free(reader->buffer);
+  free(reader);
+}
+
+bool rd_stream_next(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error) {
+  if (!reader->has_head && (!take(reader, record, error) || !check_head(reader, record, error))) return false;
+  if (!take(reader, record, error)) return false;
+  if (may_come(reader, record)) return true;
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree is damaged: record %d is out of place",
+               (int)record->type);
+  return false;
+}
+
+unsigned rd_stream_depth(const struct rd_stream_reader *reader) {
+  return reader->depth;
+}
+
+static bool take(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error) {
+  size_t payload;
+  if (!fill(reader, RD_RECORD_HEAD_BYTES, error)) return false;
+  if (!rd_record_payload_bytes(reader->buffer + reader->begin, &payload, error)) return false;
+  size_t bytes = RD_RECORD_HEAD_BYTES + payload;
+  if (!fill(reader, bytes, error)) return false;
+  const unsigned char *encoded = reader->buffer + reader->begin;
+  reader->begin += bytes;
+  return rd_record_decode(encoded, bytes, record, error);
+}
+
+// Reads until there are `bytes` of them.
+static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error *error) {
+  if (reader->begin == reader->end) reader->begin = reader->end = 0;
+  if (BUFFER_BYTES - reader->begin < bytes) {
+    memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
+    reader->end -= reader->begin;
+    reader->begin = 0;
+  }
+  while (reader->end - reader->begin < bytes) {
+    if (reader->output != NULL && !rd_stream_flush(reader->output, error)) return false;
+    ssize_t count = rd_read_some(reader->fd, reader->buffer + reader->end, BUFFER_BYTES - reader->end);
+    if (count < 0) {
+      rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read from the program before this one of the copy");
+      return false;
+    }
+    if (count == 0) {
+      rd_error_set(error, RD_CODE_PEER_LOST, "the stream of the tree was cut off");
+      return false;
+    }
+    reader->end += (size_t)count;
+  }
+  return true;
+}
+
+static bool check_head(struct rd_stream_reader *reader, const struct rd_record *record, struct rd_error *error) {
+  reader->has_head = true;
+  if (record->type == RD_RECORD_HEAD && record->head.version == RD_TREE_VERSION && record->head.phase == reader->phase)
+    return true;
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree has another version or phase than is expected");
+  return false;
+}
+
+static bool may_come(struct rd_stream_reader *reader, const struct rd_record *record) {
+  if (reader->has_ended) return false;
+  if (reader->in_file) return in_file_may_come(reader, record);
+  if (reader->attached != 0 && !may_be_attached(reader, record)) return false;
+  bool results = reader->phase == RD_STREAM_RESULTS;
+  switch (record->type) {
+  case RD_RECORD_OWNER:
+  case RD_RECORD_FAILED:
+    return !results;
+  case RD_RECORD_PLACE:
+    return (reader->phase == RD_STREAM_DECISIONS || reader->phase == RD_STREAM_CONTENTS) && !reader->has_entries;
+  case RD_RECORD_XATTR:
+    reader->attached = reader->attached == 0 ? RD_RECORD_XATTR : reader->attached;
+    return !results;
+  case RD_RECORD_BLOCKS:
+    if (reader->attached == RD_RECORD_BLOCKS) return false;
+    reader->attached = RD_RECORD_BLOCKS;
+    return reader->phase == RD_STREAM_DECISIONS || reader->phase == RD_STREAM_CONTENTS;
+  case RD_RECORD_REMOVE:
+    return reader->phase == RD_STREAM_DECISIONS || reader->phase == RD_STREAM_CONTENTS;
+  case RD_RECORD_LEAVE:
+    return reader->depth-- > 0;
+  case RD_RECORD_DONE:
+    return results;
+  case RD_RECORD_END:
+    reader->has_ended = true;
+    return reader->depth == 0;
+  default:
+    return rd_record_is_entry(record->type) && !results && entry_may_come(reader, record);
+  }
+}
+
+static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_record *record) {
+  const struct rd_entry *entry = &record->entry;
+  bool has_blocks = reader->attached == RD_RECORD_BLOCKS;
+  reader->attached = 0;
+  reader->has_entries = true;
+  if (record->type == RD_RECORD_ENTER)
+    return (entry->name.count > 0 || reader->depth == 0) && reader->depth++ < RD_DEPTH_MAX;
+  if (has_blocks != (entry->want == RD_WANT_REST) || entry->want == RD_WANT_NOTHING) return false;
+  if (record->type != RD_RECORD_FILE) return entry->want != RD_WANT_REST;
+  reader->in_file = reader->phase == RD_STREAM_CONTENTS && entry->want != RD_WANT_METADATA;
+  reader->file_offset = 0;
+  return true;
+}
+
+// After XATTR or BLOCKS nothing may come but more of them, and the entry that they are of.
+static bool may_be_attached(const struct rd_stream_reader *reader, const struct rd_record *record) {
+  if (record->type == RD_RECORD_XATTR || record->type == RD_RECORD_BLOCKS || record->type == RD_RECORD_FILE)
+    return true;
+  return reader->attached == RD_RECORD_XATTR && rd_record_is_entry(record->type) && record->type != RD_RECORD_LINK;
+}
+
+static bool in_file_may_come(struct rd_stream_reader *reader, const struct rd_record *record) {
+  if (record->type == RD_RECORD_FILE_END) {
+    // RD_FILE_AGAIN: its content follows once more.
+    reader->in_file = record->file_end.state == RD_FILE_AGAIN;
+    bool is_whole = record->file_end.state == RD_FILE_WHOLE;
+    bool fits = !is_whole || record->file_end.size >= reader->file_offset;
+    reader->file_offset = 0;
+    return fits;
+  }
+  if (record->type != RD_RECORD_DATA || record->data.offset < reader->file_offset) return false;
+  reader->file_offset = record->data.offset + record->data.bytes.count;
+  return true;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the records of a tree stream from a descriptor, and checks that each may come where it comes.
+#ifndef RD_TREE_STREAM_READER_H
+#define RD_TREE_STREAM_READER_H
+
+#include "stream/record.h"
+#include "stream/stream_writer.h"
+
+struct rd_stream_reader; // opaque
+
+// `fd` stays the caller's. `output`, which may be NULL, is flushed before each wait for more: what a program has made
+// of its input so far must not wait for the rest. Never NULL.
+struct rd_stream_reader *rd_stream_reader_create(int fd, enum rd_stream_phase phase, struct rd_stream_writer *output);
+void rd_stream_reader_destroy(struct rd_stream_reader *reader); // NULL-safe
+
+// The next record, until END, after which nothing may be read; the HEAD is the reader's own affair. Its bytes stay
+// valid until the next call. False: the input cannot be read (RD_CODE_SOURCE_UNREADABLE), has ended before END
+// (RD_CODE_PEER_LOST), is damaged (RD_CODE_DATA_DAMAGED), or the output could not be flushed.
+bool rd_stream_next(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
+
+// The directories that have been entered and not left; 0: at the target directory itself.
+unsigned rd_stream_depth(const struct rd_stream_reader *reader);
+
+#endif

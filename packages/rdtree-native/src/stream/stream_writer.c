@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream/stream_writer.h"
+
+#include "base/io.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define BUFFER_BYTES (256u << 10)
+
+struct rd_stream_writer {
+  int fd;
+  size_t filled, room;
+  unsigned char *buffer;
+};
+
+static bool write_out(struct rd_stream_writer *writer, const unsigned char *bytes, size_t count,
+                      struct rd_error *error);
+
+struct rd_stream_writer *rd_stream_writer_create(int fd, enum rd_stream_phase phase) {
+  struct rd_stream_writer *writer = rd_memory_new(1, sizeof *writer);
+  writer->fd = fd;
+  writer->room = BUFFER_BYTES;
+  writer->buffer = rd_memory_new(writer->room, 1);
+  struct rd_record head = {.type = RD_RECORD_HEAD, .head = {RD_TREE_VERSION, phase}};
+  writer->filled = rd_record_encode(&head, writer->buffer);
+  return writer;
+}
+
+void rd_stream_writer_destroy(struct rd_stream_writer *writer) {
+  if (writer == NULL) return;
+  free(writer->buffer);
+  free(writer);
+}
+
+bool rd_stream_put(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error) {
+  size_t bound = rd_record_bound(record);
+  if (bound > writer->room - writer->filled && !rd_stream_flush(writer, error)) return false;
+  if (bound > writer->room) {
+    writer->room = bound;
+    writer->buffer = rd_memory_resize(writer->buffer, writer->room, 1);
+  }
+  writer->filled += rd_record_encode(record, writer->buffer + writer->filled);
+  return true;
+}
+
+bool rd_stream_flush(struct rd_stream_writer *writer, struct rd_error *error) {
+  size_t filled = writer->filled;
+  writer->filled = 0;
+  return write_out(writer, writer->buffer, filled, error);
+}
+
+static bool write_out(struct rd_stream_writer *writer, const unsigned char *bytes, size_t count,
+                      struct rd_error *error) {
+  if (rd_write_all(writer->fd, bytes, count)) return true;
+  if (errno == EPIPE)
+    rd_error_set(error, RD_CODE_CLOSED, "the next program of the copy is gone");
+  else
+    rd_error_set_errno(error, RD_CODE_SINK_UNWRITABLE, "cannot write to the next program of the copy");
+  return false;
+}

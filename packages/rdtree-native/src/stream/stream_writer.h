@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the records of a tree stream to a descriptor, many in one call.
+#ifndef RD_TREE_STREAM_WRITER_H
+#define RD_TREE_STREAM_WRITER_H
+
+#include "stream/record.h"
+
+struct rd_stream_writer; // opaque
+
+// `fd` stays the caller's. The first record is a HEAD of this phase. Never NULL.
+struct rd_stream_writer *rd_stream_writer_create(int fd, enum rd_stream_phase phase);
+void rd_stream_writer_destroy(struct rd_stream_writer *writer); // NULL-safe; what was not flushed is lost
+
+// False (RD_CODE_SINK_UNWRITABLE; RD_CODE_CLOSED: its reader is gone).
+bool rd_stream_put(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error);
+bool rd_stream_flush(struct rd_stream_writer *writer, struct rd_error *error);
+
+#endif
