@@ -56,7 +56,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     stream: '',
     setup: '',
     report: 'stream',
-    pattern: 'setup',
+    pattern: 'stream setup',
     entry: 'stream setup report',
     scan: 'stream setup report pattern entry',
     compare: 'stream setup report pattern entry',

@@ -60,6 +60,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdtree-native/src/stream':
     'The tree format: the one encoder and decoder of records, their reader and writer',
   'packages/rdtree-native/src/setup': 'The settings of a stage',
+  'packages/rdtree-native/src/pattern': 'Patterns that exclude parts of the source',
   'packages/rdtree-native/src/report': 'Events for rdpipe: progress, failures, paths',
   'packages/rdtree-native/src/scan': 'The source: its directories and metadata',
   'packages/rdtree-native/src/compare': 'The target: what it lacks, and what it has too much',
@@ -78,6 +79,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdrecv-native/man': 'Manual page of rdrecv',
   'packages/rdstage-native/man': 'Manual page of rdstage',
   'packages/rdstage-native/test': 'Suites in C of the agent',
+  'packages/rdtree-native/test': 'Suites in C of the programs of a copy',
   'packages/rdstage-native/fuzz': 'Fuzz targets of the agent, with their corpora',
   scripts: 'Set-up, bundle, tests, checks, coverage, fuzzing',
   test: 'Suites against the built programs',

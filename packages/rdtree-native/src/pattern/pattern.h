@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The patterns that exclude parts of a copy's source, with the syntax and rules of gitignore.
+#ifndef RD_TREE_PATTERN_H
+#define RD_TREE_PATTERN_H
+
+#include "setup/settings.h"
+#include "stream/record.h"
+
+struct rd_patterns; // opaque
+
+// Each pattern is a line of a gitignore file at the root of the source; one that includes is that line after a `!`.
+// Blank lines and comments match nothing. NULL (RD_CODE_USAGE): a pattern, which the message names, is damaged and
+// could never match: a `[` is not closed, a `[:class:]` is unknown, or a backslash is the last byte.
+struct rd_patterns *rd_patterns_create(const struct rd_tree_settings *settings, struct rd_error *error);
+void rd_patterns_destroy(struct rd_patterns *patterns); // NULL-safe
+
+// Whether the last pattern that matches excludes. `path` is relative to the root of the source, without a slash at its
+// beginning or end. The caller does not descend into an excluded directory, and asks for nothing below it: no
+// pattern includes that again. Any number of threads may call it at once.
+bool rd_patterns_exclude(const struct rd_patterns *patterns, struct rd_bytes path, bool is_directory);
+
+#endif
