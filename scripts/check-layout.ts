@@ -62,7 +62,8 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdtree-native/src/setup': 'The settings of a stage',
   'packages/rdtree-native/src/pattern': 'Patterns that exclude parts of the source',
   'packages/rdtree-native/src/report': 'Events for rdpipe: progress, failures, paths',
-  'packages/rdtree-native/src/entry': 'Entries of a source or target: paths, open directories, metadata, attributes, owners',
+  'packages/rdtree-native/src/entry':
+    'Entries of a source or target: paths, open directories, metadata, attributes, owners',
   'packages/rdtree-native/src/scan': 'The source: its directories and metadata',
   'packages/rdtree-native/src/compare': 'The target: what it lacks, and what it has too much',
   'packages/rdtree-native/src/read': 'The source: the contents of files',

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extended attributes and ACLs of an entry, as far as the settings ask for them.
+#ifndef RD_TREE_XATTRS_H
+#define RD_TREE_XATTRS_H
+
+#include "setup/settings.h"
+#include "stream/stream_writer.h"
+
+struct rd_xattrs; // opaque: the attributes of one entry at a time
+
+// Never NULL.
+struct rd_xattrs *rd_xattrs_create(const struct rd_tree_settings *settings);
+void rd_xattrs_destroy(struct rd_xattrs *xattrs); // NULL-safe
+
+// An attribute of this name is copied: ACLs with `acls`; with `xattrs` those of users, for root all but those of the
+// system, of Lustre and of SELinux, which belong to their file system.
+bool rd_xattr_is_wanted(const struct rd_xattrs *xattrs, struct rd_bytes name);
+
+// Reads those of `name` in the directory `fd`, of the link itself where it is a symbolic one; or of `fd` itself. None
+// where the settings ask for none, or the file system has none. False, with errno; then there are none.
+bool rd_xattrs_read_name(struct rd_xattrs *xattrs, int fd, const char *name);
+bool rd_xattrs_read_fd(struct rd_xattrs *xattrs, int fd);
+
+// What was read last, valid until it is read again.
+size_t rd_xattrs_count(const struct rd_xattrs *xattrs);
+struct rd_xattr rd_xattrs_at(const struct rd_xattrs *xattrs, size_t index);
+// As records, before that of their entry.
+bool rd_xattrs_put(const struct rd_xattrs *xattrs, struct rd_stream_writer *writer, struct rd_error *error);
+
+#endif
