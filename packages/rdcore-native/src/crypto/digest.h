@@ -13,6 +13,9 @@ void rd_digest_update(struct rd_digest *digest, const unsigned char *bytes, size
 void rd_digest_value(const struct rd_digest *digest, unsigned char out[RD_DIGEST_BYTES]);
 void rd_digest_destroy(struct rd_digest *digest); // NULL-safe
 
+// The value of `count` bytes that are all there.
+void rd_digest_of(const unsigned char *bytes, size_t count, unsigned char out[RD_DIGEST_BYTES]);
+
 // For CPUs with AVX2, several times as fast as with SSE2. `state` is an XXH3_state_t, made with or without AVX2.
 void rd_digest_update_avx2(void *state, const unsigned char *bytes, size_t count);
 

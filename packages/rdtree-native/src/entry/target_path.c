@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "entry/target_path.h"
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+static size_t without_slashes(const char *path, size_t count);
+static bool names_a_directory(const char *path);
+static bool open_into(struct rd_target *target, bool make_parents, struct rd_error *error);
+static bool open_as(struct rd_target *target, bool make_parents, struct rd_error *error);
+static char *parent_of(const char *path);
+static bool missing(const char *path, struct rd_error *error);
+static bool unusable(const char *path, struct rd_error *error);
+
+char *rd_home_path(const char *path) {
+  const char *home = getenv("HOME");
+  bool is_home = path[0] == '~' && (path[1] == '\0' || path[1] == '/');
+  if (!is_home || home == NULL) return rd_memory_copy(path, strlen(path));
+  size_t bytes = strlen(home) + strlen(path);
+  char *whole = rd_memory_new(bytes, 1);
+  snprintf(whole, bytes, "%s%s", home, path + 1);
+  return whole;
+}
+
+enum rd_place rd_target_place(const char *path, bool is_only_file) {
+  struct stat status;
+  if (!is_only_file || names_a_directory(path)) return RD_PLACE_INTO;
+  RD_AUTO_FREE char *whole = rd_home_path(path);
+  bool is_directory = stat(whole, &status) == 0 && S_ISDIR(status.st_mode);
+  return is_directory ? RD_PLACE_INTO : RD_PLACE_AS;
+}
+
+bool rd_target_open(struct rd_target *target, const char *path, enum rd_place place, bool make_parents,
+                    struct rd_error *error) {
+  *target = (struct rd_target){.place = place, .path = rd_home_path(path), .directory_fd = -1};
+  target->path[without_slashes(target->path, strlen(target->path))] = '\0';
+  bool is_open = place == RD_PLACE_INTO ? open_into(target, make_parents, error) : open_as(target, make_parents, error);
+  if (!is_open) rd_target_close(target);
+  return is_open;
+}
+
+void rd_target_close(struct rd_target *target) {
+  if (target == NULL) return;
+  rd_cleanup_fd(&target->directory_fd);
+  free(target->path);
+  target->path = NULL;
+  target->name = NULL;
+}
+
+// The length of a path without the slashes at its end, of which "/" keeps one.
+static size_t without_slashes(const char *path, size_t count) {
+  while (count > 1 && path[count - 1] == '/') count--;
+  return count;
+}
+
+// By its spelling: `~`, or a last component that is empty, . or ..
+static bool names_a_directory(const char *path) {
+  const char *slash = strrchr(path, '/'), *last = slash == NULL ? path : slash + 1;
+  return strcmp(last, "") == 0 || strcmp(last, ".") == 0 || strcmp(last, "..") == 0 || strcmp(path, "~") == 0;
+}
+
+static bool open_into(struct rd_target *target, bool make_parents, struct rd_error *error) {
+  struct stat status;
+  target->directory_fd = open(target->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (target->directory_fd >= 0) return true;
+  // A name that is there, but leads to nothing, cannot become a directory.
+  if (errno != ENOENT || lstat(target->path, &status) == 0) return unusable(target->path, error);
+  RD_AUTO_FREE char *parent = parent_of(target->path);
+  if (stat(parent, &status) == 0) {
+    errno = ENOTDIR;
+    return S_ISDIR(status.st_mode) || unusable(parent, error);
+  }
+  if (errno != ENOENT) return unusable(parent, error);
+  return make_parents || missing(parent, error);
+}
+
+static bool open_as(struct rd_target *target, bool make_parents, struct rd_error *error) {
+  const char *slash = strrchr(target->path, '/');
+  target->name = slash == NULL ? target->path : slash + 1;
+  RD_AUTO_FREE char *parent = parent_of(target->path);
+  target->directory_fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (target->directory_fd >= 0) return true;
+  if (errno != ENOENT) return unusable(parent, error);
+  return make_parents || missing(parent, error);
+}
+
+// "." for a path of one component. The caller frees it.
+static char *parent_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (slash == NULL) return rd_memory_copy(".", 1);
+  return rd_memory_copy(path, slash == path ? 1 : without_slashes(path, (size_t)(slash - path)));
+}
+
+static bool missing(const char *path, struct rd_error *error) {
+  rd_error_set(error, RD_CODE_SINK_UNWRITABLE, "the directory %.400s does not exist (--mkpath makes it)", path);
+  return false;
+}
+
+static bool unusable(const char *path, struct rd_error *error) {
+  rd_error_set_errno(error, RD_CODE_SINK_UNWRITABLE, "cannot copy into %.400s", path);
+  return false;
+}
