@@ -82,6 +82,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdstage-native/man': 'Manual page of rdstage',
   'packages/rdtree-native/test': 'Suites in C of the programs of a copy',
   'packages/rdstage-native/test': 'Suites in C of the agent',
+  'packages/rdtree-native/test': 'Suites in C of the programs of a copy',
   'packages/rdstage-native/fuzz': 'Fuzz targets of the agent, with their corpora',
   scripts: 'Set-up, bundle, tests, checks, coverage, fuzzing',
   test: 'Suites against the built programs',
