@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scan/list.h"
+
+#include "base/cleanup.h"
+#include "entry/metadata.h"
+#include "scan/walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool send_all(struct rd_scan *scan, FILE *file, struct rd_error *error);
+static bool send_path(struct rd_scan *scan, char *path, size_t count, struct rd_error *error);
+static bool is_below(const char *path);
+static bool simplify(char *path);
+static bool leave_others(struct rd_scan *scan, const char *path, struct rd_error *error);
+static char *rest_of(struct rd_scan *scan, char *path);
+static bool enter_parents(struct rd_scan *scan, char *path, char **last, struct rd_error *error);
+static bool may_pass(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent,
+                     struct rd_error *error);
+static bool send_last(struct rd_scan *scan, const char *name, bool is_folder, struct rd_error *error);
+static bool send_folder(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_error *error);
+static bool find(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent, struct rd_error *error);
+
+bool rd_list_send(struct rd_scan *scan, int fd, struct rd_error *error) {
+  RD_AUTO_CLOSE int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  FILE *file = own < 0 ? NULL : fdopen(own, "r");
+  if (file == NULL) {
+    rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read the list of paths");
+    return false;
+  }
+  (void)rd_take_fd(&own);
+  bool is_sent = send_all(scan, file, error) && leave_others(scan, "", error);
+  fclose(file);
+  return is_sent;
+}
+
+static bool send_all(struct rd_scan *scan, FILE *file, struct rd_error *error) {
+  int end = scan->settings->list == RD_LIST_NUL ? '\0' : '\n';
+  RD_AUTO_FREE char *path = NULL;
+  size_t room = 0;
+  for (;;) {
+    ssize_t count = getdelim(&path, &room, end, file);
+    if (count < 0) break;
+    if (path[count - 1] == end) path[--count] = '\0';
+    if (count > 0 && !send_path(scan, path, (size_t)count, error)) return false;
+  }
+  if (!ferror(file)) return true;
+  rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read the list of paths");
+  return false;
+}
+
+static bool send_path(struct rd_scan *scan, char *path, size_t count, struct rd_error *error) {
+  if (strlen(path) != count || !is_below(path)) {
+    // Shown as a path of the source: from its root.
+    return leave_others(scan, "", error) &&
+           rd_send_failed(scan, path, 0, "not copied: it is no path below the source", error);
+  }
+  char *last;
+  bool is_folder = simplify(path);
+  if (!leave_others(scan, path, error) || !enter_parents(scan, rest_of(scan, path), &last, error)) return false;
+  return last == NULL || send_last(scan, last, is_folder, error);
+}
+
+static bool is_below(const char *path) {
+  if (*path == '/') return false;
+  for (const char *name = path; *name != '\0'; name += strspn(name, "/")) {
+    size_t count = strcspn(name, "/");
+    if (count > RD_NAME_MAX_BYTES || (count == 2 && memcmp(name, "..", 2) == 0)) return false;
+    name += count;
+  }
+  return true;
+}
+
+// Takes out empty names and ".". True: it ends as the path of a directory.
+static bool simplify(char *path) {
+  char *to = path;
+  bool is_folder = false;
+  for (const char *name = path; *name != '\0';) {
+    size_t count = strcspn(name, "/");
+    bool is_name = count > 1 || (count == 1 && *name != '.');
+    if (is_name && to != path) *to++ = '/';
+    if (is_name) memmove(to, name, count);
+    to += is_name ? count : 0;
+    name += count;
+    is_folder = !is_name || *name == '/';
+    name += *name == '/';
+  }
+  *to = '\0';
+  return is_folder;
+}
+
+// Leaves the directories that `path` is not in; all but the source itself: "".
+static bool leave_others(struct rd_scan *scan, const char *path, struct rd_error *error) {
+  while (rd_folders_depth(scan->folders) > 1) {
+    struct rd_bytes folder = rd_folders_below(scan->folders, (struct rd_bytes){0});
+    if (strncmp(path, (const char *)folder.at, folder.count) == 0 && path[folder.count] == '/') break;
+    if (!rd_send_leave(scan, false, error)) return false;
+  }
+  return true;
+}
+
+// The part of the path that is below the directory at hand.
+static char *rest_of(struct rd_scan *scan, char *path) {
+  struct rd_bytes folder = rd_folders_below(scan->folders, (struct rd_bytes){0});
+  return folder.count == 0 ? path : path + folder.count + 1;
+}
+
+// *last: the last name; NULL: one of the directories is excluded, or failed, which was sent.
+static bool enter_parents(struct rd_scan *scan, char *path, char **last, struct rd_error *error) {
+  *last = NULL;
+  for (char *slash; (slash = strchr(path, '/')) != NULL; path = slash + 1) {
+    struct statx status;
+    bool is_sent;
+    *slash = '\0';
+    if (!may_pass(scan, path, &status, &is_sent, error)) return is_sent;
+    if (!rd_send_enter(scan, path, &status, error)) return false;
+    if (rd_folders_fd(scan->folders) >= 0) continue;
+    rd_send_unreadable(scan, errno);
+    return rd_send_leave(scan, false, error);
+  }
+  *last = path;
+  return true;
+}
+
+static bool may_pass(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent,
+                     struct rd_error *error) {
+  if (!find(scan, name, status, is_sent, error) || !rd_walk_may_enter(scan, name, is_sent, error)) return false;
+  *is_sent = true;
+  if (rd_send_is_excluded(scan, name, status)) return false;
+  if (!S_ISDIR(status->stx_mode))
+    *is_sent = rd_send_failed(scan, name, S_ISLNK(status->stx_mode) ? ELOOP : ENOTDIR, "cannot read", error);
+  else if (scan->settings->one_file_system && rd_device_of(status) != scan->device)
+    *is_sent = rd_send_failed(scan, name, EXDEV, "cannot read", error);
+  else
+    return true;
+  return false;
+}
+
+// `name` may be empty: the source itself is listed, and was entered.
+static bool send_last(struct rd_scan *scan, const char *name, bool is_folder, struct rd_error *error) {
+  struct statx status;
+  bool is_sent;
+  if (*name == '\0') return !scan->settings->recursive || rd_walk_rest(scan, error);
+  if (!find(scan, name, &status, &is_sent, error)) return is_sent;
+  if (is_folder && !S_ISDIR(status.stx_mode)) return rd_send_failed(scan, name, ENOTDIR, "cannot read", error);
+  if (rd_send_is_excluded(scan, name, &status)) return true;
+  return S_ISDIR(status.stx_mode) ? send_folder(scan, name, &status, error) : rd_send_plain(scan, name, &status, error);
+}
+
+static bool send_folder(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_error *error) {
+  bool is_sent;
+  if (scan->settings->recursive) return rd_walk(scan, name, status, error);
+  if (!rd_walk_may_enter(scan, name, &is_sent, error)) return is_sent;
+  return rd_send_enter(scan, name, status, error) && rd_send_leave(scan, false, error);
+}
+
+// As rd_send_status(), but a name that is gone is a failure: the user gave it.
+static bool find(struct rd_scan *scan, const char *name, struct statx *status, bool *is_sent, struct rd_error *error) {
+  *is_sent = true;
+  if (rd_status_of_name(rd_folders_fd(scan->folders), name, status)) return true;
+  *is_sent = rd_send_failed(scan, name, errno, "cannot read", error);
+  return false;
+}

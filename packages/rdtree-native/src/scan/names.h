@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of a directory, a limited number of them at a time, sorted by their bytes.
+#ifndef RD_TREE_NAMES_H
+#define RD_TREE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rd_names {
+  struct rd_found_name {
+    uint32_t offset;    // of the name in `text`
+    unsigned char type; // DT_DIR, …; DT_UNKNOWN: the file system does not give it
+  } * at;
+  size_t count, room;
+  char *text;
+  size_t text_bytes, text_room;
+};
+
+// Reads the next names of the directory, about 16,384 of them, without "." and "..", in place of those that `names`
+// has. None: there are no more. False, with errno.
+bool rd_names_read(struct rd_names *names, int fd);
+const char *rd_names_text(const struct rd_names *names, size_t index);
+// Keeps only those of type DT_DIR, in little memory.
+void rd_names_keep_folders(struct rd_names *names);
+void rd_names_clear(struct rd_names *names);
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scan/walk.h"
+
+#include "base/memory.h"
+#include "entry/metadata.h"
+#include "scan/names.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// A directory that was entered. Its subdirectories wait while the first of them is walked; so they are few.
+struct level {
+  struct level *above;
+  struct rd_names folders; // of the names that were read
+  size_t next;
+  bool is_read; // there are no more names
+  bool is_whole;
+};
+
+static bool walk_below(struct rd_scan *scan, struct level *top, struct level *last, struct rd_error *error);
+static bool enter(struct rd_scan *scan, const char *name, const struct statx *status, struct level **top,
+                  struct rd_error *error);
+static bool leave(struct rd_scan *scan, struct level **top, struct rd_error *error);
+static bool read_names(struct rd_scan *scan, struct level *level, struct rd_error *error);
+static bool send_plain(struct rd_scan *scan, struct rd_names *names, struct rd_error *error);
+static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error *error);
+
+bool rd_walk_may_enter(struct rd_scan *scan, const char *name, bool *is_sent, struct rd_error *error) {
+  *is_sent = true;
+  if (rd_folders_depth(scan->folders) < RD_DEPTH_MAX) return true;
+  *is_sent = rd_send_failed(scan, name, 0, "it is too deep in the tree", error);
+  return false;
+}
+
+bool rd_walk(struct rd_scan *scan, const char *name, const struct statx *status, struct rd_error *error) {
+  struct level *top = NULL;
+  return enter(scan, name, status, &top, error) && walk_below(scan, top, NULL, error);
+}
+
+bool rd_walk_rest(struct rd_scan *scan, struct rd_error *error) {
+  struct level own = {.is_whole = true};
+  int fd = rd_folders_fd(scan->folders);
+  return fd < 0 || lseek(fd, 0, SEEK_SET) < 0 || walk_below(scan, &own, &own, error);
+}
+
+// Until `last` is at the top again and has been read; NULL: until all are left. Not recursive: a tree may be deeper
+// than the stack of a thread allows.
+static bool walk_below(struct rd_scan *scan, struct level *top, struct level *last, struct rd_error *error) {
+  bool is_right = true;
+  while (is_right && top != NULL) {
+    if (top->next < top->folders.count)
+      is_right = enter_next(scan, &top, error);
+    else if (!top->is_read)
+      is_right = read_names(scan, top, error);
+    else if (top == last)
+      break;
+    else
+      is_right = leave(scan, &top, error);
+  }
+  while (top != NULL) {
+    struct level *above = top->above;
+    rd_names_clear(&top->folders);
+    if (top != last) free(top);
+    top = above;
+  }
+  return is_right;
+}
+
+static bool enter(struct rd_scan *scan, const char *name, const struct statx *status, struct level **top,
+                  struct rd_error *error) {
+  bool is_sent;
+  if (!rd_walk_may_enter(scan, name, &is_sent, error)) return is_sent;
+  if (!rd_send_enter(scan, name, status, error)) return false;
+  struct level *level = rd_memory_new(1, sizeof *level);
+  level->above = *top;
+  level->is_whole = true;
+  *top = level;
+  if (scan->settings->one_file_system && rd_device_of(status) != scan->device) {
+    level->is_read = true;
+    level->is_whole = false;
+    return true;
+  }
+  if (rd_folders_fd(scan->folders) >= 0) return true;
+  rd_send_unreadable(scan, errno);
+  level->is_read = true;
+  level->is_whole = false;
+  return true;
+}
+
+static bool leave(struct rd_scan *scan, struct level **top, struct rd_error *error) {
+  struct level *left = *top;
+  bool is_whole = left->is_whole;
+  *top = left->above;
+  rd_names_clear(&left->folders);
+  free(left);
+  return rd_send_leave(scan, is_whole, error);
+}
+
+// Sends what is no directory at once, and leaves the directories among the names to be entered.
+static bool read_names(struct rd_scan *scan, struct level *level, struct rd_error *error) {
+  level->next = 0;
+  if (!rd_names_read(&level->folders, rd_folders_fd(scan->folders))) {
+    rd_send_unreadable(scan, errno);
+    level->is_read = true;
+    level->is_whole = false;
+  }
+  if (level->folders.count == 0) level->is_read = true;
+  bool is_right = send_plain(scan, &level->folders, error);
+  rd_names_keep_folders(&level->folders);
+  return is_right;
+}
+
+static bool send_plain(struct rd_scan *scan, struct rd_names *names, struct rd_error *error) {
+  for (size_t i = 0; i < names->count; i++) {
+    struct statx status;
+    bool is_sent;
+    const char *name = rd_names_text(names, i);
+    if (names->at[i].type == DT_DIR) continue;
+    if (!rd_send_status(scan, name, &status, &is_sent, error)) {
+      if (!is_sent) return false;
+    } else if (S_ISDIR(status.stx_mode)) {
+      names->at[i].type = DT_DIR;
+    } else if (!rd_send_is_excluded(scan, name, &status) && !rd_send_plain(scan, name, &status, error)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error *error) {
+  struct level *level = *top;
+  struct statx status;
+  bool is_sent;
+  const char *name = rd_names_text(&level->folders, level->next++);
+  if (!rd_send_status(scan, name, &status, &is_sent, error)) return is_sent;
+  if (rd_send_is_excluded(scan, name, &status)) return true;
+  if (!S_ISDIR(status.stx_mode)) return rd_send_plain(scan, name, &status, error);
+  if (!rd_name_is_valid(rd_bytes_of(name))) return rd_send_failed(scan, name, 0, "its name cannot be copied", error);
+  return enter(scan, name, &status, top, error);
+}
