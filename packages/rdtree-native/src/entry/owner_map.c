@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "entry/owner_map.h"
+
+#include "base/memory.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NUMBERS_MAX 65536u // that differ; a source with more keeps their numbers
+
+// Sorted by the source's number; only those whose number here is another.
+struct numbers {
+  struct number {
+    uint32_t theirs, ours;
+  } * at;
+  size_t count, room;
+};
+
+struct rd_owner_map {
+  struct numbers users, groups;
+  bool is_root;
+  gid_t *own_groups;
+  size_t own_group_count;
+};
+
+static void read_own_groups(struct rd_owner_map *map);
+static bool find_user(const char *name, uint32_t *id);
+static bool find_group(const char *name, uint32_t *id);
+static size_t place_of(const struct numbers *numbers, uint32_t theirs);
+static void insert(struct numbers *numbers, size_t place, struct number number);
+static uint32_t number_here(const struct numbers *numbers, uint32_t theirs);
+
+struct rd_owner_map *rd_owner_map_create(void) {
+  struct rd_owner_map *map = rd_memory_new(1, sizeof *map);
+  map->is_root = geteuid() == 0;
+  read_own_groups(map);
+  return map;
+}
+
+void rd_owner_map_destroy(struct rd_owner_map *map) {
+  if (map == NULL) return;
+  free(map->users.at);
+  free(map->groups.at);
+  free(map->own_groups);
+  free(map);
+}
+
+void rd_owner_map_add(struct rd_owner_map *map, bool is_group, uint32_t id, struct rd_bytes name) {
+  struct numbers *numbers = is_group ? &map->groups : &map->users;
+  char text[RD_NAME_MAX_BYTES + 1];
+  struct number number = {.theirs = id};
+  if (name.count >= sizeof text || numbers->count == NUMBERS_MAX) return;
+  memcpy(text, name.at, name.count);
+  text[name.count] = '\0';
+  if (!(is_group ? find_group : find_user)(text, &number.ours) || number.ours == id) return;
+  size_t place = place_of(numbers, id);
+  if (place < numbers->count && numbers->at[place].theirs == id)
+    numbers->at[place] = number;
+  else
+    insert(numbers, place, number);
+}
+
+uint32_t rd_owner_map_user(const struct rd_owner_map *map, uint32_t uid) {
+  return number_here(&map->users, uid);
+}
+
+uint32_t rd_owner_map_group(const struct rd_owner_map *map, uint32_t gid) {
+  return number_here(&map->groups, gid);
+}
+
+bool rd_owner_map_sets_users(const struct rd_owner_map *map) {
+  return map->is_root;
+}
+
+bool rd_owner_map_sets_group(const struct rd_owner_map *map, uint32_t gid) {
+  if (map->is_root) return true;
+  for (size_t i = 0; i < map->own_group_count; i++)
+    if (map->own_groups[i] == gid) return true;
+  return false;
+}
+
+static void read_own_groups(struct rd_owner_map *map) {
+  int count = getgroups(0, NULL);
+  map->own_groups = rd_memory_new((size_t)(count < 0 ? 0 : count) + 1, sizeof *map->own_groups);
+  if (count > 0) count = getgroups(count, map->own_groups);
+  map->own_group_count = count < 0 ? 0 : (size_t)count;
+  map->own_groups[map->own_group_count++] = getegid();
+}
+
+static bool find_user(const char *name, uint32_t *id) {
+  FILE *file = fopen("/etc/passwd", "re");
+  const struct passwd *user = NULL;
+  while (file != NULL && (user = fgetpwent(file)) != NULL && strcmp(user->pw_name, name) != 0) continue;
+  if (user != NULL) *id = user->pw_uid;
+  if (file != NULL) fclose(file);
+  return user != NULL;
+}
+
+static bool find_group(const char *name, uint32_t *id) {
+  FILE *file = fopen("/etc/group", "re");
+  const struct group *group = NULL;
+  while (file != NULL && (group = fgetgrent(file)) != NULL && strcmp(group->gr_name, name) != 0) continue;
+  if (group != NULL) *id = group->gr_gid;
+  if (file != NULL) fclose(file);
+  return group != NULL;
+}
+
+// Where it is, or would be.
+static size_t place_of(const struct numbers *numbers, uint32_t theirs) {
+  size_t from = 0, to = numbers->count;
+  while (from < to) {
+    size_t middle = from + (to - from) / 2;
+    if (numbers->at[middle].theirs < theirs)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from;
+}
+
+static void insert(struct numbers *numbers, size_t place, struct number number) {
+  if (numbers->count == numbers->room) {
+    numbers->room = 2 * numbers->room + 16;
+    numbers->at = rd_memory_resize(numbers->at, numbers->room, sizeof *numbers->at);
+  }
+  memmove(numbers->at + place + 1, numbers->at + place, (numbers->count - place) * sizeof *numbers->at);
+  numbers->at[place] = number;
+  numbers->count++;
+}
+
+static uint32_t number_here(const struct numbers *numbers, uint32_t theirs) {
+  size_t place = place_of(numbers, theirs);
+  bool is_there = place < numbers->count && numbers->at[place].theirs == theirs;
+  return is_there ? numbers->at[place].ours : theirs;
+}
