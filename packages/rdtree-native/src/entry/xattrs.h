@@ -21,7 +21,7 @@ bool rd_xattr_is_wanted(const struct rd_xattrs *xattrs, struct rd_bytes name);
 bool rd_xattrs_read_name(struct rd_xattrs *xattrs, int fd, const char *name);
 bool rd_xattrs_read_fd(struct rd_xattrs *xattrs, int fd);
 
-// What was read last, valid until it is read again.
+// The attributes that were read last, valid until the next reading.
 size_t rd_xattrs_count(const struct rd_xattrs *xattrs);
 struct rd_xattr rd_xattrs_at(const struct rd_xattrs *xattrs, size_t index);
 // As records, before that of their entry.
