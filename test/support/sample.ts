@@ -8,8 +8,13 @@ let seedOfThisProcess: number | undefined;
 
 /** `count` different cells (all of them, where there are fewer), in their order in the matrix. */
 export function sample<Cell>(cells: readonly Cell[], count: number): Cell[] {
+  return draw(cells, count, processSeed());
+}
+
+/** Printed once. */
+export function processSeed(): number {
   seedOfThisProcess ??= announce(chooseSeed(process.env.RDPIPE_TEST_SEED));
-  return draw(cells, count, seedOfThisProcess);
+  return seedOfThisProcess;
 }
 
 /** Odd, for signals take turns. */
