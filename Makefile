@@ -44,7 +44,7 @@ archive_or = $(if $(findstring /,$(shell $(CC) -print-file-name=$(1).a)),-l:$(1)
 LIBS := $(if $(STATIC),$(shell $(PKG_CONFIG) --static --libs libssl libcrypto libzstd jansson),\
   $(shell $(PKG_CONFIG) --libs libssl libcrypto) $(call archive_or,libzstd,libzstd) $(call archive_or,libjansson,jansson))
 # The agent takes nothing but SHA-256 of libcrypto, from its archive: it stays small, and starts without that library.
-AGENT_LIBS := $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs jansson) $(call archive_or,libcrypto,libcrypto)
+AGENT_LIBS := $(call archive_or,libjansson,jansson) $(call archive_or,libcrypto,libcrypto)
 
 # A static program cannot open libraries.
 VERBS ?= auto

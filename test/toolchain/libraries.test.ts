@@ -12,6 +12,7 @@ describe('a copied program', () => {
     ['static/rdstage', []],
     ['static/rdsend', []],
     ['static/rdrecv', []],
+    ['release/rdstage', ['libc.so.6']],
     // Those of RDMA are opened when they are needed.
     ['release/rdsend', ['libc.so.6', 'libcrypto.so.3', 'libssl.so.3']],
     ['release/rdrecv', ['libc.so.6', 'libcrypto.so.3', 'libssl.so.3']],
