@@ -16,6 +16,7 @@ const NATIVE_PAGES: readonly (readonly [string, string])[] = [
   ['rdsend', 'packages/rdsend-native/man/rdsend.1'],
   ['rdrecv', 'packages/rdrecv-native/man/rdrecv.1'],
   ['rdstage', 'packages/rdstage-native/man/rdstage.1'],
+  ['rdtree', 'packages/rdtree-native/man/rdtree.1'],
 ];
 
 const differences = [

@@ -19,6 +19,9 @@ import { execaSync } from 'execa';
 import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
+/** In bin/, sorted. */
+const PROGRAMS = ['rdpipe', 'rdrecv', 'rdsend', 'rdstage', 'rdtree'];
+
 describe('make install', () => {
   let staging: string;
   let prefix: string;
@@ -32,8 +35,8 @@ describe('make install', () => {
   after(() => rmSync(staging, { recursive: true }));
 
   it('puts the programs and their manual pages', () => {
-    expect(readdirSync(join(prefix, 'bin')).sort()).to.deep.equal(['rdpipe', 'rdrecv', 'rdsend', 'rdstage']);
-    const pages = ['rdpipe-bench.1', 'rdpipe-doctor.1', 'rdpipe.1', 'rdrecv.1', 'rdsend.1', 'rdstage.1'];
+    expect(readdirSync(join(prefix, 'bin')).sort()).to.deep.equal(PROGRAMS);
+    const pages = ['rdpipe-bench.1', 'rdpipe-doctor.1', 'rdpipe.1', 'rdrecv.1', 'rdsend.1', 'rdstage.1', 'rdtree.1'];
     expect(readdirSync(join(prefix, 'share/man/man1')).sort()).to.deep.equal(pages);
   });
 
@@ -70,7 +73,7 @@ describe('make install', () => {
     renameSync(`${pages}.away`, pages);
   });
 
-  for (const program of ['rdsend', 'rdrecv', 'rdstage', 'rdpipe']) {
+  for (const program of PROGRAMS) {
     it(`gives a ${program} that tells its version`, () => {
       const run = runProgram(join(prefix, 'bin', program), ['--version']);
       expect({ status: run.status, stderr: run.stderr }).to.deep.equal({ status: 0, stderr: '' });
@@ -163,7 +166,7 @@ describe('make uninstall', () => {
     writeFileSync(list, `${readFileSync(list, 'utf8')}bin/rdpipe-of-old\n`);
     writeFileSync(join(target, 'opt/rd/bin/rdpipe-of-old'), '');
     make('install', ...where);
-    expect(readdirSync(join(target, 'opt/rd/bin')).sort()).to.deep.equal(['rdpipe', 'rdrecv', 'rdsend', 'rdstage']);
+    expect(readdirSync(join(target, 'opt/rd/bin')).sort()).to.deep.equal(PROGRAMS);
   });
 
   it('says that nothing is there', () => {

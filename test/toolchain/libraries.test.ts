@@ -12,7 +12,9 @@ describe('a copied program', () => {
     ['static/rdstage', []],
     ['static/rdsend', []],
     ['static/rdrecv', []],
+    ['static/rdtree', []],
     ['release/rdstage', ['libc.so.6']],
+    ['release/rdtree', ['libc.so.6']],
     // Those of RDMA are opened when they are needed.
     ['release/rdsend', ['libc.so.6', 'libcrypto.so.3', 'libssl.so.3']],
     ['release/rdrecv', ['libc.so.6', 'libcrypto.so.3', 'libssl.so.3']],

@@ -81,7 +81,7 @@ static void prepare_hop(struct fuzz_input *input, struct rd_prepare_spec *prepar
     file->in = 1;
     file->out = -1;
   }
-  if (how & 2) file->kind = RD_STAGE_COMMAND;
+  if (how & 2) file->kind = how & 8 ? RD_STAGE_TREE : RD_STAGE_COMMAND;
   if (how & 4) file->append = true;
   link->sink = link->source;
   *prepare = (struct rd_prepare_spec){.segment = 1, .stages = file, .stage_count = 1, .links = link};

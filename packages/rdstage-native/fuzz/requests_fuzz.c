@@ -51,7 +51,8 @@ static void check_prepare(const struct rd_prepare_spec *prepare) {
   FUZZ_REQUIRE(prepare->segment > 0 && prepare->lease_ms > 0 && prepare->stage_count <= RD_PREPARE_STAGES_MAX);
   for (size_t i = 0; i < prepare->stage_count; i++) {
     const struct rd_stage_spec *stage = &prepare->stages[i];
-    FUZZ_REQUIRE(stage->text != NULL && (stage->kind != RD_STAGE_COMMAND || stage->shell != NULL));
+    FUZZ_REQUIRE(stage->kind == RD_STAGE_TREE ? json_is_object(stage->settings) : stage->text != NULL);
+    FUZZ_REQUIRE(stage->kind != RD_STAGE_COMMAND || stage->shell != NULL);
     if (stage->kind != RD_STAGE_SOURCE) FUZZ_REQUIRE(rd_prepare_link_of(prepare, stage, RD_SIDE_RECV) != NULL);
     if (stage->kind != RD_STAGE_SINK) FUZZ_REQUIRE(rd_prepare_link_of(prepare, stage, RD_SIDE_SEND) != NULL);
   }
@@ -63,5 +64,5 @@ static void check_link(const struct rd_prepare_spec *prepare, const struct rd_li
   if (link->kind != RD_LINK_PIPE) return;
   const struct rd_stage_spec *from = rd_prepare_stage_of(prepare, link->number, RD_SIDE_SEND);
   const struct rd_stage_spec *to = rd_prepare_stage_of(prepare, link->number, RD_SIDE_RECV);
-  FUZZ_REQUIRE(from != NULL && to != NULL && from->kind == RD_STAGE_COMMAND && to->kind == RD_STAGE_COMMAND);
+  FUZZ_REQUIRE(from != NULL && to != NULL && !rd_prepare_is_file(from) && !rd_prepare_is_file(to));
 }

@@ -15,6 +15,8 @@
 // Of 1000003 zeros.
 #define ZEROS "9e3c25400146ab5a01345705a1916a2e76a43c45789e38e14420f4eb47d5e384"
 
+#define TREE ",rdtree=" EMPTY
+
 static char folder[] = "/tmp/rdstage-test-XXXXXX";
 
 static void put(const char *name, const char *content) {
@@ -30,22 +32,24 @@ static bool hold(const char *sums) {
 static void test_contents(void) {
   put("rdsend", "abc");
   put("rdrecv", "");
-  CHECK(hold("rdsend=" ABC ",rdrecv=" EMPTY));
-  CHECK(hold("dynamic/rdsend=" EMPTY ",rdrecv=" EMPTY ",rdsend=" ABC));
-  CHECK(!hold("rdsend=" ABC ",rdrecv=" ABC) && !hold("rdsend=" EMPTY ",rdrecv=" EMPTY));
-  CHECK(!hold("rdsend=" ABC) && !hold("") && !hold("rdsend,rdrecv") && !hold("rdsend=ba78,rdrecv=" EMPTY));
+  put("rdtree", "");
+  CHECK(hold("rdsend=" ABC ",rdrecv=" EMPTY TREE));
+  CHECK(hold("dynamic/rdsend=" EMPTY ",rdrecv=" EMPTY ",rdsend=" ABC TREE));
+  CHECK(!hold("rdsend=" ABC ",rdrecv=" EMPTY) && !hold("rdsend=" ABC ",rdrecv=" EMPTY ",rdtree=" ABC));
+  CHECK(!hold("rdsend=" ABC ",rdrecv=" ABC TREE) && !hold("rdsend=" EMPTY ",rdrecv=" EMPTY TREE));
+  CHECK(!hold("rdsend=" ABC) && !hold("") && !hold("rdsend,rdrecv") && !hold("rdsend=ba78,rdrecv=" EMPTY TREE));
 }
 
 // More than is read at once.
 static void test_many_bytes(void) {
   put("rdsend", "");
   REQUIRE(truncate("rdsend", 1000003) == 0);
-  CHECK(hold("rdsend=" ZEROS ",rdrecv=" EMPTY) && !hold("rdsend=" ABC ",rdrecv=" EMPTY));
+  CHECK(hold("rdsend=" ZEROS ",rdrecv=" EMPTY TREE) && !hold("rdsend=" ABC ",rdrecv=" EMPTY TREE));
   put("rdsend", "abc");
 }
 
 static void test_kinds(void) {
-  const char *sums = "rdsend=" ABC ",rdrecv=" EMPTY;
+  const char *sums = "rdsend=" ABC ",rdrecv=" EMPTY TREE;
   REQUIRE(rename("rdsend", "other") == 0);
   CHECK(!hold(sums));
   REQUIRE(symlink("other", "rdsend") == 0);
@@ -61,14 +65,18 @@ static void test_kinds(void) {
 
 // Where there is a folder `dynamic`, only its programs would be started.
 static void test_dynamic(void) {
-  const char *sums = "rdsend=" ABC ",rdrecv=" EMPTY ",dynamic/rdsend=" EMPTY ",dynamic/rdrecv=" ABC;
+  const char *sums =
+      "rdsend=" ABC ",rdrecv=" EMPTY TREE ",dynamic/rdsend=" EMPTY ",dynamic/rdrecv=" ABC ",dynamic/rdtree=" ZEROS;
   CHECK(hold(sums));
   REQUIRE(mkdir("dynamic", 0700) == 0);
   CHECK(!hold(sums));
   put("dynamic/rdsend", "");
   CHECK(!hold(sums));
   put("dynamic/rdrecv", "abc");
-  CHECK(hold(sums) && !hold("rdsend=" ABC ",rdrecv=" EMPTY));
+  CHECK(!hold(sums));
+  put("dynamic/rdtree", "");
+  REQUIRE(truncate("dynamic/rdtree", 1000003) == 0);
+  CHECK(hold(sums) && !hold("rdsend=" ABC ",rdrecv=" EMPTY TREE));
   put("rdsend", "another"); // would not be started
   CHECK(hold(sums));
   put("dynamic/rdrecv", "abd");

@@ -115,6 +115,29 @@ static void test_prepare(void) {
   rd_request_clear(&request);
 }
 
+#define TREE_HEAD "{\"stage\":1,\"kind\":\"tree\",\"in\":0,\"out\":1"
+#define SETTINGS "{\"role\":\"scan\",\"more\":[null,{\"a\":1e9}]}"
+
+// It has a process, as a command has; its settings are not decoded.
+static void test_tree(void) {
+  struct rd_request request;
+  json_t *settings = json_loads(SETTINGS, 0, NULL);
+  REQUIRE(decodes("{" HEAD TIMEOUT "\"stages\":[" TREE_HEAD ",\"settings\":" SETTINGS
+                  "},{\"stage\":2,\"kind\":\"tree\","
+                  "\"in\":1,\"out\":2,\"settings\":{}}],\"links\":[" NULL_IN
+                  ",{\"link\":1,\"kind\":\"pipe\"},{\"link\":2,\"kind\":\"stdout\"}]}",
+                  &request));
+  const struct rd_stage_spec *stage = request.prepare->stages;
+  CHECK(stage->kind == RD_STAGE_TREE && stage->text == NULL && json_equal(stage->settings, settings));
+  CHECK(stage->ok[0] && !stage->ok[1] && !rd_prepare_is_file(stage));
+  CHECK(rd_prepare_link_of(request.prepare, stage, RD_SIDE_SEND)->kind == RD_LINK_PIPE);
+  rd_request_clear(&request);
+  json_decref(settings);
+  CHECK(refuses_segment(TREE_HEAD "}", NULL_IN "," HOP, "settings is not an object"));
+  CHECK(refuses_segment(TREE_HEAD ",\"settings\":[]}", NULL_IN "," HOP, "settings is not an object"));
+  CHECK(refuses_segment(TREE_HEAD ",\"settings\":{}}", NULL_IN, "a stage has no output"));
+}
+
 // The agent decodes nothing of it, and wipes every text in it: one is the key.
 static void test_open_is_kept_as_it_came(void) {
   struct rd_request request;
@@ -177,6 +200,7 @@ int main(void) {
   test_connecting();
   test_invalid_requests();
   test_prepare();
+  test_tree();
   test_open_is_kept_as_it_came();
   test_prepare_that_does_not_fit();
   return test_end("rdstage request");

@@ -57,7 +57,7 @@ function agentFix(code: SessionErrorCode | undefined, label: string): string {
     case 'no_shell':
       return 'let the account run commands: command= in its authorized_keys, ForceCommand or its shell may forbid it';
     default:
-      return 'make room or allow programs in ~/.cache, or install rdstage, rdsend and rdrecv and give --agent PATH';
+      return 'make room or allow programs in ~/.cache, or install rdstage, rdsend, rdrecv and rdtree and give --agent PATH';
   }
 }
 

@@ -3,7 +3,7 @@ import { createHash, webcrypto } from 'node:crypto';
 import { existsSync, promises, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { locateBuilds, type NativeBuild, type Platform } from './locate.ts';
+import { locateBuilds, type NativeBuild, type Platform, PROGRAMS } from './locate.ts';
 
 export interface BundleFile {
   /** Below the version's directory: `rdstage`, `dynamic/rdsend`. */
@@ -32,8 +32,6 @@ export function loadBundles(): Promise<Bundles> {
   loaded ??= readBundles(locateBuilds());
   return loaded;
 }
-
-const PROGRAMS = ['rdstage', 'rdsend', 'rdrecv'];
 
 export async function readBundles(builds: ReadonlyMap<Platform, NativeBuild>): Promise<Bundles> {
   const bundles = [...builds].map(async ([platform, build]) => [platform, await readBundle(build)] as const);

@@ -1,6 +1,7 @@
 /** The scripts that take the agent in on a host. For any POSIX sh; `say` is defined by remote-script. */
 import type { Bundle, BundleFile } from './bundle.ts';
 import { DIGEST_CHECK, dynamicSet, plainSet, quoteForSh, type RunningSet, TRUST_CHECK } from './install-dirs.ts';
+import { PROGRAMS } from './locate.ts';
 
 /**
  * Makes a new directory in an install directory, takes the agent from standard input and tries it. Answers with the
@@ -49,7 +50,7 @@ ${completenessCheck(bundle)}
 base=${dir}
 folder=${quoteForSh(folder)}
 version=$base/${bundle.digest}
-for program in rdstage rdsend rdrecv; do
+for program in ${PROGRAMS.join(' ')}; do
   [ -f "$folder/dynamic/$program" ] || continue
   "$folder/dynamic/$program" --version >/dev/null 2>&1 || rm -rf -- "$folder/dynamic"
 done

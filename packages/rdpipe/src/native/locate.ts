@@ -18,13 +18,16 @@ export function installationRoot(): string {
   return directory;
 }
 
+/** The agent, and the programs that it starts: each set of them that is copied to a host. */
+export const PROGRAMS = ['rdstage', 'rdsend', 'rdrecv', 'rdtree'] as const;
+
 /** As `uname -s` and `uname -m` print them, in lower case: `linux-x86_64`, `linux-aarch64`. */
 export type Platform = string;
 
 export interface NativeBuild {
-  /** Holds static builds of rdstage, rdsend and rdrecv. */
+  /** Holds static builds of all programs. */
   readonly staticDir: string;
-  /** Holds rdsend and rdrecv that may open libraries of their host; undefined where there are none. */
+  /** Holds builds that may open libraries of their host; undefined where there are none. */
   readonly dynamicDir: string | undefined;
 }
 
@@ -43,7 +46,7 @@ export function locateBuilds(nativeDir = process.env.RDPIPE_NATIVE_DIR): Readonl
   return builds;
 }
 
-/** The agent for this machine itself, which finds rdsend and rdrecv beside it; undefined where nothing is built. */
+/** The agent for this machine itself, which finds the other programs beside it; undefined where nothing is built. */
 export function locateLocalAgent(nativeDir = process.env.RDPIPE_NATIVE_DIR): string | undefined {
   const root = installationRoot();
   const packaged = join(nativeDir ?? join(root, 'build/rdpipe/native'), THIS_PLATFORM);
@@ -64,7 +67,7 @@ function madeIn(folder: string): string {
 /** Whether a `make` that does not know the other folder has built a newer program. */
 function isNewer(folder: string, than: string): boolean {
   const madeMs = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return ['rdstage', 'rdsend', 'rdrecv'].some((name) => madeMs(join(folder, name)) > madeMs(join(than, name)));
+  return PROGRAMS.some((name) => madeMs(join(folder, name)) > madeMs(join(than, name)));
 }
 
 function packagedBuild(folder: string): NativeBuild {

@@ -22,14 +22,14 @@ import type { RunEvent } from '../../src/model/events.ts';
 import type { Agent } from '../../src/native/agent.ts';
 import { loadBundles, readBundles } from '../../src/native/bundle.ts';
 import { deploy } from '../../src/native/deploy.ts';
-import { installationRoot, THIS_PLATFORM } from '../../src/native/locate.ts';
+import { installationRoot, PROGRAMS, THIS_PLATFORM } from '../../src/native/locate.ts';
 import { type AgentOptions, startAgent } from '../../src/native/start-agent.ts';
 import type { HostSession } from '../../src/session/host-session.ts';
 import { openSessions, type Sessions } from '../../src/session/open.ts';
 import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session/ssh-hosts.ts';
 
 /** The files that a host keeps of rdpipe once an agent was started there: the time of `used` is when. */
-const KEPT = ['dynamic', 'rdrecv', 'rdsend', 'rdstage', 'used'];
+const KEPT = ['dynamic', 'rdrecv', 'rdsend', 'rdstage', 'rdtree', 'used'];
 
 describe('an agent that is not on its host yet', () => {
   let hosts: TestHosts;
@@ -90,7 +90,7 @@ describe('an agent that is not on its host yet', () => {
     expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
     const version = join(homePlace(), await digest());
     expect(readdirSync(version).sort()).to.deep.equal(KEPT);
-    expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdrecv', 'rdsend', 'rdstage']);
+    expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdrecv', 'rdsend', 'rdstage', 'rdtree']);
     for (const path of [homePlace(), version, join(version, 'rdstage')])
       expect(statSync(path).mode & 0o777).to.equal(0o700);
   });
@@ -98,7 +98,7 @@ describe('an agent that is not on its host yet', () => {
   it('comes without the programs that the libraries of the host do not fit', async () => {
     const dynamicDir = join(folder, 'built');
     mkdirSync(dynamicDir);
-    for (const name of ['rdstage', 'rdsend', 'rdrecv']) writeFileSync(join(dynamicDir, name), '#!/no/such/loader\n');
+    for (const name of PROGRAMS) writeFileSync(join(dynamicDir, name), '#!/no/such/loader\n');
     const build = { staticDir: join(installationRoot(), 'build/static'), dynamicDir };
     const bundle = (await readBundles(new Map([[THIS_PLATFORM, build]]))).get(THIS_PLATFORM);
     if (bundle === undefined) throw new Error('no bundle');
@@ -215,7 +215,7 @@ describe('an agent that is not on its host yet', () => {
     });
   }
 
-  for (const name of ['dynamic/rdstage', 'dynamic/rdsend', 'dynamic/rdrecv']) {
+  for (const name of ['dynamic/rdstage', 'dynamic/rdsend', 'dynamic/rdrecv', 'dynamic/rdtree']) {
     it(`is not run beside a ${name} that was changed, and copied again`, async () => {
       const session = await connect(environment());
       await start(session);

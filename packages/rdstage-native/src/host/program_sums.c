@@ -17,6 +17,8 @@
 #define SUM_CHARACTERS ((size_t)SHA256_DIGEST_LENGTH * 2)
 #define READ_BYTES (64u * 1024)
 
+static const char *const programs[] = {"rdsend", "rdrecv", "rdtree"};
+
 static bool is_right(int folder_fd, const char *sums, const char *prefix, const char *program);
 static const char *sum_of(const char *sums, const char *name);
 static int open_program(int folder_fd, const char *name);
@@ -28,7 +30,9 @@ bool rd_program_sums_hold(const char *folder, const char *sums) {
   bool has_dynamic = fstatat(folder_fd, "dynamic", &dynamic, AT_SYMLINK_NOFOLLOW) == 0;
   if (has_dynamic ? !S_ISDIR(dynamic.st_mode) : errno != ENOENT) return false;
   const char *prefix = has_dynamic ? "dynamic/" : "";
-  return is_right(folder_fd, sums, prefix, "rdsend") && is_right(folder_fd, sums, prefix, "rdrecv");
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    if (!is_right(folder_fd, sums, prefix, programs[i])) return false;
+  return true;
 }
 
 static bool is_right(int folder_fd, const char *sums, const char *prefix, const char *program) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paths of rdsend and rdrecv, which are beside this program.
+// The paths of rdsend, rdrecv and rdtree, which are beside this program.
 #ifndef RD_STAGE_PROGRAMS_H
 #define RD_STAGE_PROGRAMS_H
 
@@ -9,8 +9,8 @@
 
 // The folder of this program. False (RD_CODE_INTERNAL) when it cannot be found out.
 bool rd_programs_folder(char *path, size_t path_bytes, struct rd_error *error);
-// The path of `name`, `rdsend` or `rdrecv`: in dynamic/ first, the build that can use the libraries of the host, else
-// in the folder itself. False (RD_CODE_INTERNAL): there is none.
+// The path of `name`, `rdsend`, `rdrecv` or `rdtree`: in dynamic/ first, the build that can use the libraries of the
+// host, else in the folder itself. False (RD_CODE_INTERNAL): there is none.
 bool rd_programs_find(const char *name, char *path, size_t path_bytes, struct rd_error *error);
 
 #endif

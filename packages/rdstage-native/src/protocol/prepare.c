@@ -18,6 +18,7 @@ static bool decode_header(json_t *object, struct rd_prepare_spec *prepare, struc
 static bool decode_stages(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
 static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
 static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
+static bool decode_tree(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
 static bool decode_file(json_t *object, struct rd_stage_spec *stage, struct rd_error *error);
 static bool decode_ok(const json_t *array, struct rd_stage_spec *stage, struct rd_error *error);
 static bool decode_links(json_t *array, struct rd_prepare_spec *prepare, struct rd_error *error);
@@ -48,6 +49,7 @@ void rd_prepare_destroy(struct rd_prepare_spec *prepare) {
   for (size_t i = 0; i < prepare->stage_count; i++) {
     free(prepare->stages[i].text);
     free(prepare->stages[i].shell);
+    json_decref(prepare->stages[i].settings);
   }
   for (size_t i = 0; i < prepare->link_count; i++) destroy_open(prepare->links[i].open);
   free(prepare->stages);
@@ -57,6 +59,10 @@ void rd_prepare_destroy(struct rd_prepare_spec *prepare) {
 
 const char *rd_hop_side_name(enum rd_hop_side side) {
   return side == RD_SIDE_SEND ? "send" : "recv";
+}
+
+bool rd_prepare_is_file(const struct rd_stage_spec *stage) {
+  return stage->kind == RD_STAGE_SOURCE || stage->kind == RD_STAGE_SINK;
 }
 
 const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,
@@ -122,6 +128,7 @@ static bool decode_stage(json_t *object, struct rd_stage_spec *stage, struct rd_
   stage->in = in;
   stage->out = out;
   if (strcmp(kind, "command") == 0) return decode_command(object, stage, error);
+  if (strcmp(kind, "tree") == 0) return decode_tree(object, stage, error);
   if (strcmp(kind, "source") != 0 && strcmp(kind, "sink") != 0) return invalid(error, "unknown kind of stage");
   stage->kind = strcmp(kind, "source") == 0 ? RD_STAGE_SOURCE : RD_STAGE_SINK;
   return decode_file(object, stage, error);
@@ -138,6 +145,16 @@ static bool decode_command(json_t *object, struct rd_stage_spec *stage, struct r
   stage->shell = rd_memory_copy(shell, strlen(shell));
   if (stage->text == NULL || !*shell) return invalid(error, "a command is not hexadecimal, or has no shell");
   return decode_ok(ok, stage, error);
+}
+
+// rdtree alone reads its settings.
+static bool decode_tree(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
+  json_t *settings = json_object_get(object, "settings");
+  stage->kind = RD_STAGE_TREE;
+  stage->ok[0] = true;
+  if (!json_is_object(settings)) return invalid(error, "settings is not an object");
+  stage->settings = json_incref(settings);
+  return true;
 }
 
 static bool decode_file(json_t *object, struct rd_stage_spec *stage, struct rd_error *error) {
@@ -259,15 +276,15 @@ static bool check_links(const struct rd_prepare_spec *prepare, struct rd_error *
 }
 
 static bool gives(const struct rd_link_spec *link, const struct rd_stage_spec *stage, enum rd_hop_side side) {
-  bool command = stage->kind == RD_STAGE_COMMAND;
+  bool has_process = !rd_prepare_is_file(stage);
   switch (link->kind) {
   case RD_LINK_NULL:
   case RD_LINK_PIPE:
-    return command;
+    return has_process;
   case RD_LINK_STDIN:
-    return command && side == RD_SIDE_RECV;
+    return has_process && side == RD_SIDE_RECV;
   case RD_LINK_STDOUT:
-    return command && side == RD_SIDE_SEND;
+    return has_process && side == RD_SIDE_SEND;
   case RD_LINK_HOP:
     return link->side == side && (side == RD_SIDE_SEND ? link->source : link->sink) == RD_PARTY_STAGE;
   case RD_LINK_LOCAL:

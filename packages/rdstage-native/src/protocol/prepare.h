@@ -13,16 +13,17 @@
 enum rd_hop_side { RD_SIDE_SEND, RD_SIDE_RECV };
 const char *rd_hop_side_name(enum rd_hop_side side); // "send", "recv"
 
-enum rd_stage_kind { RD_STAGE_COMMAND, RD_STAGE_SOURCE, RD_STAGE_SINK };
+enum rd_stage_kind { RD_STAGE_COMMAND, RD_STAGE_SOURCE, RD_STAGE_SINK, RD_STAGE_TREE };
 
 struct rd_stage_spec {
   unsigned number;
   enum rd_stage_kind kind;
-  char *text;      // the command, or the file's word
-  char *shell;     // of a command
-  bool ok[256];    // of a command: statuses that count as success
-  bool append;     // of a sink
-  int64_t in, out; // link numbers; -1: none
+  char *text;       // the command, or the file's word; NULL for a tree
+  char *shell;      // of a command
+  bool ok[256];     // of a command or a tree: statuses that count as success
+  bool append;      // of a sink
+  json_t *settings; // of a tree: the object for rdtree, as it came
+  int64_t in, out;  // link numbers; -1: none
 };
 
 enum rd_link_kind { RD_LINK_NULL, RD_LINK_STDIN, RD_LINK_STDOUT, RD_LINK_PIPE, RD_LINK_HOP, RD_LINK_LOCAL };
@@ -52,6 +53,9 @@ struct rd_prepare_spec {
 // together. Free with rd_prepare_destroy().
 struct rd_prepare_spec *rd_prepare_decode(json_t *object, struct rd_error *error);
 void rd_prepare_destroy(struct rd_prepare_spec *prepare); // wipes the keys; NULL-safe
+
+// True for a source or a sink: it is opened by an end of a link, and has no process of its own.
+bool rd_prepare_is_file(const struct rd_stage_spec *stage);
 
 // The link that is the stage's input (`side` RD_SIDE_RECV) or output (RD_SIDE_SEND), or NULL.
 const struct rd_link_spec *rd_prepare_link_of(const struct rd_prepare_spec *prepare, const struct rd_stage_spec *stage,

@@ -127,7 +127,7 @@ static const struct rd_stage_spec *file_of(const struct rd_prepare_spec *prepare
                                            enum rd_hop_side side) {
   enum rd_link_party party = side == RD_SIDE_SEND ? link->source : link->sink;
   const struct rd_stage_spec *stage = rd_prepare_stage_of(prepare, link->number, side);
-  return party == RD_PARTY_STAGE && stage != NULL && stage->kind != RD_STAGE_COMMAND ? stage : NULL;
+  return party == RD_PARTY_STAGE && stage != NULL && rd_prepare_is_file(stage) ? stage : NULL;
 }
 
 static enum rd_code file_code(const struct rd_hop *hop) {

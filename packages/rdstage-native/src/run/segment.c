@@ -16,7 +16,7 @@ struct rd_segment {
   struct rd_agent *agent;
   struct rd_prepare_spec *prepare;
   enum { SEGMENT_OPENING, SEGMENT_PREPARED, SEGMENT_RUNNING, SEGMENT_ENDED } state;
-  struct rd_stage **stages; // the commands
+  struct rd_stage **stages; // those that have a process
   size_t stage_count;
   struct rd_link **links;
   size_t link_count;
@@ -158,7 +158,7 @@ static void make_stages(struct rd_segment *segment) {
   struct rd_stage_handler handler = {.changed = on_changed, .context = segment};
   segment->stages = rd_memory_new(prepare->stage_count, sizeof(struct rd_stage *));
   for (size_t i = 0; i < prepare->stage_count; i++) {
-    if (prepare->stages[i].kind != RD_STAGE_COMMAND) continue;
+    if (rd_prepare_is_file(&prepare->stages[i])) continue;
     segment->stages[segment->stage_count++] =
         rd_stage_create(segment->agent, &prepare->stages[i], prepare->lenient, &handler);
   }

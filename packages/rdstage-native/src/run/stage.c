@@ -2,15 +2,19 @@
 #include "run/stage.h"
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "base/memory.h"
+#include "host/programs.h"
 #include "process/spawn.h"
 #include "protocol/event.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +27,9 @@ static const struct {
 } nudges[] = {{500, SIGPIPE}, {1000, SIGTERM}, {2000, SIGKILL}};
 
 static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_error *error);
+static pid_t start_command(const struct rd_stage_spec *spec, struct rd_spawning *spawning, struct rd_error *error);
+static pid_t start_tree(const json_t *settings, struct rd_spawning *spawning, struct rd_error *error);
+static int open_settings(const json_t *settings, struct rd_error *error);
 static char *script_of(const char *command);
 static bool is_bash(const char *shell);
 static void fail(struct rd_stage *stage, const struct rd_error *error);
@@ -120,19 +127,45 @@ static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_er
   RD_AUTO_CLOSE int error_fd = -1;
   stage->relay = rd_stderr_relay_create(stage->agent, stage->spec->number, &error_fd, on_stderr_ended, stage, error);
   if (stage->relay == NULL) return -1;
-  RD_AUTO_FREE char *script = script_of(stage->spec->text);
+  struct rd_spawning spawning = {.fds = {in_fd, out_fd, error_fd}, .fd_count = 3, .group = RD_SPAWN_GROUP_OWN};
+  if (stage->spec->kind == RD_STAGE_TREE) return start_tree(stage->spec->settings, &spawning, error);
+  spawning.limits = stage->agent->limits;
+  return start_command(stage->spec, &spawning, error);
+}
+
+static pid_t start_command(const struct rd_stage_spec *spec, struct rd_spawning *spawning, struct rd_error *error) {
+  RD_AUTO_FREE char *script = script_of(spec->text);
   char option[] = "-c", pipefail[] = "pipefail", set[] = "-o";
-  char *plain[] = {stage->spec->shell, option, script, NULL};
-  char *bash[] = {stage->spec->shell, set, pipefail, option, script, NULL};
-  struct rd_spawning spawning = {
-      .file = stage->spec->shell,
-      .arguments = is_bash(stage->spec->shell) ? bash : plain,
-      .fds = {in_fd, out_fd, error_fd},
-      .fd_count = 3,
-      .group = RD_SPAWN_GROUP_OWN,
-      .limits = stage->agent->limits,
-  };
-  return rd_spawn(&spawning, error);
+  char *plain[] = {spec->shell, option, script, NULL};
+  char *bash[] = {spec->shell, set, pipefail, option, script, NULL};
+  spawning->file = spec->shell;
+  spawning->arguments = is_bash(spec->shell) ? bash : plain;
+  return rd_spawn(spawning, error);
+}
+
+// It keeps our limits: those of the user's commands are not for a program of ours, which opens many files at a time.
+static pid_t start_tree(const json_t *settings, struct rd_spawning *spawning, struct rd_error *error) {
+  char program[PATH_MAX], option[] = "--settings-fd", number[] = "3";
+  char *arguments[] = {program, option, number, NULL};
+  if (!rd_programs_find("rdtree", program, sizeof program, error)) return -1;
+  RD_AUTO_CLOSE int settings_fd = open_settings(settings, error);
+  if (settings_fd < 0) return -1;
+  spawning->file = program;
+  spawning->arguments = arguments;
+  spawning->fds[spawning->fd_count++] = settings_fd; // 3
+  return rd_spawn(spawning, error);
+}
+
+// A file without a name takes them whole before the program runs: a pipe holds less, and arguments and environment can
+// be read by others. Returns the descriptor, at the file's beginning, or -1.
+static int open_settings(const json_t *settings, struct rd_error *error) {
+  RD_AUTO_CLOSE int fd = memfd_create("rdtree settings", MFD_CLOEXEC);
+  char *text = json_dumps(settings, JSON_COMPACT);
+  if (text == NULL) abort(); // without memory: see base/memory.h
+  bool is_written = fd >= 0 && rd_write_all(fd, text, strlen(text)) && lseek(fd, 0, SEEK_SET) == 0;
+  if (!is_written) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot keep the settings of rdtree");
+  free(text);
+  return is_written ? rd_take_fd(&fd) : -1;
 }
 
 // A shell would parse a command that begins with - or + as an option.

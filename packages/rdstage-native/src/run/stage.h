@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One command: started, waited for, and ended when its reader has gone or the run fails.
+// One command or rdtree: started, waited for, and ended when its reader has gone or the run fails.
 #ifndef RD_STAGE_STAGE_H
 #define RD_STAGE_STAGE_H
 
@@ -42,7 +42,7 @@ struct rd_stage *rd_stage_create(struct rd_agent *agent, const struct rd_stage_s
                                  const struct rd_stage_handler *handler);
 void rd_stage_destroy(struct rd_stage *stage); // NULL-safe
 
-// Starts the command on these descriptors (borrowed) and emits `started`; or `failed`, and it has ended.
+// Starts it on these descriptors (borrowed) and emits `started`; or `failed`, and it has ended.
 bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd);
 // Its process was reaped: emits `exited` and informs its output.
 void rd_stage_reaped(struct rd_stage *stage, int status, const struct rd_usage *usage);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stage of kind `tree`: rdtree beside the agent, with its settings on descriptor 3; all else as a command's.
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { AgentStage } from '../../packages/rdpipe/src/model/protocol.ts';
+import { AGENT, type AgentDriver, command, pipeline } from '../support/agent-driver.ts';
+import { useAgents } from '../support/agent-test.ts';
+
+describe('a stage of kind tree', () => {
+  const agents = useAgents();
+
+  /** An agent in a folder of its own, with this script in place of rdtree. */
+  async function startWith(script: string, args: readonly string[] = []): Promise<AgentDriver> {
+    const folder = join(agents.folder, 'programs');
+    mkdirSync(folder);
+    copyFileSync(AGENT, join(folder, 'rdstage'));
+    writeFileSync(join(folder, 'rdtree'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return agents.start({ agent: join(folder, 'rdstage'), args });
+  }
+
+  it('gets its settings as they are, of any size, and nothing of them in arguments or environment', async () => {
+    const settings = { role: 'scan', run: 'a-1', sources: Array.from({ length: 4000 }, () => 'ab'.repeat(100)) };
+    const agent = await startWith('cat <&3 >settings; tr "\\0" " " </proc/$$/cmdline >words; env >environment; cat');
+    await agent.run(pipeline('echo through', tree(2, settings), 'cat >seen'));
+    await agent.finish();
+    expect(JSON.parse(agents.read('settings'))).to.deep.equal(settings);
+    expect(agents.read('words')).to.match(/rdtree --settings-fd 3 $/);
+    expect(agents.read('environment')).to.not.include('abab');
+    expect(agents.read('seen')).to.equal('through\n');
+  });
+
+  it('succeeds with status 0 alone', async () => {
+    const agent = await startWith('cat; exit 7');
+    await agent.run(pipeline('echo part', tree(2, {}), 'cat >seen; touch committed'));
+    await agent.event('segment_ended');
+    expect(await exitOf(agent, 2)).to.include({ code: 7, stopped: false });
+    expect(await exitOf(agent, 3)).to.include({ stopped: true });
+    expect(agents.has('committed')).to.equal(false);
+    await agent.abort();
+  });
+
+  it('is ended when its reader has gone, also where it ignores SIGPIPE', async () => {
+    const agent = await startWith('trap "" PIPE; exec sleep 1000');
+    await agent.run(pipeline(tree(1, {}), 'exec true'));
+    expect(await exitOf(agent, 1)).to.include({ signal: 15, consumer_closed: true });
+    await agent.finish();
+  });
+
+  it('keeps the limits of the agent: those given for commands are not for it', async () => {
+    const agent = await startWith('ulimit -Sn >of-tree; cat', ['--stage-limits', '0,77']);
+    await agent.run(pipeline('ulimit -Sn >of-command', tree(2, {})));
+    await agent.finish();
+    expect(agents.read('of-command')).to.equal('77\n');
+    expect(agents.read('of-tree')).to.not.equal('77\n');
+  });
+
+  it('is rdtree: what it prints comes as its standard error', async () => {
+    const agent = await agents.start();
+    await agent.run(pipeline(tree(1, { role: 'dance', run: 'a' })));
+    expect(await exitOf(agent, 1)).to.include({ code: 2, signal: null });
+    expect(JSON.parse(agent.stderrOf(1))).to.include({ event: 'fatal', code: 'usage' });
+    await agent.abort();
+  });
+
+  it('fails where there is no rdtree', async () => {
+    const folder = join(agents.folder, 'without');
+    mkdirSync(folder);
+    copyFileSync(AGENT, join(folder, 'rdstage'));
+    const agent = await agents.start({ agent: join(folder, 'rdstage') });
+    await agent.run(pipeline(tree(1, {})));
+    const failed = await agent.event('failed', ({ stage }) => stage === 1);
+    expect(failed).to.include({ code: 'internal', message: `there is no rdtree in ${folder}` });
+    await agent.abort();
+  });
+});
+
+/** Some of its settings: the agent reads none. */
+function tree(stage: number, settings: object): AgentStage {
+  return { ...command(stage, ''), kind: 'tree', settings } as unknown as AgentStage;
+}
+
+function exitOf(agent: AgentDriver, stage: number) {
+  return agent.event('exited', (event) => event.stage === stage);
+}
