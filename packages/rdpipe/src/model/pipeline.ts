@@ -53,6 +53,12 @@ export interface Pipeline {
   readonly stages: readonly [Stage, ...Stage[]];
 }
 
+/** The exit statuses of a stage's process that are success; undefined: a file, which has no process. */
+export function okStatuses(stage: Stage): readonly number[] | undefined {
+  if (stage.kind === 'command') return stage.ok;
+  return stage.kind === 'tree' ? [0] : undefined;
+}
+
 /** A command of our own. */
 export function commandStage(number: number, host: HostRef, text: string, ok: readonly number[] = [0]): CommandStage {
   return { kind: 'command', number, host, text, command: Buffer.from(text), shell: 'sh', ok };

@@ -1,6 +1,6 @@
 /** Makes the plan from pipeline, settings and facts. Pure: the same input gives the same plan. */
 import { HopError } from '../model/errors.ts';
-import type { Stage } from '../model/pipeline.ts';
+import { okStatuses, type Stage } from '../model/pipeline.ts';
 import type { Plan, PlannedLink, PlannedSession, PlannedStage, Segment, SessionId } from '../model/plan.ts';
 import type { LinkSink, LinkSource } from '../model/protocol.ts';
 import { LOCAL, type PlanInput, type SessionFacts } from './facts.ts';
@@ -27,8 +27,8 @@ function planSegment(shape: SegmentShape, number: number, input: PlanInput): Seg
 interface End<Role> {
   readonly role: Role;
   readonly session: SessionId;
-  /** A command's end is an ordinary descriptor, which a pipe can join. */
-  readonly command: boolean;
+  /** The end of a stage with a process is an ordinary descriptor, which a pipe can join. */
+  readonly process: boolean;
 }
 
 interface LinkEnds {
@@ -57,21 +57,21 @@ function endsOf({ stages, before, after }: SegmentShape, input: PlanInput): read
 }
 
 function stageEnd(stage: Stage, input: PlanInput): End<'stage'> {
-  return { role: 'stage', session: sessionOf(stage, input), command: stage.kind === 'command' };
+  return { role: 'stage', session: sessionOf(stage, input), process: okStatuses(stage) !== undefined };
 }
 
 /** The user's descriptors are on this machine; nothing is wherever it is wanted. */
 function outerEnd<Role extends 'stdin' | 'stdout' | 'null'>(role: Role, neighbour: End<'stage'>): End<Role> {
-  return { role, session: role === 'null' ? neighbour.session : LOCAL, command: false };
+  return { role, session: role === 'null' ? neighbour.session : LOCAL, process: false };
 }
 
 function planLink(ends: LinkEnds, input: PlanInput): PlannedLink {
   const { number, source, sink } = ends;
   if (source.session !== sink.session) return planHop(ends, input);
   const { session } = source;
-  if (source.command && sink.command) return { number, kind: 'pipe', session };
-  if (sink.command && source.role !== 'stage') return { number, kind: source.role, session };
-  if (source.command && sink.role !== 'stage') return { number, kind: sink.role, session };
+  if (source.process && sink.process) return { number, kind: 'pipe', session };
+  if (sink.process && source.role !== 'stage') return { number, kind: source.role, session };
+  if (source.process && sink.role !== 'stage') return { number, kind: sink.role, session };
   return { number, kind: 'local', session, source: source.role, sink: sink.role, buffer: input.settings.bufferBytes };
 }
 

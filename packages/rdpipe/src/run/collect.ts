@@ -1,5 +1,6 @@
 /** The reducer: the state of a run after one event of an agent. Pure. */
 import { NO_COUNTERS } from '../model/counters.ts';
+import { okStatuses } from '../model/pipeline.ts';
 import type { Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd } from '../model/protocol.ts';
 import { isFailure } from './outcomes.ts';
@@ -65,8 +66,9 @@ function resumed(state: RunState, { link, end }: Extract<AgentEvent, { event: 'r
 /** True when the stage failed by itself: it was not stopped, its reader had not closed, its status is not allowed. */
 function failedByItself(state: RunState, event: Exited): boolean {
   const stage = state.stages.get(event.stage)?.planned.stage;
-  if (event.stopped || event.consumer_closed || stage?.kind !== 'command') return false;
-  return event.code === null || !stage.ok.includes(event.code);
+  const ok = stage && okStatuses(stage);
+  if (event.stopped || event.consumer_closed || ok === undefined) return false;
+  return event.code === null || !ok.includes(event.code);
 }
 
 function exited(state: RunState, event: Exited): RunState {

@@ -1,5 +1,6 @@
 /** Finds stages and links of a successful segment whose outcome no host reported. Pure. */
 import { SessionError } from '../model/errors.ts';
+import { okStatuses } from '../model/pipeline.ts';
 import type { PlannedLink, Segment } from '../model/plan.ts';
 import type { HopEnd } from '../model/protocol.ts';
 import type { LinkState, RunState } from './state.ts';
@@ -11,7 +12,7 @@ import type { LinkState, RunState } from './state.ts';
 export function missingOutcome(state: RunState, { stages, links }: Segment): SessionError | undefined {
   if (state.failures.length > 0) return undefined;
   for (const { stage } of stages) {
-    const complaint = stage.kind === 'command' ? stageWithoutOutcome(state, stage.number) : undefined;
+    const complaint = okStatuses(stage) === undefined ? undefined : stageWithoutOutcome(state, stage.number);
     if (complaint !== undefined) return complaint;
   }
   return links.map((link) => linkWithoutOutcome(state, link)).find((complaint) => complaint !== undefined);

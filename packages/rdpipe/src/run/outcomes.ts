@@ -1,4 +1,5 @@
 /** How each stage and each link of a run ended, from the events of all hosts. Pure. */
+import { okStatuses } from '../model/pipeline.ts';
 import type { HopReport, StageReport } from '../model/report.ts';
 import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
 
@@ -7,14 +8,14 @@ export function stageOutcome(state: RunState, stage: StageState): StageReport['s
   if (state.failures.some((failure) => failure.kind === 'setup' && failure.stage === stage.planned.stage.number)) {
     return 'failed';
   }
-  return stage.planned.stage.kind === 'command' ? commandOutcome(stage) : fileOutcome(state, stage);
+  const ok = okStatuses(stage.planned.stage);
+  return ok === undefined ? fileOutcome(state, stage) : processOutcome(stage, ok);
 }
 
-function commandOutcome({ planned, started, exit }: StageState): StageReport['state'] {
+function processOutcome({ started, exit }: StageState, ok: readonly number[]): StageReport['state'] {
   if (exit === undefined) return started ? 'stopped' : 'not_started';
-  const allowed = planned.stage.kind === 'command' && exit.code !== null && planned.stage.ok.includes(exit.code);
   if (exit.stopped) return 'stopped';
-  if (allowed) return 'succeeded';
+  if (exit.code !== null && ok.includes(exit.code)) return 'succeeded';
   return exit.consumer_closed ? 'consumer_closed' : 'failed';
 }
 

@@ -1,6 +1,7 @@
-import type { Pipeline, Stage } from '../../src/model/pipeline.ts';
+import type { Pipeline, Stage, TreeStage } from '../../src/model/pipeline.ts';
 import type { HopLink } from '../../src/model/plan.ts';
 import type { AgentHello, HostAddress, RdmaPort } from '../../src/model/protocol.ts';
+import type { TreeRole } from '../../src/model/tree.ts';
 import { LOCAL, type PlanInput, type SessionFacts } from '../../src/plan/facts.ts';
 import { parse } from '../parse/helpers.ts';
 
@@ -57,6 +58,29 @@ export const SESSIONS = {
 } as const;
 
 export type HostName = 'h1' | 'h2' | 'self';
+
+/** A copy: scan on h1, compare on h2, read on h1, write on h2; or others of those programs on those hosts. */
+export function copyFor(
+  programs: readonly (readonly [TreeRole, HostName])[] = FOUR_PROGRAMS,
+  changes: Partial<PlanInput> = {},
+): PlanInput {
+  const stages = programs.map(([role, name], index) => treeStage(index + 1, name, role));
+  const stageSessions = programs.map(([, name]) => SESSIONS[name].id);
+  const pipeline = { stages } as unknown as Pipeline;
+  return inputFor(['h1:true'], { pipeline, stageSessions, ...changes });
+}
+
+const FOUR_PROGRAMS = [
+  ['scan', 'h1'],
+  ['compare', 'h2'],
+  ['read', 'h1'],
+  ['write', 'h2'],
+] as const;
+
+export function treeStage(number: number, name: string, role: TreeRole): TreeStage {
+  const host = { name, user: undefined, label: name };
+  return { kind: 'tree', number, host, text: `${role} /data`, settings: { role, run: 'a-1' } };
+}
 
 /** A plan's input for stages on hosts named as above; an empty host is this machine. */
 export function inputFor(words: readonly string[], changes: Partial<PlanInput> = {}): PlanInput {

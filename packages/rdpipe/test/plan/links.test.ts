@@ -3,7 +3,7 @@ import type { Segment } from '../../src/model/plan.ts';
 import { LOCAL, type PlanInput } from '../../src/plan/facts.ts';
 import { agentLinks, agentStages, keyedLinks } from '../../src/plan/links.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import { inputFor } from './helpers.ts';
+import { copyFor, inputFor, treeStage } from './helpers.ts';
 
 const KEYS = new Map([0, 1, 2, 3].map((link) => [link, String(link).repeat(64)]));
 
@@ -55,6 +55,40 @@ describe('links', () => {
     expect(agentStages(segment, '2')).to.deep.equal([
       { stage: 2, kind: 'command', command: '636174', shell: 'sh', ok: [0], in: 1, out: 2 },
     ]);
+  });
+
+  it('joins the programs of a copy as commands, by hops and pipes', () => {
+    const [segment] = makePlan(copyFor()).segments;
+    expect(segment?.links.map(({ number, kind }) => [number, kind])).to.deep.equal([
+      [0, 'null'],
+      [1, 'hop'],
+      [2, 'hop'],
+      [3, 'hop'],
+      [4, 'null'],
+    ]);
+    expect(segment && agentStages(segment, '2')).to.deep.equal([
+      { stage: 2, kind: 'tree', settings: { role: 'compare', run: 'a-1' }, in: 1, out: 2 },
+      { stage: 4, kind: 'tree', settings: { role: 'write', run: 'a-1' }, in: 3, out: 4 },
+    ]);
+    const within = makePlan(
+      copyFor([
+        ['scan', 'h1'],
+        ['compare', 'h1'],
+        ['copy', 'h1'],
+      ]),
+    );
+    expect(within.segments[0]?.links.map(({ kind }) => kind)).to.deep.equal(['null', 'pipe', 'pipe', 'null']);
+  });
+
+  it("gives a copy the user's input and output where they are asked for", () => {
+    const [remote] = makePlan(copyFor(undefined, { stdin: 'send', stdout: 'arrive' })).segments;
+    expect(remote?.links.map(({ kind }) => kind)).to.deep.equal(['hop', 'hop', 'hop', 'hop', 'hop']);
+    expect(remote?.links[0]).to.include({ source: 'stdin', sink: 'stage' });
+    expect(remote?.links[4]).to.include({ source: 'stage', sink: 'stdout' });
+    const stages = [treeStage(1, '', 'scan'), treeStage(2, '', 'compare')] as const;
+    const here = { pipeline: { stages }, stageSessions: [LOCAL, LOCAL], stdin: 'send', stdout: 'arrive' } as const;
+    const [local] = makePlan(inputFor(['h1:true'], here)).segments;
+    expect(local?.links.map(({ kind }) => kind)).to.deep.equal(['stdin', 'pipe', 'stdout']);
   });
 
   it('does not go on without a key', () => {
