@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trees with everything that a copy can lose, the same each time: links, holes, times, modes, attributes, any names.
+import {
+  chmodSync,
+  closeSync,
+  ftruncateSync,
+  lchownSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { execaSync } from 'execa';
+import { lots } from './sample.ts';
+
+/** A part of a tree, in a folder of its name. */
+interface Part {
+  readonly name: string;
+  /** Only root can make it. */
+  readonly byRoot?: true;
+  make(folder: string): void;
+}
+
+const MIB = 1024 * 1024;
+const LONGEST_NAME = 255;
+const LONGEST_LINK = 4095;
+const DEPTH = 200;
+/** Whole seconds and nanoseconds, so that neither may be lost. */
+const WHEN = '@1600000000.123456789';
+
+const PARTS: readonly Part[] = [
+  { name: 'contents', make: makeContents },
+  { name: 'links', make: makeHardLinks },
+  { name: 'holes', make: makeHoles },
+  { name: 'modes', make: makeModes },
+  { name: 'acls', make: makeAcls },
+  { name: 'attributes', make: makeAttributes },
+  { name: 'special', make: makeFifos },
+  { name: 'devices', byRoot: true, make: makeDevices },
+  { name: 'owners', byRoot: true, make: makeOwners },
+  { name: 'symlinks', make: makeSymlinks },
+  { name: 'names', make: makeNames },
+  { name: 'read-only', make: makeReadOnly },
+  { name: 'times', make: () => {} },
+];
+
+/** A new folder with every part that this user can make. */
+export function makeTree(folder: string): void {
+  mkdirSync(folder);
+  const parts = PARTS.filter(({ byRoot }) => !byRoot || process.getuid?.() === 0);
+  for (const { name, make } of parts) {
+    mkdirSync(join(folder, name));
+    make(join(folder, name));
+  }
+  setTimes(folder);
+  makeTimes(join(folder, 'times'));
+}
+
+/** Changes of every kind to what makeTree() made, as between two copies. */
+export function changeTree(folder: string): void {
+  const at = (path: string) => join(folder, path);
+  writeFileSync(at('contents/3'), bytes(3000, 99)); // as long as before
+  writeFileSync(at('contents/4'), bytes(50_000, 100));
+  writeFileSync(at('contents/5'), '');
+  rmSync(at('contents/6'));
+  replace(at('contents/7'), () => mkdirSync(at('contents/7')));
+  writeFileSync(at('contents/7/now in a directory'), 'x');
+  replace(at('contents/empty directory'), () => writeFileSync(at('contents/empty directory'), 'now a file'));
+  rmSync(at('contents/sub'), { recursive: true });
+  renameSync(at('contents/8'), at('contents/another name'));
+  writeFileSync(at('links/a/new'), 'new\n');
+  linkSync(at('links/a/new'), at('links/b/new'));
+  replace(at('links/b/other'), () => writeFileSync(at('links/b/other'), 'no longer the same file\n'));
+  writeHole(at('holes/middle'), 5 * MIB, [[2 * MIB, 4096]]);
+  chmodSync(at('modes/644'), 0o600);
+  chmodSync(at('modes/directory 2755'), 0o700);
+  run('setfacl', '-b', at('acls/file'));
+  run('setfacl', '-k', at('acls/directory'));
+  run('setfattr', '-x', 'user.one', at('attributes/file'));
+  run('setfattr', '-n', 'user.more', '-v', 'more', at('attributes/file'));
+  replace(at('symlinks/dangling'), () => symlinkSync('elsewhere', at('symlinks/dangling')));
+  replace(at('symlinks/to a directory'), () => mkdirSync(at('symlinks/to a directory')));
+  replace(at('special/fifo'), () => writeFileSync(at('special/fifo'), 'now a file'));
+  run('touch', '-d', '@1650000000.000000001', at('times/plain'));
+}
+
+/** Directories in each other whose path is longer than the kernel takes, with a file in each. */
+export function makeDeepTree(folder: string): void {
+  mkdirSync(folder);
+  inside(folder, () => {
+    for (let level = 0; level < DEPTH; level += 1) {
+      writeFileSync('file', `${level}\n`);
+      mkdirSync(deepName(level));
+      process.chdir(deepName(level));
+    }
+  });
+}
+
+/** One directory with so many empty files, quickly. */
+export function makeManyEntries(folder: string, count: number): void {
+  mkdirSync(folder);
+  inside(folder, () => {
+    for (let number = 0; number < count; number += 1) closeSync(openSync(`entry-${number}`, 'w'));
+  });
+}
+
+/** Many small files in many directories, as a project's dependencies are. */
+export function makeSmallFiles(folder: string, directories: number, filesOfEach: number): void {
+  mkdirSync(folder);
+  for (let directory = 0; directory < directories; directory += 1) {
+    const path = join(folder, `package-${directory}`);
+    mkdirSync(path);
+    for (let file = 0; file < filesOfEach; file += 1)
+      writeFileSync(join(path, `file-${file}.js`), bytes(1024 + ((directory + file) % 7) * 512, directory + file));
+  }
+}
+
+/** A file of blocks of 4096 bytes with data at some offsets; what lies between is a hole. */
+export function writeHole(
+  path: string,
+  size: number,
+  data: readonly (readonly [offset: number, length: number])[],
+): void {
+  const file = openSync(path, 'w');
+  try {
+    ftruncateSync(file, size);
+    for (const [offset, length] of data) writeSync(file, bytes(length, offset), 0, length, offset);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The same for the same seed. */
+export function bytes(count: number, seed: number): Buffer {
+  const next = lots(seed + 1);
+  const buffer = Buffer.alloc(Math.ceil(count / 4) * 4);
+  for (let place = 0; place < buffer.length; place += 4) buffer.writeUInt32LE(next(), place);
+  return buffer.subarray(0, count);
+}
+
+function makeContents(folder: string): void {
+  for (let number = 0; number < 20; number += 1) writeFileSync(join(folder, `${number}`), bytes(number * 1000, number));
+  writeFileSync(join(folder, 'large'), bytes(9 * MIB + 1, 7));
+  writeFileSync(join(folder, 'empty file'), '');
+  for (const path of ['empty directory', 'sub', 'sub/sub', 'sub/empty']) mkdirSync(join(folder, path));
+  for (const path of ['sub/file', 'sub/sub/file']) writeFileSync(join(folder, path), path);
+}
+
+function makeHardLinks(folder: string): void {
+  for (const name of ['a', 'b', 'c']) mkdirSync(join(folder, name));
+  for (const name of ['first', 'other']) {
+    writeFileSync(join(folder, 'b', name), `of ${name}\n`);
+    for (const other of ['a', 'c']) linkSync(join(folder, 'b', name), join(folder, other, `${name} too`));
+  }
+  symlinkSync('nowhere', join(folder, 'b/symlink'));
+  linkSync(join(folder, 'b/symlink'), join(folder, 'c/symlink too'));
+  run('mkfifo', join(folder, 'a/fifo'));
+  linkSync(join(folder, 'a/fifo'), join(folder, 'c/fifo too'));
+}
+
+function makeHoles(folder: string): void {
+  writeHole(join(folder, 'all'), 16 * MIB, []);
+  writeHole(join(folder, 'middle'), 8 * MIB, [
+    [0, 4096],
+    [8 * MIB - 4096, 4096],
+  ]);
+  writeHole(join(folder, 'ends'), 3 * MIB + 5, [[MIB, 65_536]]);
+  writeHole(join(folder, 'large'), 256 * MIB, [[200 * MIB, 5000]]);
+}
+
+/** `touch` gives a symbolic link its own time; directories come after what is in them. */
+function setTimes(folder: string): void {
+  run('find', folder, '-depth', '-execdir', 'touch', '-h', '-d', WHEN, '{}', '+');
+}
+
+function makeTimes(folder: string): void {
+  const times = { plain: '@1234567890.000000001', last: '@4000000000.999999999', before: '@-1000000.5', epoch: '@0' };
+  for (const [name, time] of Object.entries(times)) {
+    writeFileSync(join(folder, name), name);
+    run('touch', '-d', time, join(folder, name));
+  }
+  symlinkSync('plain', join(folder, 'link'));
+  run('touch', '-h', '-d', '@1111111111.111111111', join(folder, 'link'));
+  mkdirSync(join(folder, 'directory'));
+  run('touch', '-d', '@1222222222.222222222', join(folder, 'directory'), folder);
+}
+
+function makeModes(folder: string): void {
+  for (const mode of ['000', '400', '644', '777', '1644', '2755', '4755', '6711']) {
+    writeFileSync(join(folder, mode), mode);
+    chmodSync(join(folder, mode), Number.parseInt(mode, 8));
+  }
+  for (const mode of ['700', '1777', '2755']) {
+    mkdirSync(join(folder, `directory ${mode}`));
+    chmodSync(join(folder, `directory ${mode}`), Number.parseInt(mode, 8));
+  }
+}
+
+function makeAcls(folder: string): void {
+  writeFileSync(join(folder, 'file'), 'x');
+  run('setfacl', '-m', 'u:1234:rw,g:4321:r', join(folder, 'file'));
+  mkdirSync(join(folder, 'directory'));
+  run('setfacl', '-m', 'u:1234:rwx,d:u:1234:rx,d:g:4321:rwx', join(folder, 'directory'));
+  writeFileSync(join(folder, 'directory/inherits'), 'x');
+  mkdirSync(join(folder, 'directory/inherits too'));
+  writeFileSync(join(folder, 'directory/without'), 'x');
+  run('setfacl', '-b', join(folder, 'directory/without'));
+}
+
+function makeAttributes(folder: string): void {
+  writeFileSync(join(folder, 'file'), 'x');
+  mkdirSync(join(folder, 'directory'));
+  run('setfattr', '-n', 'user.one', '-v', 'a value', join(folder, 'file'));
+  run('setfattr', '-n', 'user.any bytes', '-v', '0x00ff0a22', join(folder, 'file'));
+  run('setfattr', '-n', 'user.empty', join(folder, 'file'));
+  run('setfattr', '-n', 'user.large', '-v', 'v'.repeat(2000), join(folder, 'directory'));
+  if (process.getuid?.() === 0) run('setfattr', '-n', 'trusted.one', '-v', 'of root', join(folder, 'file'));
+}
+
+function makeFifos(folder: string): void {
+  run('mkfifo', '-m', '640', join(folder, 'fifo'));
+}
+
+function makeDevices(folder: string): void {
+  run('mknod', '-m', '600', join(folder, 'zero'), 'c', '1', '5');
+  run('mknod', '-m', '660', join(folder, 'loop'), 'b', '7', '77');
+}
+
+/** Numbers that no user here has, and one that has a name. */
+function makeOwners(folder: string): void {
+  for (const [name, user, group] of [
+    ['numbers', 54_321, 12_345],
+    ['nobody', 65_534, 65_534],
+    ['daemon', 1, 1],
+  ] as const) {
+    writeFileSync(join(folder, name), name);
+    mkdirSync(join(folder, `directory of ${name}`));
+    symlinkSync(name, join(folder, `link of ${name}`));
+    for (const path of [name, `directory of ${name}`, `link of ${name}`]) lchownSync(join(folder, path), user, group);
+  }
+  chmodSync(join(folder, 'daemon'), 0o6755); // a change of owner takes these bits away
+}
+
+function makeSymlinks(folder: string): void {
+  for (const [name, target] of [
+    ['dangling', 'not/there'],
+    ['to a directory', '../contents'],
+    ['to itself', 'to itself'],
+    ['loop a', 'loop b'],
+    ['loop b', 'loop a'],
+    ['absolute', '/etc/passwd'],
+    ['out', '../../../../..'],
+    ['longest', `${'d/'.repeat(LONGEST_LINK / 2)}x`],
+  ] as const)
+    symlinkSync(target, join(folder, name));
+}
+
+function makeNames(folder: string): void {
+  const names = [
+    ' ',
+    ' leading and trailing ',
+    '-rf',
+    '--help',
+    '...',
+    '.hidden',
+    '~',
+    '$(touch ran)',
+    'quotes \' " `',
+    'back\\slash',
+    'new\nline',
+    'tab\tbell\u0007escape\u001b[31m',
+    'host:path',
+    'star * ? [a]',
+    '#comment',
+    'ünïcödé 文字 🙂',
+    'x'.repeat(LONGEST_NAME),
+    '.rdcp-looks-like-ours',
+  ].map((name) => Buffer.from(name));
+  const bytesOnly = [Buffer.from([0xff, 0xfe, 0x80]), Buffer.from([0xc3]), Buffer.from([0x01, 0x7f])];
+  for (const name of [...names, ...bytesOnly]) {
+    const path = Buffer.concat([Buffer.from(`${folder}/`), name]);
+    writeFileSync(path, name);
+  }
+  const directory = Buffer.concat([Buffer.from(`${folder}/directory `), Buffer.from([0xff, 0x0a])]);
+  mkdirSync(directory);
+  writeFileSync(Buffer.concat([directory, Buffer.from('/file')]), 'x');
+}
+
+/** A user has to make it writable for a moment, or write before the mode is set. */
+function makeReadOnly(folder: string): void {
+  mkdirSync(join(folder, 'directory/inner'), { recursive: true });
+  for (const path of ['directory/file', 'directory/inner/file']) {
+    writeFileSync(join(folder, path), path);
+    chmodSync(join(folder, path), 0o444);
+  }
+  for (const path of ['directory/inner', 'directory']) chmodSync(join(folder, path), 0o555);
+}
+
+function deepName(level: number): string {
+  return `${level}-`.padEnd(level % 10 === 0 ? LONGEST_NAME : 60, 'd');
+}
+
+/** With relative paths, which may lead deeper than the longest path. */
+function inside(folder: string, work: () => void): void {
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    work();
+  } finally {
+    process.chdir(before);
+  }
+}
+
+function replace(path: string, make: () => void): void {
+  unlinkOrRemove(path);
+  make();
+}
+
+function unlinkOrRemove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    rmSync(path, { recursive: true });
+  }
+}
+
+function run(program: string, ...words: readonly string[]): void {
+  execaSync(program, words);
+}
