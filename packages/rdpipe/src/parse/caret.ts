@@ -6,11 +6,11 @@ import { quoteWord } from './quote.ts';
 const WORD_LIMIT = 60;
 
 /** Two lines: the command line as the user would type it, and carets under word `index` followed by the hint. */
-export function caretLines(words: readonly string[], index: number, hint: string): string {
+export function caretLines(words: readonly string[], index: number, hint: string, program = 'rdpipe'): string {
   const shown = words.map((word) => shorten(quoteWord(word), WORD_LIMIT));
-  const before = ['  rdpipe', ...shown.slice(0, index)].join(' ');
+  const before = [`  ${program}`, ...shown.slice(0, index)].join(' ');
   const carets = '^'.repeat(Math.max(1, width(shown[index] ?? '')));
-  return `${['  rdpipe', ...shown].join(' ')}\n${' '.repeat(width(before) + 1)}${carets} ${hint}`;
+  return `${[`  ${program}`, ...shown].join(' ')}\n${' '.repeat(width(before) + 1)}${carets} ${hint}`;
 }
 
 function width(text: string): number {

@@ -23,6 +23,8 @@ export type OutputPlace = 'elsewhere' | 'announced' | 'unknown';
 export interface RendererIo {
   readonly terminal: Terminal;
   readonly output: OutputPlace;
+  /** Begins each line of the program's own; absent: rdpipe. */
+  readonly program?: 'rdcp';
 }
 
 /** `protectPayload` comes first: the libraries of the live display open process.stdout. */
@@ -31,7 +33,8 @@ export async function createRenderer(settings: RendererSettings, io: RendererIo)
   const progress = createProgress(settings.sizeBytes, () => performance.now());
   const display = await createDisplay(settings, io, progress);
   const { isTerminal, color } = io.terminal;
-  return createHumanRenderer({ ...settings, isTerminal }, display, progress, await createColors(color));
+  const program = io.program === undefined ? {} : { program: io.program };
+  return createHumanRenderer({ ...settings, isTerminal, ...program }, display, progress, await createColors(color));
 }
 
 async function createDisplay(settings: RendererSettings, io: RendererIo, progress: Progress): Promise<Display> {
@@ -41,7 +44,7 @@ async function createDisplay(settings: RendererSettings, io: RendererIo, progres
     case 'none':
       return createNoDisplay(write);
     case 'plain':
-      return createPlainDisplay(write, () => rows(Number.POSITIVE_INFINITY));
+      return createPlainDisplay(write, () => rows(Number.POSITIVE_INFINITY), io.program);
     case 'live': {
       if (stream === undefined) return createNoDisplay(write);
       const { createLiveDisplay, NO_ROWS } = await import('./live.ts');
@@ -50,7 +53,7 @@ async function createDisplay(settings: RendererSettings, io: RendererIo, progres
       const live = createLiveDisplay(stream, write, { at, stay: io.output === 'elsewhere' });
       return io.output === 'elsewhere'
         ? live
-        : createSwitchingDisplay(live, createPlainDisplay(write, rowsWithoutOutput(progress)));
+        : createSwitchingDisplay(live, createPlainDisplay(write, rowsWithoutOutput(progress), io.program));
     }
   }
 }

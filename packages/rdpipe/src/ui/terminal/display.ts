@@ -36,13 +36,13 @@ const PLAIN_INTERVAL_MS = 10_000;
  * Where nothing can be redrawn: a line a hop every 10 seconds.
  * @param rows the progress of every hop, a line each; none: nothing is written
  */
-export function createPlainDisplay(write: Display['text'], rows: () => readonly string[]): Display {
+export function createPlainDisplay(write: Display['text'], rows: () => readonly string[], program = 'rdpipe'): Display {
   let timer: NodeJS.Timeout | undefined;
   const pause = () => clearInterval(timer);
   const resume = () => {
     clearInterval(timer);
     timer = setInterval(() => {
-      const lines = rows().map((row) => `rdpipe: ${row}\n`);
+      const lines = rows().map((row) => `${program}: ${row}\n`);
       if (lines.length > 0) write(lines.join(''));
     }, PLAIN_INTERVAL_MS).unref();
   };

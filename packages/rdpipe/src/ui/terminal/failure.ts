@@ -5,14 +5,14 @@ import { printable } from '../../model/text.ts';
 import { NO_COLORS } from './colors.ts';
 
 /** The text for standard error: `rdpipe: stage 2 has no host: rev`, with the picture below where there is one. */
-export function failureText(error: unknown, colors = NO_COLORS): string {
+export function failureText(error: unknown, colors = NO_COLORS, program = 'rdpipe'): string {
   const detail = error instanceof UsageError ? error.detail : undefined;
-  return messageLine(messageOf(error), colors.failure) + (detail === undefined ? '' : `${detail}\n`);
+  return messageLine(messageOf(error), colors.failure, program) + (detail === undefined ? '' : `${detail}\n`);
 }
 
 /** One line, whatever the message holds. */
-export function messageLine(message: string, color: (name: string) => string = NO_COLORS.speaker): string {
-  return `${color('rdpipe:')} ${printable(message.trimEnd().replace(/\s*\n\s*/g, '; '))}\n`;
+export function messageLine(message: string, color = NO_COLORS.speaker, program = 'rdpipe'): string {
+  return `${color(`${program}:`)} ${printable(message.trimEnd().replace(/\s*\n\s*/g, '; '))}\n`;
 }
 
 /** The report of a run that never began. */

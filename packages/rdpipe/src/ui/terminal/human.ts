@@ -12,7 +12,11 @@ import type { Progress } from './progress.ts';
 import { createStageStderr, type StageStderr, stderrMode } from './stage-stderr.ts';
 import { summaryLines } from './summary.ts';
 
-type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr'> & { readonly isTerminal: boolean };
+type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr'> & {
+  readonly isTerminal: boolean;
+  /** Begins each line of the program's own; absent: rdpipe. */
+  readonly program?: 'rdcp';
+};
 
 export function createHumanRenderer(
   settings: HumanSettings,
@@ -25,7 +29,7 @@ export function createHumanRenderer(
     handle: (event) => dispatch(handlers, event),
     failure(error) {
       display.stop();
-      display.text(failureText(error, colors));
+      display.text(failureText(error, colors, settings.program));
     },
     close: () => display.stop(),
   };
@@ -33,7 +37,7 @@ export function createHumanRenderer(
 
 function createHandlers(settings: HumanSettings, display: Display, progress: Progress, colors: Colors): EventHandlers {
   const log = (message: string) => {
-    if (settings.verbosity >= 2) display.text(messageLine(message, colors.speaker));
+    if (settings.verbosity >= 2) display.text(messageLine(message, colors.speaker, settings.program));
   };
   const waiting = createConnectingStatus(display);
   let stderr: StageStderr | undefined;
@@ -78,7 +82,7 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
     resumed: () => display.resume(),
     log: ({ message }) => log(message),
     warning({ message }) {
-      if (!settings.quiet) display.text(messageLine(`warning: ${message}`, colors.speaker));
+      if (!settings.quiet) display.text(messageLine(`warning: ${message}`, colors.speaker, settings.program));
     },
     finished({ report }) {
       stderr?.end();
@@ -88,10 +92,11 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
   };
 }
 
-function closingLines(report: Report, { verbosity, quiet, dryRun }: HumanSettings, colors: Colors): readonly string[] {
+function closingLines(report: Report, settings: HumanSettings, colors: Colors): readonly string[] {
+  const { verbosity, quiet, dryRun, program } = settings;
   const summary = verbosity >= 1 && !dryRun ? summaryLines(report).map((line) => `${line}\n`) : [];
-  if (report.message !== null) return [...summary, messageLine(report.message, colors.failure)];
-  return dryRun && !quiet ? [messageLine(DRY_RUN, colors.speaker)] : summary;
+  if (report.message !== null) return [...summary, messageLine(report.message, colors.failure, program)];
+  return dryRun && !quiet ? [messageLine(DRY_RUN, colors.speaker, program)] : summary;
 }
 
 /** As -n of ssh is another, and has another name here. */
