@@ -11,6 +11,7 @@ const TABLE_PAGES: readonly (readonly [Topic, string])[] = [
   ['run', 'packages/rdpipe/man/rdpipe.1'],
   ['doctor', 'packages/rdpipe/man/rdpipe-doctor.1'],
   ['bench', 'packages/rdpipe/man/rdpipe-bench.1'],
+  ['copy', 'packages/rdpipe/man/rdcp.1'],
 ];
 const NATIVE_PAGES: readonly (readonly [string, string])[] = [
   ['rdsend', 'packages/rdsend-native/man/rdsend.1'],
@@ -50,7 +51,7 @@ function itemOf(item: string): readonly (readonly [string, string])[] {
   const flags = [
     ...plain(tag)
       .replace('[no-]', '')
-      .matchAll(/(?:^|, )(--?[A-Za-z-]+)/g),
+      .matchAll(/(?:^|, )(--?[A-Za-z0-9-]+)/g),
   ].map(([, flag]) => flag);
   const name = flags.at(-1);
   return name === undefined ? [] : [[name, lines.join('\n')]];

@@ -53,7 +53,7 @@ function plainSetting(name: OptionName, row: OptionRow, options: Options, { defa
 }
 
 function defaultOf(row: OptionRow): unknown {
-  if (row.kind === 'switch') return false;
+  if (row.kind === 'switch') return row.default === 'yes';
   if (row.kind === 'count') return 0;
   if (row.default !== undefined) return readValue(row, row.default);
   return row.repeats === true ? [] : undefined;

@@ -31,6 +31,9 @@ export interface OptionValues {
   readonly shell: string;
   readonly sshOption: string;
   readonly statuses: StatusRule;
+  readonly exclude: PatternRule;
+  readonly include: PatternRule;
+  readonly excludeFrom: PatternRule;
 }
 
 export type OptionKind = keyof OptionValues;
@@ -40,6 +43,11 @@ export interface StatusRule {
   readonly stage: number | undefined;
   readonly statuses: readonly number[];
 }
+
+/** Of gitignore's syntax, in binary strings; or a file that holds such, a line each. */
+export type PatternRule =
+  | { readonly kind: 'exclude' | 'include'; readonly pattern: string }
+  | { readonly kind: 'file'; readonly file: string };
 
 export interface OptionRow {
   readonly short?: `-${string}`;
@@ -61,6 +69,8 @@ export interface OptionRow {
   readonly unset?: string;
   /** It may be given more than once, and every value counts. */
   readonly repeats?: true;
+  /** Its values are appended to those of that setting, so that their order stays. */
+  readonly gatheredIn?: string;
   /** A value of the flag is for one host, `HOST=VALUE` (a switch: `HOST`), or for all where `HOST=` is optional. */
   readonly flagHost?: 'required' | 'optional';
   /** The advice for a flag whose host is missing. */
@@ -69,9 +79,12 @@ export interface OptionRow {
   readonly config?: 'defaults' | 'host' | 'both';
   /** It decides nothing of a run by itself. */
   readonly setting?: false;
-  /** Only subcommands take it. */
+  /** Help shows its flags alone: the manual has the rest. */
+  readonly brief?: true;
+  /** Pipelines do not take it. */
   readonly run?: false;
-  /** Subcommands that take it, with the texts that differ there. */
+  /** Subcommands and rdcp where they take it, with the texts that differ there. */
+  readonly copy?: OtherMeaning & { readonly brief?: true };
   readonly doctor?: OtherMeaning;
   readonly bench?: OtherMeaning;
 }

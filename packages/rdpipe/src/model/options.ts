@@ -1,8 +1,10 @@
 /** The option table: flags, config keys, defaults, help, manual and completion come from its rows. */
+import { COPY_OPTIONS } from './copy-options.ts';
 import type { OptionRow } from './option-row.ts';
 
 /** By name of the setting, in the order in which help and manual show them. */
 export const OPTIONS = {
+  ...COPY_OPTIONS,
   /** 1: summary; 2: what is done, too. */
   verbosity: {
     short: '-v',
@@ -12,6 +14,7 @@ export const OPTIONS = {
     config: 'defaults',
     doctor: { help: 'log what is done' },
     bench: { help: 'log what is done' },
+    copy: { help: 'print each path and a summary; -vv: all that is done' },
   },
   quiet: {
     short: '-q',
@@ -21,8 +24,15 @@ export const OPTIONS = {
     config: 'defaults',
     doctor: { help: 'problems only' },
     bench: { help: 'no progress' },
+    copy: { help: 'nothing but failures' },
   },
-  dryRun: { short: '-n', long: '--dry-run', kind: 'switch', help: 'open sessions, print the plan, start nothing' },
+  dryRun: {
+    short: '-n',
+    long: '--dry-run',
+    kind: 'switch',
+    help: 'open sessions, print the plan, start nothing',
+    copy: { help: 'list what would be copied and removed, and why' },
+  },
   /** Ports of listening ends. */
   ports: {
     short: '-p',
@@ -34,6 +44,7 @@ export const OPTIONS = {
     config: 'defaults',
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
   hostname: {
     short: '-H',
@@ -45,6 +56,7 @@ export const OPTIONS = {
     config: 'defaults',
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
   data: {
     long: '--data',
@@ -56,6 +68,7 @@ export const OPTIONS = {
     config: 'host',
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
   transport: {
     long: '--transport',
@@ -66,6 +79,7 @@ export const OPTIONS = {
     config: 'defaults',
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
   encrypt: {
     long: '--encrypt',
@@ -74,6 +88,7 @@ export const OPTIONS = {
     help: 'auto: always over TCP, auth over RDMA; auth: in clear, changes are noticed; never: only accidents are',
     default: 'auto',
     config: 'defaults',
+    copy: { brief: true },
   },
   /** Of zstd, 1 to 19; 0: nothing is compressed. */
   compressLevel: {
@@ -83,6 +98,7 @@ export const OPTIONS = {
     help: 'compress what hops carry, LEVEL 1 to 19, 1 where none is given',
     default: 'none',
     config: 'defaults',
+    copy: { brief: true },
   },
   /** Threads of a hop's end that compress and encrypt. */
   jobs: {
@@ -96,6 +112,7 @@ export const OPTIONS = {
     default: '0',
     config: 'defaults',
     bench: {},
+    copy: { help: 'threads at each end' },
   },
   /** Of every hop's stream; 0: none. */
   limitBytesPerS: {
@@ -105,6 +122,7 @@ export const OPTIONS = {
     help: 'of every hop: 200M (bytes a second), 200MiB/s, 1Gbit/s',
     default: 'none',
     config: 'defaults',
+    copy: { help: 'of every hop: 200M, 1Gbit/s' },
   },
   bufferBytes: {
     long: '--buffer',
@@ -117,6 +135,7 @@ export const OPTIONS = {
     default: '8MiB',
     config: 'defaults',
     bench: {},
+    copy: { brief: true },
   },
   poll: {
     long: '--poll',
@@ -124,6 +143,7 @@ export const OPTIONS = {
     help: 'hops spin instead of sleeping: less delay, a busy CPU at each end',
     config: 'defaults',
     bench: {},
+    copy: { brief: true },
   },
   /** `auto`: over RDMA, threads and memory of a hop's end are where its device is. */
   numa: {
@@ -134,6 +154,7 @@ export const OPTIONS = {
     default: 'auto',
     config: 'defaults',
     bench: {},
+    copy: { brief: true },
   },
   ok: {
     long: '--ok',
@@ -166,6 +187,7 @@ export const OPTIONS = {
     config: 'host',
     doctor: { help: "try sudo there, and run that host's agent by it" },
     bench: { help: "run that host's agent by sudo" },
+    copy: { brief: true },
   },
   /** `none`: the first stage gets end of file at once. */
   stdin: {
@@ -192,6 +214,7 @@ export const OPTIONS = {
     help: 'live rows, a line every 10 s (plain), or neither',
     default: 'auto',
     config: 'defaults',
+    copy: { brief: true },
   },
   sizeBytes: {
     long: '--size',
@@ -218,6 +241,7 @@ export const OPTIONS = {
     help: 'events as JSON lines on stderr in place of all text',
     doctor: { help: 'one JSON object on standard output in place of all text' },
     bench: { help: 'one JSON object on standard output in place of the table' },
+    copy: { help: 'an object a path, and a report, on stderr' },
   },
   /** Where the run's page goes; it could be written when the settings were read. */
   reportFile: {
@@ -227,6 +251,7 @@ export const OPTIONS = {
     help: 'write a page of HTML about the run',
     config: 'defaults',
     bench: { help: 'write a page of HTML with plots' },
+    copy: { help: 'write a page of HTML about the copy' },
   },
   connectTimeoutMs: {
     long: '--connect-timeout',
@@ -237,6 +262,7 @@ export const OPTIONS = {
     config: 'defaults',
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
   stallTimeoutMs: {
     long: '--stall-timeout',
@@ -248,6 +274,7 @@ export const OPTIONS = {
     default: '60',
     config: 'defaults',
     bench: {},
+    copy: { brief: true },
   },
   leaseMs: {
     long: '--lease',
@@ -257,6 +284,7 @@ export const OPTIONS = {
     unset: 'stall + 30',
     config: 'defaults',
     bench: {},
+    copy: { brief: true },
   },
   timeoutMs: {
     long: '--timeout',
@@ -265,6 +293,7 @@ export const OPTIONS = {
     help: 'for the whole run',
     unset: 'none',
     config: 'defaults',
+    copy: { brief: true },
   },
   ssh: {
     long: '--ssh',
@@ -275,6 +304,7 @@ export const OPTIONS = {
     config: 'defaults',
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
   /** Absolute once `loadSettings` has returned; undefined: the first ssh in PATH. */
   sshProgram: {
@@ -286,6 +316,7 @@ export const OPTIONS = {
     config: 'defaults',
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
   /** How long connections of the system's ssh outlive the last run; 0: they end with theirs. */
   persistS: {
@@ -295,6 +326,7 @@ export const OPTIONS = {
     help: 'to keep ssh connections after a run',
     default: '0',
     config: 'defaults',
+    copy: { brief: true },
   },
   /** ssh's `-F`. */
   sshConfigFile: {
@@ -304,6 +336,7 @@ export const OPTIONS = {
     help: "ssh's configuration file, as for ssh(1)",
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
   /** ssh's `-o`, in order: `Port=2222`. */
   sshOptions: {
@@ -314,6 +347,7 @@ export const OPTIONS = {
     repeats: true,
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
   /** Path of an agent that is already on the host; undefined: deploy. */
   agent: {
@@ -324,6 +358,7 @@ export const OPTIONS = {
     config: 'both',
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
   configFile: {
     long: '--config',
@@ -334,16 +369,34 @@ export const OPTIONS = {
     setting: false,
     doctor: {},
     bench: {},
+    copy: { brief: true },
   },
-  version: { short: '-V', long: '--version', kind: 'switch', help: 'print the version', setting: false },
-  help: { short: '-h', long: '--help', kind: 'switch', help: 'print this help', setting: false, doctor: {}, bench: {} },
+  version: {
+    short: '-V',
+    long: '--version',
+    kind: 'switch',
+    help: 'print the version',
+    setting: false,
+    copy: { brief: true },
+  },
+  help: {
+    short: '-h',
+    long: '--help',
+    kind: 'switch',
+    help: 'print this help',
+    setting: false,
+    doctor: {},
+    bench: {},
+    copy: { brief: true },
+  },
 } as const satisfies Readonly<Record<string, OptionRow>>;
 
 export type OptionName = keyof typeof OPTIONS;
 
 export const OPTION_ROWS = Object.entries(OPTIONS) as readonly (readonly [OptionName, OptionRow])[];
 
-export type Topic = 'run' | 'doctor' | 'bench';
+/** The commands that take options; `copy` is rdcp. */
+export type Topic = 'run' | 'doctor' | 'bench' | 'copy';
 
 /** The rows of a command, with what they mean there. */
 export function optionsOf(topic: Topic): readonly (readonly [OptionName, OptionRow])[] {

@@ -5,6 +5,7 @@ import { isNegatable, type OptionRow, takesValue } from '../model/option-row.ts'
 import { type OptionName, optionsOf, type Topic } from '../model/options.ts';
 import type { Options } from '../model/settings.ts';
 import { VERSION } from '../model/version.ts';
+import { adviceFor } from './advice.ts';
 import { forMessage } from './binary-string.ts';
 import { readFlag } from './flag.ts';
 import { helpText } from './help.ts';
@@ -51,6 +52,41 @@ function parseOnHosts(kind: 'doctor' | 'bench', words: readonly string[]): Invoc
   return { kind, options, hostWords: rest };
 }
 
+/** The command line of rdcp. */
+export type CopyInvocation =
+  | {
+      readonly kind: 'copy';
+      readonly options: Options;
+      /** All words, for messages that show the command line. */
+      readonly words: readonly string[];
+      readonly pathWords: readonly string[];
+    }
+  | Extract<Invocation, { readonly text: string }>;
+
+/**
+ * Reads the words after rdcp's name. Options may stand behind paths, too.
+ * @throws UsageError
+ */
+export function parseCopyArgv(words: readonly string[]): CopyInvocation {
+  checkClusters(words);
+  const { options, rest } = parseOptions(words, 'copy');
+  if (options.help === true) return { kind: 'help', text: helpText(['rdcp']) };
+  if (options.version === true) return { kind: 'version', text: `rdcp ${VERSION}\n` };
+  checkTogether(options);
+  return { kind: 'copy', options, words, pathWords: rest };
+}
+
+/** `-aHAX` of rsync would take AX for this machine's address. */
+function checkClusters(words: readonly string[]): void {
+  const end = words.indexOf('--');
+  const cluster = words
+    .slice(0, end < 0 ? words.length : end)
+    .find((word) => /^-[a-zA-Z]*H[AXSDxnv]+$|^-[a-zA-Z]+H/.test(word));
+  if (cluster === undefined) return;
+  const advice = "-a keeps hard links; -H NAME, in a word of its own, is this machine's address";
+  throw new UsageError(`-H in '${forMessage(cluster)}' is not rsync's (${advice})`);
+}
+
 interface Parsed {
   readonly options: Options;
   readonly rest: readonly string[];
@@ -66,9 +102,8 @@ function parseOptions(words: readonly string[], topic: Topic): Parsed {
   try {
     command.parse(words, { from: 'user' });
   } catch (error) {
-    throw error instanceof CommanderError
-      ? new UsageError(withAdvice(error.message.replace(/^error: /, ''), topic))
-      : error;
+    if (error instanceof CommanderError) throw new UsageError(withAdvice(error.message.replace(/^error: /, ''), topic));
+    throw topic === 'copy' && error instanceof UsageError ? withCopyAdvice(error) : error;
   }
   const [first = ''] = command.args;
   // commander takes a negative number for an argument.
@@ -94,7 +129,8 @@ function makeCommand(topic: Topic): Command {
 function makeOption(row: OptionRow, name: OptionName, given: Map<OptionName, unknown>): Option {
   const names = [row.short, row.long].filter((flag) => flag !== undefined).join(', ');
   return new Option(takesValue(row) ? `${names} <value>` : names).argParser((text: string) => {
-    given.set(name, readFlag(row, text, given.get(name)));
+    const setting = (row.gatheredIn as OptionName | undefined) ?? name;
+    given.set(setting, readFlag(row, text, given.get(setting)));
   });
 }
 
@@ -107,26 +143,25 @@ function makeNegation({ long }: OptionRow, name: OptionName, given: Map<OptionNa
 /** A message of commander's on one line, with the next step. */
 function withAdvice(text: string, topic: Topic): string {
   const message = text.replace(/\n/g, ' ');
-  const [, option = ''] = /^unknown option '(-[^-]).*'/.exec(message) ?? [];
-  const program = topic === 'run' ? 'rdpipe' : `rdpipe ${topic}`;
-  const advice = SSH_OPTIONS.get(option);
-  const steps = [...(advice === undefined ? [] : [advice]), `${program} --help shows the options`];
+  const [, option = ''] = /^unknown option '(-[^-]|--[^'=]*).*'/.exec(message) ?? [];
+  const advice = adviceFor(option, topic);
+  const steps = [...(advice === undefined ? [] : [advice]), `${PROGRAMS[topic]} --help shows the options`];
   return `${forMessage(message)} (${steps.join('; ')})`;
 }
 
-/** Options of ssh and scp that rdpipe lacks, and their equivalents. ssh takes values in the same word: `-lann`. */
-const SSH_OPTIONS: ReadonlyMap<string, string> = new Map([
-  ['-l', 'write user@host:command'],
-  ['-i', 'write -o IdentityFile=FILE'],
-  ['-J', 'write -o ProxyJump=HOST'],
-  ['-4', 'write -o AddressFamily=inet'],
-  ['-6', 'write -o AddressFamily=inet6'],
-  ['-A', 'write -o ForwardAgent=yes'],
-  ['-P', "ssh's port is -o Port=PORT"],
-  ['-C', 'write --compress zstd'],
-  ['-r', "write h1:'tar c FOLDER' h2:'tar x'"],
-  ['-t', 'commands of a pipeline have no terminal'],
-]);
+/** An option of rdcp's that means another thing to rsync, cp and scp. */
+function withCopyAdvice(error: UsageError): UsageError {
+  const [, option = ''] = /^(--[a-z]+): /.exec(error.message) ?? [];
+  const advice = adviceFor(option, 'copy');
+  return advice === undefined ? error : new UsageError(`${error.message} (${advice})`);
+}
+
+const PROGRAMS: Readonly<Record<Topic, string>> = {
+  run: 'rdpipe',
+  doctor: 'rdpipe doctor',
+  bench: 'rdpipe bench',
+  copy: 'rdcp',
+};
 
 function checkTogether(options: Options): void {
   if (options.quiet === true && options.verbosity !== undefined)

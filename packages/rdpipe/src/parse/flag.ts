@@ -1,6 +1,6 @@
 /** Reads the value of a flag: the host it is for, and what it adds to earlier ones. */
 import { UsageError } from '../model/errors.ts';
-import { flagName, type OptionRow, takesValue, valueText } from '../model/option-row.ts';
+import { flagName, type OptionRow, type PatternRule, takesValue, valueText } from '../model/option-row.ts';
 import type { HostValue } from '../model/settings.ts';
 import { decode, forMessage } from './binary-string.ts';
 import { hostKeyOf } from './host-ref.ts';
@@ -12,15 +12,26 @@ import { readValue } from './values.ts';
  */
 export function readFlag(row: OptionRow, text: string, before: unknown): unknown {
   if (!takesValue(row)) return row.kind === 'count' ? Math.min(2, Number(before ?? 0) + 1) : true;
+  if (row.kind === 'exclude' || row.kind === 'include') return [...listed(before), readPattern(row, row.kind, text)];
   const decoded = decode(text);
   if (decoded === undefined) throw new UsageError(`${flagName(row)}: '${forMessage(text)}' is not valid UTF-8`);
   try {
     const isPerHost = row.config === 'host' || row.config === 'both';
     const value = isPerHost ? readHostValue(row, decoded) : readValue(row, decoded);
-    return isPerHost || row.repeats === true ? [...((before as readonly unknown[] | undefined) ?? []), value] : value;
+    return isPerHost || row.repeats === true ? [...listed(before), value] : value;
   } catch (error) {
     throw error instanceof UsageError ? new UsageError(`${flagName(row)}: ${error.message}`) : error;
   }
+}
+
+function listed(before: unknown): readonly unknown[] {
+  return (before as readonly unknown[] | undefined) ?? [];
+}
+
+/** The bytes of file names, which need not be UTF-8. */
+function readPattern(row: OptionRow, kind: 'exclude' | 'include', pattern: string): PatternRule {
+  if (pattern === '') throw new UsageError(`${flagName(row)}: the pattern is empty`);
+  return { kind, pattern };
 }
 
 /** `HOST=VALUE`, of a switch `HOST`; an empty host is this machine where the host may be left out. */

@@ -26,11 +26,24 @@ const TOPICS: ReadonlyMap<string, () => string> = new Map([
   ['doctor', () => withOptions(DOCTOR_HEAD, 'doctor', DOCTOR_TAIL)],
   ['bench', () => withOptions(BENCH_HEAD, 'bench', BENCH_TAIL)],
   ['demo', () => DEMO],
+  ['rdcp', () => withOptions(COPY_HEAD, 'copy', COPY_TAIL)],
 ]);
 
 function withOptions(head: string, topic: Topic, tail: string): string {
-  return [head, 'Options:', ...optionsOf(topic).flatMap(([, row]) => optionLines(row)), '', tail].join('\n');
+  const rows = optionsOf(topic).map(([, row]) => row);
+  const brief = rows.filter((row) => row.brief === true).map((row) => namesOf(row).replaceAll(' ', NO_BREAK));
+  const lines = rows.filter((row) => row.brief !== true).flatMap(optionLines);
+  return [head, 'Options:', ...lines, ...briefLines(brief), '', tail].join('\n');
 }
+
+/** Options that the manual explains. */
+function briefLines(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const lines = wrap(names.join(', '), WIDTH - 2).map((line) => `  ${line.replaceAll(NO_BREAK, ' ')}`);
+  return ['As for rdpipe (see the manual):', ...lines];
+}
+
+const NO_BREAK = '\u00a0';
 
 const HEAD = `Usage: rdpipe [options] STAGE...
        rdpipe doctor [options] HOST...
@@ -81,6 +94,21 @@ const BENCH_TAIL = `Exit status: 0 success; 2 usage; 125 a way failed that shoul
 itself failed; 129, 130, 143 signals.
 `;
 
+const COPY_HEAD = `Usage: rdcp [options] SRC... DST
+
+Copies files and trees from host to host; ssh carries control only.
+SRC and DST are [user@]host:PATH, or PATH on this machine (./a:b where a : would
+name a host), or - for standard input or output. All SRC are on one host.
+dir copies the directory into DST, dir/ its contents, as with rsync.
+
+  rdcp -a h1:run7 h2:/data/       # /data/run7; again: what is missing
+  rdcp -a --delete site/ h1:site  # makes h1:site the same as site
+`;
+
+const COPY_TAIL = `Exit status: 0 all copied; 23 some paths failed, each is named, all others are
+copied; 2 usage; 124 a time limit; 125 rdcp failed; 129, 130, 143 signals.
+`;
+
 const DEMO = `Usage: rdpipe demo
 
 Starts two throwaway hosts in this process, h1 and h2, and runs two pipelines
@@ -97,7 +125,12 @@ function optionLines(row: OptionRow): readonly string[] {
 }
 
 function flagsOf(row: OptionRow): string {
-  const names = `${row.short === undefined ? '    ' : ''}${flagTexts(row).join(', ')}`;
+  return `${row.short === undefined ? '    ' : ''}${namesOf(row)}`;
+}
+
+/** `-p, --port PORT[-PORT]`. */
+function namesOf(row: OptionRow): string {
+  const names = flagTexts(row).join(', ');
   const value = valueText(row);
   return value === undefined ? names : `${names} ${value}`;
 }

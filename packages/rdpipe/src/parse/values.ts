@@ -7,11 +7,16 @@ import type { OptionKind, OptionRow, OptionValues, StatusRule } from '../model/o
  * @throws UsageError that describes a correct value, without the option's name.
  */
 export function readValue(row: OptionRow, text: string): OptionValues[OptionKind] {
-  if (row.kind === 'switch' || row.kind === 'count') throw new Error(`${row.long} takes no value`);
+  if (!isRead(row.kind)) throw new Error(`${row.long} has no text to be read`);
   return READERS[row.kind](text, row);
 }
 
-type ValueKind = Exclude<OptionKind, 'switch' | 'count'>;
+/** Switches have no text, and the bytes of patterns are taken as they are. */
+type ValueKind = Exclude<OptionKind, 'switch' | 'count' | 'exclude' | 'include'>;
+
+function isRead(kind: OptionKind): kind is ValueKind {
+  return Object.hasOwn(READERS, kind);
+}
 
 const READERS: { readonly [Kind in ValueKind]: (text: string, row: OptionRow) => OptionValues[Kind] } = {
   choice: (text, { choices = [] }) => readChoice(choices, text),
@@ -29,6 +34,7 @@ const READERS: { readonly [Kind in ValueKind]: (text: string, row: OptionRow) =>
   shell: (text) => readPlain('shell', text),
   sshOption: (text) => readPlain('ssh option', text),
   statuses: readStatusRule,
+  excludeFrom: (text) => ({ kind: 'file', file: readPlain('file name', text) }),
 };
 
 function readNumber(text: string, { of, least, most }: OptionRow): number {

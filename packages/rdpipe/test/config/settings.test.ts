@@ -52,6 +52,22 @@ describe('settings', () => {
       sshConfigFile: undefined,
       sshOptions: [],
       namedHosts: [],
+      recursive: false,
+      archive: false,
+      acls: false,
+      xattrs: false,
+      oneFileSystem: false,
+      remove: false,
+      removeMost: undefined,
+      patterns: [],
+      checksum: false,
+      verify: false,
+      partial: true,
+      inPlace: false,
+      makeParents: false,
+      removeSourceFiles: false,
+      filesFrom: undefined,
+      fromNul: false,
     });
   });
 

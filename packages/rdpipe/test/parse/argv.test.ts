@@ -126,7 +126,7 @@ describe('argv', () => {
       '-A': 'write -o ForwardAgent=yes',
       '-P': "ssh's port is -o Port=PORT",
       '-C': 'write --compress zstd',
-      '-r': "write h1:'tar c FOLDER' h2:'tar x'",
+      '-r': 'rdcp -r copies folders',
       '-t': 'commands of a pipeline have no terminal',
     }).map(
       ([option, advice]) =>
@@ -156,8 +156,8 @@ describe('argv', () => {
     [['--config', '\xff', 'h1:a'], "--config: '\ufffd' is not valid UTF-8"],
     [['doctor', '--lenient', 'h1'], "unknown option '--lenient' (rdpipe doctor --help shows the options)"],
     [['--lenient', 'doctor', 'h1'], "unknown option '--lenient' (rdpipe doctor --help shows the options)"],
-    [['help', 'rdcp'], "there is no help for 'rdcp' (rdpipe help, or one of: doctor, bench, demo)"],
-    [['help', 'demo', 'x'], "there is no help for 'demo x' (rdpipe help, or one of: doctor, bench, demo)"],
+    [['help', 'rdtop'], "there is no help for 'rdtop' (rdpipe help, or one of: doctor, bench, demo, rdcp)"],
+    [['help', 'demo', 'x'], "there is no help for 'demo x' (rdpipe help, or one of: doctor, bench, demo, rdcp)"],
     [['doctor', '-qv', 'h1'], '--quiet and --verbose exclude each other'],
     [['-q', '-v', 'h1:a'], '--quiet and --verbose exclude each other'],
   ];

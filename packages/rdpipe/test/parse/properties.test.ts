@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { runProgram } from '../../../../test/support/run-program.ts';
 import { UsageError } from '../../src/model/errors.ts';
-import { takesValue } from '../../src/model/option-row.ts';
+import { type OptionRow, takesValue } from '../../src/model/option-row.ts';
 import { OPTION_ROWS, OPTIONS, type OptionName } from '../../src/model/options.ts';
 import { printable } from '../../src/model/text.ts';
 import { parseArgv } from '../../src/parse/argv.ts';
@@ -84,7 +84,8 @@ describe('whatever the user writes', () => {
   });
 
   it('is a value or a usage error', () => {
-    const rows = OPTION_ROWS.filter(([, row]) => row.kind !== 'switch' && takesValue(row));
+    const isText = ({ kind }: OptionRow) => !['switch', 'exclude', 'include'].includes(kind);
+    const rows = OPTION_ROWS.filter(([, row]) => isText(row) && takesValue(row));
     const read = (name: OptionName, word: string) => unlessUsage(() => readValue(OPTIONS[name], word));
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
