@@ -1,0 +1,165 @@
+/** Reads the sources and the target of rdcp. */
+import type { CopyPaths, CopySide, HostPaths, ServedPaths } from '../model/copy.ts';
+import { SERVED_PORT } from '../model/copy.ts';
+import { UsageError } from '../model/errors.ts';
+import { THIS_MACHINE } from '../model/pipeline.ts';
+import type { Settings } from '../model/settings.ts';
+import { shorten } from '../model/text.ts';
+import { forMessage } from './binary-string.ts';
+import { caretLines } from './caret.ts';
+import { checkNamedHosts, endOfHost, hostKey, parseHostRef } from './host-ref.ts';
+
+export interface CopyPathOptions {
+  /** The whole command line, for messages that show it. */
+  readonly words: readonly string[];
+  readonly settings: Pick<Settings, 'namedHosts'>;
+}
+
+/**
+ * Reads `SRC... DST`, binary strings.
+ * @throws UsageError with carets under the word that is wrong.
+ */
+export function parseCopyPaths(pathWords: readonly string[], options: CopyPathOptions): CopyPaths {
+  const last = pathWords.at(-1);
+  if (last === undefined) throw new UsageError('no SRC and no DST given (rdcp SRC... DST; rdcp --help shows more)');
+  const sides = pathWords.map((word) => at(word, options, () => readSide(word)));
+  const [first, ...more] = sides.slice(0, -1);
+  const target = sides.at(-1);
+  if (first === undefined || target === undefined) throw missingTarget(last, options);
+  const source = more.reduce((joined, side, index) => {
+    const word = pathWords[index + 1] ?? '';
+    return at(word, options, () => joinSides(joined, side));
+  }, first);
+  at(last, options, () => checkPair(source, target));
+  const hosts = [source, target].flatMap((side) => (side.kind === 'paths' ? [side.host] : []));
+  checkNamedHosts(options.settings.namedHosts, hosts, 'no path has the host');
+  return { source, target };
+}
+
+/** A mistake in one word, before its place in the command line is known. */
+class PathProblem extends Error {
+  readonly hint: string;
+
+  constructor(message: string, hint: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+function at<Result>(word: string, options: CopyPathOptions, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof PathProblem ? usageError(error.message, word, error.hint, options) : error;
+  }
+}
+
+function usageError(message: string, word: string, hint: string, { words }: CopyPathOptions): UsageError {
+  return new UsageError(message, caretLines(words, words.lastIndexOf(word), hint, 'rdcp'));
+}
+
+function missingTarget(word: string, options: CopyPathOptions): UsageError {
+  const hint = 'write where it goes, too: rdcp SRC... DST; . is the directory you are in';
+  return usageError(`there is no DST beside ${shown(word)}`, word, hint, options);
+}
+
+const HINT_PATH = 'write host:path, or path for this machine';
+
+function readSide(word: string): CopySide {
+  if (word === '') throw new PathProblem('a path is empty', HINT_PATH);
+  if (word === '-') return { kind: 'stream' };
+  const [, scheme] = /^([A-Za-z][A-Za-z0-9+.]*):\/\//.exec(word) ?? [];
+  if (scheme?.toLowerCase() === 'rd') return readServed(word);
+  if (scheme !== undefined && OTHER_SCHEMES.has(scheme.toLowerCase())) {
+    const message = `${shown(word)} is a URL of another protocol`;
+    throw new PathProblem(message, "write host:path; ssh's port is -o Port=NUMBER");
+  }
+  return readPath(word);
+}
+
+const OTHER_SCHEMES = new Set(['rsync', 'ssh', 'scp', 'sftp', 'http', 'https', 'ftp', 'file', 's3']);
+
+/** A `:` before any `/`, outside brackets, ends a host. */
+function readPath(word: string): HostPaths {
+  const colon = endOfHost(word);
+  const isRemote = colon >= 0 && !word.slice(0, colon).includes('/');
+  if (!isRemote) return paths(THIS_MACHINE, checkedPath(word, word));
+  const path = word.slice(colon + 1);
+  if (path.startsWith(':')) {
+    const [message, rest] = [`${shown(word)} names a module of an rsync daemon`, path.slice(1)];
+    throw new PathProblem(
+      message,
+      `write host:path, of a login by ssh; for a name with a colon host:./:${shown(rest)}`,
+    );
+  }
+  return paths(readHost(word.slice(0, colon), word), checkedPath(path === '' && colon > 0 ? '.' : path, word));
+}
+
+function paths(host: HostPaths['host'], path: string): HostPaths {
+  return { kind: 'paths', host, paths: [path] };
+}
+
+function readHost(text: string, word: string): HostPaths['host'] {
+  try {
+    return parseHostRef(text);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new PathProblem(`${shown(word)}: ${error.message}`, 'write host:path; for a name with a colon ./name');
+  }
+}
+
+/** `~/` is the home directory, other users' homes are known to shells alone. */
+function checkedPath(path: string, word: string): string {
+  if (path === '') throw new PathProblem(`${shown(word)} has no path`, HINT_PATH);
+  if (!/^~[^/]/.test(path)) return path;
+  const message = `${shown(word)}: ~ is only for the home of the user who logs in`;
+  throw new PathProblem(message, 'write the whole path; a name that begins with ~ is ./~name');
+}
+
+/** `rd://host[:port]/path`. */
+function readServed(word: string): ServedPaths {
+  const rest = word.slice('rd://'.length);
+  const slash = rest.indexOf('/');
+  const place = slash < 0 ? rest : rest.slice(0, slash);
+  const [, bracketed, plain, digits] = /^(?:\[([0-9A-Fa-f:.%\w-]+)\]|([\w.-]+))(?::(\d{1,5}))?$/.exec(place) ?? [];
+  const server = bracketed ?? plain ?? '';
+  const port = Number(digits ?? SERVED_PORT);
+  if (server === '' || server.startsWith('-') || slash < 0 || port < 1 || port > 65535)
+    throw new PathProblem(`${shown(word)} is not rd://HOST[:PORT]/PATH`, 'write rd://host/path or rd://host:port/path');
+  return { kind: 'served', server, port, paths: [rest.slice(slash).replace(/^\/+/, '')] };
+}
+
+/** Sources are read by one program, so they are in one place. */
+function joinSides(joined: CopySide, side: CopySide): CopySide {
+  if (joined.kind === 'paths' && side.kind === 'paths' && hostKey(joined.host) === hostKey(side.host))
+    return { ...joined, paths: [...joined.paths, ...side.paths] };
+  if (joined.kind === 'served' && side.kind === 'served' && placeOf(joined) === placeOf(side))
+    return { ...joined, paths: [...joined.paths, ...side.paths] };
+  if (joined.kind === 'stream' || side.kind === 'stream')
+    throw new PathProblem('- is one file, and no other can stand beside it', 'run rdcp once for it alone');
+  const message = `sources are on two hosts, ${placeOf(joined)} and ${placeOf(side)}`;
+  throw new PathProblem(message, 'run rdcp once for each host');
+}
+
+function placeOf(side: CopySide): string {
+  if (side.kind === 'paths') return side.host.label;
+  return side.kind === 'stream' ? '-' : `rd://${side.server}:${side.port}`;
+}
+
+function checkPair(source: CopySide, target: CopySide): void {
+  if (source.kind === 'stream' && target.kind === 'stream')
+    throw new PathProblem('both SRC and DST are -', 'write a path in place of one of them');
+  if (source.kind === 'served' && target.kind === 'served')
+    throw new PathProblem('both SRC and DST are serving receivers', 'run rdcp on a host that has one of the two');
+  if (target.kind === 'stream' && source.kind !== 'stream' && source.paths.length > 1)
+    throw new PathProblem(`- takes one file, not ${source.paths.length}`, 'run rdcp once for each file');
+  if (source.kind === 'stream' && target.kind === 'paths' && /(?:^|\/)\.{0,2}$|^~$/.test(target.paths[0]))
+    throw new PathProblem('standard input has no name, and DST is a directory', 'write the name of the file, too');
+}
+
+/** Longest text of a word in messages. */
+const TEXT_LIMIT = 200;
+
+function shown(word: string): string {
+  return shorten(forMessage(word), TEXT_LIMIT);
+}
