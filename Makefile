@@ -22,6 +22,8 @@ endif
 VARIANT := $(if $(FUZZ),fuzz,$(if $(filter thread,$(SAN)),tsan,$(if $(SAN),asan,$(if $(STATIC),static,release))))
 OUT := build/$(VARIANT)
 PROGRAMS := rdsend rdrecv rdstage rdtree
+# Of people; rdtree is the agent's.
+COMMANDS := rdpipe rdcp $(filter-out rdtree,$(PROGRAMS))
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
 # These flags make a mistake end the program instead of serving an attacker. A compiler gets those that its target
@@ -185,7 +187,7 @@ COPY := lib/rdpipe
 BUNDLE := build/rdpipe
 COPY_FOLDERS := bin $(BUNDLE) build/static build/release
 IN_COPY = $(wildcard bin/* $(BUNDLE)/*) $(foreach kind,static release,$(addprefix build/$(kind)/,$(PROGRAMS) sha256sums))
-INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,rdpipe $(PROGRAMS)) \
+INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
   $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1)))
 
 install:
@@ -197,7 +199,7 @@ install:
 	for kind in static release; do \
 	  install -m 755 $(PROGRAMS:%=build/$$kind/deploy/%) $(TARGET)/$(COPY)/build/$$kind && \
 	  install -m 644 build/$$kind/deploy/sha256sums $(TARGET)/$(COPY)/build/$$kind || exit 1; done
-	for program in rdpipe $(PROGRAMS); do ln -sf ../$(COPY)/bin/$$program $(TARGET)/bin/$$program || exit 1; done
+	for program in $(COMMANDS); do ln -sf ../$(COPY)/bin/$$program $(TARGET)/bin/$$program || exit 1; done
 	install -m 644 $(wildcard packages/*/man/*.1) $(TARGET)/share/man/man1
 	printf '%s\n' $(INSTALLED) $(COPY)/installed >$(TARGET)/$(COPY)/installed
 

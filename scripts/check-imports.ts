@@ -20,6 +20,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     plan: 'model',
     session: 'model',
     native: 'session model',
+    copy: 'model',
     run: 'plan session native model',
     doctor: 'run plan session native model',
     bench: 'run plan session native model',

@@ -15,6 +15,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdpipe/src/parse': 'The command line, in exact bytes: options, stages and hosts',
   'packages/rdpipe/src/config': 'Settings: flags over the configuration file over defaults',
   'packages/rdpipe/src/plan': 'Decisions before a run, pure: segments, links, routes over RDMA and TCP',
+  'packages/rdpipe/src/copy': 'rdcp: paths and options become a pipeline of programs that scan, compare, read and write',
   'packages/rdpipe/src/session':
     "Control connections to hosts: the system's ssh, the ssh2 library, this machine itself",
   'packages/rdpipe/src/session/openssh':
@@ -29,7 +30,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdpipe/src/ui': 'Output for people and programs: live rows, lines, summary, JSON, pages with plots',
   'packages/rdpipe/src/ui/terminal': 'Output on a terminal: live rows, progress, colors',
   'packages/rdpipe/src/ui/pages': 'Pages in HTML: tables, and plots as SVG text',
-  'packages/rdpipe/src/cli': 'The entry points of rdpipe and its subcommands',
+  'packages/rdpipe/src/cli': 'The entry points of rdpipe, its subcommands and rdcp',
   'packages/rdcore-native/src': "The data plane's library: one stream of bytes from host to host",
   'packages/rdcore-native/src/base': 'Errors, bytes, text, input and output, rings and threads: for all of the C code',
   'packages/rdcore-native/src/wire': 'The wire protocol: the one decoder of the bytes of a peer, its windows and slots',

@@ -20,7 +20,7 @@ import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
 /** In bin/, sorted. */
-const PROGRAMS = ['rdpipe', 'rdrecv', 'rdsend', 'rdstage', 'rdtree'];
+const PROGRAMS = ['rdcp', 'rdpipe', 'rdrecv', 'rdsend', 'rdstage', 'rdtree'];
 
 describe('make install', () => {
   let staging: string;
@@ -36,7 +36,16 @@ describe('make install', () => {
 
   it('puts the programs and their manual pages', () => {
     expect(readdirSync(join(prefix, 'bin')).sort()).to.deep.equal(PROGRAMS);
-    const pages = ['rdpipe-bench.1', 'rdpipe-doctor.1', 'rdpipe.1', 'rdrecv.1', 'rdsend.1', 'rdstage.1', 'rdtree.1'];
+    const pages = [
+      'rdcp.1',
+      'rdpipe-bench.1',
+      'rdpipe-doctor.1',
+      'rdpipe.1',
+      'rdrecv.1',
+      'rdsend.1',
+      'rdstage.1',
+      'rdtree.1',
+    ];
     expect(readdirSync(join(prefix, 'share/man/man1')).sort()).to.deep.equal(pages);
   });
 

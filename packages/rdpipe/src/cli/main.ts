@@ -10,18 +10,21 @@ import { writeAll } from '../ui/terminal/terminal.ts';
 const IGNORED_SIGNALS = takeVariable('RDPIPE_IGNORED_SIGNALS');
 const LIMITS = takeVariable('RDPIPE_LIMITS');
 const CERTIFICATES = takeVariable('RDPIPE_EXTRA_CA_CERTS');
+/** bin/rdcp sets it. */
+const PROGRAM = takeVariable('RDPIPE_PROGRAM');
 
 protectPayload();
 leaveTerminalModes();
 // As many wait for a run's one signal as it has hosts and hops: no leak that node would have to warn of.
 setMaxListeners(0);
 process.on('uncaughtException', (error) => {
-  writeAll(2, Buffer.from(failureText(error)));
+  writeAll(2, Buffer.from(failureText(error, undefined, PROGRAM)));
   process.exit(125);
 });
 keepCallersLimits(LIMITS);
 if (CERTIFICATES !== undefined) process.env.NODE_EXTRA_CA_CERTS = CERTIFICATES;
-void import('./rdpipe.ts').then(async ({ main }) => {
+const program = PROGRAM === 'rdcp' ? import('./rdcp.ts') : import('./rdpipe.ts');
+void program.then(async ({ main }) => {
   process.exit(await main(readRawArgv(), { environment: process.env, ignoredSignals: IGNORED_SIGNALS }));
 });
 

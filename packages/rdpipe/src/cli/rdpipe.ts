@@ -2,22 +2,15 @@
 import { isatty } from 'node:tty';
 import { loadSettings } from '../config/load.ts';
 import { statusOf } from '../model/errors.ts';
-import type { Emit } from '../model/events.ts';
-import type { Pipeline } from '../model/pipeline.ts';
-import type { Report } from '../model/report.ts';
-import type { Settings } from '../model/settings.ts';
 import { type Invocation, parseArgv } from '../parse/argv.ts';
 import { parseStages } from '../parse/stage.ts';
-import { describePlan } from '../plan/describe.ts';
-import type { UserStreams } from '../run/open-hosts.ts';
 import type { Renderer } from '../ui/renderer.ts';
 import { createRenderer, type OutputPlace } from '../ui/terminal/create-renderer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
 import { createJsonRenderer } from '../ui/terminal/json.ts';
 import { openTerminal, type Terminal, writeAll } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
-import type { TypedWords } from './report-page.ts';
-import { untilUserSignal } from './user-signals.ts';
+import { runWanted, type WantedRun, withPlanOnOutput } from './run-pipeline.ts';
 import { isFile, userStreams } from './user-streams.ts';
 
 /** Runs the command line `words`, binary strings, and returns the exit status. Never throws. */
@@ -56,19 +49,13 @@ async function invoke(invocation: Invocation, io: Io, terminal: Terminal): Promi
 
 type RunInvocation = Extract<Invocation, { kind: 'run' }>;
 
-interface Wanted {
-  readonly settings: Settings;
-  readonly pipeline: Pipeline;
-  readonly streams: UserStreams;
-  readonly words: TypedWords;
-}
-
 async function runInvocation(invocation: RunInvocation, io: Io, terminal: Terminal): Promise<number> {
   let renderer: Renderer | undefined;
   try {
     const wanted = await readInvocation(invocation, io);
     renderer = await createRenderer(wanted.settings, { terminal, output: outputPlace(wanted) });
-    return await run(wanted, io, renderer);
+    const { dryRun, json } = wanted.settings;
+    return await runWanted(wanted, io, dryRun && !json ? withPlanOnOutput(renderer) : renderer);
   } catch (error) {
     const early = invocation.options.json === true ? createJsonRenderer(terminal.write) : undefined;
     const shown = renderer ?? early;
@@ -80,42 +67,16 @@ async function runInvocation(invocation: RunInvocation, io: Io, terminal: Termin
   }
 }
 
-async function readInvocation({ options, optionWords, stageWords }: RunInvocation, io: Io): Promise<Wanted> {
+async function readInvocation({ options, optionWords, stageWords }: RunInvocation, io: Io): Promise<WantedRun> {
   const settings = await loadSettings(options, io.environment);
   const pipeline = parseStages(stageWords, { optionWords, settings });
-  return { settings, pipeline, streams: userStreams(settings), words: { optionWords, stageWords } };
+  return { settings, pipeline, streams: userStreams(settings), words: { program: 'rdpipe', optionWords, stageWords } };
 }
 
 /** A command on this machine writes to the terminal itself; a pipe may end in a program that does. */
-function outputPlace({ pipeline, streams }: Wanted): OutputPlace {
+function outputPlace({ pipeline, streams }: WantedRun): OutputPlace {
   const last = pipeline.stages.at(-1);
   if (streams.stdout === 'drop' || last?.kind === 'sink' || isFile(1)) return 'elsewhere';
   const writesItself = last?.kind === 'command' && last.host.name === '';
   return isatty(1) && !writesItself ? 'announced' : 'unknown';
-}
-
-async function run(wanted: Wanted, io: Io, renderer: Renderer): Promise<number> {
-  const emit: Emit = (event) => {
-    renderer.handle(event);
-    const { dryRun, json } = wanted.settings;
-    if (event.kind !== 'planned' || !dryRun || json) return;
-    writeAll(1, Buffer.from(`${describePlan(event.plan).join('\n')}\n`));
-  };
-  return untilUserSignal(io.ignoredSignals, async (signal) => {
-    const [{ runPipeline }, { findInstallation }] = await Promise.all([
-      import('../run/run.ts'),
-      import('./installation.ts'),
-    ]);
-    const input = { ...wanted, installation: findInstallation() };
-    const report = await withPage(wanted, emit, (emitPart) => runPipeline(input, emitPart, signal));
-    return report.status;
-  });
-}
-
-/** Writes the page of --report; a dry run has none. */
-async function withPage(wanted: Wanted, emit: Emit, go: (emit: Emit) => Promise<Report>): Promise<Report> {
-  const { dryRun, reportFile } = wanted.settings;
-  if (reportFile === undefined || dryRun) return go(emit);
-  const { runWithPage } = await import('./report-page.ts');
-  return runWithPage(reportFile, wanted.words, emit, go);
 }

@@ -9,6 +9,7 @@ import { writePage } from './write-page.ts';
 
 /** The command line as the user typed it. */
 export interface TypedWords {
+  readonly program: string;
   readonly optionWords: readonly string[];
   readonly stageWords: readonly string[];
 }
@@ -47,8 +48,8 @@ export async function runWithPage(
 }
 
 /** Options on the first line, then a line each stage. */
-function commandLines({ optionWords, stageWords }: TypedWords): readonly string[] {
-  const first = ['rdpipe', ...optionWords.map(quoteWord)].join(' ');
+function commandLines({ program, optionWords, stageWords }: TypedWords): readonly string[] {
+  const first = [program, ...optionWords.map(quoteWord)].join(' ');
   return [first, ...stageWords.map((word) => `    ${quoteWord(word)}`)].map((line, index) =>
     index === stageWords.length ? line : `${line} \\`,
   );

@@ -1,0 +1,25 @@
+/** Puts the patterns of --exclude-from in their place among those of the command line. */
+import { readFile } from 'node:fs/promises';
+import { readPatterns } from '../copy/patterns.ts';
+import type { CopyPattern } from '../copy/settings.ts';
+import { UsageError } from '../model/errors.ts';
+import type { PatternRule } from '../model/option-row.ts';
+
+/** @throws UsageError when a file cannot be read. */
+export async function loadPatterns(rules: readonly PatternRule[]): Promise<readonly CopyPattern[]> {
+  const loaded = await Promise.all(rules.map(load));
+  return loaded.flat();
+}
+
+async function load(rule: PatternRule): Promise<readonly CopyPattern[]> {
+  if (rule.kind !== 'file') return [{ include: rule.kind === 'include', pattern: rule.pattern }];
+  try {
+    const patterns = readPatterns(await readFile(rule.file, 'latin1'));
+    if (patterns.some(({ pattern }) => pattern.includes('\0'))) throw new UsageError(`${rule.file} holds a NUL`);
+    return patterns;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--exclude-from: cannot read ${rule.file}: ${code ?? message}`);
+  }
+}

@@ -1,0 +1,89 @@
+/** `main` of rdcp: parses the command line, copies, returns the exit status. */
+import { randomUUID } from 'node:crypto';
+import { isatty } from 'node:tty';
+import { loadSettings } from '../config/load.ts';
+import { copyPipeline } from '../copy/pipeline.ts';
+import { type CopyWants, checkForStream, checkTogether } from '../copy/settings.ts';
+import type { CopyPaths } from '../model/copy.ts';
+import { statusOf, UsageError } from '../model/errors.ts';
+import type { Settings } from '../model/settings.ts';
+import { type CopyInvocation, parseCopyArgv } from '../parse/argv.ts';
+import { parseCopyPaths } from '../parse/copy-paths.ts';
+import type { Renderer } from '../ui/renderer.ts';
+import { createRenderer, type OutputPlace } from '../ui/terminal/create-renderer.ts';
+import { failureText } from '../ui/terminal/failure.ts';
+import { createJsonRenderer } from '../ui/terminal/json.ts';
+import { openTerminal, type Terminal, writeAll } from '../ui/terminal/terminal.ts';
+import type { Io } from './io.ts';
+import { loadPatterns } from './load-patterns.ts';
+import { runWanted, type WantedRun, withPlanOnOutput } from './run-pipeline.ts';
+import { isFile, userStreams } from './user-streams.ts';
+
+/** Runs the command line `words`, binary strings, and returns the exit status. Never throws. */
+export async function main(words: readonly string[], io: Io): Promise<number> {
+  const terminal = openTerminal(io.environment);
+  try {
+    const invocation = parseCopyArgv(words);
+    if (invocation.kind === 'copy') return await copy(invocation, io, terminal);
+    writeAll(1, Buffer.from(invocation.text));
+    return 0;
+  } catch (error) {
+    terminal.write(failureText(error, undefined, 'rdcp'));
+    return statusOf(error);
+  }
+}
+
+type Copy = Extract<CopyInvocation, { kind: 'copy' }>;
+
+async function copy(invocation: Copy, io: Io, terminal: Terminal): Promise<number> {
+  let renderer: Renderer | undefined;
+  try {
+    const wanted = await readInvocation(invocation, io);
+    const { dryRun, json } = wanted.settings;
+    renderer = await createRenderer(wanted.settings, { terminal, output: outputPlace(wanted), program: 'rdcp' });
+    return await runWanted(wanted, io, dryRun && !json ? withPlanOnOutput(renderer) : renderer);
+  } catch (error) {
+    const early = invocation.options.json === true ? createJsonRenderer(terminal.write) : undefined;
+    const shown = renderer ?? early;
+    if (shown === undefined) throw error;
+    shown.failure(error);
+    return statusOf(error);
+  } finally {
+    renderer?.close();
+  }
+}
+
+async function readInvocation({ options, words, pathWords }: Copy, io: Io): Promise<WantedRun> {
+  const settings = await loadSettings(options, io.environment);
+  const paths = parseCopyPaths(pathWords, { words, settings });
+  const isStream = paths.source.kind === 'stream' || paths.target.kind === 'stream';
+  if (isStream) checkForStream(options);
+  checkTogether(options, paths.source.kind === 'stream' ? 1 : paths.source.paths.length);
+  checkInput(paths, settings);
+  const wants = { ...settings, run: randomUUID().replaceAll('-', ''), patterns: await loadPatterns(settings.patterns) };
+  return {
+    ...planned(paths, wants),
+    // The plan of a copy of trees comes from its programs, which a dry run of rdpipe would not start.
+    settings: { ...settings, lenient: false, dryRun: isStream && settings.dryRun },
+    words: { program: 'rdcp', optionWords: words, stageWords: [] },
+  };
+}
+
+/** Standard output carries a file or a plan, or nothing. */
+function planned(paths: CopyPaths, wants: CopyWants): Pick<WantedRun, 'pipeline' | 'streams'> {
+  const { pipeline, readsInput, writesOutput } = copyPipeline(paths, wants);
+  const streams = userStreams({ stdin: readsInput ? 'auto' : 'none' });
+  return { pipeline, streams: writesOutput ? streams : { ...streams, stdout: 'drop' } };
+}
+
+/** A file made of what is typed is hardly what was meant, and a terminal is not read. */
+function checkInput({ source }: CopyPaths, { filesFrom }: Settings): void {
+  if ((source.kind !== 'stream' && filesFrom !== '-') || !isatty(0)) return;
+  throw new UsageError('standard input is a terminal (for - give it a file or a pipe: < FILE)');
+}
+
+/** The output is a file's contents, or a plan. */
+function outputPlace({ streams }: WantedRun): OutputPlace {
+  if (streams.stdout === 'drop' || isFile(1)) return 'elsewhere';
+  return isatty(1) ? 'announced' : 'unknown';
+}

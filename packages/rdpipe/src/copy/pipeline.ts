@@ -1,0 +1,102 @@
+/** Makes the pipeline of a copy: its programs in order, on the hosts of source and target. */
+import type { CopyPaths, CopySide, HostPaths } from '../model/copy.ts';
+import { UsageError } from '../model/errors.ts';
+import { type HostRef, type Pipeline, type SinkStage, type Stage, THIS_MACHINE } from '../model/pipeline.ts';
+import { printableBytes, shorten } from '../model/text.ts';
+import type { TreeRole, TreeSettings } from '../model/tree.ts';
+import { type CopyWants, treeSettings } from './settings.ts';
+import { shellWord } from './shell-word.ts';
+
+export interface CopyPipeline {
+  readonly pipeline: Pipeline;
+  /** The user's standard input goes to the first stage. */
+  readonly readsInput: boolean;
+  /** The last stage's output is the user's standard output. */
+  readonly writesOutput: boolean;
+}
+
+/** @throws UsageError for what no pipeline can do. */
+export function copyPipeline({ source, target }: CopyPaths, wants: CopyWants): CopyPipeline {
+  if (source.kind === 'served' || target.kind === 'served') throw unservable();
+  if (source.kind === 'stream') return fromInput(target);
+  if (target.kind === 'stream') return toOutput(source);
+  const list = listStages(wants.filesFrom);
+  const stages = numbered([...list, ...treeStages(source, target, wants)]);
+  return { pipeline: { stages }, readsInput: wants.filesFrom === '-', writesOutput: wants.dryRun };
+}
+
+/** A stage without its number. */
+type Unnumbered = Stage extends infer One ? (One extends Stage ? Omit<One, 'number'> : never) : never;
+
+/** Where both sides are one host, one program reads and writes. */
+function treeStages(source: HostPaths, target: HostPaths, wants: CopyWants): readonly Unnumbered[] {
+  const stage = (role: TreeRole, { host, paths }: HostPaths): Unnumbered => {
+    const text = shorten(`${role} ${paths.map(shown).join(' ')}`, TEXT_LIMIT);
+    return { kind: 'tree', host, text, settings: settingsOf(role, source, target, wants) };
+  };
+  const begin = [stage('scan', source), stage('compare', target)];
+  if (wants.dryRun) return begin;
+  const copy = isSame(source.host, target.host)
+    ? [stage('copy', target)]
+    : [stage('read', source), stage('write', target)];
+  return [...begin, ...copy, ...(wants.removeSourceFiles ? [stage('clean', source)] : [])];
+}
+
+function settingsOf(role: TreeRole, source: HostPaths, target: HostPaths, wants: CopyWants): TreeSettings {
+  const readsSource = role !== 'compare' && role !== 'write';
+  const readsTarget = role === 'compare' || role === 'write' || role === 'copy';
+  return {
+    ...treeSettings(role, wants),
+    ...(readsSource ? { sources: source.paths.map(hexOf) } : {}),
+    ...(readsTarget ? { target: hexOf(target.paths[0]) } : {}),
+  };
+}
+
+function isSame(one: HostRef, other: HostRef): boolean {
+  return one.name === other.name && one.user === other.user;
+}
+
+function hexOf(path: string): string {
+  return Buffer.from(path, 'latin1').toString('hex');
+}
+
+/** The paths of `--files-from` come from a file of this machine by a stage of its own; standard input needs none. */
+function listStages(file: string | undefined): readonly Unnumbered[] {
+  if (file === undefined || file === '-') return [];
+  const word = Buffer.from(shellWord(Buffer.from(file).toString('latin1')), 'latin1');
+  return [{ kind: 'source', host: THIS_MACHINE, text: `< ${shorten(file, TEXT_LIMIT)}`, word }];
+}
+
+/** Standard input into one file. */
+function fromInput(target: CopySide): CopyPipeline {
+  const { host, paths } = target as HostPaths;
+  const sink: Omit<SinkStage, 'number'> = { kind: 'sink', host, append: false, ...fileOf('>', paths[0]) };
+  return { pipeline: { stages: numbered([sink]) }, readsInput: true, writesOutput: false };
+}
+
+/** One file to standard output. */
+function toOutput({ host, paths }: HostPaths): CopyPipeline {
+  const stages = numbered([{ kind: 'source', host, ...fileOf('<', paths[0]) }]);
+  return { pipeline: { stages }, readsInput: false, writesOutput: true };
+}
+
+function fileOf(operator: string, path: string): Pick<SinkStage, 'text' | 'word'> {
+  const text = shorten(`${operator} ${shown(path)}`, TEXT_LIMIT);
+  return { text, word: Buffer.from(shellWord(path), 'latin1') };
+}
+
+function numbered(stages: readonly Unnumbered[]): Pipeline['stages'] {
+  const [first, ...rest] = stages.map((stage, index): Stage => ({ ...stage, number: index + 1 }));
+  if (first === undefined) throw new Error('a pipeline without a stage');
+  return [first, ...rest];
+}
+
+function unservable(): UsageError {
+  return new UsageError('this rdcp cannot copy to or from rd:// yet (write host:path, which goes by ssh)');
+}
+
+const TEXT_LIMIT = 200;
+
+function shown(path: string): string {
+  return printableBytes(Buffer.from(path, 'latin1'));
+}

@@ -1,0 +1,112 @@
+/** The settings of a copy's programs, from those of the command. */
+import { UsageError } from '../model/errors.ts';
+import { flagName } from '../model/option-row.ts';
+import { OPTIONS } from '../model/options.ts';
+import type { Options, Settings } from '../model/settings.ts';
+import type { TreeRole, TreeSettings } from '../model/tree.ts';
+
+/** A pattern as the programs take it, a binary string; those of files are read already. */
+export interface CopyPattern {
+  readonly include: boolean;
+  readonly pattern: string;
+}
+
+export interface CopyWants
+  extends Pick<
+    Settings,
+    | 'verbosity'
+    | 'dryRun'
+    | 'json'
+    | 'jobs'
+    | 'recursive'
+    | 'archive'
+    | 'acls'
+    | 'xattrs'
+    | 'oneFileSystem'
+    | 'remove'
+    | 'removeMost'
+    | 'checksum'
+    | 'verify'
+    | 'partial'
+    | 'inPlace'
+    | 'makeParents'
+    | 'removeSourceFiles'
+    | 'filesFrom'
+    | 'fromNul'
+  > {
+  /** Names temporary files: hexadecimal digits. */
+  readonly run: string;
+  readonly patterns: readonly CopyPattern[];
+}
+
+/** All but the paths. */
+export function treeSettings(role: TreeRole, wants: CopyWants): TreeSettings {
+  return {
+    role,
+    run: wants.run,
+    recursive: wants.recursive || wants.archive,
+    archive: wants.archive,
+    acls: wants.acls,
+    xattrs: wants.xattrs,
+    one_file_system: wants.oneFileSystem,
+    checksum: wants.checksum,
+    remove: wants.remove,
+    ...(wants.removeMost === undefined ? {} : { remove_most: wants.removeMost }),
+    make_parents: wants.makeParents,
+    partial: wants.partial,
+    in_place: wants.inPlace,
+    verify: wants.verify,
+    clean: wants.removeSourceFiles,
+    paths: !wants.dryRun && (wants.verbosity > 0 || wants.json),
+    jobs: wants.jobs,
+    patterns: wants.patterns.map(({ include, pattern }) => ({ include, pattern: hexOf(pattern) })),
+    ...(role === 'scan' && wants.filesFrom !== undefined ? { list: wants.fromNul ? 'nul' : 'lines' } : {}),
+    ...(role === 'compare' && wants.dryRun ? { plan: wants.json ? 'json' : 'text' } : {}),
+  };
+}
+
+function hexOf(pattern: string): string {
+  return Buffer.from(pattern, 'latin1').toString('hex');
+}
+
+/** @throws UsageError for options that contradict each other. */
+export function checkTogether(options: Options, sources: number): void {
+  const isDeep = options.recursive === true || options.archive === true;
+  if (options.remove === true && !isDeep) throw new UsageError('--delete needs -r or -a');
+  if (options.removeMost !== undefined && options.remove !== true) throw new UsageError('--max-delete needs --delete');
+  if (options.fromNul === true && options.filesFrom === undefined) throw new UsageError('--from0 needs --files-from');
+  if (options.filesFrom === undefined) return;
+  if (options.remove === true) {
+    throw new UsageError('--delete and --files-from exclude each other: only whole directories show what is to go');
+  }
+  if (sources > 1) throw new UsageError(`--files-from lists paths below one SRC, not ${sources}`);
+}
+
+/**
+ * One file goes from standard input or to standard output as a stream.
+ * @throws UsageError for options that are for trees.
+ */
+export function checkForStream(options: Options): void {
+  const name = TREES_ONLY.find((option) => options[option] !== undefined);
+  if (name === undefined) return;
+  throw new UsageError(`${flagName(OPTIONS[name])} makes no sense with - for one of the paths: that is one file`);
+}
+
+const TREES_ONLY = [
+  'recursive',
+  'archive',
+  'acls',
+  'xattrs',
+  'oneFileSystem',
+  'remove',
+  'removeMost',
+  'patterns',
+  'checksum',
+  'verify',
+  'partial',
+  'inPlace',
+  'makeParents',
+  'removeSourceFiles',
+  'filesFrom',
+  'fromNul',
+] as const;

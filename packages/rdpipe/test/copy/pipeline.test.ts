@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { copyPipeline } from '../../src/copy/pipeline.ts';
+import { type CopyWants, checkForStream, checkTogether } from '../../src/copy/settings.ts';
+import { shellWord } from '../../src/copy/shell-word.ts';
+import type { Stage } from '../../src/model/pipeline.ts';
+import type { TreeSettings } from '../../src/model/tree.ts';
+import { parseCopyPaths } from '../../src/parse/copy-paths.ts';
+import { usageErrorOf } from '../parse/helpers.ts';
+
+const WANTS: CopyWants = {
+  run: 'abc',
+  patterns: [],
+  verbosity: 0,
+  dryRun: false,
+  json: false,
+  jobs: 0,
+  recursive: false,
+  archive: false,
+  acls: false,
+  xattrs: false,
+  oneFileSystem: false,
+  remove: false,
+  removeMost: undefined,
+  checksum: false,
+  verify: false,
+  partial: true,
+  inPlace: false,
+  makeParents: false,
+  removeSourceFiles: false,
+  filesFrom: undefined,
+  fromNul: false,
+};
+
+function plan(words: string, wants: Partial<CopyWants> = {}) {
+  const given = words.split(' ');
+  return copyPipeline(parseCopyPaths(given, { words: given, settings: { namedHosts: [] } }), { ...WANTS, ...wants });
+}
+
+function shape({ pipeline: { stages } }: ReturnType<typeof plan>): string {
+  return stages.map((stage) => `${stage.number} ${stage.host.label}: ${stage.text}`).join(' | ');
+}
+
+function settingsOf({ pipeline: { stages } }: ReturnType<typeof plan>): readonly TreeSettings[] {
+  return stages.flatMap((stage: Stage) => (stage.kind === 'tree' ? [stage.settings] : []));
+}
+
+const hex = (text: string) => Buffer.from(text, 'latin1').toString('hex');
+
+describe('the pipeline of a copy', () => {
+  it('scans, compares, reads and writes', () => {
+    const made = plan('h1:a h1:b/ ann@h2:d');
+    expect(shape(made)).to.equal('1 h1: scan a b/ | 2 ann@h2: compare d | 3 h1: read a b/ | 4 ann@h2: write d');
+    expect(made).to.include({ readsInput: false, writesOutput: false });
+    const [scan, compare, read, write] = settingsOf(made);
+    expect([scan?.sources, scan?.target]).to.deep.equal([[hex('a'), hex('b/')], undefined]);
+    expect([compare?.sources, compare?.target]).to.deep.equal([undefined, hex('d')]);
+    expect([read?.sources, read?.target]).to.deep.equal([[hex('a'), hex('b/')], undefined]);
+    expect([write?.sources, write?.target]).to.deep.equal([undefined, hex('d')]);
+  });
+
+  it('copies with one program on one host', () => {
+    expect(shape(plan('a b'))).to.equal('1 this machine: scan a | 2 this machine: compare b | 3 this machine: copy b');
+    const [, , copy] = settingsOf(plan('h1:a h1:b'));
+    expect([copy?.role, copy?.sources, copy?.target]).to.deep.equal(['copy', [hex('a')], hex('b')]);
+    expect(settingsOf(plan('h1:a ann@h1:b')).map(({ role }) => role)).to.include('write');
+  });
+
+  it('removes files of the source in the end', () => {
+    expect(shape(plan('h1:a b', { removeSourceFiles: true }))).to.match(/ \| 5 h1: clean a$/);
+    expect(settingsOf(plan('a b', { removeSourceFiles: true })).map(({ clean }) => clean)).not.to.include(false);
+  });
+
+  it('plans for -n', () => {
+    const made = plan('h1:a b', { dryRun: true, removeSourceFiles: true, verbosity: 1 });
+    expect(settingsOf(made).map(({ role, plan: form, paths }) => [role, form, paths])).to.deep.equal([
+      ['scan', undefined, false],
+      ['compare', 'text', false],
+    ]);
+    expect(made.writesOutput).to.equal(true);
+    expect(settingsOf(plan('h1:a b', { dryRun: true, json: true }))[1]?.plan).to.equal('json');
+  });
+
+  it('reads a list of paths from a file of this machine, or standard input', () => {
+    const made = plan('h1:a b', { filesFrom: "it's ü", fromNul: true });
+    expect(shape(made)).to.match(/^1 this machine: < it's ü \| 2 h1: scan a \| 3 this machine: compare b/);
+    const [source] = made.pipeline.stages;
+    expect(source.kind === 'source' && Buffer.from(source.word).toString()).to.equal("'it'\\''s ü'");
+    expect(settingsOf(made).map(({ list }) => list)).to.deep.equal(['nul', undefined, undefined, undefined]);
+    expect(made.readsInput).to.equal(false);
+    const input = plan('h1:a b', { filesFrom: '-' });
+    expect(input.readsInput).to.equal(true);
+    expect(settingsOf(input)[0]).to.include({ role: 'scan', list: 'lines' });
+  });
+
+  it('gives every program the options', () => {
+    const patterns = [{ include: false, pattern: '\xff' }];
+    const made = plan('h1:a b', { archive: true, patterns, remove: true, removeMost: 0, verbosity: 1, jobs: 3 });
+    for (const settings of settingsOf(made)) {
+      expect(settings).to.deep.include({ recursive: true, archive: true, remove: true, remove_most: 0, jobs: 3 });
+      expect(settings).to.deep.include({ paths: true, run: 'abc', patterns: [{ include: false, pattern: 'ff' }] });
+    }
+    expect(settingsOf(plan('a b'))[0]).not.to.have.property('remove_most');
+  });
+
+  it('is a sink or a source for -', () => {
+    const made = plan("- h1:~/it's", {});
+    expect(made).to.include({ readsInput: true, writesOutput: false });
+    const [sink] = made.pipeline.stages;
+    expect(sink).to.include({ kind: 'sink', number: 1, append: false, text: "> ~/it's" });
+    expect(sink.kind === 'sink' && Buffer.from(sink.word).toString()).to.equal("~/'it'\\''s'");
+    expect(plan('a -')).to.include({ readsInput: false, writesOutput: true });
+    expect(plan('a -').pipeline.stages[0]).to.include({ kind: 'source', text: '< a' });
+  });
+
+  it('is not there yet for a serving receiver', () => {
+    expect(usageErrorOf(() => plan('a rd://h1/b')).message).to.match(/^this rdcp cannot copy to or from rd:\/\/ yet/);
+  });
+
+  it('refuses options that contradict each other', () => {
+    const message = (options: Parameters<typeof checkTogether>[0], sources = 1) =>
+      usageErrorOf(() => checkTogether(options, sources)).message;
+    expect(message({ remove: true })).to.equal('--delete needs -r or -a');
+    expect(message({ removeMost: 3 })).to.equal('--max-delete needs --delete');
+    expect(message({ fromNul: true })).to.equal('--from0 needs --files-from');
+    expect(message({ filesFrom: 'x', remove: true, archive: true })).to.match(/^--delete and --files-from exclude/);
+    expect(message({ filesFrom: 'x' }, 2)).to.equal('--files-from lists paths below one SRC, not 2');
+    expect(usageErrorOf(() => checkForStream({ archive: true })).message).to.match(/^--archive makes no sense with -/);
+    checkForStream({ verbosity: 1 });
+    checkTogether({ remove: true, recursive: true, removeMost: 1 }, 3);
+  });
+});
+
+describe('a word for the shell', () => {
+  it('keeps every byte but the NUL that ends a word', () => {
+    const bytes = fc.array(fc.integer({ min: 1, max: 255 }), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(fc.array(bytes, { minLength: 1, maxLength: 30 }), (paths) => {
+        const texts = paths.map((path) => `x${Buffer.from(path).toString('latin1')}`);
+        const script = Buffer.from(`printf '%s\\0' ${texts.map(shellWord).join(' ')}`, 'latin1');
+        const shown = execFileSync('sh', { input: script }).toString('latin1');
+        expect(shown).to.equal(texts.map((one) => `${one}\0`).join(''));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('leaves the home directory to the shell', () => {
+    expect(['~', '~/', '~/a b', '~a', 'a~/b'].map(shellWord)).to.deep.equal(['~', '~/', "~/'a b'", "'~a'", "'a~/b'"]);
+  });
+});
