@@ -22,8 +22,7 @@ endif
 VARIANT := $(if $(FUZZ),fuzz,$(if $(filter thread,$(SAN)),tsan,$(if $(SAN),asan,$(if $(STATIC),static,release))))
 OUT := build/$(VARIANT)
 PROGRAMS := rdsend rdrecv rdstage rdtree
-# Of people; rdtree is the agent's.
-COMMANDS := rdpipe rdcp $(filter-out rdtree,$(PROGRAMS))
+COMMANDS := rdpipe rdcp $(PROGRAMS)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
 # These flags make a mistake end the program instead of serving an attacker. A compiler gets those that its target
