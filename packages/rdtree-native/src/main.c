@@ -6,6 +6,7 @@
 #include "clean/clean.h"
 #include "compare/compare.h"
 #include "crypto/hardening.h"
+#include "entry/root.h"
 #include "read/read.h"
 #include "report/events.h"
 #include "scan/scan.h"
@@ -18,13 +19,17 @@
 #include <unistd.h>
 
 #define STATUS_USAGE 2
+#define ARGUMENTS 3
+#define ARGUMENTS_SERVED 5
 #define SETTINGS_MAX_BYTES (64u << 20)
 #define SETTINGS_FD 3 // where the agent puts them
+#define ROOT_FD 4     // where the agent of a server puts the directory that it serves
 
+static bool takes_settings(int argc, char **argv);
 static char *read_settings(int fd, size_t *bytes, struct rd_error *error);
 static bool run(const struct rd_tree_settings *settings, struct rd_error *error);
 
-static const char help[] = "usage: rdtree --settings-fd 3\n"
+static const char help[] = "usage: rdtree --settings-fd 3 [--beneath 4]\n"
                            "\n"
                            "rdstage starts it for a copy; see rdtree(1).\n"
                            "\n"
@@ -37,10 +42,11 @@ int main(int argc, char **argv) {
     return puts("rdtree " RD_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
   bool wants_help = argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0);
   if (wants_help) return fputs(help, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-  if (argc != 3 || strcmp(argv[1], "--settings-fd") != 0 || strcmp(argv[2], "3") != 0) {
+  if (!takes_settings(argc, argv)) {
     fputs(help, stderr);
     return STATUS_USAGE;
   }
+  if (argc == ARGUMENTS_SERVED) rd_root_set(ROOT_FD);
   signal(SIGPIPE, SIG_IGN);
   rd_harden_process();
   size_t bytes;
@@ -51,6 +57,13 @@ int main(int argc, char **argv) {
   if (is_done) return EXIT_SUCCESS;
   rd_events_fatal(&error);
   return rd_code_status(error.code);
+}
+
+static bool takes_settings(int argc, char **argv) {
+  if (argc != ARGUMENTS && argc != ARGUMENTS_SERVED) return false;
+  bool is_served = argc == ARGUMENTS_SERVED;
+  return strcmp(argv[1], "--settings-fd") == 0 && strcmp(argv[2], "3") == 0 &&
+         (!is_served || (strcmp(argv[3], "--beneath") == 0 && strcmp(argv[4], "4") == 0));
 }
 
 // NULL: it could not be read whole.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The place where paths of settings begin: the working directory, or the one that a server serves.
+#ifndef RD_TREE_ROOT_H
+#define RD_TREE_ROOT_H
+
+#include <stdbool.h>
+
+// From now on every path of the settings is below the directory `fd`, which stays open: `/a`, `~/a` and `a` name the
+// same entry there, `..` stops at it, and no symbolic link leads out of it. Call it once, before other threads run.
+void rd_root_set(int fd);
+// A server serves a directory: owners, set-user-id bits and devices of the other side are not taken over.
+bool rd_root_is_set(void);
+// As open() without O_CREAT, close-on-exec. -1 and errno; ENOSYS: the kernel cannot keep paths below a directory.
+int rd_root_open(const char *path, int flags);
+
+#endif
