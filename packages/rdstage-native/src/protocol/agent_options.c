@@ -17,11 +17,15 @@ enum {
   OPTION_STDIN,
   OPTION_STDOUT,
   OPTION_LIMITS,
+  OPTION_SERVED,
+  OPTION_RIGHTS,
+  OPTION_PORTS,
   OPTION_DIE_WITH_PARENT
 };
 
 static bool take_descriptor(const char *text, int *fd, struct rd_error *error);
 static bool check(int argc, char **argv, struct rd_agent_options *options, struct rd_error *error);
+static bool check_served(const struct rd_agent_options *options, struct rd_error *error);
 static bool check_nonce(const char *nonce, struct rd_error *error);
 static bool usage(struct rd_error *error, const char *reason);
 
@@ -33,6 +37,9 @@ bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *opti
       {"user-stdin", required_argument, NULL, OPTION_STDIN},
       {"user-stdout", required_argument, NULL, OPTION_STDOUT},
       {"stage-limits", required_argument, NULL, OPTION_LIMITS},
+      {"served", required_argument, NULL, OPTION_SERVED},
+      {"rights", required_argument, NULL, OPTION_RIGHTS},
+      {"ports", required_argument, NULL, OPTION_PORTS},
       {"die-with-parent", no_argument, NULL, OPTION_DIE_WITH_PARENT},
       {"version", no_argument, NULL, 'V'},
       {"help", no_argument, NULL, 'h'},
@@ -64,6 +71,15 @@ bool rd_agent_options_parse(int argc, char **argv, struct rd_agent_options *opti
       if (!rd_stage_limits_parse(optarg, &options->limits))
         return usage(error, "--stage-limits takes CORES,FILES as ulimit prints them");
       break;
+    case OPTION_SERVED:
+      if (!take_descriptor(optarg, &options->served.directory_fd, error)) return false;
+      break;
+    case OPTION_RIGHTS:
+      if (!rd_served_take_rights(&options->served, optarg)) return usage(error, "--rights takes read, write or both");
+      break;
+    case OPTION_PORTS:
+      if (!rd_served_take_ports(&options->served, optarg)) return usage(error, "--ports takes two ports, A-B");
+      break;
     case 'V':
       options->mode = RD_OPTIONS_VERSION;
       return true;
@@ -82,7 +98,7 @@ static bool take_descriptor(const char *text, int *fd, struct rd_error *error) {
   errno = 0;
   long number = strtol(text, &end, 10);
   if (errno || end == text || *end || number < 3 || number > INT_MAX || fcntl((int)number, F_GETFD) < 0)
-    return usage(error, "--user-stdin and --user-stdout take an open descriptor above 2");
+    return usage(error, "--user-stdin, --user-stdout and --served take an open descriptor above 2");
   *fd = (int)number;
   return true;
 }
@@ -93,7 +109,18 @@ static bool check(int argc, char **argv, struct rd_agent_options *options, struc
     return optind < argc || usage(error, "--die-with-parent needs a command");
   if (options->mode != RD_OPTIONS_AGENT) return usage(error, "rdpipe starts it, with --agent");
   if (optind < argc) return usage(error, "--agent takes no further arguments");
+  if (!check_served(options, error)) return false;
   return check_nonce(options->nonce, error);
+}
+
+static bool check_served(const struct rd_agent_options *options, struct rd_error *error) {
+  const struct rd_served *served = &options->served;
+  bool is_served = rd_served_is(served);
+  if (is_served != (served->reads || served->writes) || (!is_served && served->low_port > 0))
+    return usage(error, "--served and --rights go together, and --ports with them");
+  if (is_served && (options->user_stdin >= 0 || options->user_stdout >= 0))
+    return usage(error, "a served session has no user");
+  return true;
 }
 
 // It is printed in the first line, where a space ends it.

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "process/stage_limits.h"
+#include "protocol/served.h"
 
 enum rd_agent_options_mode { RD_OPTIONS_AGENT, RD_OPTIONS_DIE_WITH_PARENT, RD_OPTIONS_VERSION, RD_OPTIONS_HELP };
 
@@ -14,6 +15,7 @@ struct rd_agent_options {
   const char *sums;            // of the programs beside it (program_sums.h); NULL: not given
   int user_stdin, user_stdout; // -1: not given
   struct rd_stage_limits limits;
+  struct rd_served served;
   char **command; // of RD_OPTIONS_DIE_WITH_PARENT
 };
 

@@ -5,6 +5,7 @@
 
 #include "process/stage_limits.h"
 #include "protocol/control_line.h"
+#include "protocol/served.h"
 #include "runtime/loop.h"
 
 #include <stdint.h>
@@ -17,6 +18,7 @@ struct rd_agent {
   int null_fd;
   int user_stdin, user_stdout;   // -1: not on this host
   struct rd_stage_limits limits; // of commands
+  struct rd_served served;
   bool suspended;
 };
 

@@ -28,7 +28,7 @@ static const struct {
 
 static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_error *error);
 static pid_t start_command(const struct rd_stage_spec *spec, struct rd_spawning *spawning, struct rd_error *error);
-static pid_t start_tree(const json_t *settings, struct rd_spawning *spawning, struct rd_error *error);
+static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, struct rd_error *error);
 static int open_settings(const json_t *settings, struct rd_error *error);
 static char *script_of(const char *command);
 static bool is_bash(const char *shell);
@@ -128,7 +128,7 @@ static pid_t execute(struct rd_stage *stage, int in_fd, int out_fd, struct rd_er
   stage->relay = rd_stderr_relay_create(stage->agent, stage->spec->number, &error_fd, on_stderr_ended, stage, error);
   if (stage->relay == NULL) return -1;
   struct rd_spawning spawning = {.fds = {in_fd, out_fd, error_fd}, .fd_count = 3, .group = RD_SPAWN_GROUP_OWN};
-  if (stage->spec->kind == RD_STAGE_TREE) return start_tree(stage->spec->settings, &spawning, error);
+  if (stage->spec->kind == RD_STAGE_TREE) return start_tree(stage, &spawning, error);
   spawning.limits = stage->agent->limits;
   return start_command(stage->spec, &spawning, error);
 }
@@ -144,15 +144,17 @@ static pid_t start_command(const struct rd_stage_spec *spec, struct rd_spawning 
 }
 
 // It keeps our limits: those of the user's commands are not for a program of ours, which opens many files at a time.
-static pid_t start_tree(const json_t *settings, struct rd_spawning *spawning, struct rd_error *error) {
-  char program[PATH_MAX], option[] = "--settings-fd", number[] = "3";
-  char *arguments[] = {program, option, number, NULL};
+static pid_t start_tree(const struct rd_stage *stage, struct rd_spawning *spawning, struct rd_error *error) {
+  const struct rd_served *served = &stage->agent->served;
+  char program[PATH_MAX], option[] = "--settings-fd", number[] = "3", beneath[] = "--beneath", root[] = "4";
+  char *arguments[] = {program, option, number, rd_served_is(served) ? beneath : NULL, root, NULL};
   if (!rd_programs_find("rdtree", program, sizeof program, error)) return -1;
-  RD_AUTO_CLOSE int settings_fd = open_settings(settings, error);
+  RD_AUTO_CLOSE int settings_fd = open_settings(stage->spec->settings, error);
   if (settings_fd < 0) return -1;
   spawning->file = program;
   spawning->arguments = arguments;
-  spawning->fds[spawning->fd_count++] = settings_fd; // 3
+  spawning->fds[spawning->fd_count++] = settings_fd;                                    // 3
+  if (rd_served_is(served)) spawning->fds[spawning->fd_count++] = served->directory_fd; // 4
   return rd_spawn(spawning, error);
 }
 

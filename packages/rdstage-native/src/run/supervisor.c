@@ -86,6 +86,7 @@ static bool set_up(struct supervisor *supervisor, const struct rd_agent_options 
   agent->guard_fd = guard_fd;
   agent->user_stdin = options->user_stdin;
   agent->limits = options->limits;
+  agent->served = options->served;
   agent->user_stdout = options->user_stdout;
   agent->loop = rd_loop_create();
   // First: our input may be closed when the guardian has ended, and the cause must be reported.
@@ -197,6 +198,7 @@ static bool prepare(struct supervisor *supervisor, struct rd_request *request, s
     rd_error_set(error, RD_CODE_USAGE, "rdpipe sent a link to a descriptor that the agent does not have");
     return false;
   }
+  if (!rd_served_allows(&supervisor->agent.served, request->prepare, error)) return false;
   rd_segment_destroy(supervisor->segment);
   rd_lease_set(&supervisor->lease, request->prepare->lease_ms);
   supervisor->segment = rd_segment_create(&supervisor->agent, request->prepare);
@@ -219,6 +221,7 @@ static bool ask_segment(struct supervisor *supervisor, const struct rd_request *
     rd_error_set(error, RD_CODE_USAGE, "rdpipe sent no segment");
     return false;
   }
+  if (!rd_served_allows_connection(&supervisor->agent.served, request->object, error)) return false;
   if (request->op == RD_REQUEST_GO) return rd_segment_go(segment, request->segment, error);
   return rd_segment_connect(segment, request, error);
 }
