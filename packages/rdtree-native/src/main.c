@@ -9,6 +9,7 @@
 #include "entry/root.h"
 #include "read/read.h"
 #include "report/events.h"
+#include "sandbox/sandbox.h"
 #include "scan/scan.h"
 #include "write/write.h"
 
@@ -27,6 +28,7 @@
 
 static bool takes_settings(int argc, char **argv);
 static char *read_settings(int fd, size_t *bytes, struct rd_error *error);
+static void stay_beneath(const struct rd_tree_settings *settings);
 static bool run(const struct rd_tree_settings *settings, struct rd_error *error);
 
 static const char help[] = "usage: rdtree --settings-fd 3 [--beneath 4]\n"
@@ -46,12 +48,12 @@ int main(int argc, char **argv) {
     fputs(help, stderr);
     return STATUS_USAGE;
   }
-  if (argc == ARGUMENTS_SERVED) rd_root_set(ROOT_FD);
   signal(SIGPIPE, SIG_IGN);
   rd_harden_process();
   size_t bytes;
   RD_AUTO_FREE char *text = read_settings(SETTINGS_FD, &bytes, &error);
   struct rd_tree_settings *settings = text == NULL ? NULL : rd_tree_settings_decode(text, bytes, &error);
+  if (settings != NULL && argc == ARGUMENTS_SERVED) stay_beneath(settings);
   bool is_done = settings != NULL && run(settings, &error);
   rd_tree_settings_destroy(settings);
   if (is_done) return EXIT_SUCCESS;
@@ -84,6 +86,13 @@ static char *read_settings(int fd, size_t *bytes, struct rd_error *error) {
   close(fd);
   *bytes = filled;
   return text;
+}
+
+// The second lock, where the kernel has it; the first one is in rd_root_open().
+static void stay_beneath(const struct rd_tree_settings *settings) {
+  bool writes = settings->role != RD_TREE_SCAN && settings->role != RD_TREE_READ;
+  rd_root_set(ROOT_FD);
+  if (RD_SANDBOX_IS_POSSIBLE) rd_landlock_restrict_tree(ROOT_FD, writes);
 }
 
 static bool run(const struct rd_tree_settings *settings, struct rd_error *error) {

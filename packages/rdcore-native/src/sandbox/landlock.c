@@ -115,6 +115,21 @@ bool rd_landlock_restrict_files(const struct rd_landlock *landlock) {
   return enforce(ruleset_fd);
 }
 
+bool rd_landlock_restrict_tree(int directory_fd, bool writes) {
+  uint64_t known;
+  RD_AUTO_CLOSE int ruleset_fd = make_ruleset(READ | CHANGE | NEVER | IOCTL_DEV, SCOPE_ABSTRACT_SOCKETS, &known);
+  if (ruleset_fd < 0) return false;
+  const char *temporary = getenv("TMPDIR");
+  allow(ruleset_fd, known, "/proc/self", READ);
+  allow(ruleset_fd, known, "/dev/null", READ | WRITE_FILE);
+  allow(ruleset_fd, known, "/etc/passwd", READ);
+  allow(ruleset_fd, known, "/etc/group", READ);
+  allow(ruleset_fd, known, temporary != NULL ? temporary : "/tmp", READ_FILE | CHANGE);
+  allow_fd(ruleset_fd, known, directory_fd,
+           READ | (writes ? CHANGE | REMOVE_DIR | MAKE_DIR | MAKE_SYM | MAKE_FIFO : 0));
+  return enforce(ruleset_fd);
+}
+
 // `*known`: those of the rights `files` that this kernel knows. -1: it has no Landlock.
 static int make_ruleset(uint64_t files, uint64_t scopes, uint64_t *known) {
   long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);

@@ -19,4 +19,8 @@ bool rd_landlock_restrict_process(bool is_alone);
 // Forbids to read other files than libraries need, and to write other files. False: this kernel has no Landlock.
 bool rd_landlock_restrict_files(const struct rd_landlock *landlock);
 
+// Forbids to use files outside a directory, but those that name users and groups, and temporary ones; with `writes` it
+// may be changed, but no device or socket be made in it. For a copy of a server. False: this kernel has no Landlock.
+bool rd_landlock_restrict_tree(int directory_fd, bool writes);
+
 #endif
