@@ -43,7 +43,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cli: '*',
   },
   'rdsend-native': { '.': '*' },
-  'rdrecv-native': { '.': '*' },
+  'rdrecv-native': { '.': '*', serve: '' },
   'rdstage-native': {
     '.': '*',
     runtime: '',
@@ -78,7 +78,10 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^commander$/, /^rdpipe\/parse\/argv$/],
   [/^smol-toml$/, /^rdpipe\/config\/file$/],
   [/^valibot$/, /^rdpipe\/(config\/file|model\/(protocol|tree)|native\/decode)$/],
-  [/^openssl\//, /^rdcore-native\/(\w+\/)?(handshake|key_derivation|seal|tls)$|^rdstage-native\/(\w+\/)?program_sums$/],
+  [
+    /^openssl\//,
+    /^rdcore-native\/(\w+\/)?(handshake|key_derivation|seal|tls(_service)?)$|^rdstage-native\/(\w+\/)?program_sums$/,
+  ],
   [/^xxhash\.h$/, /^rdcore-native\/(\w+\/)?digest(_avx2)?$/],
   [/^zstd\.h$/, /^rdcore-native\/(\w+\/)?block$/],
   [/^(infiniband|rdma)\//, /^rdcore-native\/(transport\/verbs\/|\w*verbs\w*$)/],

@@ -5,6 +5,7 @@
 #include "crypto/tls.h"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <string.h>
 
 static bool stretch_key(const char *text, unsigned char key[RD_KEY_BYTES]);
@@ -19,6 +20,14 @@ bool rd_key_from_text(const char *text, unsigned char key[RD_KEY_BYTES], struct 
   if (stretch_key(text, key)) return true;
   rd_error_set(error, RD_CODE_INTERNAL, "no memory to stretch the key (32 MiB are needed)");
   return false;
+}
+
+bool rd_key_for_service(const unsigned char key[RD_KEY_BYTES], unsigned char psk[RD_KEY_BYTES]) {
+  static const unsigned char purpose[] = "rdpipe-serve/1";
+  unsigned bytes = 0;
+  return rd_tls_init_library() &&
+         HMAC(EVP_sha256(), key, RD_KEY_BYTES, purpose, sizeof purpose - 1, psk, &bytes) != NULL &&
+         bytes == RD_KEY_BYTES;
 }
 
 static bool stretch_key(const char *text, unsigned char key[RD_KEY_BYTES]) {

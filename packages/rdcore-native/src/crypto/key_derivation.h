@@ -9,4 +9,7 @@
 // is slow.
 bool rd_key_from_text(const char *text, unsigned char key[RD_KEY_BYTES], struct rd_error *error);
 
+// The key of a client of a server, from rd_key_from_text(): a hop's key proves nothing there, nor the other way round.
+bool rd_key_for_service(const unsigned char key[RD_KEY_BYTES], unsigned char psk[RD_KEY_BYTES]);
+
 #endif
