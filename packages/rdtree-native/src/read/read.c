@@ -1,8 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read/read.h"
 
+#include "read/ahead.h"
+#include "read/named.h"
+#include "stream/stream_reader.h"
+
+struct reading {
+  struct rd_stream_writer *writer;
+  struct rd_stream_reader *reader;
+  struct rd_named *named;
+  struct rd_ahead *ahead;
+};
+
+static bool pass_all(struct reading *reading, struct rd_error *error);
+static bool take(struct reading *reading, const struct rd_record *record, struct rd_error *error);
+
 bool rd_tree_read(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error) {
-  (void)settings, (void)in_fd, (void)out_fd;
-  rd_error_set(error, RD_CODE_INTERNAL, "read is not made yet");
-  return false;
+  struct reading reading = {.writer = rd_stream_writer_create(out_fd, RD_STREAM_CONTENTS)};
+  reading.reader = rd_stream_reader_create(in_fd, RD_STREAM_DECISIONS, reading.writer);
+  reading.named = rd_named_create(settings, error);
+  reading.ahead = rd_ahead_create(settings->jobs, reading.writer);
+  bool is_done = reading.named != NULL && pass_all(&reading, error);
+  rd_ahead_destroy(reading.ahead);
+  rd_named_destroy(reading.named);
+  rd_stream_reader_destroy(reading.reader);
+  rd_stream_writer_destroy(reading.writer);
+  return is_done;
+}
+
+static bool pass_all(struct reading *reading, struct rd_error *error) {
+  struct rd_record record;
+  do {
+    // Files that are read ahead must not wait for further decisions of the target.
+    if (!rd_stream_is_ready(reading->reader) && !rd_ahead_send_all(reading->ahead, error)) return false;
+    if (!rd_stream_next(reading->reader, &record, error) || !rd_named_check(reading->named, &record, error) ||
+        !take(reading, &record, error))
+      return false;
+  } while (record.type != RD_RECORD_END);
+  return rd_stream_flush(reading->writer, error);
+}
+
+static bool take(struct reading *reading, const struct rd_record *record, struct rd_error *error) {
+  if (record->type == RD_RECORD_END) return rd_ahead_end(reading->ahead, record, error);
+  if (record->type == RD_RECORD_BLOCKS) {
+    rd_ahead_keep_blocks(reading->ahead, record);
+    return true;
+  }
+  if (record->type == RD_RECORD_FILE && record->entry.want != RD_WANT_METADATA)
+    return rd_ahead_add(reading->ahead, record, rd_named_folders(reading->named), error);
+  return rd_ahead_pass(reading->ahead, record, error);
 }

@@ -54,6 +54,14 @@ bool rd_stream_next(struct rd_stream_reader *reader, struct rd_record *record, s
   return false;
 }
 
+bool rd_stream_is_ready(const struct rd_stream_reader *reader) {
+  struct rd_error error;
+  size_t payload, bytes = reader->end - reader->begin;
+  if (!reader->has_head || bytes < RD_RECORD_HEAD_BYTES) return false;
+  return !rd_record_payload_bytes(reader->buffer + reader->begin, &payload, &error) ||
+         bytes - RD_RECORD_HEAD_BYTES >= payload;
+}
+
 unsigned rd_stream_depth(const struct rd_stream_reader *reader) {
   return reader->depth;
 }

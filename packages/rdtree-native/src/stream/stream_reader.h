@@ -18,6 +18,9 @@ void rd_stream_reader_destroy(struct rd_stream_reader *reader); // NULL-safe
 // (RD_CODE_PEER_LOST), is damaged (RD_CODE_DATA_DAMAGED), or the output could not be flushed.
 bool rd_stream_next(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
 
+// The next record is here: rd_stream_next() will not wait for it.
+bool rd_stream_is_ready(const struct rd_stream_reader *reader);
+
 // The directories that have been entered and not left; 0: at the target directory itself.
 unsigned rd_stream_depth(const struct rd_stream_reader *reader);
 

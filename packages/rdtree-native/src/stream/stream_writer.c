@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/stream_writer.h"
 
+#include "base/bytes.h"
 #include "base/io.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BUFFER_BYTES (256u << 10)
+#define DATA_UNCOPIED_BYTES (64u << 10) // for fewer one system call more costs as much as a copy
 
 struct rd_stream_writer {
   int fd;
@@ -15,6 +18,7 @@ struct rd_stream_writer {
   unsigned char *buffer;
 };
 
+static bool put_data(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error);
 static bool write_out(struct rd_stream_writer *writer, const unsigned char *bytes, size_t count,
                       struct rd_error *error);
 
@@ -35,6 +39,8 @@ void rd_stream_writer_destroy(struct rd_stream_writer *writer) {
 }
 
 bool rd_stream_put(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error) {
+  if (record->type == RD_RECORD_DATA && record->data.bytes.count >= DATA_UNCOPIED_BYTES)
+    return put_data(writer, record, error);
   size_t bound = rd_record_bound(record);
   if (bound > writer->room - writer->filled && !rd_stream_flush(writer, error)) return false;
   if (bound > writer->room) {
@@ -45,10 +51,31 @@ bool rd_stream_put(struct rd_stream_writer *writer, const struct rd_record *reco
   return true;
 }
 
+bool rd_stream_put_encoded(struct rd_stream_writer *writer, const unsigned char *encoded, size_t count,
+                           struct rd_error *error) {
+  if (count > writer->room - writer->filled && !rd_stream_flush(writer, error)) return false;
+  if (count > writer->room) return write_out(writer, encoded, count, error);
+  if (count > 0) memcpy(writer->buffer + writer->filled, encoded, count);
+  writer->filled += count;
+  return true;
+}
+
 bool rd_stream_flush(struct rd_stream_writer *writer, struct rd_error *error) {
   size_t filled = writer->filled;
   writer->filled = 0;
   return write_out(writer, writer->buffer, filled, error);
+}
+
+// Without a copy of its bytes.
+static bool put_data(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error) {
+  size_t head_bytes = RD_RECORD_HEAD_BYTES + sizeof(uint64_t);
+  if (head_bytes > writer->room - writer->filled && !rd_stream_flush(writer, error)) return false;
+  unsigned char *head = writer->buffer + writer->filled;
+  rd_put_u32(head, (uint32_t)(sizeof(uint64_t) + record->data.bytes.count));
+  rd_put_u32(head + 4, RD_RECORD_DATA);
+  rd_put_u64(head + RD_RECORD_HEAD_BYTES, record->data.offset);
+  writer->filled += head_bytes;
+  return rd_stream_flush(writer, error) && write_out(writer, record->data.bytes.at, record->data.bytes.count, error);
 }
 
 static bool write_out(struct rd_stream_writer *writer, const unsigned char *bytes, size_t count,

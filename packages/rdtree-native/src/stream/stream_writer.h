@@ -13,6 +13,9 @@ void rd_stream_writer_destroy(struct rd_stream_writer *writer); // NULL-safe; wh
 
 // False (RD_CODE_SINK_UNWRITABLE; RD_CODE_CLOSED: its reader is gone).
 bool rd_stream_put(struct rd_stream_writer *writer, const struct rd_record *record, struct rd_error *error);
+// Records that were encoded before.
+bool rd_stream_put_encoded(struct rd_stream_writer *writer, const unsigned char *encoded, size_t count,
+                           struct rd_error *error);
 bool rd_stream_flush(struct rd_stream_writer *writer, struct rd_error *error);
 
 #endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "read/content.h"
+
+#include "base/memory.h"
+#include "crypto/digest.h"
+#include "entry/metadata.h"
+#include "read/holes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PARTS_AHEAD 8u
+#define PART_BYTES RD_RECORD_DATA_MAX_BYTES
+
+struct part {
+  struct rd_job job;
+  int fd;
+  uint64_t offset;
+  size_t count, got; // got: less at the end of a file that was cut
+  int number;        // errno
+  unsigned char *bytes;
+};
+
+struct rd_content {
+  struct rd_stream_writer *writer;
+  struct rd_threads *threads;
+  struct part parts[PARTS_AHEAD];
+  size_t first, pending;   // of the parts that were submitted
+  struct rd_extent extent; // the rest of it is not submitted so far
+  uint64_t size;
+  bool has_holes;
+};
+
+static bool send_once(struct rd_content *content, struct rd_wanted_file *file, uint64_t from, bool *is_same,
+                      struct rd_digest *digest, uint64_t *bytes, struct rd_error *error);
+static void submit_parts(struct rd_content *content, int fd);
+static bool next_part(struct rd_content *content, int fd, struct part *part);
+static bool send_part(struct rd_content *content, struct part *part, struct rd_digest *digest, struct rd_error *error);
+static void wait_for_rest(struct rd_content *content);
+static void read_part(struct rd_job *job);
+static bool end_whole(struct rd_content *content, const struct rd_wanted_file *file, const unsigned char *digest,
+                      struct rd_error *error);
+static bool end_other(struct rd_content *content, const struct rd_wanted_file *file, enum rd_file_state state,
+                      struct rd_error *error);
+
+struct rd_content *rd_content_create(struct rd_stream_writer *writer, struct rd_threads *threads) {
+  struct rd_content *content = rd_memory_new(1, sizeof *content);
+  content->writer = writer;
+  content->threads = threads;
+  return content;
+}
+
+void rd_content_destroy(struct rd_content *content) {
+  if (content == NULL) return;
+  for (size_t i = 0; i < PARTS_AHEAD; i++) free(content->parts[i].bytes);
+  free(content);
+}
+
+bool rd_content_send(struct rd_content *content, struct rd_wanted_file *file, uint64_t from, uint64_t *bytes,
+                     struct rd_error *error) {
+  (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  for (bool is_last = false;; is_last = true, from = 0) {
+    unsigned char value[RD_DIGEST_TREE_BYTES];
+    bool is_same;
+    struct rd_digest *digest = rd_digest_create(error);
+    if (digest == NULL) return false;
+    bool is_sent = send_once(content, file, from, &is_same, digest, bytes, error);
+    rd_digest_value(digest, value);
+    rd_digest_destroy(digest);
+    if (!is_sent) return false;
+    if (is_same) return end_whole(content, file, value, error);
+    if (file->number == 0 && is_last) file->reason = "changed while it was read";
+    if (rd_wanted_file_has_failed(file)) return rd_content_drop(content, file, error);
+    if (!end_other(content, file, RD_FILE_AGAIN, error)) return false;
+  }
+}
+
+bool rd_content_drop(struct rd_content *content, const struct rd_wanted_file *file, struct rd_error *error) {
+  return end_other(content, file, RD_FILE_DROPPED, error);
+}
+
+bool rd_content_send_whole(struct rd_content *content, const struct rd_wanted_file *file, struct rd_error *error) {
+  struct rd_record data = {.type = RD_RECORD_DATA, .data = {0, {file->bytes, file->count}}};
+  return (file->count == 0 || rd_stream_put(content->writer, &data, error)) &&
+         end_whole(content, file, file->digest, error);
+}
+
+// *is_same: it did not change, and was read whole; else it changed, or file->number is set.
+static bool send_once(struct rd_content *content, struct rd_wanted_file *file, uint64_t from, bool *is_same,
+                      struct rd_digest *digest, uint64_t *bytes, struct rd_error *error) {
+  content->size = file->status.stx_size;
+  content->has_holes = rd_has_holes(&file->status);
+  content->extent = (struct rd_extent){from, content->has_holes ? from : content->size};
+  *is_same = true;
+  for (submit_parts(content, file->fd); content->pending > 0; submit_parts(content, file->fd)) {
+    struct part *part = &content->parts[content->first];
+    rd_threads_wait(content->threads, &part->job);
+    content->first = (content->first + 1) % PARTS_AHEAD;
+    content->pending--;
+    file->number = part->number;
+    *is_same = part->got == part->count;
+    if (!*is_same) break;
+    *bytes += part->got;
+    if (send_part(content, part, digest, error)) continue;
+    wait_for_rest(content);
+    return false;
+  }
+  wait_for_rest(content);
+  struct statx after;
+  if (file->number != 0) return true;
+  if (!rd_status_of_fd(file->fd, &after)) {
+    file->number = errno;
+    *is_same = false;
+    return true;
+  }
+  *is_same = *is_same && !rd_status_differs(&file->status, &after);
+  file->status = after;
+  return true;
+}
+
+static void submit_parts(struct rd_content *content, int fd) {
+  while (content->pending < PARTS_AHEAD) {
+    struct part *part = &content->parts[(content->first + content->pending) % PARTS_AHEAD];
+    if (!next_part(content, fd, part)) return;
+    content->pending++;
+    rd_threads_submit(content->threads, &part->job);
+  }
+}
+
+static bool next_part(struct rd_content *content, int fd, struct part *part) {
+  struct rd_extent *extent = &content->extent;
+  if (extent->begin >= extent->end && (!content->has_holes || !rd_next_extent(fd, extent->end, content->size, extent)))
+    return false;
+  uint64_t left = extent->end - extent->begin;
+  if (part->bytes == NULL) part->bytes = rd_memory_resize(NULL, PART_BYTES, 1);
+  *part = (struct part){.job.run = read_part,
+                        .fd = fd,
+                        .offset = extent->begin,
+                        .count = left < PART_BYTES ? (size_t)left : PART_BYTES,
+                        .bytes = part->bytes};
+  extent->begin += part->count;
+  return true;
+}
+
+static bool send_part(struct rd_content *content, struct part *part, struct rd_digest *digest, struct rd_error *error) {
+  struct rd_record record = {.type = RD_RECORD_DATA, .data = {part->offset, {part->bytes, part->count}}};
+  rd_digest_update(digest, part->bytes, part->count);
+  return rd_stream_put(content->writer, &record, error);
+}
+
+// Their memory and the descriptor are in use until then. Those that no thread has begun are read in vain.
+static void wait_for_rest(struct rd_content *content) {
+  for (; content->pending > 0; content->pending--) {
+    rd_threads_wait(content->threads, &content->parts[content->first].job);
+    content->first = (content->first + 1) % PARTS_AHEAD;
+  }
+}
+
+static void read_part(struct rd_job *job) {
+  struct part *part = (struct part *)(void *)job; // its first field
+  while (part->got < part->count) {
+    off_t offset = (off_t)(part->offset + part->got);
+    ssize_t count = pread(part->fd, part->bytes + part->got, part->count - part->got, offset);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) part->number = errno;
+    if (count <= 0) return;
+    part->got += (size_t)count;
+  }
+}
+
+static bool end_whole(struct rd_content *content, const struct rd_wanted_file *file, const unsigned char *digest,
+                      struct rd_error *error) {
+  struct rd_record end = {
+      .type = RD_RECORD_FILE_END,
+      .file_end = {.state = RD_FILE_WHOLE, .size = file->status.stx_size, .metadata = rd_metadata_of(&file->status)}};
+  memcpy(end.file_end.digest, digest, RD_DIGEST_TREE_BYTES);
+  return rd_stream_put(content->writer, &end, error);
+}
+
+static bool end_other(struct rd_content *content, const struct rd_wanted_file *file, enum rd_file_state state,
+                      struct rd_error *error) {
+  struct rd_record end = {.type = RD_RECORD_FILE_END,
+                          .file_end = {.state = state, .metadata = file->record.entry.metadata}};
+  return rd_stream_put(content->writer, &end, error);
+}

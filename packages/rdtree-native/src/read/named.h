@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that the target asks only for what the user named: its sources, without what is excluded.
+#ifndef RD_TREE_NAMED_H
+#define RD_TREE_NAMED_H
+
+#include "entry/folders.h"
+#include "setup/settings.h"
+
+struct rd_named; // opaque
+
+// NULL: a pattern is damaged.
+struct rd_named *rd_named_create(const struct rd_tree_settings *settings, struct rd_error *error);
+void rd_named_destroy(struct rd_named *named); // NULL-safe
+
+// Each record in turn. False (RD_CODE_DATA_DAMAGED): it names something else.
+bool rd_named_check(struct rd_named *named, const struct rd_record *record, struct rd_error *error);
+// At the directory that the records so far have led to.
+struct rd_folders *rd_named_folders(struct rd_named *named);
+
+#endif
