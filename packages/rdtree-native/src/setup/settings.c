@@ -20,6 +20,7 @@ static bool decode_patterns(const json_t *array, struct rd_tree_settings *settin
 static bool decode_run(const char *run, struct rd_tree_settings *settings, struct rd_error *error);
 static bool index_of(const char *name, const char *const *names, size_t count, int *index);
 static char *text_of(const json_t *hex);
+static char *path_of(const json_t *hex);
 static bool has_paths(const struct rd_tree_settings *settings, struct rd_error *error);
 static bool invalid(struct rd_error *error, const char *reason);
 
@@ -50,15 +51,16 @@ static bool decode_object(json_t *object, struct rd_tree_settings *settings, str
   const char *role, *run;
   json_t *sources = NULL, *patterns = NULL;
   const json_t *target = NULL;
-  json_int_t jobs = 0, remove_most = -1;
+  json_int_t jobs = 0, remove_most = 0;
   json_error_t why;
   if (json_unpack_ex(object, &why, 0, "{s:s,s:s,s?o,s?o,s?o,s?I,s?I}", "role", &role, "run", &run, "sources", &sources,
                      "patterns", &patterns, "target", &target, "jobs", &jobs, "remove_most", &remove_most))
     return invalid(error, why.text);
   if (jobs < 0 || jobs > JOBS_MAX) return invalid(error, "jobs is out of range");
   settings->jobs = (unsigned)jobs;
-  if (remove_most >= 0) settings->remove_most = (uint64_t)remove_most;
-  if (target != NULL && (settings->target = text_of(target)) == NULL) return invalid(error, "target is no path");
+  if (remove_most < 0) return invalid(error, "remove_most is out of range");
+  if (json_object_get(object, "remove_most") != NULL) settings->remove_most = (uint64_t)remove_most;
+  if (target != NULL && (settings->target = path_of(target)) == NULL) return invalid(error, "target is no path");
   return decode_role(role, settings, error) && decode_run(run, settings, error) &&
          decode_flags(object, settings, error) && decode_sources(sources, settings, error) &&
          decode_patterns(patterns, settings, error);
@@ -106,7 +108,7 @@ static bool decode_sources(const json_t *array, struct rd_tree_settings *setting
   if (!json_is_array(array) || json_array_size(array) > SOURCES_MAX) return invalid(error, "sources is no list");
   settings->sources = rd_memory_new(json_array_size(array), sizeof *settings->sources);
   for (size_t i = 0; i < json_array_size(array); i++) {
-    char *text = text_of(json_array_get(array, i));
+    char *text = path_of(json_array_get(array, i));
     if (text == NULL) return invalid(error, "a source is no path");
     settings->sources[settings->source_count++] = text;
   }
@@ -147,14 +149,22 @@ static bool index_of(const char *name, const char *const *names, size_t count, i
   return false;
 }
 
-// NULL: it is no hexadecimal text, is empty, or has a NUL, which a path cannot have.
+// NULL: it is no hexadecimal text, or has a NUL.
 static char *text_of(const json_t *hex) {
   const char *digits = json_string_value(hex);
-  if (digits == NULL || *digits == '\0') return NULL;
+  if (digits == NULL) return NULL;
   size_t count = strlen(digits), bytes;
   char *text = rd_memory_new(count / 2 + 1, 1);
   if (rd_hex_decode(digits, count, (unsigned char *)text, count / 2, &bytes) && memchr(text, '\0', bytes) == NULL)
     return text;
+  free(text);
+  return NULL;
+}
+
+// NULL: it is no text, or an empty one.
+static char *path_of(const json_t *hex) {
+  char *text = text_of(hex);
+  if (text != NULL && *text != '\0') return text;
   free(text);
   return NULL;
 }
