@@ -25,6 +25,7 @@ static bool decode_payload(struct rd_record *record, struct cursor *from);
 static bool decode_entry(struct rd_record *record, struct cursor *from);
 static bool decode_blocks(struct rd_blocks *blocks, struct cursor *from);
 static bool decode_file_end(struct rd_file_end *end, struct cursor *from);
+static bool is_metadata(const struct rd_metadata *metadata);
 static bool fits_type(enum rd_record_type type, uint32_t mode);
 static bool is_owner_name(struct rd_bytes name);
 static void put(struct cursor *to, uint64_t value, size_t bytes);
@@ -250,7 +251,7 @@ static bool decode_payload(struct rd_record *record, struct cursor *from) {
     record->done.size = get(from, 8);
     record->done.path = get_rest(from);
     return (record->done.path.count == 0 || rd_path_is_valid(record->done.path)) && record->done.size <= INT64_MAX &&
-           record->done.metadata.mtime_ns < 1000000000;
+           is_metadata(&record->done.metadata);
   case RD_RECORD_END:
     record->end.entries = get(from, 8);
     record->end.bytes = get(from, 8);
@@ -291,7 +292,7 @@ static bool decode_entry(struct rd_record *record, struct cursor *from) {
     break;
   }
   bool has_name = rd_name_is_valid(entry->name) || (record->type == RD_RECORD_ENTER && entry->name.count == 0);
-  return has_name && fits_type(record->type, entry->metadata.mode) && entry->metadata.mtime_ns < 1000000000 &&
+  return has_name && fits_type(record->type, entry->metadata.mode) && is_metadata(&entry->metadata) &&
          entry->want <= RD_WANT_REST && entry->size <= INT64_MAX && has_digest <= 1;
 }
 
@@ -310,11 +311,14 @@ static bool decode_file_end(struct rd_file_end *end, struct cursor *from) {
   end->size = get(from, 8);
   get_digest(from, end->digest);
   end->metadata = get_metadata(from);
-  return end->state <= RD_FILE_DROPPED && end->size <= INT64_MAX && end->metadata.mtime_ns < 1000000000;
+  return end->state <= RD_FILE_DROPPED && end->size <= INT64_MAX && is_metadata(&end->metadata);
+}
+
+static bool is_metadata(const struct rd_metadata *metadata) {
+  return metadata->mode <= (S_IFMT | 07777) && metadata->mtime_ns < 1000000000;
 }
 
 static bool fits_type(enum rd_record_type type, uint32_t mode) {
-  if (mode > (S_IFMT | 07777)) return false;
   switch (type) {
   case RD_RECORD_ENTER:
     return S_ISDIR(mode);
@@ -323,7 +327,7 @@ static bool fits_type(enum rd_record_type type, uint32_t mode) {
   case RD_RECORD_SPECIAL:
     return S_ISFIFO(mode) || S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
   case RD_RECORD_LINK:
-    return !S_ISDIR(mode);
+    return fits_type(RD_RECORD_FILE, mode) || fits_type(RD_RECORD_SYMLINK, mode) || fits_type(RD_RECORD_SPECIAL, mode);
   default:
     return S_ISREG(mode);
   }

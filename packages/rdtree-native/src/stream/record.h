@@ -15,8 +15,9 @@
 #define RD_NAME_MAX_BYTES 255u
 #define RD_PATH_MAX_BYTES (1u << 19) // of a hard link's other path
 #define RD_DEPTH_MAX 4096u
-#define RD_DIGEST_TREE_BYTES 16u // XXH3-128, as everywhere
-#define RD_BLOCKS_MAX 65536u     // digests of one partial file
+#define RD_DIGEST_TREE_BYTES 16u        // XXH3-128, as everywhere
+#define RD_BLOCKS_MAX 65536u            // digests of one partial file
+#define RD_XATTRS_MAX_BYTES (16u << 20) // names and values of one entry, together
 
 // The contents of a stream, as its HEAD gives them.
 enum rd_stream_phase {

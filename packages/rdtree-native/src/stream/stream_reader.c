@@ -4,6 +4,8 @@
 #include "base/io.h"
 #include "base/memory.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +18,11 @@ struct rd_stream_reader {
   unsigned char *buffer;
   size_t begin, end; // of what is not yet decoded
   unsigned depth;
-  bool has_head, has_entries, has_ended;
+  bool has_head, has_place, has_entries, has_ended;
   bool in_file;                 // DATA or FILE_END is to come
   uint64_t file_offset;         // the lowest one that DATA may have
   enum rd_record_type attached; // the last record was XATTR or BLOCKS, of an entry that must follow; else 0
+  size_t xattr_bytes;           // of that entry
 };
 
 static bool take(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
@@ -88,6 +91,7 @@ static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error 
   while (reader->end - reader->begin < bytes) {
     if (reader->output != NULL && !rd_stream_flush(reader->output, error)) return false;
     ssize_t count = rd_read_some(reader->fd, reader->buffer + reader->end, BUFFER_BYTES - reader->end);
+    if (count < 0 && errno == EAGAIN && rd_wait_fd(reader->fd, POLLIN, -1) > 0) continue;
     if (count < 0) {
       rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read from the program before this one of the copy");
       return false;
@@ -119,10 +123,13 @@ static bool may_come(struct rd_stream_reader *reader, const struct rd_record *re
   case RD_RECORD_FAILED:
     return !results;
   case RD_RECORD_PLACE:
-    return (reader->phase == RD_STREAM_DECISIONS || reader->phase == RD_STREAM_CONTENTS) && !reader->has_entries;
+    if (reader->has_place || reader->has_entries) return false;
+    reader->has_place = true;
+    return reader->phase == RD_STREAM_DECISIONS || reader->phase == RD_STREAM_CONTENTS;
   case RD_RECORD_XATTR:
     reader->attached = reader->attached == 0 ? RD_RECORD_XATTR : reader->attached;
-    return !results;
+    reader->xattr_bytes += record->xattr.name.count + record->xattr.value.count;
+    return !results && reader->xattr_bytes <= RD_XATTRS_MAX_BYTES;
   case RD_RECORD_BLOCKS:
     if (reader->attached == RD_RECORD_BLOCKS) return false;
     reader->attached = RD_RECORD_BLOCKS;
@@ -130,7 +137,9 @@ static bool may_come(struct rd_stream_reader *reader, const struct rd_record *re
   case RD_RECORD_REMOVE:
     return reader->phase == RD_STREAM_DECISIONS || reader->phase == RD_STREAM_CONTENTS;
   case RD_RECORD_LEAVE:
-    return reader->depth-- > 0;
+    if (reader->depth == 0) return false;
+    reader->depth--;
+    return true;
   case RD_RECORD_DONE:
     return results;
   case RD_RECORD_END:
@@ -145,11 +154,17 @@ static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_reco
   const struct rd_entry *entry = &record->entry;
   bool has_blocks = reader->attached == RD_RECORD_BLOCKS;
   reader->attached = 0;
+  reader->xattr_bytes = 0;
   reader->has_entries = true;
-  if (record->type == RD_RECORD_ENTER)
-    return (entry->name.count > 0 || reader->depth == 0) && reader->depth++ < RD_DEPTH_MAX;
-  if (has_blocks != (entry->want == RD_WANT_REST) || entry->want == RD_WANT_NOTHING) return false;
-  if (record->type != RD_RECORD_FILE) return entry->want != RD_WANT_REST;
+  if (reader->phase == RD_STREAM_ENTRIES && entry->want != RD_WANT_ALL) return false;
+  if (has_blocks != (entry->want == RD_WANT_REST)) return false;
+  if (record->type == RD_RECORD_ENTER) {
+    if ((entry->name.count == 0 && reader->depth > 0) || reader->depth == RD_DEPTH_MAX) return false;
+    reader->depth++;
+    return true;
+  }
+  if (entry->want == RD_WANT_NOTHING) return false;
+  if (record->type != RD_RECORD_FILE) return true;
   reader->in_file = reader->phase == RD_STREAM_CONTENTS && entry->want != RD_WANT_METADATA;
   reader->file_offset = 0;
   return true;
