@@ -1,8 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "write/write.h"
 
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "entry/owner_map.h"
+#include "entry/xattrs.h"
+#include "stream/stream_reader.h"
+#include "write/batch.h"
+#include "write/directory_metadata.h"
+#include "write/follower.h"
+#include "write/links.h"
+#include "write/removal.h"
+#include "write/slowest.h"
+#include "write/stop_signals.h"
+
+#define JOBS_DEFAULT_MOST 8
+#define WAIT_MS 250
+
+static unsigned thread_count(const struct rd_tree_settings *settings);
+static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error);
+static bool follow(struct rd_write *write, struct rd_later *later, struct rd_follower *follower,
+                   struct rd_stream_reader *reader, struct rd_error *error);
+static bool finish(struct rd_write *write, struct rd_later *later, struct rd_error *error);
+static bool remove_others(struct rd_write *write, struct rd_later *later, struct rd_error *error);
+static bool wait_for_files(struct rd_write *write, struct rd_error *error);
+static bool is_stopped(struct rd_write *write, struct rd_error *error);
+static bool end_results(struct rd_stream_writer *results, const struct rd_write *write, struct rd_error *error);
+
 bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error) {
-  (void)settings, (void)in_fd, (void)out_fd;
-  rd_error_set(error, RD_CODE_INTERNAL, "write is not made yet");
+  struct rd_write write;
+  struct rd_later later = {.links = rd_spool_create(), .removals = rd_spool_create(), .directories = rd_spool_create()};
+  struct rd_stream_writer *results = settings->clean ? rd_stream_writer_create(out_fd, RD_STREAM_RESULTS) : NULL;
+  rd_write_begin(&write, settings);
+  rd_stop_signals_catch(in_fd);
+  write.slowest = rd_slowest_create();
+  write.owners = rd_owner_map_create();
+  write.xattrs = rd_xattrs_create(settings);
+  write.jobs = rd_jobs_create(thread_count(settings), error);
+  bool is_begun = write.jobs != NULL && rd_batches_create(&write, results, error) != NULL;
+  bool is_done = is_begun && run(&write, &later, in_fd, error) && end_results(results, &write, error);
+  if (is_begun && !is_done) rd_write_stop(&write, error);
+  rd_batches_stop(write.batches);
+  rd_jobs_destroy(write.jobs);
+  rd_batches_destroy(write.batches);
+  rd_journal_remove(later.journal);
+  rd_directory_release(later.top);
+  if (is_done) {
+    rd_write_warn(&write);
+    rd_slowest_report(write.slowest);
+    rd_write_progress(&write, NULL, true);
+  }
+  rd_spool_destroy(later.links);
+  rd_spool_destroy(later.removals);
+  rd_spool_destroy(later.directories);
+  rd_stream_writer_destroy(results);
+  rd_xattrs_destroy(write.xattrs);
+  rd_owner_map_destroy(write.owners);
+  rd_slowest_destroy(write.slowest);
+  rd_write_end(&write);
+  return is_done;
+}
+
+static unsigned thread_count(const struct rd_tree_settings *settings) {
+  if (settings->jobs > 0) return settings->jobs;
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  return processors < 1 ? 1 : processors > JOBS_DEFAULT_MOST ? JOBS_DEFAULT_MOST : (unsigned)processors;
+}
+
+static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error) {
+  struct rd_stream_reader *reader = rd_stream_reader_create(in_fd, RD_STREAM_CONTENTS, NULL);
+  struct rd_follower *follower = rd_follower_create(write, later);
+  bool is_followed = follow(write, later, follower, reader, error);
+  if (!is_followed) {
+    if (rd_stop_signals_have_come()) rd_error_set(error, RD_CODE_ABORTED, "ended by a signal");
+    rd_write_stop(write, error);
+  }
+  rd_follower_destroy(follower);
+  rd_stream_reader_destroy(reader);
+  bool is_done = is_followed && finish(write, later, error);
+  return is_done || (is_stopped(write, error), false);
+}
+
+// Until END.
+static bool follow(struct rd_write *write, struct rd_later *later, struct rd_follower *follower,
+                   struct rd_stream_reader *reader, struct rd_error *error) {
+  struct rd_record record;
+  while (rd_stream_next(reader, &record, error)) {
+    if (is_stopped(write, error)) return false;
+    if (record.type == RD_RECORD_END) {
+      later->source_failures += record.end.failures;
+      return true;
+    }
+    if (!rd_follower_take(follower, &record, error)) return false;
+    rd_follower_progress(follower);
+  }
   return false;
+}
+
+// The order: what a link names is there before it, nothing is removed before all is there, and what changes a
+// directory comes before its times.
+static bool finish(struct rd_write *write, struct rd_later *later, struct rd_error *error) {
+  if (!wait_for_files(write, error)) return false;
+  if (later->top != NULL) {
+    if (!rd_links_run(write, later->links, later->top, error) || !wait_for_files(write, error) ||
+        !remove_others(write, later, error))
+      return false;
+    rd_journal_remove(later->journal);
+    later->journal = NULL;
+    if (!rd_directory_metadata_run(write, later->directories, later->top, error)) return false;
+  }
+  return rd_batches_finish(write->batches) && !is_stopped(write, error);
+}
+
+static bool remove_others(struct rd_write *write, struct rd_later *later, struct rd_error *error) {
+  if (later->source_failures == 0) return rd_removal_run(write, later->removals, later->top, error);
+  if (!write->settings->remove) return true;
+  rd_write_failed(write, -1, write->settings->target, 0, "nothing was removed: the source could not be read whole");
+  return true;
+}
+
+static bool wait_for_files(struct rd_write *write, struct rd_error *error) {
+  while (!rd_jobs_wait(write->jobs, WAIT_MS)) rd_write_progress(write, NULL, false);
+  while (!rd_batches_wait(write->batches, true, WAIT_MS)) rd_write_progress(write, NULL, false);
+  return !is_stopped(write, error);
+}
+
+static bool is_stopped(struct rd_write *write, struct rd_error *error) {
+  if (!atomic_load(&write->is_stopped)) return false;
+  pthread_mutex_lock(&write->lock);
+  *error = write->error;
+  pthread_mutex_unlock(&write->lock);
+  return true;
+}
+
+static bool end_results(struct rd_stream_writer *results, const struct rd_write *write, struct rd_error *error) {
+  if (results == NULL) return true;
+  struct rd_record end = {.type = RD_RECORD_END,
+                          .end = {write->totals.entries, write->totals.bytes, write->totals.failed}};
+  return rd_stream_put(results, &end, error) && rd_stream_flush(results, error);
 }

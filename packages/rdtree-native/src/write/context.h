@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// State that all parts of one write share: settings, totals, and the first error that ends it.
+#ifndef RD_TREE_WRITE_CONTEXT_H
+#define RD_TREE_WRITE_CONTEXT_H
+
+#include "report/events.h"
+#include "setup/settings.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+// Events that are reported once, with their number, at the end.
+enum rd_write_refusal {
+  RD_REFUSED_OWNERS,
+  RD_REFUSED_ATTRIBUTES,
+  RD_REFUSED_ACLS,
+  RD_REFUSAL_COUNT,
+};
+
+struct rd_batches;
+struct rd_target_file;
+struct rd_jobs;
+struct rd_owner_map;
+struct rd_slowest;
+struct rd_xattrs;
+
+struct rd_write {
+  const struct rd_tree_settings *settings;
+  mode_t umask;
+  uid_t user;
+  atomic_uint_fast64_t numbers; // of temporary files
+  struct rd_jobs *jobs;         // the caller's, as the others
+  struct rd_slowest *slowest;
+  struct rd_owner_map *owners;
+  struct rd_xattrs *xattrs;
+  struct rd_batches *batches;
+  void (*add)(struct rd_batches *batches, struct rd_target_file *file); // takes a file that is complete
+
+  pthread_mutex_t lock; // of all below
+  struct rd_tree_totals totals;
+  struct rd_error error; // the first one; RD_CODE_OK: none
+  bool is_full;          // the disk: partial files are removed too
+  uint64_t refused[RD_REFUSAL_COUNT];
+  atomic_bool is_stopped; // there is an error; may be read without the lock
+};
+
+// Reads and clears the umask of the process, whose other threads must not run yet.
+void rd_write_begin(struct rd_write *write, const struct rd_tree_settings *settings);
+void rd_write_end(struct rd_write *write);
+
+// The copy cannot go on: keeps the first error, and all parts end as soon as they can. Any thread.
+void rd_write_stop(struct rd_write *write, const struct rd_error *error);
+// A path could not be written: an event, or the end of the copy where `number` (errno) is that of a full or broken
+// file system. `fd`: in that file system, or -1. Any thread.
+void rd_write_failed(struct rd_write *write, int fd, const char *path, int number, const char *text);
+void rd_write_refused(struct rd_write *write, enum rd_write_refusal refusal);
+// Adds to the totals; the other fields are 0.
+void rd_write_count(struct rd_write *write, const struct rd_tree_totals *more);
+// A `progress` event where one is due; `path` as rd_events_progress() has it.
+void rd_write_progress(struct rd_write *write, const char *path, bool is_last);
+// Warnings for what was refused.
+void rd_write_warn(struct rd_write *write);
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows a tree stream through the directories of the target, and starts what each record asks for.
+#ifndef RD_TREE_WRITE_FOLLOWER_H
+#define RD_TREE_WRITE_FOLLOWER_H
+
+#include "write/directory.h"
+#include "write/journal.h"
+#include "write/spool.h"
+
+// What is left for the end of the copy.
+struct rd_later {
+  struct rd_directory *top; // NULL: there was no entry
+  struct rd_journal *journal;
+  struct rd_spool *links, *removals, *directories;
+  uint64_t source_failures; // entries that could not be read
+};
+
+struct rd_follower; // opaque
+
+// Never NULL. `later` is the caller's, who destroys what it has.
+struct rd_follower *rd_follower_create(struct rd_write *write, struct rd_later *later);
+void rd_follower_destroy(struct rd_follower *follower); // NULL-safe
+
+// Every record but END. False: the copy cannot go on.
+bool rd_follower_take(struct rd_follower *follower, const struct rd_record *record, struct rd_error *error);
+// A `progress` event where one is due.
+void rd_follower_progress(struct rd_follower *follower);
+
+#endif

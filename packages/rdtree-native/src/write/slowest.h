@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files and directories that took longest.
+#ifndef RD_TREE_WRITE_SLOWEST_H
+#define RD_TREE_WRITE_SLOWEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rd_slowest; // opaque
+
+struct rd_slowest *rd_slowest_create(void);          // never NULL
+void rd_slowest_destroy(struct rd_slowest *slowest); // NULL-safe
+
+// It is among the slowest so far. Any thread, as the next one.
+bool rd_slowest_wants(const struct rd_slowest *slowest, bool is_directory, uint64_t ns);
+// Takes the path.
+void rd_slowest_add(struct rd_slowest *slowest, bool is_directory, char *path, uint64_t bytes, uint64_t ns);
+// Their events.
+void rd_slowest_report(struct rd_slowest *slowest);
+
+#endif
