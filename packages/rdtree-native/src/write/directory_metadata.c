@@ -16,7 +16,7 @@ struct kept {
 
 static void set_one(struct rd_write *write, const struct rd_directory *top, const unsigned char *bytes);
 
-bool rd_directory_metadata_add(struct rd_spool *spool, const struct rd_directory *directory,
+bool rd_directory_metadata_add(struct rd_deferred *list, const struct rd_directory *directory,
                                const struct rd_wanted_metadata *wanted, struct rd_error *error) {
   RD_AUTO_FREE char *path = rd_directory_below_top(directory, NULL);
   const struct rd_attributes *attributes = wanted->attributes;
@@ -26,15 +26,15 @@ bool rd_directory_metadata_add(struct rd_spool *spool, const struct rd_directory
   memcpy(text, &kept, sizeof kept);
   if (attributes->count > 0) memcpy(text + sizeof kept, attributes->bytes, attributes->count);
   memcpy(text + sizeof kept + attributes->count, path, strlen(path));
-  return rd_spool_add(spool, text, bytes, error);
+  return rd_deferred_add(list, text, bytes, error);
 }
 
-bool rd_directory_metadata_run(struct rd_write *write, struct rd_spool *spool, const struct rd_directory *top,
+bool rd_directory_metadata_run(struct rd_write *write, struct rd_deferred *list, const struct rd_directory *top,
                                struct rd_error *error) {
   const unsigned char *bytes;
   size_t count;
-  if (!rd_spool_rewind(spool, error)) return false;
-  while (!atomic_load(&write->is_stopped) && rd_spool_next(spool, &bytes, &count, error)) set_one(write, top, bytes);
+  if (!rd_deferred_rewind(list, error)) return false;
+  while (!atomic_load(&write->is_stopped) && rd_deferred_next(list, &bytes, &count, error)) set_one(write, top, bytes);
   return atomic_load(&write->is_stopped) || error->code == RD_CODE_OK;
 }
 

@@ -3,15 +3,15 @@
 #ifndef RD_TREE_WRITE_DIRECTORY_METADATA_H
 #define RD_TREE_WRITE_DIRECTORY_METADATA_H
 
+#include "write/deferred.h"
 #include "write/directory.h"
 #include "write/metadata_setter.h"
-#include "write/spool.h"
 
 // Keeps it, when the directory is left: so those in it come before it.
-bool rd_directory_metadata_add(struct rd_spool *spool, const struct rd_directory *directory,
+bool rd_directory_metadata_add(struct rd_deferred *list, const struct rd_directory *directory,
                                const struct rd_wanted_metadata *wanted, struct rd_error *error);
 // Sets all. False: the list cannot be read.
-bool rd_directory_metadata_run(struct rd_write *write, struct rd_spool *spool, const struct rd_directory *top,
+bool rd_directory_metadata_run(struct rd_write *write, struct rd_deferred *list, const struct rd_directory *top,
                                struct rd_error *error);
 
 #endif

@@ -3,15 +3,15 @@
 #ifndef RD_TREE_WRITE_FOLLOWER_H
 #define RD_TREE_WRITE_FOLLOWER_H
 
+#include "write/deferred.h"
 #include "write/directory.h"
 #include "write/journal.h"
-#include "write/spool.h"
 
 // What is left for the end of the copy.
 struct rd_later {
   struct rd_directory *top; // NULL: there was no entry
   struct rd_journal *journal;
-  struct rd_spool *links, *removals, *directories;
+  struct rd_deferred *links, *removals, *directories;
   uint64_t source_failures; // entries that could not be read
 };
 

@@ -21,7 +21,7 @@ static bool link_below(const struct rd_directory *top, const char *other, int di
                        bool *is_same, const char *wanted_name);
 static struct rd_directory *open_directory(struct rd_write *write, struct rd_directory *parent, const char *path);
 
-bool rd_links_add(struct rd_spool *spool, const struct rd_directory *directory, const char *name,
+bool rd_links_add(struct rd_deferred *list, const struct rd_directory *directory, const char *name,
                   const struct rd_entry *entry, struct rd_error *error) {
   struct kept kept = {entry->metadata, entry->size, entry->source};
   RD_AUTO_FREE char *whole = rd_directory_below_top(directory, NULL);
@@ -38,14 +38,14 @@ bool rd_links_add(struct rd_spool *spool, const struct rd_directory *directory, 
   memcpy(at, below, below_bytes), at += below_bytes;
   memcpy(at, name, name_bytes), at += name_bytes;
   memcpy(at, entry->target.at, entry->target.count);
-  return rd_spool_add(spool, text, bytes, error);
+  return rd_deferred_add(list, text, bytes, error);
 }
 
-bool rd_links_run(struct rd_write *write, struct rd_spool *spool, struct rd_directory *top, struct rd_error *error) {
+bool rd_links_run(struct rd_write *write, struct rd_deferred *list, struct rd_directory *top, struct rd_error *error) {
   const unsigned char *bytes;
   size_t count;
-  if (!rd_spool_rewind(spool, error)) return false;
-  while (!atomic_load(&write->is_stopped) && rd_spool_next(spool, &bytes, &count, error)) make_one(write, top, bytes);
+  if (!rd_deferred_rewind(list, error)) return false;
+  while (!atomic_load(&write->is_stopped) && rd_deferred_next(list, &bytes, &count, error)) make_one(write, top, bytes);
   return atomic_load(&write->is_stopped) || error->code == RD_CODE_OK;
 }
 

@@ -3,13 +3,13 @@
 #ifndef RD_TREE_WRITE_LINKS_H
 #define RD_TREE_WRITE_LINKS_H
 
+#include "write/deferred.h"
 #include "write/directory.h"
-#include "write/spool.h"
 
 // Keeps an entry LINK of a directory for rd_links_run().
-bool rd_links_add(struct rd_spool *spool, const struct rd_directory *directory, const char *name,
+bool rd_links_add(struct rd_deferred *list, const struct rd_directory *directory, const char *name,
                   const struct rd_entry *entry, struct rd_error *error);
 // Makes all. False: the list cannot be read.
-bool rd_links_run(struct rd_write *write, struct rd_spool *spool, struct rd_directory *top, struct rd_error *error);
+bool rd_links_run(struct rd_write *write, struct rd_deferred *list, struct rd_directory *top, struct rd_error *error);
 
 #endif

@@ -18,26 +18,26 @@ struct pass {
   uint64_t count, most; // it ends when there are more
 };
 
-static bool run_pass(struct pass *pass, struct rd_spool *spool, struct rd_error *error);
+static bool run_pass(struct pass *pass, struct rd_deferred *list, struct rd_error *error);
 static bool visit(struct pass *pass, int directory, const char *name, const char *path);
 static bool visit_below(struct pass *pass, int fd, dev_t device, const char *path);
 static bool remove_one(struct pass *pass, int directory, const char *name, const char *path, bool is_directory);
 static bool fail(struct pass *pass, const char *path, int number, const char *text);
 static char *join(const char *path, const char *name);
 
-bool rd_removal_add(struct rd_spool *spool, const struct rd_directory *directory, const char *name,
+bool rd_removal_add(struct rd_deferred *list, const struct rd_directory *directory, const char *name,
                     struct rd_error *error) {
   RD_AUTO_FREE char *path = rd_directory_below_top(directory, name);
-  return rd_spool_add(spool, path, strlen(path), error);
+  return rd_deferred_add(list, path, strlen(path), error);
 }
 
-bool rd_removal_run(struct rd_write *write, struct rd_spool *spool, const struct rd_directory *top,
+bool rd_removal_run(struct rd_write *write, struct rd_deferred *list, const struct rd_directory *top,
                     struct rd_error *error) {
   struct pass counting = {write, top, true, 0, UINT64_MAX};
   char text[160];
   // Without a limit nothing is counted.
   if (write->settings->remove_most != UINT64_MAX) {
-    if (!run_pass(&counting, spool, error)) return false;
+    if (!run_pass(&counting, list, error)) return false;
     if (counting.count > write->settings->remove_most) {
       snprintf(text, sizeof text, "%" PRIu64 " to remove exceed --max-delete %" PRIu64 ": nothing was removed",
                counting.count, write->settings->remove_most);
@@ -46,7 +46,7 @@ bool rd_removal_run(struct rd_write *write, struct rd_spool *spool, const struct
     }
   }
   struct pass removing = {write, top, false, 0, UINT64_MAX};
-  return run_pass(&removing, spool, error);
+  return run_pass(&removing, list, error);
 }
 
 bool rd_remove_in_the_way(struct rd_write *write, int directory, const char *name) {
@@ -63,11 +63,11 @@ bool rd_remove_in_the_way(struct rd_write *write, int directory, const char *nam
   return false;
 }
 
-static bool run_pass(struct pass *pass, struct rd_spool *spool, struct rd_error *error) {
+static bool run_pass(struct pass *pass, struct rd_deferred *list, struct rd_error *error) {
   const unsigned char *bytes;
   size_t count;
-  if (!rd_spool_rewind(spool, error)) return false;
-  while (!atomic_load(&pass->write->is_stopped) && rd_spool_next(spool, &bytes, &count, error)) {
+  if (!rd_deferred_rewind(list, error)) return false;
+  while (!atomic_load(&pass->write->is_stopped) && rd_deferred_next(list, &bytes, &count, error)) {
     RD_AUTO_FREE char *below = rd_memory_copy((const char *)bytes, count);
     RD_AUTO_FREE char *path = rd_directory_path(pass->top, below);
     char *slash = strrchr(below, '/'), *name = slash == NULL ? below : slash + 1;

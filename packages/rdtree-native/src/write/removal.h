@@ -3,15 +3,15 @@
 #ifndef RD_TREE_WRITE_REMOVAL_H
 #define RD_TREE_WRITE_REMOVAL_H
 
+#include "write/deferred.h"
 #include "write/directory.h"
-#include "write/spool.h"
 
 // Keeps `name` of a directory for rd_removal_run().
-bool rd_removal_add(struct rd_spool *spool, const struct rd_directory *directory, const char *name,
+bool rd_removal_add(struct rd_deferred *list, const struct rd_directory *directory, const char *name,
                     struct rd_error *error);
 // Removes what was kept, unless that is more entries than the settings allow: then nothing, and an event. False: the
 // list cannot be read.
-bool rd_removal_run(struct rd_write *write, struct rd_spool *spool, const struct rd_directory *top,
+bool rd_removal_run(struct rd_write *write, struct rd_deferred *list, const struct rd_directory *top,
                     struct rd_error *error);
 
 // A directory where something else is to be: removed when it is empty, or with all that is in it where the settings

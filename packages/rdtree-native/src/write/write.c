@@ -29,7 +29,8 @@ static bool end_results(struct rd_stream_writer *results, const struct rd_write 
 
 bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error) {
   struct rd_write write;
-  struct rd_later later = {.links = rd_spool_create(), .removals = rd_spool_create(), .directories = rd_spool_create()};
+  struct rd_later later = {
+      .links = rd_deferred_create(), .removals = rd_deferred_create(), .directories = rd_deferred_create()};
   struct rd_stream_writer *results = settings->clean ? rd_stream_writer_create(out_fd, RD_STREAM_RESULTS) : NULL;
   rd_write_begin(&write, settings);
   rd_stop_signals_catch(in_fd);
@@ -50,9 +51,9 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
     rd_slowest_report(write.slowest);
     rd_write_progress(&write, NULL, true);
   }
-  rd_spool_destroy(later.links);
-  rd_spool_destroy(later.removals);
-  rd_spool_destroy(later.directories);
+  rd_deferred_destroy(later.links);
+  rd_deferred_destroy(later.removals);
+  rd_deferred_destroy(later.directories);
   rd_stream_writer_destroy(results);
   rd_xattrs_destroy(write.xattrs);
   rd_owner_map_destroy(write.owners);
