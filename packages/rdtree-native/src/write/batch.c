@@ -285,7 +285,7 @@ static void run_slice(struct rd_job *job) {
   pthread_mutex_unlock(&batches->lock);
 }
 
-// What the batch before has renamed.
+// The names that the batch before has got are permanent by now.
 static void report(struct rd_batches *batches) {
   struct rd_error error;
   for (const struct rd_target_file *file = batches->renamed; file != NULL; file = file->next)

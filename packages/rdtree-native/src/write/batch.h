@@ -12,7 +12,7 @@ struct rd_batches; // opaque
 struct rd_batches *rd_batches_create(struct rd_write *write, struct rd_stream_writer *results, struct rd_error *error);
 // Ends the thread, while there still are threads for its jobs. NULL-safe, as the next one.
 void rd_batches_stop(struct rd_batches *batches);
-// What was not published is removed. After the jobs have ended.
+// Removes the files that were not published. After the jobs have ended.
 void rd_batches_destroy(struct rd_batches *batches);
 
 // Takes the file, which is complete. Any thread.

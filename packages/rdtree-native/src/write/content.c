@@ -267,7 +267,7 @@ static void release(struct rd_target_file *file) {
   rd_target_file_complete(file);
 }
 
-// What lies behind the data is a hole; what an interrupted copy had behind it goes.
+// Behind the data there is a hole, and nothing that an interrupted copy has left.
 static bool fit_size(struct rd_target_file *file) {
   if (file->kind == RD_KIND_UNIQUE && file->end == file->size) return true;
   return ftruncate(file->fd, (off_t)file->size) == 0 || rd_target_file_fail(file, errno, "cannot write");

@@ -7,7 +7,7 @@
 #include "write/directory.h"
 #include "write/journal.h"
 
-// What is left for the end of the copy.
+// The work that is left for the end of the copy.
 struct rd_later {
   struct rd_directory *top; // NULL: there was no entry
   struct rd_journal *journal;
