@@ -1,6 +1,7 @@
 /** Every failure of rdpipe: a code for machines, an exit status, one line for people. */
 
-export type Cause = 'usage' | 'signal' | 'timeout' | 'rdpipe' | 'stage';
+/** `copy`: all went well, but for some paths of a copy. */
+export type Cause = 'usage' | 'signal' | 'timeout' | 'rdpipe' | 'stage' | 'copy';
 
 export class RdpipeError extends Error {
   readonly code: string;

@@ -3,6 +3,7 @@ import type { Counters } from './counters.ts';
 import type { Plan } from './plan.ts';
 import type { HopEnd } from './protocol.ts';
 import type { Report } from './report.ts';
+import type { TreeEvent, TreeRole } from './tree.ts';
 
 export type RunEvent =
   | { readonly kind: 'connecting'; readonly hosts: readonly string[] }
@@ -40,6 +41,14 @@ export type RunEvent =
   /** The pipeline's output comes to the terminal now: live output there has to be erased before this returns. */
   | { readonly kind: 'output'; readonly link: number }
   | { readonly kind: 'stderr'; readonly stage: number; readonly host: string; readonly data: Uint8Array }
+  /** An event of a program of a copy, on its standard error. */
+  | {
+      readonly kind: 'tree';
+      readonly stage: number;
+      readonly host: string;
+      readonly role: TreeRole;
+      readonly event: TreeEvent;
+    }
   | {
       readonly kind: 'stage_exited';
       readonly stage: number;

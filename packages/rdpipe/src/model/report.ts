@@ -61,6 +61,47 @@ export interface HopReport extends Waits {
   readonly warnings: readonly string[];
 }
 
+/** A path that was not copied. */
+export interface FailedPath {
+  readonly path: string;
+  readonly message: string;
+  readonly host: string;
+}
+
+/** A path that took long. */
+export interface SlowPath {
+  readonly path: string;
+  readonly bytes: number;
+  readonly ms: number;
+  readonly host: string;
+}
+
+/** The result of a copy; sums are those that its programs reported last. */
+export interface CopyReport {
+  /** Entries of the source: files, directories and all others. */
+  readonly found: number;
+  /** At the target: permanent, or the same as at the source. */
+  readonly files: number;
+  readonly directories: number;
+  readonly links: number;
+  readonly bytes: number;
+  /** Entries that the target had already. */
+  readonly same: number;
+  readonly removed: number;
+  /** Paths that were not copied, and the first 100 of them. */
+  readonly failed: number;
+  readonly failures: readonly FailedPath[];
+  /** Of the contents that were sent, and of those that an interrupted copy had left. */
+  readonly sentBytes: number;
+  readonly resumedBytes: number;
+  /** Entries whose owner could not be set. */
+  readonly ownersRefused: number;
+  /** At most 10 each, the slowest first. */
+  readonly slowestFiles: readonly SlowPath[];
+  readonly slowestDirectories: readonly SlowPath[];
+  readonly warnings: readonly { readonly host: string; readonly message: string }[];
+}
+
 export interface Report {
   readonly v: 1;
   readonly run: string;
@@ -73,5 +114,7 @@ export interface Report {
   readonly seconds: number;
   readonly stages: readonly StageReport[];
   readonly hops: readonly HopReport[];
+  /** Of a copy. */
+  readonly copy?: CopyReport;
   readonly leftBehind: readonly { readonly host: string; readonly pid: number; readonly command: string }[];
 }

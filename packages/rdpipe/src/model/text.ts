@@ -22,6 +22,7 @@ export function jsonText(value: unknown, replacer?: (key: string, value: unknown
 
 /** At most `limit` characters (code points); a cut shows as an ellipsis. */
 export function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
   const characters = [...text];
   return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join('')}…`;
 }

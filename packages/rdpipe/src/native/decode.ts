@@ -1,7 +1,8 @@
-/** The one decoder of agents' messages: a host is not trusted to keep to the protocol. */
+/** The one decoder of messages of agents and events of copies: a host may break the protocol. */
 import { isIPv4, SocketAddress } from 'node:net';
 import * as v from 'valibot';
 import { type AgentEvent, type AgentHello, EventSchema, HelloSchema, type HostAddress } from '../model/protocol.ts';
+import { type TreeEvent, TreeEventSchema } from '../model/tree.ts';
 
 /** Undefined: not a message of docs/protocol.md, section 2.2. */
 export function decodeEvent(line: Uint8Array): AgentEvent | undefined {
@@ -14,6 +15,11 @@ export function decodeEvent(line: Uint8Array): AgentEvent | undefined {
 export function decodeHello(line: Uint8Array): AgentHello | undefined {
   const hello = decode(HelloSchema, line);
   return hello?.addresses.every(isAddress) ? hello : undefined;
+}
+
+/** Undefined: not an event of a program of a copy, docs/protocol.md, section 5.3. */
+export function decodeTreeEvent(line: Uint8Array): TreeEvent | undefined {
+  return decode(TreeEventSchema, line);
 }
 
 function decode<Output>(schema: v.GenericSchema<unknown, Output>, line: Uint8Array): Output | undefined {

@@ -1,11 +1,23 @@
 /** The reducer: the state of a run after one event of an agent. Pure. */
 import { NO_COUNTERS } from '../model/counters.ts';
-import { okStatuses } from '../model/pipeline.ts';
+import { okStatuses, type Stage } from '../model/pipeline.ts';
 import type { Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd } from '../model/protocol.ts';
+import type { TreeEvent } from '../model/tree.ts';
 import { isFailure } from './outcomes.ts';
+import { afterTreeEvent, NO_EVENTS } from './program-state.ts';
 import { countersOf } from './run-event.ts';
-import type { Connected, EndState, Exited, Failure, LeftBehind, LinkEnded, LinkState, RunState } from './state.ts';
+import type {
+  Connected,
+  EndState,
+  Exited,
+  Failure,
+  LeftBehind,
+  LinkEnded,
+  LinkState,
+  RunState,
+  StageState,
+} from './state.ts';
 
 /** The state after one event of an agent that arrived at `nowMs`. Pure. */
 export function collect(state: RunState, session: SessionId, event: AgentEvent, nowMs: number): RunState {
@@ -33,6 +45,13 @@ export function collect(state: RunState, session: SessionId, event: AgentEvent, 
     default:
       return state;
   }
+}
+
+/** The state after one event of a program of a copy. Pure. */
+export function collectTreeEvent(state: RunState, number: number, event: TreeEvent): RunState {
+  const before = state.stages.get(number)?.program ?? NO_EVENTS;
+  const program = afterTreeEvent(before, event);
+  return program === before ? state : changeStage(state, number, { program });
 }
 
 /** The segment's stages start. A stage that is stopped before it could start counts as stopped. */
@@ -64,8 +83,7 @@ function resumed(state: RunState, { link, end }: Extract<AgentEvent, { event: 'r
 }
 
 /** True when the stage failed by itself: it was not stopped, its reader had not closed, its status is not allowed. */
-function failedByItself(state: RunState, event: Exited): boolean {
-  const stage = state.stages.get(event.stage)?.planned.stage;
+function failedByItself(stage: Stage | undefined, event: Exited): boolean {
   const ok = stage && okStatuses(stage);
   if (event.stopped || event.consumer_closed || ok === undefined) return false;
   return event.code === null || !ok.includes(event.code);
@@ -73,8 +91,10 @@ function failedByItself(state: RunState, event: Exited): boolean {
 
 function exited(state: RunState, event: Exited): RunState {
   const after = changeStage(state, event.stage, { exit: event });
-  if (!failedByItself(state, event)) return after;
-  return addFailure(after, { kind: 'stage', stage: event.stage, code: event.code, signal: event.signal });
+  const stage = state.stages.get(event.stage)?.planned.stage;
+  if (!failedByItself(stage, event)) return after;
+  const kind = stage?.kind === 'tree' ? 'tree' : 'stage';
+  return addFailure(after, { kind, stage: event.stage, code: event.code, signal: event.signal });
 }
 
 function linkEnded(state: RunState, event: LinkEnded, nowMs: number): RunState {
@@ -95,7 +115,7 @@ function leftBehind(state: RunState, left: LeftBehind): RunState {
   return { ...state, leftBehind: [...state.leftBehind, left] };
 }
 
-function changeStage(state: RunState, number: number, change: { started?: boolean; exit?: Exited }): RunState {
+function changeStage(state: RunState, number: number, change: Partial<StageState>): RunState {
   const stage = state.stages.get(number);
   if (stage === undefined) return state;
   return { ...state, stages: new Map(state.stages).set(number, { ...stage, ...change }) };

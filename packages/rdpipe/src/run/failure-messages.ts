@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { shorten } from '../model/text.ts';
 import { formatBytes } from '../model/units.ts';
 import { completedParts } from './completed-parts.ts';
+import { copyReport } from './copy-report.ts';
 import { stageOutcome } from './outcomes.ts';
 import type { Failure, LinkState, RunState } from './state.ts';
 
@@ -20,10 +21,24 @@ export function describeLeftBehind(state: RunState): string {
   return `could not end process ${[...named.slice(0, NAMED_MAX), ...more].join(' and ')}: end it there`;
 }
 
+/** Undefined: no path of a copy failed, or there is none. */
+export function describeFailedPaths(state: RunState): string | undefined {
+  const { failed = 0, found = 0 } = copyReport(state) ?? {};
+  if (failed === 0) return undefined;
+  const of = found < failed ? '' : ` of ${grouped(found)}`;
+  return `${grouped(failed)}${of} file${failed === 1 && of === '' ? ' was' : `s ${failed === 1 ? 'was' : 'were'}`} not copied`;
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
 function describeAlone(state: RunState, failure: Failure): string {
   switch (failure.kind) {
     case 'stage':
       return describeStage(state, failure);
+    case 'tree':
+      return describeTree(state, failure);
     case 'setup':
       return `${failure.stage === null ? failure.host : stageName(state, failure.stage)}: ${failure.message}`;
     case 'link':
@@ -31,6 +46,14 @@ function describeAlone(state: RunState, failure: Failure): string {
     case 'error':
       return failure.error.message;
   }
+}
+
+/** Its last event has the reason; a program that was killed sent none. */
+function describeTree(state: RunState, { stage: number, code, signal }: Of<'tree'>): string {
+  const fatal = state.stages.get(number)?.program.fatal;
+  if (fatal !== undefined) return `cannot go on: ${stageName(state, number)}: ${fatal.message}`;
+  const ended = code === null ? `was killed by ${signalName(signal)}` : `exited ${code} without a reason`;
+  return `${stageName(state, number)} ${ended}`;
 }
 
 function describeStage(state: RunState, failure: Of<'stage'>): string {
@@ -132,6 +155,7 @@ const NAMED_MAX = 10;
 
 function stageName(state: RunState, number: number): string {
   const stage = state.stages.get(number);
+  if (stage?.planned.stage.kind === 'tree') return `${stage.host} (${stage.planned.stage.settings.role})`;
   return stage === undefined
     ? `stage ${number}`
     : `stage ${number} (${stage.host}: ${shorten(stage.planned.stage.text, TEXT_MAX)})`;

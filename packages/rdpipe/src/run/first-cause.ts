@@ -1,8 +1,9 @@
 /** The first cause: ranks the failures of a run and gives its exit status. Pure. */
+import { constants } from 'node:os';
 import type { Cause } from '../model/errors.ts';
 import { HopError, SessionError, SignalError, TimeoutError } from '../model/errors.ts';
 import type { NativeCode } from '../model/protocol.ts';
-import { describeFailure, describeLeftBehind } from './failure-messages.ts';
+import { describeFailedPaths, describeFailure, describeLeftBehind } from './failure-messages.ts';
 import type { Failure, RunState } from './state.ts';
 
 /** The exit status of a run and its cause. */
@@ -18,9 +19,15 @@ export interface Verdict {
 export function firstCause(state: RunState, lenient: boolean): Verdict {
   const failure = firstByRank(state.failures, lenient);
   if (failure !== undefined) return { ...statusOf(failure), message: describeFailure(state, failure) };
-  if (state.leftBehind.length === 0) return { status: 0, cause: null, causeStage: null, message: null };
-  return { status: 125, cause: 'rdpipe', causeStage: null, message: describeLeftBehind(state) };
+  if (state.leftBehind.length > 0)
+    return { status: 125, cause: 'rdpipe', causeStage: null, message: describeLeftBehind(state) };
+  const message = describeFailedPaths(state);
+  return message === undefined ? SUCCESS : { status: SOME_FAILED, cause: 'copy', causeStage: null, message };
 }
+
+const SUCCESS: Verdict = { status: 0, cause: null, causeStage: null, message: null };
+/** As rsync's: a copy is complete but for some paths. */
+const SOME_FAILED = 23;
 
 /** True when this failure ends the run at once; with `lenient` a failing stage does not. */
 export function endsTheRun(failure: Failure, lenient: boolean): boolean {
@@ -45,6 +52,8 @@ function rankOf(failure: Failure, lenient: boolean, leading: number | undefined)
   switch (failure.kind) {
     case 'stage':
       return lenient ? 7 : 2;
+    case 'tree':
+      return CONSEQUENCES.has(failure.code) ? 7 : 2;
     case 'setup':
       return RANK_OF_CODE[failure.code];
     case 'link':
@@ -60,6 +69,12 @@ function rankOfError(error: Error, leading: number | undefined): number {
   if (error instanceof HopError) return error.code in RANK_OF_CODE ? RANK_OF_CODE[error.code as NativeCode] : 6;
   return 3;
 }
+
+/**
+ * Statuses (section 4.1) of a program of a copy that lost its neighbour or was ended by it: another failure is the
+ * reason.
+ */
+const CONSEQUENCES: ReadonlySet<number | null> = new Set([5, 9, 128 + constants.signals.SIGPIPE]);
 
 const RANK_OF_CODE: Readonly<Record<NativeCode, number>> = {
   ok: 3,
@@ -85,6 +100,7 @@ function statusOf(failure: Failure): Omit<Verdict, 'message'> {
   switch (failure.kind) {
     case 'stage':
       return { status: failure.code ?? 128 + (failure.signal ?? 0), cause: 'stage', causeStage: failure.stage };
+    case 'tree':
     case 'setup':
       return { status: 125, cause: 'rdpipe', causeStage: failure.stage };
     case 'link':

@@ -3,11 +3,12 @@ import { SessionError } from '../model/errors.ts';
 import type { Emit } from '../model/events.ts';
 import type { Plan, Segment, SessionId } from '../model/plan.ts';
 import type { AgentEvent } from '../model/protocol.ts';
-import { addFailure, addNote, begin, collect } from './collect.ts';
+import { addFailure, addNote, begin, collect, collectTreeEvent } from './collect.ts';
 import { createEventCheck } from './event-check.ts';
 import { endsTheRun } from './first-cause.ts';
 import { toRunEvent } from './run-event.ts';
 import { type Failure, initialState, type RunState } from './state.ts';
+import { createTreeEvents } from './tree-events.ts';
 
 /** Takes in the agents' events, shows them, and reports the first failure that ends the run. */
 export interface RunRecord {
@@ -28,6 +29,10 @@ export function createRecord(plan: Plan, lenient: boolean, emit: Emit, onFatal: 
     state = next;
     for (const failure of news) if (endsTheRun(failure, lenient)) onFatal(failure);
   };
+  const trees = createTreeEvents(plan, (event) => {
+    emit(event);
+    if (event.kind === 'tree') state = collectTreeEvent(state, event.stage, event.event);
+  });
   return {
     get state() {
       return state;
@@ -40,6 +45,8 @@ export function createRecord(plan: Plan, lenient: boolean, emit: Emit, onFatal: 
       const label = state.labels.get(session) ?? session;
       const violation = check(session, event);
       if (violation !== undefined) throw protocolError(label, violation);
+      if (event.event === 'stderr' && trees.take(event)) return;
+      if (event.event === 'ended') trees.end(session);
       const shown = toRunEvent(label, event);
       if (shown !== undefined && isWorthShowing(event)) emit(shown);
       setState(collect(state, session, event, performance.now()));

@@ -2,12 +2,14 @@
 import { hopWaits, longestWait } from '../model/counters.ts';
 import type { Plan } from '../model/plan.ts';
 import type { HopReport, ProgramUsage, Report, StageReport } from '../model/report.ts';
+import { copyReport } from './copy-report.ts';
 import { firstCause } from './first-cause.ts';
 import { linkOutcome, stageOutcome } from './outcomes.ts';
 import type { LinkEnded, LinkState, RunState, StageState } from './state.ts';
 
 /** Everything that happened, and the first cause of what went wrong. Pure. */
 export function makeReport(plan: Plan, state: RunState, lenient: boolean, seconds: number): Report {
+  const copy = copyReport(state);
   return {
     v: 1,
     run: plan.run,
@@ -15,6 +17,7 @@ export function makeReport(plan: Plan, state: RunState, lenient: boolean, second
     seconds,
     stages: [...state.stages.values()].map((stage) => reportStage(state, stage)),
     hops: [...state.links.values()].map(reportHop),
+    ...(copy === undefined ? {} : { copy }),
     leftBehind: state.leftBehind,
   };
 }

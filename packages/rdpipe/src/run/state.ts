@@ -3,6 +3,7 @@ import { type Counters, NO_COUNTERS } from '../model/counters.ts';
 import type { RdpipeError } from '../model/errors.ts';
 import type { HopLink, LocalLink, Plan, PlannedStage, SessionId } from '../model/plan.ts';
 import type { AgentEvent, HopEnd, NativeCode } from '../model/protocol.ts';
+import { NO_EVENTS, type ProgramState } from './program-state.ts';
 
 export type Exited = Extract<AgentEvent, { event: 'exited' }>;
 export type Connected = Extract<AgentEvent, { event: 'connected' }>;
@@ -14,6 +15,8 @@ export interface StageState {
   /** Its segment has started. */
   readonly started: boolean;
   readonly exit: Exited | undefined;
+  /** Of a program of a copy. */
+  readonly program: ProgramState;
 }
 
 export interface EndState {
@@ -42,6 +45,8 @@ export interface LinkState {
 /** One thing that went wrong. */
 export type Failure =
   | { readonly kind: 'stage'; readonly stage: number; readonly code: number | null; readonly signal: number | null }
+  /** A program of a copy. */
+  | { readonly kind: 'tree'; readonly stage: number; readonly code: number | null; readonly signal: number | null }
   | {
       readonly kind: 'setup';
       readonly host: string;
@@ -84,7 +89,13 @@ export function initialState(plan: Plan): RunState {
   const links = new Map<number, LinkState>();
   for (const segment of plan.segments) {
     for (const planned of segment.stages) {
-      stages.set(planned.stage.number, { planned, host: label(planned.session), started: false, exit: undefined });
+      stages.set(planned.stage.number, {
+        planned,
+        host: label(planned.session),
+        started: false,
+        exit: undefined,
+        program: NO_EVENTS,
+      });
     }
     for (const link of segment.links) {
       if (link.kind === 'hop') links.set(link.number, unconnected(link, label(link.from), label(link.to)));

@@ -1,6 +1,7 @@
 /** A plan of three hosts and the messages of its agents, for tables. */
 import type { Plan, PlannedLink, PlannedStage } from '../../src/model/plan.ts';
 import type { AgentEvent, HopEnd, NativeCode } from '../../src/model/protocol.ts';
+import type { TreeRole } from '../../src/model/tree.ts';
 
 type EventOf<Name extends AgentEvent['event']> = Extract<AgentEvent, { event: Name }>;
 
@@ -58,6 +59,71 @@ export const FILE_PLAN: Plan = {
     },
   ],
 };
+
+/** A copy from h1 to h2: scan, compare, read, write. */
+export const COPY_PLAN: Plan = {
+  run: 'r3',
+  sessions: [
+    { id: 's1', label: 'h1' },
+    { id: 's2', label: 'h2' },
+  ],
+  segments: [
+    {
+      number: 1,
+      stages: [tree(1, 'h1', 'scan'), tree(2, 'h2', 'compare'), tree(3, 'h1', 'read'), tree(4, 'h2', 'write')],
+      links: [
+        { number: 0, kind: 'null', session: 's1' },
+        hop(1, 's1', 's2'),
+        hop(2, 's2', 's1'),
+        hop(3, 's1', 's2'),
+        { number: 4, kind: 'null', session: 's2' },
+      ],
+    },
+  ],
+};
+
+function tree(number: number, name: string, role: TreeRole): PlannedStage {
+  const settings = { role, run: 'a-1' };
+  return {
+    stage: { number, host: host(name), text: `${role} /data`, kind: 'tree', settings },
+    session: name.replace('h', 's'),
+    in: number - 1,
+    out: number,
+  };
+}
+
+/** Lines on a stage's standard error, in one message. */
+export function printed(stage: number, ...lines: readonly (object | string)[]): AgentEvent {
+  const text = lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+  return { event: 'stderr', stage, data: Buffer.from(text).toString('hex') };
+}
+
+/** A path as in an event. */
+export function hexPath(path: string): string {
+  return Buffer.from(path).toString('hex');
+}
+
+const NO_TOTALS = {
+  entries: 0,
+  files: 0,
+  bytes: 0,
+  same: 0,
+  sent_bytes: 0,
+  removed: 0,
+  failed: 0,
+  links: 0,
+  directories: 0,
+  resumed_bytes: 0,
+  owners_refused: 0,
+};
+
+export function progress(totals: Partial<typeof NO_TOTALS>, done = true): object {
+  return { event: 'progress', ...NO_TOTALS, ...totals, path: null, done };
+}
+
+export function failedPath(path: string, message = 'permission denied'): object {
+  return { event: 'failed', path: hexPath(path), code: 'EACCES', message };
+}
 
 function command(number: number, name: string, text: string): PlannedStage {
   return {

@@ -75,6 +75,7 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
     counters: progress.counted,
     output: () => display.output(),
     stderr: ({ stage, data }) => stderr?.data(stage, data),
+    tree: () => {},
     stage_exited: ({ stage, host, code, signal }) =>
       log(`${host}: stage ${stage} ended by ${signal === null ? `exit ${code}` : `signal ${signal}`}`),
     stopping: ({ reason }) => log(`stopping: ${reason}`),

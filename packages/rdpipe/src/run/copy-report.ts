@@ -1,0 +1,50 @@
+/** The part of the report about a copy, from what its programs reported. Pure. */
+import type { CopyReport, FailedPath, SlowPath } from '../model/report.ts';
+import type { TreeRole } from '../model/tree.ts';
+import { KEPT_MOST, type ProgramState, type SlowPaths } from './program-state.ts';
+import type { RunState } from './state.ts';
+
+/** Sums of a copy so far, or at its end; undefined where no stage is a program of one. */
+export function copyReport(state: RunState): CopyReport | undefined {
+  const programs = programsOf(state);
+  if (programs.length === 0) return undefined;
+  const totalsOf = (...roles: readonly TreeRole[]) =>
+    programs.find(({ role, totals }) => totals !== undefined && roles.includes(role))?.totals;
+  const done = totalsOf('write', 'copy') ?? totalsOf('compare');
+  return {
+    found: totalsOf('scan')?.entries ?? 0,
+    files: done?.files ?? 0,
+    directories: done?.directories ?? 0,
+    links: done?.links ?? 0,
+    bytes: done?.bytes ?? 0,
+    same: totalsOf('compare')?.same ?? 0,
+    removed: done?.removed ?? 0,
+    failed: programs.reduce((sum, { failed }) => sum + failed, 0),
+    failures: programs.flatMap(failuresOf).slice(0, KEPT_MOST),
+    sentBytes: done?.sent_bytes ?? 0,
+    resumedBytes: done?.resumed_bytes ?? 0,
+    ownersRefused: done?.owners_refused ?? 0,
+    slowestFiles: slowestOf('files', programs),
+    slowestDirectories: slowestOf('directories', programs),
+    warnings: programs.flatMap(({ host, warnings }) => warnings.map((message) => ({ host, message }))),
+  };
+}
+
+type Program = ProgramState & { readonly role: TreeRole; readonly host: string };
+
+function programsOf(state: RunState): readonly Program[] {
+  return [...state.stages.values()].flatMap(({ planned: { stage }, host, program }) =>
+    stage.kind === 'tree' ? [{ ...program, role: stage.settings.role, host }] : [],
+  );
+}
+
+function failuresOf({ host, failures }: Program): readonly FailedPath[] {
+  return failures.map(({ path, message }) => ({ path, message, host }));
+}
+
+const SLOWEST_MOST = 10;
+
+function slowestOf(kind: keyof SlowPaths, programs: readonly Program[]): readonly SlowPath[] {
+  const all = programs.flatMap(({ host, slowest }) => slowest[kind].map((path) => ({ ...path, host })));
+  return all.sort((one, other) => other.ms - one.ms).slice(0, SLOWEST_MOST);
+}

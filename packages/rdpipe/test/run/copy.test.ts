@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import { SessionError, SignalError } from '../../src/model/errors.ts';
+import type { RunEvent } from '../../src/model/events.ts';
+import type { AgentEvent } from '../../src/model/protocol.ts';
+import { createRecord } from '../../src/run/record.ts';
+import { makeReport } from '../../src/run/report.ts';
+import type { Failure } from '../../src/run/state.ts';
+import {
+  COPY_PLAN,
+  type exited,
+  failedPath,
+  hexPath,
+  linkEnded,
+  linkFailed,
+  printed,
+  progress,
+  ran,
+} from './sample.ts';
+
+type Heard = readonly [session: 's1' | 's2', event: AgentEvent] | Failure;
+
+const FOUND: Heard = ['s1', printed(1, progress({ entries: 1234, files: 1200 }))];
+
+describe('a copy', () => {
+  it('shows the events of its programs in place of their standard error', () => {
+    const { shown } = hear([['s2', printed(4, failedPath('/t/a'), 'Killed')]]);
+    expect(shown).to.deep.equal([
+      {
+        kind: 'tree',
+        stage: 4,
+        host: 'h2',
+        role: 'write',
+        event: { event: 'failed', path: '/t/a', code: 'EACCES', message: 'permission denied' },
+      },
+      { kind: 'stderr', stage: 4, host: 'h2', data: Buffer.from('Killed\n') },
+    ]);
+  });
+
+  it('shows an unfinished line when its host has ended', () => {
+    const half: AgentEvent = { event: 'stderr', stage: 2, data: hexPath('half') };
+    const { shown } = hear([
+      ['s2', half],
+      ['s1', { event: 'ended' }],
+      ['s2', { event: 'ended' }],
+    ]);
+    expect(shown).to.deep.equal([{ kind: 'stderr', stage: 2, host: 'h2', data: Buffer.from('half\n') }]);
+  });
+
+  it('reports the sums of its programs, the last ones', () => {
+    const slow = { event: 'slowest', kind: 'files', paths: [{ path: hexPath('/t/big'), bytes: 9, ms: 1200 }] };
+    const { report } = hear([
+      FOUND,
+      ['s2', printed(2, progress({ same: 34, files: 34 }))],
+      ['s2', printed(4, progress({ files: 5, bytes: 50 }, false), { event: 'warning', message: 'no xattrs' })],
+      ['s2', printed(4, progress({ files: 1200, directories: 34, bytes: 5000, sent_bytes: 4000, removed: 2 }), slow)],
+    ]);
+    expect(report.status).to.equal(0);
+    expect(report.copy).to.deep.equal({
+      found: 1234,
+      files: 1200,
+      directories: 34,
+      links: 0,
+      bytes: 5000,
+      same: 34,
+      removed: 2,
+      failed: 0,
+      failures: [],
+      sentBytes: 4000,
+      resumedBytes: 0,
+      ownersRefused: 0,
+      slowestFiles: [{ path: '/t/big', bytes: 9, ms: 1200, host: 'h2' }],
+      slowestDirectories: [],
+      warnings: [{ host: 'h2', message: 'no xattrs' }],
+    });
+  });
+
+  it('has status 23 when paths failed and all else went well', () => {
+    const { report } = hear([
+      FOUND,
+      ['s1', printed(1, failedPath('/d/a'))],
+      ['s2', printed(4, failedPath('/t/b'), failedPath('/t/c', 'no space left on device'))],
+      ...ended('s1', 1, {}),
+      ...ended('s1', 3, {}),
+    ]);
+    expect(report).to.include({ status: 23, cause: 'copy', causeStage: null });
+    expect(report.message).to.equal('3 of 1,234 files were not copied');
+    expect(report.copy?.failures).to.deep.equal([
+      { path: '/d/a', message: 'permission denied', host: 'h1' },
+      { path: '/t/b', message: 'permission denied', host: 'h2' },
+      { path: '/t/c', message: 'no space left on device', host: 'h2' },
+    ]);
+    expect(hear([['s1', printed(3, failedPath('/d/a'))]]).report.message).to.equal('1 file was not copied');
+    expect(hear([FOUND, ['s1', printed(3, failedPath('/d/a'))]]).report.message).to.match(/^1 of 1,234 files was /);
+  });
+
+  it('keeps the first 100 of the paths that failed, and counts them all', () => {
+    const { copy } = hear([
+      ['s2', printed(4, ...Array.from({ length: 250 }, (_, index) => failedPath(`/${index}`)))],
+    ]).report;
+    expect(copy).to.include({ failed: 250 });
+    expect(copy?.failures).to.have.lengthOf(100);
+    expect(copy?.failures.at(-1)?.path).to.equal('/99');
+  });
+
+  describe('that fails', () => {
+    const fatal = (stage: number, code: string, message: string) => printed(stage, { event: 'fatal', code, message });
+    const full: readonly Heard[] = [
+      ['s2', fatal(4, 'sink_unwritable', '/data/x: no space left on device')],
+      ...ended('s2', 4, { code: 7 }),
+    ];
+    const WORDS = 'cannot go on: h2 (write): /data/x: no space left on device';
+
+    it('has the reason of the program that ended it, whatever followed from that', () => {
+      const followed: readonly Heard[] = [
+        ['s1', fatal(3, 'closed', 'the next program of the copy is gone')],
+        ...ended('s1', 3, { code: 141 }),
+        ['s1', fatal(1, 'peer_lost', 'the stream of the tree was cut off')],
+        ...ended('s1', 1, { code: 5 }),
+        ...ended('s2', 2, { signal: 9, stopped: true }),
+        ['s2', linkFailed(3, 'recv', 'aborted', 'ended by the agent')],
+      ];
+      for (const heard of [
+        [...full, ...followed],
+        [...followed, ...full],
+      ]) {
+        const { report } = hear(heard);
+        expect(report).to.include({ status: 125, cause: 'rdpipe', causeStage: 4, message: WORDS });
+      }
+    });
+
+    it('counts no failed paths then', () => {
+      expect(hear([...full, ['s1', printed(3, failedPath('/d/a'))]]).report).to.include({
+        status: 125,
+        message: WORDS,
+      });
+    });
+
+    it('has the network as its cause before what its programs saw of that', () => {
+      const cut: readonly Heard[] = [
+        ['s2', fatal(4, 'peer_lost', 'the stream of the tree was cut off')],
+        ...ended('s2', 4, { code: 5 }),
+      ];
+      const silent: Heard = ['s1', linkFailed(3, 'send', 'peer_lost', 'connection reset')];
+      expect(hear([...cut, silent]).report.message).to.contain('h1 lost h2: connection reset');
+      const lost = failure(new SessionError('session_lost', 'h2', 'lost the session to h2'));
+      expect(hear([...cut, lost]).report.message).to.equal('lost the session to h2');
+      expect(hear([...cut]).report.message).to.equal('cannot go on: h2 (write): the stream of the tree was cut off');
+      expect(hear([failure(new SignalError('SIGINT')), ...cut]).report).to.include({ status: 130, cause: 'signal' });
+    });
+
+    it('names a program that ended without a reason', () => {
+      expect(hear(ended('s1', 1, { signal: 9 })).report.message).to.equal('h1 (scan) was killed by SIGKILL');
+      expect(hear(ended('s1', 3, { code: 10 })).report.message).to.equal('h1 (read) exited 10 without a reason');
+      const failed: Heard = [
+        's2',
+        { event: 'failed', stage: 2, code: 'internal', message: 'there is no rdtree in /x' },
+      ];
+      expect(hear([failed]).report.message).to.equal('h2 (compare): there is no rdtree in /x');
+    });
+
+    it('is complete all the same where only the last acknowledgement was lost', () => {
+      const { report } = hear([
+        ...ended('s2', 4, {}),
+        ['s2', linkEnded(3, 'recv')],
+        ['s1', linkFailed(3, 'send', 'peer_lost', 'connection reset')],
+      ]);
+      expect(report.message).to.match(/; h2: the copy is complete, but the final acknowledgement did not reach h1$/);
+    });
+  });
+});
+
+/** All that an agent sends of a stage that runs and exits. */
+function ended(session: 's1' | 's2', stage: number, how: Parameters<typeof exited>[1]): Heard[] {
+  return ran(stage, how).map((event): Heard => [session, event]);
+}
+
+function failure(error: SessionError | SignalError): Failure {
+  return { kind: 'error', error };
+}
+
+function hear(heard: readonly Heard[]) {
+  const shown: RunEvent[] = [];
+  const prepared = new Set<string>();
+  const record = createRecord(
+    COPY_PLAN,
+    false,
+    (event) => shown.push(event),
+    () => {},
+  );
+  for (const item of heard) {
+    if ('kind' in item) record.fail(item);
+    else if (item[1].event !== 'prepared' || !prepared.has(item[0])) record.receive(...item);
+    if (!('kind' in item) && item[1].event === 'prepared') prepared.add(item[0]);
+  }
+  return { shown, report: makeReport(COPY_PLAN, record.state, false, 1) };
+}
