@@ -20,7 +20,7 @@ describe('a stage of kind tree', () => {
   }
 
   it('gets its settings as they are, of any size, and nothing of them in arguments or environment', async () => {
-    const settings = { role: 'scan', run: 'a-1', sources: Array.from({ length: 4000 }, () => 'ab'.repeat(100)) };
+    const settings = { role: 'scan', run: 'a-1', sources: Array.from({ length: 40_000 }, () => 'ab'.repeat(100)) };
     const agent = await startWith('cat <&3 >settings; tr "\\0" " " </proc/$$/cmdline >words; env >environment; cat');
     await agent.run(pipeline('echo through', tree(2, settings), 'cat >seen'));
     await agent.finish();

@@ -9,6 +9,9 @@ import type { TreeSettings } from './tree.ts';
 
 export const PROTOCOL_VERSION = 1;
 
+/** The longest request that an agent takes, without its newline. */
+export const REQUEST_MAX_BYTES = 16 * 1024 * 1024;
+
 const ADDRESSES_MAX = 256;
 const PORTS_MAX = 64;
 const KINDS_OF_GIDS_MAX = 16;

@@ -3,14 +3,13 @@ import { SessionError } from '../model/errors.ts';
 import type { AgentEvent, AgentHello, AgentRequest } from '../model/protocol.ts';
 import { printable } from '../model/text.ts';
 import { settlesWithin } from '../session/abort.ts';
-import type { Channel } from '../session/host-session.ts';
 import { type Agent, END_LIMIT_MS } from './agent.ts';
 import { decodeEvent } from './decode.ts';
 import { type Lease, watchLease } from './lease.ts';
 import { closedError, type LineChannel } from './line-channel.ts';
 import { LineTooLongError } from './lines.ts';
 
-/** Far more than is ever sent to an agent at once: one with so much unread does not read. */
+/** More than waits in any run, beside one long request: an agent with so much unread does not read. */
 const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /** The agent behind a channel whose hello has been received. */
@@ -22,9 +21,13 @@ export function createAgent(
   endLimitMs = END_LIMIT_MS,
 ): Agent {
   const { session, channel } = lineChannel;
+  let longestBytes = 0;
+  const isStalled = () => channel.stdin.writableLength > MOST_UNREAD_BYTES + longestBytes;
   const write = (request: AgentRequest) => {
-    if (channel.stdin.writable) channel.stdin.write(`${JSON.stringify(request)}\n`);
-    if (isStalled(channel)) channel.kill();
+    const line = Buffer.from(`${JSON.stringify(request)}\n`);
+    longestBytes = Math.max(longestBytes, line.length);
+    if (channel.stdin.writable) channel.stdin.write(line);
+    if (isStalled()) channel.kill();
   };
   const lease = watchLease(leaseMs, {
     ping: () => write({ op: 'ping' }),
@@ -41,7 +44,7 @@ export function createAgent(
       if (request.op === 'finish' || request.op === 'abort') endBeganAt ??= performance.now();
       write(request);
     },
-    events: () => readEvents(lineChannel, lease),
+    events: () => readEvents(lineChannel, lease, isStalled),
     async close() {
       lease.stop();
       channel.stdin.end();
@@ -52,12 +55,12 @@ export function createAgent(
   };
 }
 
-function isStalled({ stdin }: Channel): boolean {
-  return stdin.writableLength > MOST_UNREAD_BYTES;
-}
-
 /** When the caller stops reading before the end, the agent's channel closes. */
-async function* readEvents(lineChannel: LineChannel, lease: Lease): AsyncGenerator<AgentEvent, void> {
+async function* readEvents(
+  lineChannel: LineChannel,
+  lease: Lease,
+  isStalled: () => boolean,
+): AsyncGenerator<AgentEvent, void> {
   const { session, lines, channel } = lineChannel;
   let isOver = false;
   try {
@@ -72,7 +75,7 @@ async function* readEvents(lineChannel: LineChannel, lease: Lease): AsyncGenerat
       if (event.event !== 'alive') yield event;
       if (isOver) return void lines.return();
     }
-    if (isStalled(channel)) throw stalledError(session.label);
+    if (isStalled()) throw stalledError(session.label);
     throw await closedError(lineChannel, 'session_lost', `lost the agent on ${session.label}`);
   } finally {
     if (!isOver) channel.kill();

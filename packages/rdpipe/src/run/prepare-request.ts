@@ -1,7 +1,9 @@
 /** The `prepare` request to one host: its part of a segment, with keys. */
 import { randomBytes } from 'node:crypto';
+import { UsageError } from '../model/errors.ts';
 import type { PlannedLink, Segment, SessionId } from '../model/plan.ts';
-import type { AgentRequest } from '../model/protocol.ts';
+import { type AgentRequest, REQUEST_MAX_BYTES } from '../model/protocol.ts';
+import { formatBytes } from '../model/units.ts';
 import { agentLinks, agentStages, keyedLinks, type LinkKeys, type OpenSettings } from '../plan/links.ts';
 
 type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
@@ -9,14 +11,22 @@ type Prepare = Extract<AgentRequest, { op: 'prepare' }>;
 /** The fields that are the same in every `prepare` of a run. */
 export type PrepareSettings = Pick<Prepare, 'lenient' | 'lease_ms'> & OpenSettings;
 
-/** One host's part of a segment, as the request to its agent. */
+export interface PrepareContext {
+  readonly settings: PrepareSettings;
+  label(session: SessionId): string;
+}
+
+/**
+ * One host's part of a segment, as the request to its agent.
+ * @throws UsageError when it is longer than an agent takes, because of the sources and patterns of a copy.
+ */
 export function prepareRequest(
   segment: Segment,
   session: SessionId,
   keys: LinkKeys,
-  { lenient, lease_ms, ...open }: PrepareSettings,
+  { label, settings: { lenient, lease_ms, ...open } }: PrepareContext,
 ): Prepare {
-  return {
+  const request: Prepare = {
     op: 'prepare',
     segment: segment.number,
     lenient,
@@ -25,6 +35,14 @@ export function prepareRequest(
     stages: agentStages(segment, session),
     links: agentLinks(segment, session, keys, open),
   };
+  const bytes = Buffer.byteLength(JSON.stringify(request));
+  if (bytes > REQUEST_MAX_BYTES) throw tooLong(label(session), bytes);
+  return request;
+}
+
+function tooLong(host: string, bytes: number): UsageError {
+  const sizes = `${formatBytes(bytes)}, at most ${formatBytes(REQUEST_MAX_BYTES)}`;
+  return new UsageError(`the stages of ${host} are too long for one request (${sizes}): name fewer files and patterns`);
 }
 
 const KEY_BYTES = 32;

@@ -22,10 +22,9 @@ export interface SegmentContext extends HopContext {
 export async function runSegment(segment: Segment, context: SegmentContext, signal: AbortSignal): Promise<void> {
   const sessions = sessionsOf(segment);
   const keys = makeKeys(segment);
+  const requests = sessions.map((session) => [session, prepareRequest(segment, session, keys, context)] as const);
   const prepared = eachSends(sessions, isEvent('prepared', segment.number), context, signal);
-  for (const session of sessions) {
-    context.send(session, prepareRequest(segment, session, keys, context.settings));
-  }
+  for (const [session, request] of requests) context.send(session, request);
   const hops = beginListening(hopsOf(segment), context, signal);
   await prepared;
   await connectHops(hops, context, (connection) => reportConnection(connection, context), signal);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -169,6 +169,16 @@ describe('an agent', () => {
         code: 'agent_protocol',
         message: 'the agent of this machine does not read its requests',
       });
+    });
+
+    it('may take long to read one long request', async () => {
+      const agent = await start(
+        `hello; while [ ! -e ${folder}/read ]; do sleep 0.01; done; cat | wc -c >${folder}/count`,
+      );
+      agent.send({ op: 'abort', reason: 'x'.repeat(12 * 1024 * 1024) });
+      writeFileSync(join(folder, 'read'), '');
+      await agent.close();
+      expect(Number(readFileSync(join(folder, 'count'), 'utf8'))).to.be.greaterThan(12 * 1024 * 1024);
     });
 
     it('is ended when its events are no longer read', async () => {

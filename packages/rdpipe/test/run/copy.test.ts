@@ -1,7 +1,9 @@
 import { expect } from 'chai';
-import { SessionError, SignalError } from '../../src/model/errors.ts';
+import { SessionError, SignalError, UsageError } from '../../src/model/errors.ts';
 import type { RunEvent } from '../../src/model/events.ts';
+import type { Segment } from '../../src/model/plan.ts';
 import type { AgentEvent } from '../../src/model/protocol.ts';
+import { makeKeys, prepareRequest } from '../../src/run/prepare-request.ts';
 import { createRecord } from '../../src/run/record.ts';
 import { makeReport } from '../../src/run/report.ts';
 import type { Failure } from '../../src/run/state.ts';
@@ -93,6 +95,19 @@ describe('a copy', () => {
     expect(hear([FOUND, ['s1', printed(3, failedPath('/d/a'))]]).report.message).to.match(/^1 of 1,234 files was /);
   });
 
+  it('has its settings in one request to each host, which is not too long', () => {
+    const request = (digits: number) =>
+      prepareRequest(withSources('61'.repeat(digits / 2)), 's1', makeKeys(SEGMENT), {
+        settings: { run: 'r', lenient: false, lease_ms: 1, connect_timeout_ms: 1, stall_timeout_ms: 1 },
+        label: () => 'h1',
+      });
+    expect(JSON.stringify(request(8_000_000)).length).to.be.greaterThan(16_000_000);
+    expect(() => request(9_000_000)).to.throw(
+      UsageError,
+      'the stages of h1 are too long for one request (17.2 MiB, at most 16.0 MiB): name fewer files and patterns',
+    );
+  });
+
   it('keeps the first 100 of the paths that failed, and counts them all', () => {
     const { copy } = hear([
       ['s2', printed(4, ...Array.from({ length: 250 }, (_, index) => failedPath(`/${index}`)))],
@@ -168,6 +183,18 @@ describe('a copy', () => {
     });
   });
 });
+
+const [SEGMENT] = COPY_PLAN.segments as [Segment];
+
+/** Scan and read have the sources. */
+function withSources(source: string): Segment {
+  const stages = SEGMENT.stages.map((planned) => {
+    const { stage } = planned;
+    if (stage.kind !== 'tree') return planned;
+    return { ...planned, stage: { ...stage, settings: { ...stage.settings, sources: [source] } } };
+  });
+  return { ...SEGMENT, stages };
+}
 
 /** All that an agent sends of a stage that runs and exits. */
 function ended(session: 's1' | 's2', stage: number, how: Parameters<typeof exited>[1]): Heard[] {

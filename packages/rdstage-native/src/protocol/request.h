@@ -5,7 +5,8 @@
 
 #include "protocol/prepare.h"
 
-#define RD_REQUEST_LINE_MAX_BYTES (1u << 20)
+// `prepare` has the settings of every program of a copy, and two or three of these have all of its sources.
+#define RD_REQUEST_LINE_MAX_BYTES (16u << 20)
 
 enum rd_request_op {
   RD_REQUEST_PREPARE,

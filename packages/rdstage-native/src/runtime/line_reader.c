@@ -46,9 +46,9 @@ enum rd_lines_state rd_line_reader_take(struct rd_line_reader *reader, rd_line_f
   return hand_over(reader, searched, function, context, error);
 }
 
-// Wipes the old buffer.
+// Wipes the old buffer. Doubled, so that a long line is not copied once a piece.
 static void make_room(struct rd_line_reader *reader) {
-  size_t capacity_bytes = reader->held_bytes + READ_BYTES;
+  size_t capacity_bytes = 2 * reader->held_bytes + READ_BYTES;
   char *held = rd_memory_new(capacity_bytes, 1);
   if (reader->held != NULL) {
     memcpy(held, reader->held, reader->held_bytes);
