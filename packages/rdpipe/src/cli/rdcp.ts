@@ -10,7 +10,7 @@ import type { Settings } from '../model/settings.ts';
 import { type CopyInvocation, parseCopyArgv } from '../parse/argv.ts';
 import { parseCopyPaths } from '../parse/copy-paths.ts';
 import type { Renderer } from '../ui/renderer.ts';
-import { createRenderer, type OutputPlace } from '../ui/terminal/create-renderer.ts';
+import { createRenderer, type OutputPlace, type RendererIo } from '../ui/terminal/create-renderer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
 import { createJsonRenderer } from '../ui/terminal/json.ts';
 import { openTerminal, type Terminal, writeAll } from '../ui/terminal/terminal.ts';
@@ -40,7 +40,7 @@ async function copy(invocation: Copy, io: Io, terminal: Terminal): Promise<numbe
   try {
     const wanted = await readInvocation(invocation, io);
     const { dryRun, json } = wanted.settings;
-    renderer = await createRenderer(wanted.settings, { terminal, output: outputPlace(wanted), program: 'rdcp' });
+    renderer = await createRenderer(wanted.settings, { terminal, output: outputPlace(wanted), ...shownAs(wanted) });
     return await runWanted(wanted, io, dryRun && !json ? withPlanOnOutput(renderer) : renderer);
   } catch (error) {
     const early = invocation.options.json === true ? createJsonRenderer(terminal.write) : undefined;
@@ -80,6 +80,12 @@ function planned(paths: CopyPaths, wants: CopyWants): Pick<WantedRun, 'pipeline'
 function checkInput({ source }: CopyPaths, { filesFrom }: Settings): void {
   if ((source.kind !== 'stream' && filesFrom !== '-') || !isatty(0)) return;
   throw new UsageError('standard input is a terminal (for - give it a file or a pipe: < FILE)');
+}
+
+function shownAs({ pipeline }: WantedRun): Pick<RendererIo, 'program' | 'copy'> {
+  const roles = pipeline.stages.flatMap((stage) => (stage.kind === 'tree' ? [stage.settings.role] : []));
+  if (roles.length === 0) return { program: 'rdcp' };
+  return { program: 'rdcp', copy: roles.at(-1) === 'compare' ? 'plan' : 'copy' };
 }
 
 /** The output is a file's contents, or a plan. */

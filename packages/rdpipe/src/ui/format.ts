@@ -15,6 +15,17 @@ export function formatWholeSeconds(seconds: number): string {
   return hours === 0 ? `${minutes}:${rest}` : `${hours}:${twoDigits(minutes)}:${rest}`;
 }
 
+/** `12,345`. */
+export function formatCount(number: number): string {
+  return String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/** `0:12`, `4:05`, `1:02:03`. */
+export function formatClock(seconds: number): string {
+  const whole = Math.round(seconds);
+  return whole < 60 ? `0:${twoDigits(whole)}` : formatWholeSeconds(whole);
+}
+
 /** `331 µs`, `1.2 ms`, `0.4 s`. */
 export function formatMicroseconds(microseconds: number): string {
   if (microseconds < 999.5) return `${Math.round(microseconds)} µs`;

@@ -2,7 +2,8 @@ import { Writable } from 'node:stream';
 import { NO_COUNTERS } from '../../src/model/counters.ts';
 import type { RunEvent } from '../../src/model/events.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import type { HopReport, Report, StageReport } from '../../src/model/report.ts';
+import type { CopyReport, HopReport, Report, StageReport } from '../../src/model/report.ts';
+import type { TreeEvent, TreeRole } from '../../src/model/tree.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { inputFor } from '../plan/helpers.ts';
 
@@ -108,6 +109,56 @@ export function report(changes: Partial<Report> = {}): Report {
     stages: [stageReport(), stageReport({ stage: 2, host: 'h2', command: 'consume' })],
     hops: [hopReport()],
     leftBehind: [],
+    ...changes,
+  };
+}
+
+export function copyReport(changes: Partial<CopyReport> = {}): CopyReport {
+  return {
+    found: 52_347,
+    files: 12_345,
+    directories: 20,
+    links: 0,
+    bytes: 3_650_722_201,
+    same: 40_000,
+    removed: 3,
+    failed: 2,
+    failures: [
+      { path: 'd/a', message: 'Permission denied', host: 'h1' },
+      { path: 'd/<b>', message: 'changed while it was read', host: 'h1' },
+    ],
+    sentBytes: 3_650_722_201,
+    resumedBytes: 0,
+    ownersRefused: 0,
+    slowestFiles: [{ path: 'd/big', bytes: 1024 ** 3, ms: 500, host: 'h2' }],
+    slowestDirectories: [],
+    warnings: [],
+    ...changes,
+  };
+}
+
+/** An event of a program of a copy. */
+export function tree(role: TreeRole, event: TreeEvent, host = 'h1'): Extract<RunEvent, { kind: 'tree' }> {
+  return { kind: 'tree', stage: 1, host, role, event };
+}
+
+/** The sums of a program so far. */
+export function treeProgress(changes: Partial<Extract<TreeEvent, { event: 'progress' }>> = {}): TreeEvent {
+  return {
+    event: 'progress',
+    entries: 0,
+    files: 0,
+    bytes: 0,
+    same: 0,
+    sent_bytes: 0,
+    removed: 0,
+    failed: 0,
+    links: 0,
+    directories: 0,
+    resumed_bytes: 0,
+    owners_refused: 0,
+    path: null,
+    done: false,
     ...changes,
   };
 }

@@ -8,6 +8,7 @@ import { formatDuration, formatMicroseconds } from '../format.ts';
 import { hopBytes, hopCarrier, hopName, hopResult, inSeconds, stageEnd } from '../report-text.ts';
 import { slowestPart } from '../terminal/summary.ts';
 import { timeChart } from './chart.ts';
+import { copySection } from './copy.ts';
 import type { History, HopHistory, StageStderrHistory } from './history.ts';
 import { Html, html, pageText, preformatted, table } from './html.ts';
 import { rateLines, waitLines } from './time-series.ts';
@@ -28,6 +29,7 @@ export function runPage({ command, plan, began, history, report }: RunPageInput)
 <h2>Command</h2>
 ${preformatted(command)}
 ${plan.length === 0 ? '' : html`<h2>Plan</h2>\n${preformatted(plan)}`}
+${copySection(report)}
 ${hopsSection(report.hops, history.hops)}
 ${stagesSection(report)}
 ${programsSection(report.hops)}
@@ -38,7 +40,7 @@ ${remarks(
 )}
 ${stderrSection(history.stderr)}
 <p class="faint">rdpipe ${VERSION}</p>`;
-  return pageText(`rdpipe: ${outcome}`, body);
+  return pageText(`${report.copy === undefined ? 'rdpipe' : 'rdcp'}: ${outcome}`, body);
 }
 
 function resultSection(report: Report, began: Date): Html {

@@ -2,6 +2,9 @@
 import type { Settings } from '../../model/settings.ts';
 import type { Renderer } from '../renderer.ts';
 import { createColors } from './colors.ts';
+import { createCopyView } from './copy.ts';
+import { type CopyProgress, createCopyProgress } from './copy-progress.ts';
+import { copyLine, copyRows } from './copy-rows.ts';
 import { createNoDisplay, createPlainDisplay, createSwitchingDisplay, type Display } from './display.ts';
 import { createHumanRenderer } from './human.ts';
 import { createJsonRenderer } from './json.ts';
@@ -25,35 +28,71 @@ export interface RendererIo {
   readonly output: OutputPlace;
   /** Begins each line of the program's own; absent: rdpipe. */
   readonly program?: 'rdcp';
+  /** A copy of trees, or the plan of one. */
+  readonly copy?: 'copy' | 'plan';
 }
 
 /** `protectPayload` comes first: the libraries of the live display open process.stdout. */
 export async function createRenderer(settings: RendererSettings, io: RendererIo): Promise<Renderer> {
   if (settings.json) return createJsonRenderer(io.terminal.write);
-  const progress = createProgress(settings.sizeBytes, () => performance.now());
-  const display = await createDisplay(settings, io, progress);
+  const now = () => performance.now();
+  const progress = createProgress(settings.sizeBytes, now);
   const { isTerminal, color } = io.terminal;
+  const colors = await createColors(color);
   const program = io.program === undefined ? {} : { program: io.program };
-  return createHumanRenderer({ ...settings, isTerminal, ...program }, display, progress, await createColors(color));
+  if (io.copy === undefined) {
+    const display = await createDisplay(settings, io, rowsOfHops(progress));
+    return createHumanRenderer({ ...settings, ...program, isTerminal }, display, progress, colors);
+  }
+  const copy = createCopyProgress(progress.hops, now);
+  const display = await createDisplay(settings, io, rowsOfCopy(copy));
+  const view = createCopyView({ ...settings, isTerminal, isPlan: io.copy === 'plan' }, display, copy, colors);
+  return createHumanRenderer({ ...settings, ...program, isTerminal }, display, progress, colors, view);
 }
 
-async function createDisplay(settings: RendererSettings, io: RendererIo, progress: Progress): Promise<Display> {
-  const { write, stream } = io.terminal;
+interface ShownProgress {
+  /** For a terminal of so many columns. */
+  readonly rows: (columns: number) => readonly string[];
+  /** For where nothing can be redrawn. */
+  readonly lines: () => readonly string[];
+  /** For a terminal to which the output comes. */
+  readonly linesBesideOutput: () => readonly string[];
+}
+
+function rowsOfHops(progress: Progress): ShownProgress {
   const rows = (columns: number) => progressRows(progress.hops(), columns);
+  return {
+    rows,
+    lines: () => rows(Number.POSITIVE_INFINITY),
+    linesBesideOutput: rowsWithoutOutput(progress),
+  };
+}
+
+function rowsOfCopy(progress: CopyProgress): ShownProgress {
+  return {
+    rows: (columns) => copyRows(progress.state(), columns),
+    lines: () => copyLine(progress.state()),
+    linesBesideOutput: () => [],
+  };
+}
+
+async function createDisplay(settings: RendererSettings, io: RendererIo, shown: ShownProgress): Promise<Display> {
+  const { write, stream } = io.terminal;
   switch (modeFor(settings, io)) {
     case 'none':
       return createNoDisplay(write);
     case 'plain':
-      return createPlainDisplay(write, () => rows(Number.POSITIVE_INFINITY), io.program);
+      return createPlainDisplay(write, shown.lines, io.program);
     case 'live': {
       if (stream === undefined) return createNoDisplay(write);
       const { createLiveDisplay, NO_ROWS } = await import('./live.ts');
       if (io.output === 'unknown') return createLiveDisplay(stream, write, NO_ROWS);
-      const at = (columns: number) => (isInForeground() ? rows(columns) : []);
-      const live = createLiveDisplay(stream, write, { at, stay: io.output === 'elsewhere' });
+      const at = (columns: number) => (isInForeground() ? shown.rows(columns) : []);
+      // The sums of a copy that is done are in its last line.
+      const live = createLiveDisplay(stream, write, { at, stay: io.output === 'elsewhere' && io.copy === undefined });
       return io.output === 'elsewhere'
         ? live
-        : createSwitchingDisplay(live, createPlainDisplay(write, rowsWithoutOutput(progress), io.program));
+        : createSwitchingDisplay(live, createPlainDisplay(write, shown.linesBesideOutput, io.program));
     }
   }
 }

@@ -1,5 +1,7 @@
 /** The renderer for people: text and progress on standard error. */
 
+import type { RunEvent } from '../../model/events.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { Report } from '../../model/report.ts';
 import type { Settings } from '../../model/settings.ts';
 import { printable } from '../../model/text.ts';
@@ -12,6 +14,16 @@ import type { Progress } from './progress.ts';
 import { createStageStderr, type StageStderr, stderrMode } from './stage-stderr.ts';
 import { summaryLines } from './summary.ts';
 
+/** The part of the display that is of a copy of trees. */
+export interface CopyView {
+  planned(plan: Plan): void;
+  tree(event: Extract<RunEvent, { kind: 'tree' }>): void;
+  /** Shows what is left of paths. */
+  end(): void;
+  /** The lines before those of any run. */
+  closingLines(report: Report): readonly string[];
+}
+
 type HumanSettings = Pick<Settings, 'verbosity' | 'quiet' | 'dryRun' | 'stderr'> & {
   readonly isTerminal: boolean;
   /** Begins each line of the program's own; absent: rdpipe. */
@@ -23,8 +35,9 @@ export function createHumanRenderer(
   display: Display,
   progress: Progress,
   colors: Colors,
+  copy?: CopyView,
 ): Renderer {
-  const handlers = createHandlers(settings, display, progress, colors);
+  const handlers = createHandlers(settings, display, progress, colors, copy);
   return {
     handle: (event) => dispatch(handlers, event),
     failure(error) {
@@ -35,7 +48,13 @@ export function createHumanRenderer(
   };
 }
 
-function createHandlers(settings: HumanSettings, display: Display, progress: Progress, colors: Colors): EventHandlers {
+function createHandlers(
+  settings: HumanSettings,
+  display: Display,
+  progress: Progress,
+  colors: Colors,
+  copy: CopyView | undefined,
+): EventHandlers {
   const log = (message: string) => {
     if (settings.verbosity >= 2) display.text(messageLine(message, colors.speaker, settings.program));
   };
@@ -54,6 +73,7 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
     prompting: ({ active }) => (active ? display.pause() : display.resume()),
     planned({ plan }) {
       progress.planned(plan);
+      copy?.planned(plan);
       const mode = stderrMode(settings, plan);
       stderr = createStageStderr(mode, plan, display.text, colors.speaker);
     },
@@ -75,7 +95,7 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
     counters: progress.counted,
     output: () => display.output(),
     stderr: ({ stage, data }) => stderr?.data(stage, data),
-    tree: () => {},
+    tree: (event) => copy?.tree(event),
     stage_exited: ({ stage, host, code, signal }) =>
       log(`${host}: stage ${stage} ended by ${signal === null ? `exit ${code}` : `signal ${signal}`}`),
     stopping: ({ reason }) => log(`stopping: ${reason}`),
@@ -87,7 +107,9 @@ function createHandlers(settings: HumanSettings, display: Display, progress: Pro
     },
     finished({ report }) {
       stderr?.end();
+      copy?.end();
       display.stop();
+      for (const line of copy?.closingLines(report) ?? []) display.text(`${line}\n`);
       for (const line of closingLines(report, settings, colors)) display.text(line);
     },
   };

@@ -18,11 +18,16 @@ export function createJsonRenderer(write: (text: string) => void): Renderer {
       if (event.kind === 'finished') {
         for (const rest of stderr.rest()) line(rest);
         report(event.report);
-      } else line(event.kind === 'stderr' ? stderr.object(event) : event);
+      } else line(event.kind === 'stderr' ? stderr.object(event) : event.kind === 'tree' ? ofTree(event) : event);
     },
     failure: (error) => report(failureReport(error)),
     close: () => {},
   };
+}
+
+/** One object a path: the program's event lies in it, not below it. */
+function ofTree({ event, ...place }: Extract<RunEvent, { kind: 'tree' }>): object {
+  return { ...place, ...event };
 }
 
 type Stderr = Extract<RunEvent, { kind: 'stderr' }>;

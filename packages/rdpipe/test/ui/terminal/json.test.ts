@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { UsageError } from '../../../src/model/errors.ts';
 import type { RunEvent } from '../../../src/model/events.ts';
 import { createJsonRenderer } from '../../../src/ui/terminal/json.ts';
-import { createPage, planFor, report } from '../helpers.ts';
+import { createPage, planFor, report, tree } from '../helpers.ts';
 
 function linesOf(events: readonly RunEvent[]): readonly Record<string, unknown>[] {
   const page = createPage();
@@ -31,6 +31,13 @@ describe('json', () => {
   it('ends with the report', () => {
     const finished = report({ status: 1 });
     expect(linesOf([{ kind: 'finished', report: finished }])).to.deep.equal([{ kind: 'report', ...finished }]);
+  });
+
+  it('writes one object a path of a copy', () => {
+    const event = { event: 'path', action: 'new', path: 'd/ü', bytes: 5 } as const;
+    expect(linesOf([tree('write', event, 'h2')])).to.deep.equal([
+      { v: 1, kind: 'tree', stage: 1, host: 'h2', role: 'write', ...event },
+    ]);
   });
 
   it("writes stages' stderr as text, characters whole", () => {

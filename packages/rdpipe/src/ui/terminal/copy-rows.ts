@@ -1,0 +1,81 @@
+/** The progress of a copy as text: its sums in one row, the path at hand in another. */
+import { formatBytes, formatRate } from '../../model/units.ts';
+import { counted } from '../copy-text.ts';
+import { formatClock, formatCount } from '../format.ts';
+import type { CopyState } from './copy-progress.ts';
+import type { HopProgress } from './progress.ts';
+
+/** Rows no longer than `columns`. */
+export function copyRows(state: CopyState, columns: number): readonly string[] {
+  const row = fitting(cellsOf(state), columns);
+  return state.path === '' ? [row] : [row, `  ${endOf(state.path, columns - 2)}`];
+}
+
+/** One line for where nothing can be redrawn. */
+export function copyLine(state: CopyState): readonly string[] {
+  return [fitting(cellsOf(state), Number.POSITIVE_INFINITY)];
+}
+
+interface Cell {
+  readonly text: string;
+  /** Where there is no room, the highest gives way first. */
+  readonly rank: number;
+}
+
+function cellsOf(state: CopyState): readonly Cell[] {
+  const { found, files, bytes, wantedBytes, same, secondsLeft, hop } = state;
+  const isCopying = files > 0 || bytes > 0;
+  const scanning = `scanning: ${counted(found.files, 'file')}, ${formatBytes(found.bytes)} so far`;
+  const of = wantedBytes === undefined ? '' : ` of ${formatBytes(Math.max(wantedBytes, bytes))}`;
+  const copying = [
+    { text: counted(files, 'file'), rank: 0 },
+    { text: `${formatBytes(bytes)}${of}`, rank: 1 },
+    ...(wantedBytes === undefined || wantedBytes === 0 ? [] : [{ text: `${percent(bytes, wantedBytes)}%`, rank: 2 }]),
+    { text: formatRate(state.bytesPerSecond), rank: 4 },
+    { text: `${counted(Math.round(state.filesPerSecond), 'file')}/s`, rank: 6 },
+    ...(secondsLeft === undefined ? [] : [{ text: `ETA ${formatClock(secondsLeft)}`, rank: 3 }]),
+  ];
+  const waits = hop === undefined ? '' : waitOf(hop);
+  return [
+    ...(isCopying || found.isAll ? copying : []),
+    ...(found.isAll ? [] : [{ text: scanning, rank: isCopying ? 5 : 0 }]),
+    ...(same === 0 ? [] : [{ text: `${formatCount(same)} the same`, rank: 8 }]),
+    ...(waits === '' ? [] : [{ text: waits, rank: 7 }]),
+  ];
+}
+
+function percent(bytes: number, of: number): number {
+  return Math.min(100, Math.floor((bytes * 100) / of));
+}
+
+const WAITING = {
+  input: 'waits for source disk',
+  limit: 'at its limit',
+  worker: 'waits for its workers',
+  wire: 'waits for the network',
+  output: 'waits for target disk',
+};
+
+/** Of the hop from the program that reads to the one that writes. */
+function waitOf({ reconnecting, waitsFor }: HopProgress): string {
+  if (reconnecting) return 'reconnecting';
+  return waitsFor === undefined ? '' : WAITING[waitsFor];
+}
+
+/** The cells that have room, in their order. */
+function fitting(cells: readonly Cell[], columns: number): string {
+  const text = cells.map((cell) => cell.text).join('  ');
+  if (text.length <= columns || cells.length === 1) return text.slice(0, Math.max(0, columns));
+  const highest = Math.max(...cells.map(({ rank }) => rank));
+  return fitting(
+    cells.filter(({ rank }) => rank !== highest),
+    columns,
+  );
+}
+
+/** The end of a path tells more than its beginning: `…/src/main.c`. */
+function endOf(path: string, limit: number): string {
+  const characters = [...path];
+  if (characters.length <= limit) return path;
+  return limit < 2 ? '' : `…${characters.slice(1 - limit).join('')}`;
+}

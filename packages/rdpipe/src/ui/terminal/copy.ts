@@ -1,0 +1,90 @@
+/** Shows a copy of trees to people: paths, failures, and the sums at the end. */
+import type { RunEvent } from '../../model/events.ts';
+import type { Report } from '../../model/report.ts';
+import type { TreeEvent } from '../../model/tree.ts';
+import { copySummary } from '../copy-text.ts';
+import { formatCount } from '../format.ts';
+import type { Colors } from './colors.ts';
+import type { CopyProgress } from './copy-progress.ts';
+import type { Display } from './display.ts';
+import { messageLine } from './failure.ts';
+import type { CopyView } from './human.ts';
+
+export interface CopyViewSettings {
+  readonly verbosity: number;
+  readonly quiet: boolean;
+  /** A person reads the lines. */
+  readonly isTerminal: boolean;
+  /** Nothing is copied: the plan goes to standard output. */
+  readonly isPlan: boolean;
+}
+
+/** More failed paths are counted. */
+const FAILURES_SHOWN = 50;
+
+export function createCopyView(
+  settings: CopyViewSettings,
+  display: Display,
+  progress: CopyProgress,
+  colors: Colors,
+): CopyView {
+  const paths = createLineGatherer(display.text);
+  let failed = 0;
+  const say = (message: string, color: Colors['speaker']) => {
+    paths.flush();
+    display.text(messageLine(message, color, 'rdcp'));
+  };
+  const show = (host: string, event: TreeEvent) => {
+    if (event.event === 'path' && settings.verbosity > 0) paths.add(`${event.action} ${event.path}\n`);
+    if (event.event === 'warning' && !settings.quiet) say(`warning: ${host}: ${event.message}`, colors.speaker);
+    if (event.event !== 'failed') return;
+    failed += 1;
+    if (failed <= FAILURES_SHOWN) say(`${host}: ${event.path}: ${event.message}`, colors.failure);
+  };
+  return {
+    planned: progress.planned,
+    tree(event: Extract<RunEvent, { kind: 'tree' }>) {
+      progress.tree(event);
+      show(event.host, event.event);
+    },
+    end() {
+      paths.flush();
+      if (failed > FAILURES_SHOWN) say(moreFailures(failed - FAILURES_SHOWN), colors.failure);
+    },
+    closingLines: (report) => closingLines(report, settings),
+  };
+}
+
+function moreFailures(number: number): string {
+  return `… and ${formatCount(number)} more (all are in --json, the first in --report)`;
+}
+
+/** Silent where a program reads; a person at a terminal gets one line. */
+function closingLines(report: Report, { verbosity, quiet, isTerminal, isPlan }: CopyViewSettings): readonly string[] {
+  const isWanted = !isPlan && (verbosity > 0 || (isTerminal && !quiet));
+  return isWanted && report.copy !== undefined ? [copySummary(report.copy, report)] : [];
+}
+
+const GATHER_MS = 100;
+const GATHER_MOST = 65536;
+
+/** Thousands of paths a second become few writes. */
+function createLineGatherer(write: (text: string) => void) {
+  let text = '';
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const lines = text;
+    text = '';
+    if (lines !== '') write(lines);
+  };
+  return {
+    add(line: string) {
+      text += line;
+      timer ??= setTimeout(flush, GATHER_MS).unref();
+      if (text.length >= GATHER_MOST) flush();
+    },
+    flush,
+  };
+}

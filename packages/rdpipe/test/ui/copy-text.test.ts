@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { copySummary } from '../../src/ui/copy-text.ts';
+import { formatClock, formatCount } from '../../src/ui/format.ts';
+import { copyReport } from './helpers.ts';
+
+describe('the sums of a copy', () => {
+  it('are one line', () => {
+    expect(copySummary(copyReport(), { seconds: 3.2 })).to.equal(
+      'Copied 12,345 files, 3.4 GiB in 3.2 s (1.141 GB/s, 3,858 files/s); 40,000 were the same; removed 3; 2 failed',
+    );
+  });
+
+  it('leave out what there was none of', () => {
+    const nothing = { files: 0, bytes: 0, same: 0, removed: 0, failed: 0 };
+    expect(copySummary(copyReport(nothing), { seconds: 0.1 })).to.equal('Copied 0 files, 0 B in 0.1 s');
+    const one = { ...nothing, files: 1, bytes: 5, same: 1, resumedBytes: 1024 };
+    expect(copySummary(copyReport(one), { seconds: 1 })).to.equal(
+      'Copied 1 file, 5 B in 1.0 s (5 B/s, 1 file/s); 1.0 KiB were there of an interrupted copy; 1 was the same',
+    );
+  });
+});
+
+describe('numbers', () => {
+  it('have commas', () => {
+    expect([0, 999, 1000, 1234567].map(formatCount)).to.deep.equal(['0', '999', '1,000', '1,234,567']);
+  });
+
+  it('are times of a clock', () => {
+    expect([0, 9.4, 59.6, 61, 3661].map(formatClock)).to.deep.equal(['0:00', '0:09', '1:00', '1:01', '1:01:01']);
+  });
+});
