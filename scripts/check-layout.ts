@@ -15,7 +15,8 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdpipe/src/parse': 'The command line, in exact bytes: options, stages and hosts',
   'packages/rdpipe/src/config': 'Settings: flags over the configuration file over defaults',
   'packages/rdpipe/src/plan': 'Decisions before a run, pure: segments, links, routes over RDMA and TCP',
-  'packages/rdpipe/src/copy': 'rdcp: paths and options become a pipeline of programs that scan, compare, read and write',
+  'packages/rdpipe/src/copy':
+    'rdcp: paths and options become a pipeline of programs that scan, compare, read and write',
   'packages/rdpipe/src/session':
     "Control connections to hosts: the system's ssh, the ssh2 library, this machine itself",
   'packages/rdpipe/src/session/openssh':
