@@ -185,14 +185,18 @@ TARGET := $(DESTDIR)$(PREFIX)
 COPY := lib/rdpipe
 BUNDLE := build/rdpipe
 COPY_FOLDERS := bin $(BUNDLE) build/static build/release
+BASH_COMPLETION := share/bash-completion/completions
+ZSH_COMPLETION := share/zsh/site-functions
 IN_COPY = $(wildcard bin/* $(BUNDLE)/*) $(foreach kind,static release,$(addprefix build/$(kind)/,$(PROGRAMS) sha256sums))
 INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
-  $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1)))
+  $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1))) \
+  $(addprefix $(BASH_COMPLETION)/,rdpipe rdcp) $(ZSH_COMPLETION)/_rdpipe
 
 install:
 	@test -e $(BUNDLE)/rdpipe.cjs && $(MAKE) -qs all && $(MAKE) -qs STATIC=1 all || { echo "run 'npm run build' first" >&2; exit 1; }
 	@if test -e $(TARGET)/$(COPY)/installed; then $(MAKE) --no-print-directory uninstall; fi
-	install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(COPY_FOLDERS:%=$(TARGET)/$(COPY)/%)
+	install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(TARGET)/$(BASH_COMPLETION) $(TARGET)/$(ZSH_COMPLETION) \
+	  $(COPY_FOLDERS:%=$(TARGET)/$(COPY)/%)
 	install -m 755 $(wildcard bin/*) $(TARGET)/$(COPY)/bin
 	install -m 644 $(wildcard $(BUNDLE)/*) $(TARGET)/$(COPY)/$(BUNDLE)
 	for kind in static release; do \
@@ -200,6 +204,9 @@ install:
 	  install -m 644 build/$$kind/deploy/sha256sums $(TARGET)/$(COPY)/build/$$kind || exit 1; done
 	for program in $(COMMANDS); do ln -sf ../$(COPY)/bin/$$program $(TARGET)/bin/$$program || exit 1; done
 	install -m 644 $(wildcard packages/*/man/*.1) $(TARGET)/share/man/man1
+	install -m 644 contrib/completion/rdpipe.bash $(TARGET)/$(BASH_COMPLETION)/rdpipe
+	ln -sf rdpipe $(TARGET)/$(BASH_COMPLETION)/rdcp
+	install -m 644 contrib/completion/_rdpipe $(TARGET)/$(ZSH_COMPLETION)
 	printf '%s\n' $(INSTALLED) $(COPY)/installed >$(TARGET)/$(COPY)/installed
 
 uninstall:
