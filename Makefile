@@ -213,6 +213,8 @@ uninstall:
 	@test -e $(TARGET)/$(COPY)/installed || { echo "no rdpipe is installed below $(TARGET)" >&2; exit 1; }
 	cd $(TARGET) && xargs rm -f <$(COPY)/installed
 	cd $(TARGET)/lib && rmdir --ignore-fail-on-non-empty --parents $(COPY_FOLDERS:%=rdpipe/%)
+	cd $(TARGET) && for folder in $(BASH_COMPLETION) $(ZSH_COMPLETION); do \
+	  [ ! -d $$folder ] || rmdir --ignore-fail-on-non-empty --parents $$folder || exit 1; done
 
 clean:
 	rm -rf build

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder and a shell for each test in which `rdpipe` is the built one; checks that no process is left.
+// A folder and a shell for each test in which `rdpipe` and `rdcp` are the built ones; checks that no process is left.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -36,7 +36,8 @@ export class Workplace {
 
   /** `prefix`: where the installed copy is that command lines run, if not the checkout. */
   protected knowHosts(sshConfigFile: string, prefix = ROOT): void {
-    this.addProgram('rdpipe', `exec '${prefix}/bin/rdpipe' -F '${sshConfigFile}' "$@"`);
+    for (const name of ['rdpipe', 'rdcp'])
+      this.addProgram(name, `exec '${prefix}/bin/${name}' -F '${sshConfigFile}' "$@"`);
   }
 
   /** An installed copy of its own: its prefix. */
