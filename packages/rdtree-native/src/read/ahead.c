@@ -19,7 +19,7 @@
 struct rd_ahead {
   struct rd_stream_writer *writer;
   struct rd_threads *threads;
-  struct rd_content *content;
+  struct rd_read_content *content;
   struct rd_wanted_file files[FILES_AHEAD];
   size_t first, count;
   size_t bytes; // expected, of the small files among them
@@ -44,7 +44,7 @@ struct rd_ahead *rd_ahead_create(unsigned jobs, struct rd_stream_writer *writer)
   struct rd_ahead *ahead = rd_memory_new(1, sizeof *ahead);
   ahead->writer = writer;
   ahead->threads = rd_threads_create(jobs);
-  ahead->content = rd_content_create(writer, ahead->threads);
+  ahead->content = rd_read_content_create(writer, ahead->threads);
   for (size_t i = 0; i < FILES_AHEAD; i++) ahead->files[i].fd = -1;
   return ahead;
 }
@@ -52,7 +52,7 @@ struct rd_ahead *rd_ahead_create(unsigned jobs, struct rd_stream_writer *writer)
 void rd_ahead_destroy(struct rd_ahead *ahead) {
   if (ahead == NULL) return;
   rd_threads_destroy(ahead->threads);
-  rd_content_destroy(ahead->content);
+  rd_read_content_destroy(ahead->content);
   for (size_t i = 0; i < FILES_AHEAD; i++) {
     rd_wanted_file_clear(&ahead->files[i]);
     free(ahead->files[i].bytes);
@@ -170,11 +170,11 @@ static bool send_file(struct rd_ahead *ahead, struct rd_wanted_file *file, struc
   bool is_sent;
   if (file->is_read) {
     ahead->totals.sent_bytes += file->count;
-    is_sent = rd_content_send_whole(ahead->content, file, error);
+    is_sent = rd_read_content_send_whole(ahead->content, file, error);
   } else if (rd_wanted_file_has_failed(file)) {
-    is_sent = rd_content_drop(ahead->content, file, error);
+    is_sent = rd_read_content_drop(ahead->content, file, error);
   } else {
-    is_sent = rd_content_send(ahead->content, file, from, &ahead->totals.sent_bytes, error);
+    is_sent = rd_read_content_send(ahead->content, file, from, &ahead->totals.sent_bytes, error);
   }
   report(ahead, file);
   return is_sent;

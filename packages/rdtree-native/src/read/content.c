@@ -24,7 +24,7 @@ struct part {
   unsigned char *bytes;
 };
 
-struct rd_content {
+struct rd_read_content {
   struct rd_stream_writer *writer;
   struct rd_threads *threads;
   struct part parts[PARTS_AHEAD];
@@ -34,33 +34,34 @@ struct rd_content {
   bool has_holes;
 };
 
-static bool send_once(struct rd_content *content, struct rd_wanted_file *file, uint64_t from, bool *is_same,
+static bool send_once(struct rd_read_content *content, struct rd_wanted_file *file, uint64_t from, bool *is_same,
                       struct rd_digest *digest, uint64_t *bytes, struct rd_error *error);
-static void submit_parts(struct rd_content *content, int fd);
-static bool next_part(struct rd_content *content, int fd, struct part *part);
-static bool send_part(struct rd_content *content, struct part *part, struct rd_digest *digest, struct rd_error *error);
-static void wait_for_rest(struct rd_content *content);
-static void read_part(struct rd_job *job);
-static bool end_whole(struct rd_content *content, const struct rd_wanted_file *file, const unsigned char *digest,
+static void submit_parts(struct rd_read_content *content, int fd);
+static bool next_part(struct rd_read_content *content, int fd, struct part *part);
+static bool send_part(struct rd_read_content *content, struct part *part, struct rd_digest *digest,
                       struct rd_error *error);
-static bool end_other(struct rd_content *content, const struct rd_wanted_file *file, enum rd_file_state state,
+static void wait_for_rest(struct rd_read_content *content);
+static void read_part(struct rd_job *job);
+static bool end_whole(struct rd_read_content *content, const struct rd_wanted_file *file, const unsigned char *digest,
+                      struct rd_error *error);
+static bool end_other(struct rd_read_content *content, const struct rd_wanted_file *file, enum rd_file_state state,
                       struct rd_error *error);
 
-struct rd_content *rd_content_create(struct rd_stream_writer *writer, struct rd_threads *threads) {
-  struct rd_content *content = rd_memory_new(1, sizeof *content);
+struct rd_read_content *rd_read_content_create(struct rd_stream_writer *writer, struct rd_threads *threads) {
+  struct rd_read_content *content = rd_memory_new(1, sizeof *content);
   content->writer = writer;
   content->threads = threads;
   return content;
 }
 
-void rd_content_destroy(struct rd_content *content) {
+void rd_read_content_destroy(struct rd_read_content *content) {
   if (content == NULL) return;
   for (size_t i = 0; i < PARTS_AHEAD; i++) free(content->parts[i].bytes);
   free(content);
 }
 
-bool rd_content_send(struct rd_content *content, struct rd_wanted_file *file, uint64_t from, uint64_t *bytes,
-                     struct rd_error *error) {
+bool rd_read_content_send(struct rd_read_content *content, struct rd_wanted_file *file, uint64_t from, uint64_t *bytes,
+                          struct rd_error *error) {
   (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   for (bool is_last = false;; is_last = true, from = 0) {
     unsigned char value[RD_DIGEST_TREE_BYTES];
@@ -73,23 +74,24 @@ bool rd_content_send(struct rd_content *content, struct rd_wanted_file *file, ui
     if (!is_sent) return false;
     if (is_same) return end_whole(content, file, value, error);
     if (file->number == 0 && is_last) file->reason = "changed while it was read";
-    if (rd_wanted_file_has_failed(file)) return rd_content_drop(content, file, error);
+    if (rd_wanted_file_has_failed(file)) return rd_read_content_drop(content, file, error);
     if (!end_other(content, file, RD_FILE_AGAIN, error)) return false;
   }
 }
 
-bool rd_content_drop(struct rd_content *content, const struct rd_wanted_file *file, struct rd_error *error) {
+bool rd_read_content_drop(struct rd_read_content *content, const struct rd_wanted_file *file, struct rd_error *error) {
   return end_other(content, file, RD_FILE_DROPPED, error);
 }
 
-bool rd_content_send_whole(struct rd_content *content, const struct rd_wanted_file *file, struct rd_error *error) {
+bool rd_read_content_send_whole(struct rd_read_content *content, const struct rd_wanted_file *file,
+                                struct rd_error *error) {
   struct rd_record data = {.type = RD_RECORD_DATA, .data = {0, {file->bytes, file->count}}};
   return (file->count == 0 || rd_stream_put(content->writer, &data, error)) &&
          end_whole(content, file, file->digest, error);
 }
 
 // *is_same: it did not change, and was read whole; else it changed, or file->number is set.
-static bool send_once(struct rd_content *content, struct rd_wanted_file *file, uint64_t from, bool *is_same,
+static bool send_once(struct rd_read_content *content, struct rd_wanted_file *file, uint64_t from, bool *is_same,
                       struct rd_digest *digest, uint64_t *bytes, struct rd_error *error) {
   content->size = file->status.stx_size;
   content->has_holes = rd_has_holes(&file->status);
@@ -121,7 +123,7 @@ static bool send_once(struct rd_content *content, struct rd_wanted_file *file, u
   return true;
 }
 
-static void submit_parts(struct rd_content *content, int fd) {
+static void submit_parts(struct rd_read_content *content, int fd) {
   while (content->pending < PARTS_AHEAD) {
     struct part *part = &content->parts[(content->first + content->pending) % PARTS_AHEAD];
     if (!next_part(content, fd, part)) return;
@@ -130,7 +132,7 @@ static void submit_parts(struct rd_content *content, int fd) {
   }
 }
 
-static bool next_part(struct rd_content *content, int fd, struct part *part) {
+static bool next_part(struct rd_read_content *content, int fd, struct part *part) {
   struct rd_extent *extent = &content->extent;
   if (extent->begin >= extent->end && (!content->has_holes || !rd_next_extent(fd, extent->end, content->size, extent)))
     return false;
@@ -145,14 +147,15 @@ static bool next_part(struct rd_content *content, int fd, struct part *part) {
   return true;
 }
 
-static bool send_part(struct rd_content *content, struct part *part, struct rd_digest *digest, struct rd_error *error) {
+static bool send_part(struct rd_read_content *content, struct part *part, struct rd_digest *digest,
+                      struct rd_error *error) {
   struct rd_record record = {.type = RD_RECORD_DATA, .data = {part->offset, {part->bytes, part->count}}};
   rd_digest_update(digest, part->bytes, part->count);
   return rd_stream_put(content->writer, &record, error);
 }
 
 // Their memory and the descriptor are in use until then. Those that no thread has begun are read in vain.
-static void wait_for_rest(struct rd_content *content) {
+static void wait_for_rest(struct rd_read_content *content) {
   for (; content->pending > 0; content->pending--) {
     rd_threads_wait(content->threads, &content->parts[content->first].job);
     content->first = (content->first + 1) % PARTS_AHEAD;
@@ -171,7 +174,7 @@ static void read_part(struct rd_job *job) {
   }
 }
 
-static bool end_whole(struct rd_content *content, const struct rd_wanted_file *file, const unsigned char *digest,
+static bool end_whole(struct rd_read_content *content, const struct rd_wanted_file *file, const unsigned char *digest,
                       struct rd_error *error) {
   struct rd_record end = {
       .type = RD_RECORD_FILE_END,
@@ -180,7 +183,7 @@ static bool end_whole(struct rd_content *content, const struct rd_wanted_file *f
   return rd_stream_put(content->writer, &end, error);
 }
 
-static bool end_other(struct rd_content *content, const struct rd_wanted_file *file, enum rd_file_state state,
+static bool end_other(struct rd_read_content *content, const struct rd_wanted_file *file, enum rd_file_state state,
                       struct rd_error *error) {
   struct rd_record end = {.type = RD_RECORD_FILE_END,
                           .file_end = {.state = state, .metadata = file->record.entry.metadata}};
