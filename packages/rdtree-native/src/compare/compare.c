@@ -75,7 +75,7 @@ static bool run(struct compare *compare, struct rd_error *error) {
   do {
     if (!rd_stream_next(compare->reader, &record, error) || !take(compare, &record, error)) return false;
   } while (record.type != RD_RECORD_END);
-  if (!rd_stream_flush(compare->writer, error)) return false;
+  if (!rd_stream_finish(compare->reader, error)) return false;
   rd_events_progress(&compare->totals, NULL, true);
   return true;
 }

@@ -37,7 +37,7 @@ static bool pass_all(struct reading *reading, struct rd_error *error) {
         !take(reading, &record, error))
       return false;
   } while (record.type != RD_RECORD_END);
-  return rd_stream_flush(reading->writer, error);
+  return rd_stream_finish(reading->reader, error);
 }
 
 static bool take(struct reading *reading, const struct rd_record *record, struct rd_error *error) {

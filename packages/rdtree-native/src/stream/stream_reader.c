@@ -27,6 +27,7 @@ struct rd_stream_reader {
 
 static bool take(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
 static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error *error);
+static ssize_t read_more(struct rd_stream_reader *reader, struct rd_error *error);
 static bool check_head(struct rd_stream_reader *reader, const struct rd_record *record, struct rd_error *error);
 static bool may_come(struct rd_stream_reader *reader, const struct rd_record *record);
 static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_record *record);
@@ -65,6 +66,15 @@ bool rd_stream_is_ready(const struct rd_stream_reader *reader) {
          bytes - RD_RECORD_HEAD_BYTES >= payload;
 }
 
+bool rd_stream_finish(struct rd_stream_reader *reader, struct rd_error *error) {
+  size_t left = reader->end - reader->begin;
+  if (left == 0) reader->begin = reader->end = 0;
+  ssize_t count = left > 0 ? (ssize_t)left : read_more(reader, error);
+  if (count > 0)
+    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree is damaged: there are bytes after its end");
+  return count == 0;
+}
+
 unsigned rd_stream_depth(const struct rd_stream_reader *reader) {
   return reader->depth;
 }
@@ -89,20 +99,24 @@ static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error 
     reader->begin = 0;
   }
   while (reader->end - reader->begin < bytes) {
-    if (reader->output != NULL && !rd_stream_flush(reader->output, error)) return false;
-    ssize_t count = rd_read_some(reader->fd, reader->buffer + reader->end, BUFFER_BYTES - reader->end);
-    if (count < 0 && errno == EAGAIN && rd_wait_fd(reader->fd, POLLIN, -1) > 0) continue;
-    if (count < 0) {
-      rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read from the program before this one of the copy");
-      return false;
-    }
-    if (count == 0) {
-      rd_error_set(error, RD_CODE_PEER_LOST, "the stream of the tree was cut off");
-      return false;
-    }
+    ssize_t count = read_more(reader, error);
+    if (count == 0) rd_error_set(error, RD_CODE_PEER_LOST, "the stream of the tree was cut off");
+    if (count <= 0) return false;
     reader->end += (size_t)count;
   }
   return true;
+}
+
+// Behind what is there; flushes the output before. Returns the number of bytes, 0 at the end of the input, or -1.
+static ssize_t read_more(struct rd_stream_reader *reader, struct rd_error *error) {
+  if (reader->output != NULL && !rd_stream_flush(reader->output, error)) return -1;
+  for (;;) {
+    ssize_t count = rd_read_some(reader->fd, reader->buffer + reader->end, BUFFER_BYTES - reader->end);
+    if (count >= 0) return count;
+    if (errno == EAGAIN && rd_wait_fd(reader->fd, POLLIN, -1) > 0) continue;
+    rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read from the program before this one of the copy");
+    return -1;
+  }
 }
 
 static bool check_head(struct rd_stream_reader *reader, const struct rd_record *record, struct rd_error *error) {

@@ -82,7 +82,7 @@ static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struc
   return is_done || (is_stopped(write, error), false);
 }
 
-// Until END.
+// Until the end of the input: then all programs before this one have ended well.
 static bool follow(struct rd_write *write, struct rd_later *later, struct rd_follower *follower,
                    struct rd_stream_reader *reader, struct rd_error *error) {
   struct rd_record record;
@@ -90,7 +90,7 @@ static bool follow(struct rd_write *write, struct rd_later *later, struct rd_fol
     if (is_stopped(write, error)) return false;
     if (record.type == RD_RECORD_END) {
       later->source_failures += record.end.failures;
-      return true;
+      return rd_stream_finish(reader, error);
     }
     if (!rd_follower_take(follower, &record, error)) return false;
     rd_follower_progress(follower);
