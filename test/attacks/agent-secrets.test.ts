@@ -30,7 +30,8 @@ describe("a hop's key", () => {
   beforeEach(() => {
     for (const name of ['native', `native/${PLATFORM}`, 'xdg', 'tmp', 'notes'])
       mkdirSync(join(lab.folder, name), { mode: 0o700 });
-    for (const name of ['rdsend', 'rdrecv']) symlinkSync(join(BIN, name), join(lab.folder, 'native', PLATFORM, name));
+    for (const name of ['rdsend', 'rdrecv', 'rdtree'])
+      symlinkSync(join(BIN, name), join(lab.folder, 'native', PLATFORM, name));
     // The user's descriptors are 3 and 4, and tee must not keep them open.
     const listen = `tee -a '${told()}' 3<&- 4>&- | '${BIN}/rdstage' "$@"`;
     const script = `#!/bin/sh\ncase $1 in --agent) ${listen} ;; *) exec '${BIN}/rdstage' "$@" ;; esac\n`;
