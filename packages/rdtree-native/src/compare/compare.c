@@ -4,7 +4,10 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "compare/decision.h"
-#include "compare/target_tree.h"
+#include "compare/output.h"
+#include "compare/partial.h"
+#include "compare/removal.h"
+#include "entry/partial_name.h"
 #include "report/events.h"
 #include "stream/stream_reader.h"
 
@@ -13,19 +16,20 @@
 struct compare {
   const struct rd_tree_settings *settings;
   struct rd_stream_reader *reader;
-  struct rd_stream_writer *writer;
+  struct rd_output *output;
   struct rd_owner_map *owners;
   struct rd_decider *decider;
   struct rd_source_attributes *attributes; // of the entry that comes next
+  struct rd_removal *removal;              // NULL: nothing is removed
   struct rd_target_tree *tree;             // NULL: it is not yet known where the entries go
-  char *as_name;                           // RD_PLACE_AS: the name that the only entry gets
   bool has_failed_source;                  // one of depth 0 could not be read
   unsigned char *held;                     // encoded: a file that is the only entry, unless another one comes
   size_t held_bytes;
   struct rd_tree_totals totals;
 };
 
-static void begin(struct compare *compare, const struct rd_tree_settings *settings, int in_fd, int out_fd);
+static bool begin(struct compare *compare, const struct rd_tree_settings *settings, int in_fd, int out_fd,
+                  struct rd_error *error);
 static void end(struct compare *compare);
 static bool run(struct compare *compare, struct rd_error *error);
 static bool take(struct compare *compare, const struct rd_record *record, struct rd_error *error);
@@ -38,35 +42,47 @@ static bool take_record(struct compare *compare, struct rd_record record, struct
 static bool take_enter(struct compare *compare, struct rd_record *record, struct rd_error *error);
 static bool take_leave(struct compare *compare, const struct rd_record *record, struct rd_error *error);
 static bool take_entry(struct compare *compare, struct rd_record *record, struct rd_error *error);
-static unsigned decide(struct compare *compare, const struct rd_record *record);
-static bool pass(struct compare *compare, const struct rd_record *record, struct rd_error *error);
+static unsigned decide(struct compare *compare, const struct rd_record *record, const char *name);
+static bool note(struct compare *compare, const struct rd_record *record, struct rd_error *error);
+static bool take_failed(struct compare *compare, const struct rd_record *record, struct rd_error *error);
+static bool take_end(struct compare *compare, const struct rd_record *record, struct rd_error *error);
+static bool remove_others(struct compare *compare, bool is_whole, struct rd_error *error);
+static bool remove_name(void *context, struct rd_bytes name, bool is_directory, struct rd_error *error);
+static bool pass_file(struct compare *compare, struct rd_record *record, const char *name, unsigned reasons,
+                      struct rd_error *error);
+static bool find_partial(const struct compare *compare, const struct rd_entry *entry, const char *name,
+                         struct rd_partial *partial);
+static bool pass(struct compare *compare, const struct rd_record *record, const struct rd_blocks *blocks,
+                 unsigned reasons, struct rd_error *error);
 static void count(struct compare *compare, const struct rd_record *record, bool is_same);
 
 bool rd_tree_compare(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error) {
   struct compare compare;
-  begin(&compare, settings, in_fd, out_fd);
-  bool is_done = run(&compare, error);
+  bool is_done = begin(&compare, settings, in_fd, out_fd, error) && run(&compare, error);
   end(&compare);
   return is_done;
 }
 
-static void begin(struct compare *compare, const struct rd_tree_settings *settings, int in_fd, int out_fd) {
+static bool begin(struct compare *compare, const struct rd_tree_settings *settings, int in_fd, int out_fd,
+                  struct rd_error *error) {
   *compare = (struct compare){.settings = settings};
-  compare->writer = rd_stream_writer_create(out_fd, RD_STREAM_DECISIONS);
-  compare->reader = rd_stream_reader_create(in_fd, RD_STREAM_ENTRIES, compare->writer);
+  compare->output = rd_output_create(out_fd, settings->plan);
+  compare->reader = rd_stream_reader_create(in_fd, RD_STREAM_ENTRIES, rd_output_writer(compare->output));
   compare->owners = rd_owner_map_create();
   compare->decider = rd_decider_create(settings, compare->owners);
   compare->attributes = rd_source_attributes_create();
+  if (settings->remove) compare->removal = rd_removal_create(settings, error);
+  return !settings->remove || compare->removal != NULL;
 }
 
 static void end(struct compare *compare) {
   rd_stream_reader_destroy(compare->reader);
-  rd_stream_writer_destroy(compare->writer);
+  rd_output_destroy(compare->output);
   rd_decider_destroy(compare->decider);
   rd_owner_map_destroy(compare->owners);
   rd_source_attributes_destroy(compare->attributes);
+  rd_removal_destroy(compare->removal);
   rd_target_tree_destroy(compare->tree);
-  free(compare->as_name);
   free(compare->held);
 }
 
@@ -122,18 +138,16 @@ static bool place(struct compare *compare, bool is_only_file, struct rd_error *e
   struct rd_target target;
   enum rd_place where = rd_target_place(settings->target, is_only_file);
   if (!rd_target_open(&target, settings->target, where, settings->make_parents, error)) return false;
-  compare->as_name = target.name == NULL ? NULL : rd_memory_copy(target.name, strlen(target.name));
   compare->tree = rd_target_tree_create(settings->target, &target);
   rd_target_close(&target);
-  struct rd_record record = {.type = RD_RECORD_PLACE, .place = where};
-  return rd_stream_put(compare->writer, &record, error);
+  return rd_output_put(compare->output, &(struct rd_record){.type = RD_RECORD_PLACE, .place = where}, error);
 }
 
 static bool take_record(struct compare *compare, struct rd_record record, struct rd_error *error) {
   switch (record.type) {
   case RD_RECORD_OWNER:
     rd_owner_map_add(compare->owners, record.owner.is_group, record.owner.id, record.owner.name);
-    return rd_stream_put(compare->writer, &record, error);
+    return rd_output_put(compare->output, &record, error);
   case RD_RECORD_XATTR:
     return rd_source_attributes_add(compare->attributes, &record.xattr, error);
   case RD_RECORD_ENTER:
@@ -145,56 +159,115 @@ static bool take_record(struct compare *compare, struct rd_record record, struct
   case RD_RECORD_SPECIAL:
   case RD_RECORD_LINK:
     return take_entry(compare, &record, error);
-  default: // FAILED, END
-    return rd_stream_put(compare->writer, &record, error);
+  case RD_RECORD_FAILED:
+    return take_failed(compare, &record, error);
+  default:
+    return take_end(compare, &record, error);
   }
 }
 
 static bool take_enter(struct compare *compare, struct rd_record *record, struct rd_error *error) {
   struct statx status;
-  bool is_there;
-  if (!rd_target_tree_enter(compare->tree, record->entry.name, &status, &is_there, error)) return false;
+  enum rd_entered entered;
+  if (!note(compare, record, error)) return false;
+  if (!rd_target_tree_enter(compare->tree, record->entry.name, &status, &entered, error)) return false;
+  if (compare->removal != NULL) rd_removal_enter(compare->removal, record->entry.name);
   int fd = rd_target_tree_fd(compare->tree);
-  unsigned reasons = RD_REASON_NEW;
-  if (is_there) reasons = rd_decide_directory(compare->decider, record, compare->attributes, fd, &status);
+  unsigned reasons = entered == RD_ENTERED_OTHER ? RD_REASON_TYPE : RD_REASON_NEW;
+  if (entered == RD_ENTERED_DIRECTORY)
+    reasons = rd_decide_directory(compare->decider, record, compare->attributes, fd, &status);
   record->entry.want = rd_want_of(compare->decider, record, reasons);
   count(compare, record, reasons == 0);
-  return pass(compare, record, error);
+  return pass(compare, record, NULL, reasons, error);
 }
 
 static bool take_leave(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
+  bool is_whole = record->leave.is_whole;
+  if (!remove_others(compare, is_whole, error)) return false;
+  if (compare->removal != NULL) rd_removal_leave(compare->removal, is_whole);
   rd_target_tree_leave(compare->tree);
-  return rd_stream_put(compare->writer, record, error);
+  return rd_output_put(compare->output, record, error);
 }
 
 static bool take_entry(struct compare *compare, struct rd_record *record, struct rd_error *error) {
-  unsigned reasons = decide(compare, record);
+  char text[RD_NAME_MAX_BYTES + 1];
+  const char *name = rd_target_tree_name(compare->tree, record->entry.name, text);
+  if (!note(compare, record, error)) return false;
+  unsigned reasons = decide(compare, record, name);
   count(compare, record, reasons == 0);
   if (reasons == 0) {
     rd_source_attributes_clear(compare->attributes);
     return true;
   }
   record->entry.want = record->type == RD_RECORD_LINK ? RD_WANT_ALL : rd_want_of(compare->decider, record, reasons);
-  return pass(compare, record, error);
+  bool is_file = record->type == RD_RECORD_FILE && record->entry.want == RD_WANT_ALL;
+  return is_file ? pass_file(compare, record, name, reasons, error) : pass(compare, record, NULL, reasons, error);
 }
 
-static unsigned decide(struct compare *compare, const struct rd_record *record) {
-  char name[RD_NAME_MAX_BYTES + 1];
+static unsigned decide(struct compare *compare, const struct rd_record *record, const char *name) {
   int fd = rd_target_tree_fd(compare->tree);
-  memcpy(name, record->entry.name.at, record->entry.name.count);
-  name[record->entry.name.count] = '\0';
-  const char *here = compare->as_name == NULL ? name : compare->as_name;
   if (record->type == RD_RECORD_LINK)
-    return rd_decide_link(compare->decider, record, rd_target_tree_top_fd(compare->tree), fd, here);
-  return rd_decide_entry(compare->decider, record, compare->attributes, fd, here);
+    return rd_decide_link(compare->decider, record, rd_target_tree_top_fd(compare->tree), fd, name);
+  return rd_decide_entry(compare->decider, record, compare->attributes, fd, name);
 }
 
-// The entry, after its attributes.
-static bool pass(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
-  bool has_attributes = record->entry.want != RD_WANT_NOTHING;
-  bool is_passed = !has_attributes || rd_source_attributes_put(compare->attributes, compare->writer, error);
+static bool note(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
+  if (compare->removal == NULL || record->entry.name.count == 0) return true;
+  return rd_removal_note(compare->removal, record->entry.name, record->type == RD_RECORD_ENTER, error);
+}
+
+static bool take_failed(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
+  if (!note(compare, record, error)) return false;
+  if (compare->removal != NULL) rd_removal_note_partial(compare->removal, record->entry.name);
+  return rd_output_put(compare->output, record, error);
+}
+
+// The names of the target directory itself are all known only now: several sources may have gone into it.
+static bool take_end(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
+  if (compare->tree != NULL && !remove_others(compare, record->end.failures == 0, error)) return false;
+  return rd_output_end(compare->output, record, compare->totals.same, error);
+}
+
+static bool remove_others(struct compare *compare, bool is_whole, struct rd_error *error) {
+  bool has_failed = false;
+  bool is_done = compare->removal == NULL ||
+                 rd_removal_list(compare->removal, compare->tree, is_whole, remove_name, compare, &has_failed, error);
+  compare->totals.failed += has_failed;
+  return is_done;
+}
+
+static bool remove_name(void *context, struct rd_bytes name, bool is_directory, struct rd_error *error) {
+  struct compare *compare = context;
+  return rd_output_remove(compare->output, compare->tree, name, is_directory, error);
+}
+
+// A file whose content is wanted: less of it where an interrupted copy has left a part.
+static bool pass_file(struct compare *compare, struct rd_record *record, const char *name, unsigned reasons,
+                      struct rd_error *error) {
+  struct rd_partial partial;
+  if (compare->removal != NULL) rd_removal_note_partial(compare->removal, record->entry.name);
+  if (!find_partial(compare, &record->entry, name, &partial)) return pass(compare, record, NULL, reasons, error);
+  record->entry.want = RD_WANT_REST;
+  bool is_passed = pass(compare, record, &partial.blocks, reasons, error);
+  free(partial.digests);
+  return is_passed;
+}
+
+static bool find_partial(const struct compare *compare, const struct rd_entry *entry, const char *name,
+                         struct rd_partial *partial) {
+  const struct rd_tree_settings *settings = compare->settings;
+  if (!settings->partial || settings->plan != RD_PLAN_NONE || entry->size < RD_PARTIAL_FILE_MIN_BYTES) return false;
+  RD_AUTO_FREE char *path = rd_target_tree_shown_path(compare->tree, entry->name);
+  return rd_partial_find(partial, entry, rd_target_tree_fd(compare->tree), name, settings->jobs, &compare->totals,
+                         path);
+}
+
+static bool pass(struct compare *compare, const struct rd_record *record, const struct rd_blocks *blocks,
+                 unsigned reasons, struct rd_error *error) {
+  struct rd_decided decided = {record, compare->attributes, blocks, reasons};
+  bool is_passed = rd_output_decided(compare->output, compare->tree, &decided, error);
   rd_source_attributes_clear(compare->attributes);
-  return is_passed && rd_stream_put(compare->writer, record, error);
+  return is_passed;
 }
 
 static void count(struct compare *compare, const struct rd_record *record, bool is_same) {

@@ -15,7 +15,7 @@ struct level {
 
 struct rd_target_tree {
   char *shown_target; // without slashes at its end
-  enum rd_place place;
+  char *as_name;      // RD_PLACE_AS: of the only entry; else NULL
   struct level *levels;
   size_t count, room;
   char *path; // names below the target, joined by slashes
@@ -26,6 +26,7 @@ static void raise_descriptor_limit(void);
 static void push(struct rd_target_tree *tree, int fd, size_t path_bytes);
 static const struct level *top(const struct rd_target_tree *tree);
 static int open_directory(const struct rd_target_tree *tree, struct rd_bytes name);
+static const char *text_of(struct rd_bytes name, char text[RD_NAME_MAX_BYTES + 1]);
 static size_t extend_path(struct rd_target_tree *tree, struct rd_bytes name);
 static char *join(struct rd_bytes one, struct rd_bytes other);
 
@@ -34,7 +35,7 @@ struct rd_target_tree *rd_target_tree_create(const char *path, struct rd_target 
   size_t bytes = strlen(path);
   while (bytes > 0 && path[bytes - 1] == '/') bytes--;
   tree->shown_target = rd_memory_copy(path, bytes);
-  tree->place = target->place;
+  if (target->name != NULL) tree->as_name = rd_memory_copy(target->name, strlen(target->name));
   push(tree, rd_take_fd(&target->directory_fd), 0);
   raise_descriptor_limit();
   return tree;
@@ -44,21 +45,23 @@ void rd_target_tree_destroy(struct rd_target_tree *tree) {
   if (tree == NULL) return;
   while (tree->count > 0) rd_target_tree_leave(tree);
   free(tree->shown_target);
+  free(tree->as_name);
   free(tree->levels);
   free(tree->path);
   free(tree);
 }
 
-bool rd_target_tree_enter(struct rd_target_tree *tree, struct rd_bytes name, struct statx *status, bool *is_there,
-                          struct rd_error *error) {
+bool rd_target_tree_enter(struct rd_target_tree *tree, struct rd_bytes name, struct statx *status,
+                          enum rd_entered *entered, struct rd_error *error) {
   RD_AUTO_CLOSE int fd = open_directory(tree, name);
   if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "%zu directories of the target in each other (raise ulimit -n)",
                        tree->count);
     return false;
   }
-  *is_there = fd >= 0 && rd_status_of_fd(fd, status);
-  push(tree, *is_there ? rd_take_fd(&fd) : -1, extend_path(tree, name));
+  *entered = fd < 0 && errno == ENOTDIR ? RD_ENTERED_OTHER : RD_ENTERED_NOTHING;
+  if (fd >= 0 && rd_status_of_fd(fd, status)) *entered = RD_ENTERED_DIRECTORY;
+  push(tree, *entered == RD_ENTERED_DIRECTORY ? rd_take_fd(&fd) : -1, extend_path(tree, name));
   return true;
 }
 
@@ -78,9 +81,14 @@ unsigned rd_target_tree_depth(const struct rd_target_tree *tree) {
   return (unsigned)tree->count - 1;
 }
 
+const char *rd_target_tree_name(const struct rd_target_tree *tree, struct rd_bytes name,
+                                char text[RD_NAME_MAX_BYTES + 1]) {
+  return tree->as_name != NULL ? tree->as_name : text_of(name, text);
+}
+
 char *rd_target_tree_shown_path(const struct rd_target_tree *tree, struct rd_bytes name) {
   RD_AUTO_FREE char *path = rd_target_tree_path(tree, name);
-  if (tree->place == RD_PLACE_AS) return rd_memory_copy(tree->shown_target, strlen(tree->shown_target));
+  if (tree->as_name != NULL) return rd_memory_copy(tree->shown_target, strlen(tree->shown_target));
   char *shown = join(rd_bytes_of(tree->shown_target), rd_bytes_of(path));
   if (*shown != '\0') return shown;
   free(shown);
@@ -88,6 +96,7 @@ char *rd_target_tree_shown_path(const struct rd_target_tree *tree, struct rd_byt
 }
 
 char *rd_target_tree_path(const struct rd_target_tree *tree, struct rd_bytes name) {
+  if (tree->as_name != NULL) return rd_memory_copy(tree->as_name, strlen(tree->as_name));
   struct rd_bytes directory = {(const unsigned char *)tree->path, top(tree)->path_bytes};
   if (directory.count > 0) return join(directory, name);
   return rd_memory_copy((const char *)name.at, name.count);
@@ -125,9 +134,13 @@ static int open_directory(const struct rd_target_tree *tree, struct rd_bytes nam
   errno = ENOENT;
   if (fd < 0) return -1;
   if (name.count == 0) return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  return openat(fd, text_of(name, text), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static const char *text_of(struct rd_bytes name, char text[RD_NAME_MAX_BYTES + 1]) {
   memcpy(text, name.at, name.count);
   text[name.count] = '\0';
-  return openat(fd, text, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  return text;
 }
 
 // Returns the length of the path with `name` at its end.
