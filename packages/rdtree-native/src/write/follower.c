@@ -7,8 +7,8 @@
 #include "entry/owner_map.h"
 #include "entry/xattrs.h"
 #include "write/batch.h"
-#include "write/content.h"
 #include "write/directory_metadata.h"
+#include "write/incoming.h"
 #include "write/links.h"
 #include "write/removal.h"
 #include "write/special.h"
@@ -65,7 +65,7 @@ struct rd_follower *rd_follower_create(struct rd_write *write, struct rd_later *
 
 void rd_follower_destroy(struct rd_follower *follower) {
   if (follower == NULL) return;
-  if (follower->file != NULL) rd_content_abandon(follower->file);
+  if (follower->file != NULL) rd_incoming_abandon(follower->file);
   while (follower->depth > 0) {
     struct frame *frame = &follower->frames[--follower->depth];
     rd_directory_release(frame->directory);
@@ -99,7 +99,7 @@ bool rd_follower_take(struct rd_follower *follower, const struct rd_record *reco
   case RD_RECORD_LEAVE:
     return leave(follower, error);
   case RD_RECORD_DATA:
-    if (follower->file != NULL) rd_content_add(follower->file, record->data.offset, record->data.bytes);
+    if (follower->file != NULL) rd_incoming_add(follower->file, record->data.offset, record->data.bytes);
     return true;
   case RD_RECORD_FILE_END:
     end_file(follower, &record->file_end);
@@ -231,7 +231,7 @@ static void begin_entry(struct rd_follower *follower, const struct rd_record *re
     rd_special_make(file, entry->device);
   else
     follower->file = file;
-  if (follower->file != NULL && entry->want == RD_WANT_REST) rd_content_resume(file, &follower->blocks);
+  if (follower->file != NULL && entry->want == RD_WANT_REST) rd_incoming_resume(file, &follower->blocks);
 }
 
 // False: the journal cannot be written, which is reported.
@@ -252,11 +252,11 @@ static void end_file(struct rd_follower *follower, const struct rd_file_end *end
   if (end->state != RD_FILE_AGAIN) follower->file = NULL;
   if (file == NULL) return;
   if (end->state == RD_FILE_AGAIN)
-    rd_content_restart(file);
+    rd_incoming_restart(file);
   else if (end->state == RD_FILE_DROPPED)
-    rd_content_drop(file);
+    rd_incoming_drop(file);
   else
-    rd_content_end(file, end);
+    rd_incoming_end(file, end);
 }
 
 static struct rd_directory *directory_at(const struct rd_follower *follower) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "write/content.h"
+#include "write/incoming.h"
 
 #include "base/cleanup.h"
 #include "base/memory.h"
@@ -48,7 +48,7 @@ static bool fit_size(struct rd_target_file *file);
 static void forget(struct rd_target_file *file);
 static void digest_differs(struct rd_target_file *file);
 
-void rd_content_resume(struct rd_target_file *file, const struct rd_blocks *blocks) {
+void rd_incoming_resume(struct rd_target_file *file, const struct rd_blocks *blocks) {
   if (!begin_stream(file)) return;
   file->end = blocks->digests.count / RD_DIGEST_TREE_BYTES * blocks->block_bytes;
   if (file->other_fd < 0 && !is_long_enough(file->fd, file->end)) find_published(file);
@@ -67,7 +67,7 @@ void rd_content_resume(struct rd_target_file *file, const struct rd_blocks *bloc
   }
 }
 
-void rd_content_add(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes) {
+void rd_incoming_add(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes) {
   rd_write_count(file->write, &(struct rd_tree_totals){.sent_bytes = bytes.count});
   bool is_small = file->running == NULL && file->size <= SMALL_MOST_BYTES;
   if (is_small && file->data_bytes + bytes.count <= SMALL_MOST_BYTES) {
@@ -82,7 +82,7 @@ void rd_content_add(struct rd_target_file *file, uint64_t offset, struct rd_byte
   if (!atomic_load(&file->is_failed)) put_chunk(file, offset, bytes);
 }
 
-void rd_content_restart(struct rd_target_file *file) {
+void rd_incoming_restart(struct rd_target_file *file) {
   if (file->running == NULL) {
     forget(file);
     return;
@@ -96,7 +96,7 @@ void rd_content_restart(struct rd_target_file *file) {
   forget(file);
 }
 
-void rd_content_end(struct rd_target_file *file, const struct rd_file_end *end) {
+void rd_incoming_end(struct rd_target_file *file, const struct rd_file_end *end) {
   file->wanted.metadata.mtime_s = end->metadata.mtime_s;
   file->wanted.metadata.mtime_ns = end->metadata.mtime_ns;
   file->read = end->metadata;
@@ -113,13 +113,13 @@ void rd_content_end(struct rd_target_file *file, const struct rd_file_end *end) 
   release(file);
 }
 
-void rd_content_drop(struct rd_target_file *file) {
+void rd_incoming_drop(struct rd_target_file *file) {
   atomic_store(&file->is_failed, true);
   file->is_worthless = true;
   release(file);
 }
 
-void rd_content_abandon(struct rd_target_file *file) {
+void rd_incoming_abandon(struct rd_target_file *file) {
   atomic_store(&file->is_failed, true);
   release(file);
 }
