@@ -29,8 +29,9 @@ struct rd_write {
   const struct rd_tree_settings *settings;
   mode_t umask;
   uid_t user;
-  atomic_uint_fast64_t numbers; // of temporary files
-  struct rd_jobs *jobs;         // the caller's, as the others
+  atomic_uint_fast64_t numbers;         // of temporary files
+  atomic_uint_fast64_t source_failures; // entries of the source that could not be read
+  struct rd_jobs *jobs;                 // the caller's, as the others
   struct rd_slowest *slowest;
   struct rd_owner_map *owners;
   struct rd_xattrs *xattrs;

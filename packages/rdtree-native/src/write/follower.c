@@ -7,6 +7,7 @@
 #include "entry/owner_map.h"
 #include "entry/xattrs.h"
 #include "write/batch.h"
+#include "write/copier.h"
 #include "write/directory_metadata.h"
 #include "write/incoming.h"
 #include "write/links.h"
@@ -38,6 +39,7 @@ struct rd_follower {
   struct rd_blocks blocks;         // of the next file; its digests are `digests`
   unsigned char *digests;
   struct rd_target_file *file; // whose content comes; NULL: none, or it is not wanted
+  struct rd_copier *copier;    // NULL: the content comes with the stream
   int64_t progress_ms;
 };
 
@@ -60,6 +62,7 @@ struct rd_follower *rd_follower_create(struct rd_write *write, struct rd_later *
   struct rd_follower *follower = rd_memory_new(1, sizeof *follower);
   follower->write = write;
   follower->later = later;
+  if (write->settings->role == RD_TREE_COPY) follower->copier = rd_copier_create(write);
   return follower;
 }
 
@@ -72,6 +75,7 @@ void rd_follower_destroy(struct rd_follower *follower) {
     rd_attributes_clear(&frame->attributes);
   }
   rd_attributes_clear(&follower->attributes);
+  rd_copier_destroy(follower->copier);
   free(follower->digests);
   free(follower->as_name);
   free(follower->frames);
@@ -111,7 +115,7 @@ bool rd_follower_take(struct rd_follower *follower, const struct rd_record *reco
     name = rd_memory_copy((const char *)record->entry.name.at, record->entry.name.count);
     return rd_removal_add(follower->later->removals, directory_at(follower), name, error);
   case RD_RECORD_FAILED:
-    follower->later->source_failures++;
+    atomic_fetch_add(&follower->write->source_failures, 1);
     return true;
   default:
     return take_entry(follower, record, error);
@@ -132,6 +136,7 @@ static bool take_entry(struct rd_follower *follower, const struct rd_record *rec
   if (!open_target(follower, error)) return false;
   while (!rd_batches_wait(follower->write->batches, false, WAIT_MS)) rd_follower_progress(follower);
   struct rd_entry entry = map_owner(follower, &record->entry);
+  if (record->type == RD_RECORD_ENTER && follower->copier != NULL) rd_copier_enter(follower->copier, &entry);
   if (record->type == RD_RECORD_ENTER) return enter(follower, &entry, error);
   bool is_as = follower->place == RD_PLACE_AS && follower->depth == 0;
   RD_AUTO_FREE char *name = is_as ? rd_memory_copy(follower->as_name, strlen(follower->as_name))
@@ -207,6 +212,7 @@ static void open_frame(struct rd_follower *follower, struct rd_directory *parent
 static bool leave(struct rd_follower *follower, struct rd_error *error) {
   struct frame *frame = &follower->frames[--follower->depth];
   struct rd_directory *directory = frame->directory;
+  if (follower->copier != NULL) rd_copier_leave(follower->copier);
   bool is_kept = true;
   frame->wanted.attributes = &frame->attributes;
   if (directory != NULL && (frame->want != RD_WANT_NOTHING || directory->is_changed))
@@ -229,6 +235,8 @@ static void begin_entry(struct rd_follower *follower, const struct rd_record *re
     rd_special_make_symlink(file, entry->target);
   else if (record->type == RD_RECORD_SPECIAL)
     rd_special_make(file, entry->device);
+  else if (follower->copier != NULL)
+    rd_copier_copy(follower->copier, entry, file);
   else
     follower->file = file;
   if (follower->file != NULL && entry->want == RD_WANT_REST) rd_incoming_resume(file, &follower->blocks);
@@ -248,7 +256,7 @@ static bool prepare_directory(struct rd_follower *follower, struct rd_directory 
 
 static void end_file(struct rd_follower *follower, const struct rd_file_end *end) {
   struct rd_target_file *file = follower->file;
-  if (end->state == RD_FILE_DROPPED) follower->later->source_failures++;
+  if (end->state == RD_FILE_DROPPED) atomic_fetch_add(&follower->write->source_failures, 1);
   if (end->state != RD_FILE_AGAIN) follower->file = NULL;
   if (file == NULL) return;
   if (end->state == RD_FILE_AGAIN)

@@ -12,7 +12,6 @@ struct rd_later {
   struct rd_directory *top; // NULL: there was no entry
   struct rd_journal *journal;
   struct rd_deferred *links, *removals, *directories;
-  uint64_t source_failures; // entries that could not be read
 };
 
 struct rd_follower; // opaque

@@ -37,7 +37,6 @@ static bool is_long_enough(int fd, uint64_t bytes);
 static void find_published(struct rd_target_file *file);
 static void put_gathered(struct rd_target_file *file);
 static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes);
-static void add_range(struct rd_target_file *file, uint64_t offset, uint64_t count);
 static void gather(struct rd_target_file *file, uint64_t offset, struct rd_bytes bytes);
 static void write_small(struct rd_job *job);
 static void write_chunk(struct rd_job *job);
@@ -165,7 +164,7 @@ static void put_chunk(struct rd_target_file *file, uint64_t offset, struct rd_by
   *chunk = (struct chunk){{.run = write_chunk, .bytes = sizeof *chunk + bytes.count}, file, offset, bytes.count};
   memcpy(chunk->bytes, bytes.at, bytes.count);
   rd_digest_update(file->running, bytes.at, bytes.count);
-  if (file->write->settings->verify) add_range(file, offset, bytes.count);
+  if (file->write->settings->verify) rd_target_file_add_range(file, offset, bytes.count);
   file->end = offset + bytes.count;
   atomic_fetch_add(&file->pending, 1);
   rd_jobs_put(file->write->jobs, &chunk->job);
@@ -179,19 +178,8 @@ static void gather(struct rd_target_file *file, uint64_t offset, struct rd_bytes
   }
   memcpy(file->data + file->data_bytes, bytes.at, bytes.count);
   file->data_bytes = needed;
-  add_range(file, offset, bytes.count);
+  rd_target_file_add_range(file, offset, bytes.count);
   file->end = offset + bytes.count;
-}
-
-static void add_range(struct rd_target_file *file, uint64_t offset, uint64_t count) {
-  struct rd_range *last = file->range_count == 0 ? NULL : &file->ranges[file->range_count - 1];
-  if (last != NULL && last->offset + last->count == offset) {
-    last->count += count;
-    return;
-  }
-  if ((file->range_count & (file->range_count - 1)) == 0)
-    file->ranges = rd_memory_resize(file->ranges, 2 * file->range_count + 1, sizeof *file->ranges);
-  file->ranges[file->range_count++] = (struct rd_range){offset, count};
 }
 
 static void write_small(struct rd_job *job) {

@@ -111,6 +111,17 @@ void rd_target_file_complete(struct rd_target_file *file) {
   write->add(write->batches, file);
 }
 
+void rd_target_file_add_range(struct rd_target_file *file, uint64_t offset, uint64_t count) {
+  struct rd_range *last = file->range_count == 0 ? NULL : &file->ranges[file->range_count - 1];
+  if (last != NULL && last->offset + last->count == offset) {
+    last->count += count;
+    return;
+  }
+  if ((file->range_count & (file->range_count - 1)) == 0)
+    file->ranges = rd_memory_resize(file->ranges, 2 * file->range_count + 1, sizeof *file->ranges);
+  file->ranges[file->range_count++] = (struct rd_range){offset, count};
+}
+
 bool rd_target_file_verify(struct rd_target_file *file) {
   struct rd_error error;
   unsigned char value[RD_DIGEST_BYTES];

@@ -66,7 +66,9 @@ void rd_target_file_destroy(struct rd_target_file *file);
 // `other_fd` is that. False: failed, and reported.
 bool rd_target_file_open(struct rd_target_file *file, bool may_resume);
 bool rd_target_file_write(struct rd_target_file *file, uint64_t offset, const unsigned char *bytes, size_t count);
-// Sets its size and metadata, closes it unless it is needed open, and adds it to the batch, or destroys it.
+// Adds to the ranges, of which neighbours become one.
+void rd_target_file_add_range(struct rd_target_file *file, uint64_t offset, uint64_t count);
+// Sets its metadata, closes it unless it is needed open, and adds it to the batch, or destroys it.
 void rd_target_file_complete(struct rd_target_file *file);
 // Reads it back from the disk. False: failed, and reported.
 bool rd_target_file_verify(struct rd_target_file *file);

@@ -19,8 +19,8 @@
 
 static unsigned thread_count(const struct rd_tree_settings *settings);
 static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error);
-static bool follow(struct rd_write *write, struct rd_later *later, struct rd_follower *follower,
-                   struct rd_stream_reader *reader, struct rd_error *error);
+static bool follow(struct rd_write *write, struct rd_follower *follower, struct rd_stream_reader *reader,
+                   struct rd_error *error);
 static bool finish(struct rd_write *write, struct rd_later *later, struct rd_error *error);
 static bool remove_others(struct rd_write *write, struct rd_later *later, struct rd_error *error);
 static bool wait_for_files(struct rd_write *write, struct rd_error *error);
@@ -69,9 +69,10 @@ static unsigned thread_count(const struct rd_tree_settings *settings) {
 }
 
 static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error) {
-  struct rd_stream_reader *reader = rd_stream_reader_create(in_fd, RD_STREAM_CONTENTS, NULL);
+  enum rd_stream_phase phase = write->settings->role == RD_TREE_COPY ? RD_STREAM_DECISIONS : RD_STREAM_CONTENTS;
+  struct rd_stream_reader *reader = rd_stream_reader_create(in_fd, phase, NULL);
   struct rd_follower *follower = rd_follower_create(write, later);
-  bool is_followed = follow(write, later, follower, reader, error);
+  bool is_followed = follow(write, follower, reader, error);
   if (!is_followed) {
     if (rd_stop_signals_have_come()) rd_error_set(error, RD_CODE_ABORTED, "ended by a signal");
     rd_write_stop(write, error);
@@ -83,13 +84,13 @@ static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struc
 }
 
 // Until the end of the input: then all programs before this one have ended well.
-static bool follow(struct rd_write *write, struct rd_later *later, struct rd_follower *follower,
-                   struct rd_stream_reader *reader, struct rd_error *error) {
+static bool follow(struct rd_write *write, struct rd_follower *follower, struct rd_stream_reader *reader,
+                   struct rd_error *error) {
   struct rd_record record;
   while (rd_stream_next(reader, &record, error)) {
     if (is_stopped(write, error)) return false;
     if (record.type == RD_RECORD_END) {
-      later->source_failures += record.end.failures;
+      atomic_fetch_add(&write->source_failures, record.end.failures);
       return rd_stream_finish(reader, error);
     }
     if (!rd_follower_take(follower, &record, error)) return false;
@@ -114,7 +115,7 @@ static bool finish(struct rd_write *write, struct rd_later *later, struct rd_err
 }
 
 static bool remove_others(struct rd_write *write, struct rd_later *later, struct rd_error *error) {
-  if (later->source_failures == 0) return rd_removal_run(write, later->removals, later->top, error);
+  if (atomic_load(&write->source_failures) == 0) return rd_removal_run(write, later->removals, later->top, error);
   if (!write->settings->remove) return true;
   rd_write_failed(write, -1, write->settings->target, 0, "nothing was removed: the source could not be read whole");
   return true;
