@@ -47,9 +47,14 @@ function settingsOf(role: TreeRole, source: HostPaths, target: HostPaths, wants:
   const readsTarget = role === 'compare' || role === 'write' || role === 'copy';
   return {
     ...treeSettings(role, wants),
-    ...(readsSource ? { sources: source.paths.map(hexOf) } : {}),
+    ...(readsSource ? { sources: source.paths.map((path) => hexOf(sourceOf(path, wants))) } : {}),
     ...(readsTarget ? { target: hexOf(target.paths[0]) } : {}),
   };
+}
+
+/** Paths of a list arrive below the target as they are below the source, whose own name does not count. */
+function sourceOf(path: string, { filesFrom }: CopyWants): string {
+  return filesFrom === undefined || path.endsWith('/') ? path : `${path}/`;
 }
 
 function isSame(one: HostRef, other: HostRef): boolean {

@@ -79,7 +79,7 @@ function readSide(word: string): CopySide {
 
 const OTHER_SCHEMES = new Set(['rsync', 'ssh', 'scp', 'sftp', 'http', 'https', 'ftp', 'file', 's3']);
 
-/** A `:` before any `/`, outside brackets, ends a host. */
+/** A `:` before any `/`, outside brackets, ends a host, which alone is the home directory there. */
 function readPath(word: string): HostPaths {
   const colon = endOfHost(word);
   const isRemote = colon >= 0 && !word.slice(0, colon).includes('/');
@@ -92,7 +92,7 @@ function readPath(word: string): HostPaths {
       `write host:path, of a login by ssh; for a name with a colon host:./:${shown(rest)}`,
     );
   }
-  return paths(readHost(word.slice(0, colon), word), checkedPath(path === '' && colon > 0 ? '.' : path, word));
+  return paths(readHost(word.slice(0, colon), word), checkedPath(path === '' && colon > 0 ? '~/' : path, word));
 }
 
 function paths(host: HostPaths['host'], path: string): HostPaths {

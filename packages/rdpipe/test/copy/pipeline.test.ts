@@ -88,6 +88,7 @@ describe('the pipeline of a copy', () => {
     const [source] = made.pipeline.stages;
     expect(source.kind === 'source' && Buffer.from(source.word).toString()).to.equal("'it'\\''s ü'");
     expect(settingsOf(made).map(({ list }) => list)).to.deep.equal(['nul', undefined, undefined, undefined]);
+    expect(settingsOf(made)[0]?.sources).to.deep.equal([hex('a/')]);
     expect(made.readsInput).to.equal(false);
     const input = plan('h1:a b', { filesFrom: '-' });
     expect(input.readsInput).to.equal(true);
