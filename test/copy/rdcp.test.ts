@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// rdcp as people type it: paths, trees between hosts, plans, patterns, failures, standard input and output.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { useLab } from '../support/lab.ts';
+import { needsTool } from '../support/needs.ts';
+import type { Result } from '../support/shell.ts';
+
+/** A tree of everything that has a name: bytes that are no UTF-8, blanks, links, holes, an empty directory. */
+const MAKE_TREE = `
+  mkdir -p tree/deep/er tree/empty; seq 2000 > tree/deep/a; ln tree/deep/a tree/deep/er/hard; ln -s ../a tree/deep/er/soft
+  truncate -s 3M tree/holes; echo x > tree/$'b\\xffd \\'name'; chmod 640 tree/deep/a; touch -d '2001-02-03 04:05:06.789' tree/deep/a
+  echo 'a:b' > 'tree/a:b'`;
+
+/** Prints nothing when both trees are the same. */
+const compare = (one: string, other: string) => `rsync -aHAXSn --checksum --delete --itemize-changes ${one} ${other}`;
+
+function expectRun(result: Result, status: number, text: string, stderr: string | RegExp = ''): void {
+  expect(result.status, result.stderr).to.equal(status);
+  expect(result.text).to.equal(text);
+  if (typeof stderr === 'string') expect(result.stderr).to.equal(stderr);
+  else expect(result.stderr).to.match(stderr);
+}
+
+describe('rdcp', () => {
+  const lab = useLab();
+
+  const WAYS: readonly (readonly [string, string, string])[] = [
+    ['from here to a host', '', 'h2:'],
+    ['from a host to here', 'h1:', ''],
+    ['from host to host', 'h1:', 'h2:'],
+    ['on one host', 'h1:', 'h1:'],
+    ['on this machine', '', ''],
+  ];
+  for (const [name, from, to] of WAYS) {
+    it(`copies a tree ${name}, and is silent about it`, async function () {
+      needsTool(this, 'rsync');
+      const result = await lab.sh(`${MAKE_TREE}
+        rdcp -a "${from}$PWD/tree" "${to}$PWD/new"; ${compare('tree/', 'new/tree/')}`);
+      expectRun(result, 0, '');
+    });
+  }
+
+  it('copies nothing that is there already, and what changed', async () => {
+    const result = await lab.sh(`${MAKE_TREE}
+      rdcp -a tree/ h1:"$PWD/new"; echo more >> new/deep/a; touch new/deep/a
+      rdcp -av tree/ h1:"$PWD/new" 2> second; rdcp -av tree/ h1:"$PWD/new" 2> third; cmp tree/deep/a new/deep/a`);
+    expectRun(result, 0, '');
+    expect(readFileSync(join(lab.folder, 'second'), 'utf8')).to.match(/^changed .*new\/deep\/a$/m);
+    expect(readFileSync(join(lab.folder, 'third'), 'utf8')).to.match(/^Copied 0 files, 0 B in .*; \d+ were the same$/m);
+  });
+
+  it("takes a slash at the end for a directory's contents", async () => {
+    await lab.sh(
+      `mkdir -p s/d t; echo x > s/d/f; rdcp -r s h1:"$PWD/t"; rdcp -r s/ h1:"$PWD/t"; rdcp -r s/. h1:"$PWD/u"`,
+    );
+    expect(readdirSync(join(lab.folder, 't')).sort()).to.deep.equal(['d', 's']);
+    expect(readdirSync(join(lab.folder, 'u'))).to.deep.equal(['d']);
+  });
+
+  it('names one file as DST, or puts it into the directory', async () => {
+    await lab.sh(`echo x > f; echo y > g; mkdir d; rdcp f h1:"$PWD/new"; rdcp f h1:"$PWD/d"; rdcp f g h1:"$PWD/two"`);
+    expect(readdirSync(lab.folder).sort()).to.deep.equal(['d', 'f', 'g', 'new', 'two']);
+    expect(readdirSync(join(lab.folder, 'd'))).to.deep.equal(['f']);
+    expect(readdirSync(join(lab.folder, 'two')).sort()).to.deep.equal(['f', 'g']);
+  });
+
+  it('takes a host alone for its home directory, and ~/ too', async () => {
+    const result = await lab.sh(`echo x > of-home; rdcp of-home h1:; rdcp h1:'~/of-home' back; rdcp back h2:'~/'`);
+    expectRun(result, 0, '');
+    expect(existsSync(join(lab.host('h1').home, 'of-home'))).to.equal(true);
+    expect(existsSync(join(lab.host('h2').home, 'back'))).to.equal(true);
+  });
+
+  it('keeps every byte of a path that a shell would act on', async () => {
+    const name = '$(touch x) * \'q\' "d" \\ \n\x01 ü';
+    mkdirSync(join(lab.folder, 'in'));
+    writeFileSync(join(lab.folder, 'in', name), 'x');
+    const result = await lab.sh(`f=in/"$NAME"; rdcp h1:"$PWD/$f" h2:"$PWD/$NAME"; cat "$NAME"; rdcp h1:"$PWD/$f" -`, {
+      NAME: name,
+    });
+    expectRun(result, 0, 'xx');
+    expect(readdirSync(lab.folder).sort()).to.deep.equal([name, 'in'].sort());
+  });
+
+  it('names each path that failed, copies all others, and ends with 23', async () => {
+    const result = await lab.sh(`mkdir d; echo x > d/a; echo y > f; rdcp "h1:$PWD/f" "h1:$PWD/none" "h1:$PWD/d" .`);
+    expect(result.status, result.stderr).to.equal(23);
+    expect(result.stderr).to.match(/^rdcp: h1: .*\/none: .+$/m);
+    expect(result.stderr).to.match(/^rdcp: h1: .*\/d: .*-r.*$/m);
+    expect(result.stderr).to.match(/^rdcp: 2 .* not copied$/m);
+  });
+
+  it('plans on standard output, and changes nothing', async () => {
+    const result = await lab.sh(`mkdir s t; echo x > s/new; echo y > t/old; rdcp -an --delete s/ h1:"$PWD/t"; ls t s`);
+    expect(result.status, result.stderr).to.equal(0);
+    expect(result.text)
+      .to.match(/^new +.*new .*$/m)
+      .and.to.match(/^remove +.*old$/m);
+    expect(result.text).to.match(/^would copy 1 file.*; remove 1.*\ns:\nnew\n\nt:\nold\n$/m);
+  });
+
+  it('removes what the source lacks, within its limit', async () => {
+    await lab.sh(`mkdir s t; echo x > s/a; touch t/b t/c; rdcp -a --delete s/ h1:"$PWD/t"`);
+    expect(readdirSync(join(lab.folder, 't'))).to.deep.equal(['a']);
+    expect(
+      (await lab.sh(`mkdir s2 t2; touch t2/b t2/c; rdcp -a --delete --max-delete 0 s2/ h1:"$PWD/t2"`)).status,
+    ).not.to.equal(125);
+    expect(readdirSync(join(lab.folder, 't2'))).to.deep.equal(['b', 'c']);
+  });
+
+  it('leaves out what patterns match, the last one deciding', async () => {
+    await lab.sh(`mkdir -p s/build s/keep; touch s/a.o s/b.o s/c s/build/x; printf '# no\\n/build\\n!b.o\\n' > patterns
+      rdcp -r --exclude '*.o' --exclude-from patterns s/ h1:"$PWD/t"`);
+    expect(readdirSync(join(lab.folder, 't')).sort()).to.deep.equal(['b.o', 'c', 'keep']);
+  });
+
+  it('copies the paths of a list, from a file and from standard input', async () => {
+    await lab.sh(`mkdir -p s/d; touch s/d/a s/b s/c; printf 'd/a\\nb\\n' > list
+      rdcp -r --files-from list "h1:$PWD/s" h2:"$PWD/t"; printf 'c\\0' | rdcp --files-from - -0 "h1:$PWD/s" h2:"$PWD/t"`);
+    expect(readdirSync(join(lab.folder, 't')).sort()).to.deep.equal(['b', 'c', 'd']);
+  });
+
+  it('removes files of the source when they are at the target', async () => {
+    const result = await lab.sh(
+      `mkdir -p s/d; echo x > s/d/a; rdcp -r --remove-source-files s/ h2:"$PWD/t"; cat t/d/a; ls -A s/d`,
+    );
+    expectRun(result, 0, 'x\n');
+  });
+
+  it('copies standard input to a file, and a file to standard output', async () => {
+    const result = await lab.sh(`seq 5000 | rdcp - h1:"$PWD/it's"; rdcp h1:"$PWD/it's" - | cksum; seq 5000 | cksum`);
+    const [one, other] = result.text.trimEnd().split('\n');
+    expect(one).to.equal(other);
+    expect(result.stderr).to.equal('');
+  });
+
+  it('writes a line a path with -v, and the sums first', async () => {
+    const result = await lab.sh(`mkdir s; echo x > s/a; rdcp -rv s/ h1:"$PWD/t"`);
+    expect(result.stderr)
+      .to.match(/^new .*a$/m)
+      .and.to.match(/^Copied 1 file, 2 B in .*$/m);
+    expect(result.stderr.indexOf('Copied')).to.be.lessThan(result.stderr.indexOf('Bandwidth'));
+  });
+
+  it('writes JSON alone with --json, a report at the end', async () => {
+    const result = await lab.sh(`mkdir s; echo x > s/a; rdcp -r --json s/ none h1:"$PWD/t"`);
+    const lines = result.stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(result.status).to.equal(23);
+    expect(lines.filter(({ event }) => event === 'path').map(({ path }) => path)).to.satisfy(
+      (paths: readonly string[]) => paths.some((path) => path.endsWith('a')),
+    );
+    expect(lines.filter(({ event }) => event === 'failed')).to.have.length(1);
+    expect(lines.at(-1)).to.deep.include({ kind: 'report', status: 23, cause: 'copy' });
+    expect(lines.at(-1).copy).to.include({ files: 1, failed: 1 });
+  });
+
+  it('writes a page with failures', async () => {
+    await lab.sh(`mkdir s; echo x > s/a; rdcp -r --report page.html s/ none h1:"$PWD/t"`);
+    const page = readFileSync(join(lab.folder, 'page.html'), 'utf8');
+    expect(page).to.contain('rdcp: failed').and.to.contain('none').and.to.contain('Copied 1 file');
+  });
+
+  it('starts nothing for a usage error', async () => {
+    const result = await lab.sh(`rdcp h1:a h2:b c; rdcp -P 22 a h1:b; rdcp a rd://h1/b`);
+    expect(result.status).to.equal(2);
+    expect(result.stderr)
+      .to.contain('sources are on two hosts')
+      .and.to.contain('-o Port=NUMBER')
+      .and.to.contain('rd://');
+  });
+});
