@@ -57,6 +57,17 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
         expect(shown.lines).to.have.length(2);
       }));
 
+    it('shows a copy in two rows while it runs, and its sums in one line', () =>
+      onTerminal(async (terminal) => {
+        await lab.sh('mkdir tree; for i in 1 2 3 4; do head -c 4M /dev/zero | tr "\\0" "$i" > tree/$i; done');
+        await terminal.start(`rdcp -r --limit 4M h1:${lab.folder}/tree h2:${lab.folder}/new`);
+        await terminal.shows(/^\d files {2}[\d.]+ MiB.*\n {2}\S+/m, LONG_WITHIN_MS);
+        const shown = await terminal.ended(LONG_WITHIN_MS);
+        expect(shown.status).to.equal(0);
+        expect(shown.lines).to.have.length(1);
+        expect(shown.lines[0]).to.match(/^Copied 4 files, 16.0 MiB in /);
+      }));
+
     it('sums up with -v', () =>
       onTerminal(async (terminal) => {
         const shown = await terminal.run("rdpipe -v h1:'head -c 64M /dev/zero' h2:'wc -c'");
