@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFER_BYTES (2 * (RD_RECORD_HEAD_BYTES + RD_RECORD_MAX_BYTES))
+#define FIRST_ROOM_BYTES (128u << 10)
+#define ROOM_BYTES (2 * (RD_RECORD_HEAD_BYTES + RD_RECORD_MAX_BYTES)) // from the first record that is longer
 
 struct rd_stream_reader {
   int fd;
   enum rd_stream_phase phase;
   struct rd_stream_writer *output;
   unsigned char *buffer;
+  size_t room;
   size_t begin, end; // of what is not yet decoded
   unsigned depth;
   bool has_head, has_place, has_entries, has_ended;
@@ -39,7 +41,8 @@ struct rd_stream_reader *rd_stream_reader_create(int fd, enum rd_stream_phase ph
   reader->fd = fd;
   reader->phase = phase;
   reader->output = output;
-  reader->buffer = rd_memory_new(BUFFER_BYTES, 1);
+  reader->room = FIRST_ROOM_BYTES;
+  reader->buffer = rd_memory_new(reader->room, 1);
   return reader;
 }
 
@@ -93,7 +96,11 @@ static bool take(struct rd_stream_reader *reader, struct rd_record *record, stru
 // Reads until there are `bytes` of them.
 static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error *error) {
   if (reader->begin == reader->end) reader->begin = reader->end = 0;
-  if (BUFFER_BYTES - reader->begin < bytes) {
+  if (reader->room < bytes) {
+    reader->room = ROOM_BYTES;
+    reader->buffer = rd_memory_resize(reader->buffer, reader->room, 1);
+  }
+  if (reader->room - reader->begin < bytes) {
     memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
     reader->end -= reader->begin;
     reader->begin = 0;
@@ -111,7 +118,7 @@ static bool fill(struct rd_stream_reader *reader, size_t bytes, struct rd_error 
 static ssize_t read_more(struct rd_stream_reader *reader, struct rd_error *error) {
   if (reader->output != NULL && !rd_stream_flush(reader->output, error)) return -1;
   for (;;) {
-    ssize_t count = rd_read_some(reader->fd, reader->buffer + reader->end, BUFFER_BYTES - reader->end);
+    ssize_t count = rd_read_some(reader->fd, reader->buffer + reader->end, reader->room - reader->end);
     if (count >= 0) return count;
     if (errno == EAGAIN && rd_wait_fd(reader->fd, POLLIN, -1) > 0) continue;
     rd_error_set_errno(error, RD_CODE_SOURCE_UNREADABLE, "cannot read from the program before this one of the copy");
