@@ -20,12 +20,15 @@ const TOTAL = 5e6;
 
 /** Of a hundred executions: what is quick does most of them. Targets with threads and ciphers do a few thousand. */
 const SHARES: Readonly<Record<string, number>> = {
-  address: 25,
-  flow: 24,
+  address: 20,
+  flow: 19,
   agent_options: 18,
   wire: 15,
   options: 8,
+  pattern: 5,
   block: 3,
+  tree: 3,
+  tree_settings: 2,
   requests: 2,
   agent: 1.1,
   hop: 1.1,
@@ -38,7 +41,13 @@ const OTHER_LEAST = 300;
 
 const INPUT_MOST_BYTES = 2048;
 /** Longer ones only take longer: there is one message, or nothing else comes after it. */
-const SHORT: Readonly<Record<string, number>> = { wire: 1200, flow: 400, address: 400, agent_options: 300 };
+const SHORT: Readonly<Record<string, number>> = {
+  wire: 1200,
+  flow: 400,
+  address: 400,
+  agent_options: 300,
+  pattern: 300,
+};
 
 /** Memory that was freed is soon used again, which is what most of the time goes into otherwise. */
 const ASAN = 'quarantine_size_mb=16:max_malloc_fill_size=0:malloc_context_size=8';
