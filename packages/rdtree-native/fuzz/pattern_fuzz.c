@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the patterns of a copy: the input's lines are paths, and before the first empty line patterns.
-// A pattern of names, `*` and `?` alone matches as a plain matcher says, and each pattern decides alone as its negation
-// does against all.
+// A pattern of names, `*` and `?` alone matches as a plain matcher does, and after `*` the negation of each pattern
+// includes exactly what the pattern excludes.
 #include "fuzz.h"
 #include "fuzz_words.h"
 #include "pattern/pattern.h"
 
-static bool excludes(struct rd_tree_pattern *list, size_t count, const char *path, bool is_directory);
-static void check_one(char *line, const char *path);
+static void check(char *line, const struct fuzz_words *words, int first_path);
+static struct rd_patterns *create(struct rd_tree_pattern *list, size_t count);
 static bool is_plain(const char *line);
 static bool matches(const char *pattern, const char *text);
 
@@ -16,41 +16,47 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rd_tree_pattern list[FUZZ_WORDS_MOST];
   size_t count = 0;
   fuzz_words_make(&words, "", data, size);
-  int at = 1;
-  for (; at < words.count && *words.words[at] != '\0'; at++)
-    list[count++] = (struct rd_tree_pattern){.text = words.words[at]};
-  for (; at < words.count; at++) {
-    const char *path = words.words[at];
-    if (excludes(list, count, path, false)) FUZZ_REQUIRE(*path != '\0');
-    for (size_t i = 0; i < count; i++) check_one(list[i].text, path);
+  while (count + 1 < (size_t)words.count && *words.words[count + 1] != '\0') {
+    list[count].is_include = false;
+    list[count].text = words.words[count + 1];
+    count++;
   }
+  int first_path = (int)count + 2;
+  struct rd_patterns *patterns = create(list, count);
+  for (int at = first_path; patterns != NULL && at < words.count; at++)
+    (void)rd_patterns_exclude(patterns, rd_bytes_of(words.words[at]), false);
+  rd_patterns_destroy(patterns);
+  for (size_t i = 0; i < count; i++) check(list[i].text, &words, first_path);
   fuzz_words_free(&words);
   return 0;
 }
 
-// False too where a pattern is refused.
-static bool excludes(struct rd_tree_pattern *list, size_t count, const char *path, bool is_directory) {
+static void check(char *line, const struct fuzz_words *words, int first_path) {
+  static char all[] = "*";
+  struct rd_tree_pattern list[] = {{.text = line}, {.text = all}, {.is_include = true, .text = line}};
+  struct rd_patterns *alone = create(list, 1);
+  if (alone == NULL) return;
+  bool may_negate = *line != '#' && *line != '!';
+  struct rd_patterns *negated = may_negate ? create(list + 1, 2) : NULL;
+  for (int at = first_path; at < words->count; at++) {
+    const char *path = words->words[at], *slash = strrchr(path, '/');
+    struct rd_bytes bytes = rd_bytes_of(path);
+    bool of_file = rd_patterns_exclude(alone, bytes, false), of_directory = rd_patterns_exclude(alone, bytes, true);
+    FUZZ_REQUIRE((of_directory || !of_file) && (*path != '\0' || !of_directory));
+    if (is_plain(line)) FUZZ_REQUIRE(of_file == (*path != '\0' && matches(line, slash == NULL ? path : slash + 1)));
+    if (may_negate && *path != '\0') FUZZ_REQUIRE(of_file != rd_patterns_exclude(negated, bytes, false));
+  }
+  rd_patterns_destroy(negated);
+  rd_patterns_destroy(alone);
+}
+
+// NULL: one is refused.
+static struct rd_patterns *create(struct rd_tree_pattern *list, size_t count) {
   const struct rd_tree_settings settings = {.patterns = list, .pattern_count = count};
   struct rd_error error;
   struct rd_patterns *patterns = rd_patterns_create(&settings, &error);
   FUZZ_REQUIRE(patterns != NULL || error.code == RD_CODE_USAGE);
-  bool is = patterns != NULL && rd_patterns_exclude(patterns, rd_bytes_of(path), is_directory);
-  rd_patterns_destroy(patterns);
-  return is;
-}
-
-static void check_one(char *line, const char *path) {
-  static char all[] = "*";
-  struct rd_tree_pattern one = {.text = line};
-  bool of_file = excludes(&one, 1, path, false), of_directory = excludes(&one, 1, path, true);
-  FUZZ_REQUIRE(of_directory || !of_file);
-  if (is_plain(line)) {
-    const char *slash = strrchr(path, '/');
-    FUZZ_REQUIRE(of_file == (*path != '\0' && matches(line, slash == NULL ? path : slash + 1)));
-  }
-  if (*line == '#' || *line == '!' || *path == '\0' || path[strlen(path) - 1] == '/') return;
-  struct rd_tree_pattern both[] = {{.text = all}, {.is_include = true, .text = line}};
-  if (of_file) FUZZ_REQUIRE(!excludes(both, 2, path, false));
+  return patterns;
 }
 
 static bool is_plain(const char *line) {
