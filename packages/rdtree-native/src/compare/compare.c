@@ -245,8 +245,10 @@ static bool remove_name(void *context, struct rd_bytes name, bool is_directory, 
 static bool pass_file(struct compare *compare, struct rd_record *record, const char *name, unsigned reasons,
                       struct rd_error *error) {
   struct rd_partial partial;
-  if (compare->removal != NULL) rd_removal_note_partial(compare->removal, record->entry.name);
-  if (!find_partial(compare, &record->entry, name, &partial)) return pass(compare, record, NULL, reasons, error);
+  bool may_have_partial = record->entry.size >= RD_PARTIAL_FILE_MIN_BYTES;
+  if (may_have_partial && compare->removal != NULL) rd_removal_note_partial(compare->removal, record->entry.name);
+  if (!may_have_partial || !find_partial(compare, &record->entry, name, &partial))
+    return pass(compare, record, NULL, reasons, error);
   record->entry.want = RD_WANT_REST;
   bool is_passed = pass(compare, record, &partial.blocks, reasons, error);
   free(partial.digests);
@@ -256,7 +258,7 @@ static bool pass_file(struct compare *compare, struct rd_record *record, const c
 static bool find_partial(const struct compare *compare, const struct rd_entry *entry, const char *name,
                          struct rd_partial *partial) {
   const struct rd_tree_settings *settings = compare->settings;
-  if (!settings->partial || settings->plan != RD_PLAN_NONE || entry->size < RD_PARTIAL_FILE_MIN_BYTES) return false;
+  if (!settings->partial || settings->plan != RD_PLAN_NONE) return false;
   RD_AUTO_FREE char *path = rd_target_tree_shown_path(compare->tree, entry->name);
   return rd_partial_find(partial, entry, rd_target_tree_fd(compare->tree), name, settings->jobs, &compare->totals,
                          path);
@@ -279,6 +281,8 @@ static void count(struct compare *compare, const struct rd_record *record, bool 
   totals->files += record->type == RD_RECORD_FILE;
   totals->bytes += record->type == RD_RECORD_FILE ? record->entry.size : 0;
   if (totals->entries % ENTRIES_BETWEEN_EVENTS != 0) return;
-  RD_AUTO_FREE char *path = rd_target_tree_shown_path(compare->tree, record->entry.name);
+  bool is_entered = record->type == RD_RECORD_ENTER; // the tree is in it
+  struct rd_bytes name = is_entered ? (struct rd_bytes){0} : record->entry.name;
+  RD_AUTO_FREE char *path = rd_target_tree_shown_path(compare->tree, name);
   rd_events_progress(totals, path, false);
 }

@@ -175,7 +175,7 @@ static void put_object(FILE *out, json_t *object) {
 }
 
 static char *clean(struct rd_bytes bytes) {
-  char *text = rd_memory_copy((const char *)bytes.at, bytes.count);
+  char *text = rd_memory_copy(bytes.count == 0 ? "" : (const char *)bytes.at, bytes.count);
   rd_text_clean(text, bytes.count);
   return text;
 }

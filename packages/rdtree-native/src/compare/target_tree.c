@@ -99,7 +99,7 @@ char *rd_target_tree_path(const struct rd_target_tree *tree, struct rd_bytes nam
   if (tree->as_name != NULL) return rd_memory_copy(tree->as_name, strlen(tree->as_name));
   struct rd_bytes directory = {(const unsigned char *)tree->path, top(tree)->path_bytes};
   if (directory.count > 0) return join(directory, name);
-  return rd_memory_copy((const char *)name.at, name.count);
+  return name.count == 0 ? rd_memory_copy("", 0) : rd_memory_copy((const char *)name.at, name.count);
 }
 
 char *rd_target_tree_path_in_source(const struct rd_target_tree *tree, struct rd_bytes name) {
