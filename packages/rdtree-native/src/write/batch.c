@@ -238,11 +238,9 @@ static bool sync_device(struct rd_batches *batches, const struct device *device)
   while (syncfs(device->fd) < 0) {
     if (errno == EINTR) continue;
     struct rd_error error;
+    if (errno == ENOSPC || errno == EDQUOT) atomic_store(&batches->write->is_full, true);
     rd_error_set_errno(&error, RD_CODE_SINK_UNWRITABLE, "cannot write the file system of %.400s to its disk",
                        device->path);
-    pthread_mutex_lock(&batches->write->lock);
-    batches->write->is_full = batches->write->is_full || errno == ENOSPC || errno == EDQUOT;
-    pthread_mutex_unlock(&batches->write->lock);
     rd_write_stop(batches->write, &error);
     return false;
   }

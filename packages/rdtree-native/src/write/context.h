@@ -41,8 +41,8 @@ struct rd_write {
   pthread_mutex_t lock; // of all below
   struct rd_tree_totals totals;
   struct rd_error error; // the first one; RD_CODE_OK: none
-  bool is_full;          // the disk: partial files are removed too
   uint64_t refused[RD_REFUSAL_COUNT];
+  atomic_bool is_full;    // the disk: partial files are removed too
   atomic_bool is_stopped; // there is an error; may be read without the lock
 };
 

@@ -119,7 +119,6 @@ void rd_incoming_drop(struct rd_target_file *file) {
 }
 
 void rd_incoming_abandon(struct rd_target_file *file) {
-  atomic_store(&file->is_failed, true);
   release(file);
 }
 
@@ -203,7 +202,9 @@ static void write_small(struct rd_job *job) {
 static void write_chunk(struct rd_job *job) {
   struct chunk *chunk = (struct chunk *)job;
   struct rd_target_file *file = chunk->file;
-  if (!atomic_load(&file->is_failed) && !atomic_load(&file->write->is_stopped))
+  // A partial file gets all that came, for the next run.
+  bool is_wanted = !atomic_load(&file->write->is_stopped) || file->kind == RD_KIND_PARTIAL;
+  if (!atomic_load(&file->is_failed) && is_wanted && !atomic_load(&file->write->is_full))
     (void)rd_target_file_write(file, chunk->offset, chunk->bytes, chunk->count);
   free(chunk);
   release(file);
@@ -251,7 +252,8 @@ static bool read_block(struct block *block, unsigned char *piece, struct rd_dige
 // The last user of the file completes it.
 static void release(struct rd_target_file *file) {
   if (atomic_fetch_sub(&file->pending, 1) != 1) return;
-  if (!atomic_load(&file->is_failed) && file->fd >= 0) (void)fit_size(file);
+  bool is_whole = !atomic_load(&file->is_failed) && !atomic_load(&file->write->is_stopped);
+  if (is_whole) (void)fit_size(file);
   rd_target_file_complete(file);
 }
 

@@ -46,8 +46,8 @@ void rd_target_file_destroy(struct rd_target_file *file) {
   if (file == NULL) return;
   struct rd_write *write = file->write;
   pthread_mutex_lock(&write->lock);
-  bool may_stay =
-      !file->is_worthless && write->settings->partial && !write->is_full && write->error.code != RD_CODE_DATA_DAMAGED;
+  bool may_stay = !file->is_worthless && write->settings->partial && !atomic_load(&write->is_full) &&
+                  write->error.code != RD_CODE_DATA_DAMAGED;
   pthread_mutex_unlock(&write->lock);
   bool is_temporary = file->kind == RD_KIND_UNIQUE || file->kind == RD_KIND_PARTIAL;
   if (is_temporary && !(file->kind == RD_KIND_PARTIAL && may_stay)) {

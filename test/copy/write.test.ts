@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+// The writer of a copy by itself: streams made here, onto real files.
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { expect } from 'chai';
+import { execaSync } from 'execa';
+import { eventually } from '../support/eventually.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
+import { type Program, useBench } from '../support/programs.ts';
+import {
+  decodeTree,
+  encodeTree,
+  inText,
+  PHASE,
+  STATE,
+  startTree,
+  type TextSettings,
+  type TreeRecord,
+  WANT,
+} from '../support/tree-stream.ts';
+
+const MIB = 1 << 20;
+const ANN = 1234;
+const AS_ANN = ['setpriv', `--reuid=${ANN}`, `--regid=${ANN}`, '--clear-groups'];
+const SINK_UNWRITABLE = 7;
+const DATA_DAMAGED = 8;
+const PEER_LOST = 5;
+const METADATA = { uid: 0, gid: 0, ns: 5, seconds: 1_000_000_000 };
+const ENTRY = { ...METADATA, source: 0, want: WANT.all };
+const INTO = { type: 'place', place: 0 } as const;
+const AS = { type: 'place', place: 1 } as const;
+const LEFT = { type: 'leave', whole: 1 } as const;
+const END = { type: 'end', entries: 0, bytes: 0, failures: 0 } as const;
+
+interface Result {
+  readonly status: number | null;
+  readonly done: readonly TreeRecord[];
+  readonly events: readonly Event[];
+  readonly failed: readonly string[];
+  readonly fatal: string;
+}
+
+interface Event {
+  readonly event: string;
+  readonly path?: string;
+  readonly message?: string;
+  readonly action?: string;
+  readonly [name: string]: unknown;
+}
+
+describe('the writer of a copy', () => {
+  const bench = useBench();
+  const digests = new Map<string, string>();
+  let count = 0;
+  let at = '';
+
+  beforeEach(() => {
+    at = bench.path(`t${count++}`);
+    mkdirSync(at);
+    chmodSync(bench.folder, 0o755);
+    chmodSync(at, 0o777);
+  });
+  afterEach(() => execaSync('rm', ['-rf', at]));
+
+  function start(settings: Partial<TextSettings> = {}, through: readonly string[] = []): Program {
+    return startTree(bench, { role: 'write', target: `${at}/to`, ...settings }, 'pipe', through);
+  }
+
+  async function run(
+    records: readonly TreeRecord[],
+    settings: Partial<TextSettings> = {},
+    through: readonly string[] = [],
+  ): Promise<Result> {
+    const program = start(settings, through);
+    const phase = settings.role === 'copy' ? PHASE.decisions : PHASE.contents;
+    program.child.stdin?.on('error', () => {}); // it may end before it has read all
+    program.child.stdin?.end(encodeTree(phase, records));
+    return resultOf(program);
+  }
+
+  /** Of a file's content, from the scanner. */
+  async function digestOf(data: Buffer): Promise<string> {
+    const known = digests.get(data.toString('latin1'));
+    if (known !== undefined) return known;
+    const file = bench.path('digest-of');
+    writeFileSync(file, data);
+    const scan = startTree(bench, { role: 'scan', sources: [file], checksum: true }, 'ignore');
+    const { stdout } = await scan.ended;
+    const digest = decodeTree(stdout).find(({ type }) => type === 'file')?.digest ?? '';
+    digests.set(data.toString('latin1'), digest);
+    return digest;
+  }
+
+  async function file(name: string, content: string | Buffer, more: Partial<TreeRecord> = {}): Promise<TreeRecord[]> {
+    const data = Buffer.from(content);
+    const head = { type: 'file', name, ...ENTRY, mode: 0o100644, size: data.length, ...more } as const;
+    const parts = Array.from({ length: Math.ceil(data.length / MIB) }, (_, i) => data.subarray(i * MIB, (i + 1) * MIB));
+    return [
+      head,
+      ...parts.map((part, i) => ({ type: 'data', offset: i * MIB, data: part }) as const),
+      { ...head, type: 'file_end', state: STATE.whole, digest: await digestOf(data) },
+    ];
+  }
+
+  it('copies a tree: contents, modes, times, links', async () => {
+    const big = Buffer.alloc(3 * MIB + 17, 'big');
+    const records = [
+      INTO,
+      enter('d', { mode: 0o40750, ns: 0, seconds: 77 }),
+      ...(await file('small', 'hello', { mode: 0o100640 })),
+      ...(await file('empty', '')),
+      ...(await file('big', big, { mode: 0o104755 })),
+      symlink('sym', '../../nowhere'),
+      enter('closed', { mode: 0o40500 }),
+      ...(await file('x', 'x', { mode: 0o100400 })),
+      link('hard', 'd/small'),
+      LEFT,
+      { type: 'special', name: 'fifo', ...ENTRY, mode: 0o10600, device: 0 } as const,
+      LEFT,
+      END,
+    ];
+    const { status, failed, done } = await run(records, { archive: true, clean: true });
+    expect([status, failed]).to.deep.equal([0, []]);
+    const mode = (name: string) => (lstatSync(`${at}/to/d/${name}`).mode & 0o7777).toString(8);
+    expect(['.', 'small', 'big', 'closed', 'closed/x', 'fifo'].map(mode)).to.deep.equal(
+      ['750', '640', '4755', '500', '400', '600'], // prettier-ignore
+    );
+    expect(readFileSync(`${at}/to/d/big`).equals(big)).to.equal(true);
+    expect(readlinkSync(`${at}/to/d/sym`)).to.equal('../../nowhere');
+    expect(statSync(`${at}/to/d/closed/hard`).ino).to.equal(statSync(`${at}/to/d/small`).ino);
+    for (const name of ['small', 'sym', 'fifo', 'closed'])
+      expect(lstatSync(`${at}/to/d/${name}`, { bigint: true }).mtimeNs).to.equal(1_000_000_000_000_000_005n);
+    expect(statSync(`${at}/to/d`).mtimeMs).to.equal(77_000);
+    expect(done.filter(({ type }) => type === 'done').map(({ path }) => path)).to.have.members(
+      ['small', 'empty', 'big', 'sym', 'fifo', 'closed/x', 'closed/hard'], // prettier-ignore
+    );
+    expect(done.at(-1)?.type).to.equal('end');
+    expect(readdirSync(`${at}/to`)).to.deep.equal(['d']);
+    // Once more onto itself.
+    expect((await run(records, { archive: true, verify: true })).status).to.equal(0);
+    expect(readFileSync(`${at}/to/d/big`).equals(big)).to.equal(true);
+    expect(statSync(`${at}/to/d/closed/hard`).ino).to.equal(statSync(`${at}/to/d/small`).ino);
+  });
+
+  it('gives the only entry the name of the target', async () => {
+    const { status } = await run([AS, ...(await file('other', 'one')), END]);
+    expect([status, readFileSync(`${at}/to`, 'utf8'), readdirSync(at)]).to.deep.equal([0, 'one', ['to']]);
+  });
+
+  it('makes parents only when it may', async () => {
+    const records = [INTO, ...(await file('f', 'f')), END];
+    const target = `${at}/a/b/c`;
+    expect((await run(records, { target })).status).to.equal(SINK_UNWRITABLE);
+    expect((await run(records, { target, make_parents: true })).status).to.equal(0);
+    expect(readFileSync(`${target}/f`, 'utf8')).to.equal('f');
+  });
+
+  it('without archive keeps the mode of a file that it replaces', async () => {
+    mkdirSync(`${at}/to`);
+    writeFileSync(`${at}/to/old`, 'old');
+    chmodSync(`${at}/to/old`, 0o604);
+    const records = [INTO, ...(await file('old', 'new')), ...(await file('new', '', { mode: 0o104777 })), END];
+    const { events } = await run(records, { paths: true });
+    const modes = ['old', 'new'].map((name) => (statSync(`${at}/to/${name}`).mode & 0o7777).toString(8));
+    expect([readFileSync(`${at}/to/old`, 'utf8'), ...modes]).to.deep.equal(['new', '604', '755']);
+    const actions = events.filter(({ event }) => event === 'path').map(({ action }) => action);
+    expect(actions).to.have.members(['changed', 'new']);
+  });
+
+  it('keeps holes', async () => {
+    const data = Buffer.alloc(4096, 'x');
+    const size = 64 * MIB;
+    const head = { type: 'file', name: 'sparse', ...ENTRY, mode: 0o100644, size } as const;
+    const records: TreeRecord[] = [
+      INTO,
+      head,
+      { type: 'data', offset: 8 * MIB, data },
+      { ...head, type: 'file_end', state: STATE.whole, digest: await digestOf(data) },
+      END,
+    ];
+    for (const verify of [false, true]) {
+      expect((await run(records, { verify })).status).to.equal(0);
+      const { size: now, blocks } = statSync(`${at}/to/sparse`);
+      expect([now, blocks < 64]).to.deep.equal([size, true]);
+      expect(
+        readFileSync(`${at}/to/sparse`)
+          .subarray(8 * MIB, 8 * MIB + 4096)
+          .equals(data),
+      ).to.equal(true);
+    }
+  });
+
+  it('takes a file that changed while it was read from the beginning, and drops one that changed again', async () => {
+    for (const size of [10, 3 * MIB]) {
+      const head = { type: 'file', name: 'f', ...ENTRY, mode: 0o100644, size } as const;
+      const garbage = { type: 'data', offset: 0, data: Buffer.alloc(Math.min(size, MIB), 'g') } as const;
+      const end = (state: number, digest = '') =>
+        ({ ...head, type: 'file_end', state, ...(digest && { digest }) }) as const;
+      const [, ...rest] = await file('f', Buffer.alloc(size, 'n'));
+      const again = [INTO, head, garbage, end(STATE.again), ...rest, { ...head, name: 'g' }, garbage];
+      const { status } = await run([...again, end(STATE.dropped), END]);
+      expect([status, readdirSync(`${at}/to`)]).to.deep.equal([0, ['f']]);
+      expect(readFileSync(`${at}/to/f`).equals(Buffer.alloc(size, 'n'))).to.equal(true);
+    }
+  });
+
+  it('ends when a digest differs, and leaves no file', async () => {
+    for (const size of [10, 3 * MIB]) {
+      const records = await file('f', Buffer.alloc(size, 'n'));
+      const damaged = records.map((record) =>
+        record.type === 'data' ? { ...record, data: Buffer.alloc(record.data?.length ?? 0, 'm') } : record,
+      );
+      const { status, fatal } = await run([INTO, ...damaged, END]);
+      expect([status, readdirSync(`${at}/to`)]).to.deep.equal([DATA_DAMAGED, []]);
+      expect(fatal).to.contain('/to/f');
+    }
+  });
+
+  it('replaces what is in the way, but no directory that has something in it', async () => {
+    mkdirSync(`${at}/to/full/x`, { recursive: true });
+    mkdirSync(`${at}/to/void`);
+    symlinkSync(at, `${at}/to/dir`);
+    writeFileSync(`${at}/to/dir2`, '');
+    const records = [
+      INTO,
+      ...(await file('full', 'f')),
+      ...(await file('void', 'v')),
+      enter('dir'),
+      ...(await file('in', 'i')),
+      LEFT,
+      enter('dir2'),
+      LEFT,
+      END,
+    ];
+    const { status, failed } = await run(records);
+    expect([status, failed]).to.deep.equal([0, [`${at}/to/full`]]);
+    expect(readFileSync(`${at}/to/void`, 'utf8')).to.equal('v');
+    expect(lstatSync(`${at}/to/dir`).isDirectory() && lstatSync(`${at}/to/dir2`).isDirectory()).to.equal(true);
+    expect(existsSync(`${at}/in`)).to.equal(false);
+    expect((await run(records, { remove: true })).failed).to.deep.equal([]);
+    expect(readFileSync(`${at}/to/full`, 'utf8')).to.equal('f');
+  });
+
+  it('sets metadata alone, also the time of a directory that changed inside', async () => {
+    mkdirSync(`${at}/to/d`, { recursive: true });
+    writeFileSync(`${at}/to/d/f`, 'content');
+    const inode = statSync(`${at}/to/d/f`).ino;
+    const records = [
+      INTO,
+      enter('d', { want: WANT.nothing, ns: 0, seconds: 99 }),
+      { type: 'file', name: 'f', ...ENTRY, mode: 0o100600, size: 7, want: WANT.metadata } as const,
+      ...(await file('g', 'g')),
+      LEFT,
+      END,
+    ];
+    expect((await run(records, { archive: true })).status).to.equal(0);
+    const now = statSync(`${at}/to/d/f`);
+    expect([now.ino, now.mode & 0o777, now.mtimeMs]).to.deep.equal([inode, 0o600, 1_000_000_000_000]);
+    expect([readFileSync(`${at}/to/d/f`, 'utf8'), statSync(`${at}/to/d`).mtimeMs]).to.deep.equal(['content', 99_000]);
+  });
+
+  it('writes in place', async () => {
+    mkdirSync(`${at}/to`);
+    writeFileSync(`${at}/to/f`, 'a longer content');
+    linkSync(`${at}/to/f`, `${at}/other`);
+    expect((await run([INTO, ...(await file('f', 'new')), END], { in_place: true })).status).to.equal(0);
+    expect(readFileSync(`${at}/other`, 'utf8')).to.equal('new');
+  });
+
+  describe('removal', () => {
+    beforeEach(() => {
+      mkdirSync(`${at}/to/gone/deep`, { recursive: true });
+      writeFileSync(`${at}/to/gone/deep/f`, '');
+      mkdirSync(`${at}/outside`);
+      writeFileSync(`${at}/outside/kept`, '');
+      symlinkSync(`${at}/outside`, `${at}/to/gone/link`);
+    });
+    const removal = [INTO, enter('', { ns: 0, seconds: 3 }), { type: 'remove', name: 'gone' } as const, LEFT, END];
+
+    it('removes what the source lacks, not what a link leads to', async () => {
+      const { status, events } = await run(removal, { remove: true, remove_most: 4 });
+      expect([status, readdirSync(`${at}/to`), readdirSync(`${at}/outside`)]).to.deep.equal([0, [], ['kept']]);
+      expect(events.at(-1)).to.include({ removed: 4, done: true });
+      expect(statSync(`${at}/to`).mtimeMs).to.equal(3000);
+    });
+
+    it('removes nothing where that is too much, or the source could not be read', async () => {
+      for (const [records, settings] of [
+        [removal, { remove_most: 3 }],
+        [removal.map((record) => (record === END ? { ...END, failures: 1 } : record)), {}],
+        [[INTO, { type: 'failed', name: 'x' } as const, ...removal.slice(1)], {}],
+      ] as const) {
+        const { status, failed, events } = await run(records, { remove: true, ...settings });
+        expect([status, failed, readdirSync(`${at}/to`)]).to.deep.equal([0, [`${at}/to`], ['gone']]);
+        expect(events.find(({ event }) => event === 'failed')?.message).to.contain('nothing was removed');
+      }
+      expect((await run(removal.slice(0, -1), { remove: true })).status).to.equal(PEER_LOST);
+      expect(readdirSync(`${at}/to`)).to.deep.equal(['gone']);
+    });
+  });
+
+  describe('interrupted', () => {
+    it('removes temporary files when the stream is cut off, or at SIGTERM', async () => {
+      const records = [INTO, enter('d'), ...(await file('small', 'x')), ...(await file('big', Buffer.alloc(3 * MIB)))];
+      const { status } = await run(records.slice(0, -1));
+      expect([status, readdirSync(`${at}/to`), readdirSync(`${at}/to/d`)]).to.deep.equal([PEER_LOST, ['d'], []]);
+      const program = start();
+      program.child.stdin?.write(encodeTree(PHASE.contents, records.slice(0, -1)));
+      await eventually(() => expect(readdirSync(`${at}/to/d`)).to.have.length.above(0));
+      program.child.kill('SIGTERM');
+      expect((await program.ended).status).to.be.oneOf([9, 10]);
+      expect(readdirSync(`${at}/to/d`)).to.deep.equal([]);
+    });
+
+    it('leaves old files whole after kill -9, and the next run removes what it left', async () => {
+      const records = [INTO, enter('d'), ...(await file('f', 'new')), ...(await file('big', Buffer.alloc(3 * MIB)))];
+      mkdirSync(`${at}/to/d`, { recursive: true });
+      writeFileSync(`${at}/to/d/f`, 'old');
+      writeFileSync(`${at}/to/d/.rdcp-mine`, ''); // of somebody else
+      for (let i = 0; i < 5; i++) {
+        const program = start();
+        program.child.stdin?.on('error', () => {});
+        program.child.stdin?.write(encodeTree(PHASE.contents, records.slice(0, -1)));
+        await eventually(() => expect(readdirSync(`${at}/to/d`)).to.have.length.above(2));
+        program.child.kill('SIGKILL');
+        await program.ended;
+        expect(readFileSync(`${at}/to/d/f`, 'utf8')).to.equal('old');
+      }
+      expect((await run([...records, LEFT, END])).status).to.equal(0);
+      expect(readFileSync(`${at}/to/d/f`, 'utf8')).to.equal('new');
+      expect(readdirSync(`${at}/to`)).to.deep.equal(['d']);
+      expect(readdirSync(`${at}/to/d`).sort()).to.deep.equal(['.rdcp-mine', 'big', 'f']);
+    });
+
+    it('continues a large file, and two runs at once both succeed', async () => {
+      const block = 4 * MIB;
+      const data = Buffer.concat([...Array(9).keys()].map((i) => Buffer.alloc(MIB, `${i}`)));
+      const whole = await file('f', data);
+      const { status } = await run([INTO, ...whole.slice(0, -2)], { partial: true });
+      const [partial = ''] = readdirSync(`${at}/to`);
+      expect([status, partial.length]).to.deep.equal([PEER_LOST, 38]);
+      const blocks = await Promise.all([0, 1].map((i) => digestOf(data.subarray(i * block, (i + 1) * block))));
+      const head = { ...whole[0], type: 'file', want: WANT.rest } as const;
+      const resumed: TreeRecord[] = [
+        INTO,
+        { type: 'blocks', blockBytes: block, bytes: 2 * block, digests: blocks.join('') },
+        head,
+        { type: 'data', offset: 2 * block, data: data.subarray(2 * block) },
+        { ...head, type: 'file_end', state: STATE.whole, digest: await digestOf(data.subarray(2 * block)) },
+        END,
+      ];
+      // One that holds the partial file while the other copies.
+      const first = start({ partial: true });
+      first.child.stdin?.write(encodeTree(PHASE.contents, resumed.slice(0, 3)));
+      await eventually(() => expect(statSync(`${at}/to/${partial}`).size).to.equal(2 * block));
+      await eventually(() => expect(() => execaSync('flock', ['-n', `${at}/to/${partial}`, 'true'])).to.throw());
+      const second = await run(resumed, { partial: true, ...({ run: 'b' } as object) });
+      expect([second.status, second.failed]).to.deep.equal([0, []]);
+      expect(readFileSync(`${at}/to/f`).equals(data)).to.equal(true);
+      rmSync(`${at}/to/f`);
+      first.child.stdin?.end(encodeTree(PHASE.contents, resumed.slice(3)).subarray(16));
+      const { status: ended, events } = await resultOf(first);
+      expect([ended, events.at(-1)?.resumed_bytes]).to.deep.equal([0, 2 * block]);
+      expect(readFileSync(`${at}/to/f`).equals(data)).to.equal(true);
+      expect(readdirSync(`${at}/to`)).to.deep.equal(['f']);
+      // A partial file that is no longer what was compared.
+      await run([INTO, ...whole.slice(0, -2)], { partial: true });
+      rmSync(`${at}/to/f`);
+      writeFileSync(`${at}/to/${partial}`, Buffer.alloc(9 * MIB, 'other'));
+      expect((await run(resumed, { partial: true })).failed).to.deep.equal([`${at}/to/f`]);
+      expect(existsSync(`${at}/to/f`)).to.equal(false);
+    });
+  });
+
+  describe('hostile', () => {
+    it('writes nothing outside of the target through a symbolic link', async () => {
+      mkdirSync(`${at}/to`);
+      mkdirSync(`${at}/outside`);
+      symlinkSync(`${at}/outside`, `${at}/to/d`);
+      symlinkSync(`${at}/outside/f`, `${at}/to/f`);
+      const records = [
+        INTO,
+        ...(await file('f', 'f')),
+        enter('d'),
+        ...(await file('g', 'g')),
+        link('h', 'out/secret'),
+        LEFT,
+        symlink('out', `${at}/outside`),
+        END,
+      ];
+      writeFileSync(`${at}/outside/secret`, '');
+      const { failed } = await run(records);
+      expect(failed).to.deep.equal([`${at}/to/d/h`]);
+      expect(readdirSync(`${at}/outside`)).to.deep.equal(['secret']);
+      expect(readFileSync(`${at}/to/f`, 'utf8')).to.equal('f');
+    });
+
+    it('stays in a directory that is swapped for a symbolic link', async () => {
+      mkdirSync(`${at}/outside`);
+      const program = start();
+      program.child.stdin?.write(encodeTree(PHASE.contents, [INTO, enter('d'), ...(await file('f', 'f'))]));
+      await eventually(() => expect(readdirSync(`${at}/to/d`)).to.have.length(1));
+      renameSync(`${at}/to/d`, `${at}/to/moved`);
+      symlinkSync(`${at}/outside`, `${at}/to/d`);
+      const rest = [...(await file('g', 'g')), { type: 'remove', name: 'kept' } as const, LEFT, END];
+      writeFileSync(`${at}/outside/kept`, '');
+      program.child.stdin?.end(encodeTree(PHASE.contents, rest).subarray(16));
+      const { status } = await resultOf(program);
+      expect([status, readdirSync(`${at}/outside`)]).to.deep.equal([0, ['kept']]);
+      expect(readdirSync(`${at}/to/moved`).sort()).to.deep.equal(['f', 'g']);
+    });
+
+    it('takes no directory where one file was promised', async () => {
+      expect((await run([AS, enter('d'), LEFT, END])).status).to.equal(DATA_DAMAGED);
+    });
+  });
+
+  it('as a user gives no file away, and sets no setuid for a wrong owner', async function () {
+    needsRoot(this);
+    needsTool(this, 'setpriv');
+    const records = [
+      INTO,
+      ...(await file('suid', 's', { mode: 0o104755, uid: 4321 })),
+      ...(await file('own', 'o', { mode: 0o104755, uid: ANN, gid: ANN })),
+      { type: 'special', name: 'dev', ...ENTRY, mode: 0o20600, device: 259 } as const,
+      END,
+    ];
+    const { status, failed, events } = await run(records, { archive: true }, AS_ANN);
+    expect([status, failed]).to.deep.equal([0, [`${at}/to/dev`]]);
+    const mode = (name: string) => (statSync(`${at}/to/${name}`).mode & 0o7777).toString(8);
+    expect([mode('suid'), mode('own')]).to.deep.equal(['755', '4755']);
+    expect(events.filter(({ event }) => event === 'warning')[0]?.message).to.match(/^1 entries keep the owner/);
+    expect(events.at(-1)?.owners_refused).to.equal(1);
+    mkdirSync(`${at}/closed`, { mode: 0o755 });
+    const refused = await run([INTO, ...(await file('f', 'f')), END], { target: `${at}/closed` }, AS_ANN);
+    expect([refused.status, refused.failed]).to.deep.equal([0, [`${at}/closed/f`]]);
+  });
+
+  it('as root sets owners, and keeps the setuid bit', async function () {
+    needsRoot(this);
+    const records = [INTO, ...(await file('f', 'f', { mode: 0o106755, uid: ANN, gid: ANN })), END];
+    expect((await run(records, { archive: true })).status).to.equal(0);
+    const { uid, gid, mode } = statSync(`${at}/to/f`);
+    expect([uid, gid, mode & 0o7777]).to.deep.equal([ANN, ANN, 0o6755]);
+    chownSync(`${at}/to/f`, 0, 0);
+  });
+
+  it('ends when the disk is full, and removes what is temporary', async function () {
+    needsRoot(this);
+    mkdirSync(`${at}/to`);
+    execaSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', `${at}/to`]);
+    try {
+      const records = [INTO, ...(await file('small', 'small')), ...(await file('big', Buffer.alloc(9 * MIB)))];
+      const { status, fatal } = await run([...records, END], { partial: true });
+      expect([status, readdirSync(`${at}/to`)]).to.deep.equal([SINK_UNWRITABLE, []]);
+      expect(fatal).to.contain(`${at}/to/big`).and.contain(`file system ${at}/to: no space left on device`);
+    } finally {
+      execaSync('umount', [`${at}/to`]);
+    }
+  });
+
+  it('copies on one host without a stream of contents', async () => {
+    mkdirSync(`${at}/from/sub`, { recursive: true });
+    writeFileSync(`${at}/from/f`, 'hello');
+    execaSync('bash', ['-c', 'truncate -s 20M "$1"; echo end >>"$1"', 'bash', `${at}/from/sub/sparse`]);
+    const head = (name: string, size: number) => ({ type: 'file', name, ...ENTRY, mode: 0o100644, size }) as const;
+    const records = [
+      INTO,
+      enter('from'),
+      head('f', 5),
+      enter('sub'),
+      head('sparse', 20 * MIB + 4),
+      LEFT,
+      head('missing', 1),
+      LEFT,
+      END,
+    ];
+    for (const verify of [false, true]) {
+      const { status, failed } = await run(records, { role: 'copy', sources: [`${at}/from`], verify, partial: true });
+      expect([status, failed]).to.deep.equal([0, [`${at}/from/missing`]]);
+      expect(readFileSync(`${at}/to/from/f`, 'utf8')).to.equal('hello');
+      execaSync('cmp', [`${at}/from/sub/sparse`, `${at}/to/from/sub/sparse`]);
+      expect(statSync(`${at}/to/from/sub/sparse`).blocks).to.be.below(100);
+      expect(readdirSync(`${at}/to/from`).sort()).to.deep.equal(['f', 'sub']);
+    }
+  });
+});
+
+function enter(name: string, more: Partial<TreeRecord> = {}): TreeRecord {
+  return { type: 'enter', name, ...ENTRY, mode: 0o40755, ...more };
+}
+
+function symlink(name: string, target: string): TreeRecord {
+  return { type: 'symlink', name, ...ENTRY, mode: 0o120777, target };
+}
+
+function link(name: string, target: string): TreeRecord {
+  return { type: 'link', name, ...ENTRY, mode: 0o100644, size: 0, target };
+}
+
+async function resultOf(program: Program): Promise<Result> {
+  const { status, stdout, stderr } = await program.ended;
+  const events = stderr
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Event);
+  const failed = events.filter(({ event }) => event === 'failed').map(({ path = '' }) => inText(path));
+  const fatal = events.find(({ event }) => event === 'fatal')?.message ?? '';
+  return { status, done: decodeTree(stdout), events, failed, fatal };
+}
