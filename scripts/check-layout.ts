@@ -93,6 +93,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'test/agent': 'rdstage, driven over its standard input and output',
   'test/copy': 'rdtree from outside, one program of a copy at a time',
   'test/integration': 'bin/rdpipe as a user runs it, over real OpenSSH servers',
+  'test/copy': 'Copies of files and trees, and their programs from outside',
   'test/terminal': 'The installed program in terminals of several sizes',
   'test/faults': 'Killed processes, broken networks, full disks, exhausted limits',
   'test/attacks': 'Hostile hosts, peers and strangers',

@@ -23,6 +23,7 @@ const PARTS = [
   { name: 'unit', budgetMinutes: 1.5, steps: () => [mocha('packages/rdpipe/test', ...SIDE_BY_SIDE)] },
   { name: 'native', budgetMinutes: 2, steps: native },
   { name: 'integration', budgetMinutes: 5, steps: integration },
+  { name: 'copy', budgetMinutes: 4, steps: () => [mocha('test/copy', ...SIDE_BY_SIDE)] },
   { name: 'terminal', budgetMinutes: 3, steps: () => [mocha('test/terminal', ...SIDE_BY_SIDE)] },
   { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/{faults,attacks}', '--parallel', '--jobs', '4')] },
   { name: 'lab', budgetMinutes: 4, steps: inTheLab },
