@@ -3,7 +3,6 @@
 
 #include "base/hex.h"
 #include "base/io.h"
-#include "base/memory.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -14,6 +13,9 @@
 #include <unistd.h>
 
 #define PROGRESS_MS 250
+// Of a path in an event: its beginning and its end, twice this. Ten such paths have to fit in a line.
+#define PATH_PART_BYTES 2048
+#define LEFT_OUT "…"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t progress_at_ms;
@@ -75,14 +77,18 @@ void rd_events_fatal(const struct rd_error *error) {
   emit(json_pack("{s:s,s:s,s:s}", "event", "fatal", "code", rd_code_name(error->code), "message", error->message));
 }
 
-// A path has any bytes.
+// A path has any bytes, and may be as long as the tree is deep.
 static json_t *hex_of(const char *path) {
-  size_t count = strlen(path), text_bytes = 2 * count + 1;
-  char *text = rd_memory_new(text_bytes, 1);
-  rd_hex_encode((const unsigned char *)path, count, text, text_bytes);
-  json_t *value = json_string(text);
-  free(text);
-  return value;
+  char shortened[2 * PATH_PART_BYTES + sizeof LEFT_OUT];
+  size_t count = strlen(path);
+  if (count > 2 * PATH_PART_BYTES) {
+    snprintf(shortened, sizeof shortened, "%.*s" LEFT_OUT "%s", PATH_PART_BYTES, path, path + count - PATH_PART_BYTES);
+    path = shortened;
+    count = strlen(path);
+  }
+  char text[2 * sizeof shortened];
+  rd_hex_encode((const unsigned char *)path, count, text, sizeof text);
+  return json_string(text);
 }
 
 static void emit(json_t *object) {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events on standard error: each is one line that rdpipe takes, whatever the paths.
+#include "report/events.h"
+
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LONGEST_LINE (128 << 10) // see docs/protocol.md, section 5.3
+
+static char written[1 << 20];
+
+static void report_slowest(const char *path) {
+  struct rd_slow_path paths[10];
+  for (size_t i = 0; i < 10; i++) paths[i] = (struct rd_slow_path){path, 1, 1};
+  rd_events_slowest(false, paths, 10);
+}
+
+// Keeps in `written` all that it reports.
+static void catch_events(void (*report)(const char *), const char *path) {
+  int kept = dup(STDERR_FILENO), file = memfd_create("events", MFD_CLOEXEC);
+  dup2(file, STDERR_FILENO);
+  report(path);
+  dup2(kept, STDERR_FILENO);
+  ssize_t count = pread(file, written, sizeof written - 1, 0);
+  written[count < 0 ? 0 : count] = '\0';
+  close(file);
+  close(kept);
+}
+
+static void report_failure(const char *path) {
+  rd_events_failed(path, EACCES, "cannot read it");
+}
+
+static void a_path_is_hexadecimal(void) {
+  catch_events(report_failure, "a\n\xff");
+  CHECK(strcmp(written,
+               "{\"event\":\"failed\",\"path\":\"610aff\",\"code\":\"EACCES\",\"message\":\"cannot read it\"}\n") == 0);
+}
+
+static void a_line_is_short_however_deep_the_tree(void) {
+  static char path[60000];
+  memset(path, 'a', sizeof path - 1);
+  memcpy(path, "begin", 5);
+  memcpy(path + sizeof path - 4, "end", 3);
+  catch_events(report_slowest, path);
+  CHECK(strlen(written) < LONGEST_LINE && strchr(written, '\n') == written + strlen(written) - 1);
+  CHECK(strstr(written, "\"626567696e6161") != NULL && strstr(written, "6161656e64\"") != NULL);
+  CHECK(strstr(written, "61e280a661") != NULL);
+}
+
+int main(void) {
+  a_path_is_hexadecimal();
+  a_line_is_short_however_deep_the_tree();
+  return test_end("events");
+}
