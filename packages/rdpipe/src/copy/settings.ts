@@ -44,7 +44,8 @@ export function treeSettings(role: TreeRole, wants: CopyWants): TreeSettings {
   return {
     role,
     run: wants.run,
-    recursive: wants.recursive || wants.archive,
+    // The list chooses what is copied of its directory.
+    recursive: wants.recursive || wants.archive || wants.filesFrom !== undefined,
     archive: wants.archive,
     acls: wants.acls,
     xattrs: wants.xattrs,

@@ -92,7 +92,7 @@ describe('the pipeline of a copy', () => {
     expect(made.readsInput).to.equal(false);
     const input = plan('h1:a b', { filesFrom: '-' });
     expect(input.readsInput).to.equal(true);
-    expect(settingsOf(input)[0]).to.include({ role: 'scan', list: 'lines' });
+    expect(settingsOf(input)[0]).to.include({ role: 'scan', list: 'lines', recursive: true });
   });
 
   it('gives every program the options', () => {
