@@ -10,7 +10,7 @@ import { ROOT } from '../support/root.ts';
 import { lots, processSeed } from '../support/sample.ts';
 
 const PROGRAM = 'build/release/rdtree-native/test/pattern_test';
-const CASES = 2000;
+const CASES = 1000;
 const PATHS = 12;
 
 /** Bytes are characters of latin1 in all of these. */
@@ -61,7 +61,7 @@ const RARE_NAMES = [
 const CLASSES = 'alnum alpha blank cntrl digit graph lower print punct space upper xdigit'.split(' ');
 
 describe('patterns of a copy', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   before(function () {
     needsTool(this, 'git');
     execaSync('make', ['-s', 'WERROR=1', PROGRAM], { cwd: ROOT });
