@@ -36,7 +36,8 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARN
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
   $(if $(STATIC),-DRD_STATIC) \
   -Ipackages/rdcore-native/src -Ipackages/rdstage-native/src \
-  -Ipackages/rdtree-native/src $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson) \
+  -Ipackages/rdtree-native/src -Ipackages/rdrecv-native/src \
+  $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson) \
   $(HARDENING) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 # Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are.
@@ -129,18 +130,19 @@ $(foreach package,rdcore rdsend rdrecv rdstage rdtree,$(eval $(call suites_of,$(
 FAKES := $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/fake_*.c) $(CORE:src=fuzz)/loop_harness.c)
 FUZZ_COMMON := $(filter-out %_fuzz.o %/replay.o $(FAKES),$(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/*.c)))
 FUZZ_MAIN := $(if $(FUZZ),-fsanitize=fuzzer,$(OUT)/rdcore-native/fuzz/replay.o)
-$(foreach package,rdcore rdstage rdtree,$(OUT)/$(package)-native/fuzz/%.o): \
+$(foreach package,rdcore rdrecv rdstage rdtree,$(OUT)/$(package)-native/fuzz/%.o): \
   EXTRA_CFLAGS = -Ipackages/rdcore-native/test -Ipackages/rdcore-native/fuzz
 
 $(OUT)/libfuzz.a: $(FUZZ_COMMON)
 $(OUT)/librdstage.a: $(filter-out %/main.o,$(call objects_of,rdstage))
 $(OUT)/librdtree.a: $(filter-out %/main.o,$(call objects_of,rdtree))
-$(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdtree.a:
+$(OUT)/librdrecv.a: $(filter-out %/main.o,$(call objects_of,rdrecv))
+$(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdtree.a $(OUT)/librdrecv.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT)/librdstage.a \
-  $(OUT)/librdtree.a $(OUT)/librdcore.a
+  $(OUT)/librdtree.a $(OUT)/librdrecv.a $(OUT)/librdcore.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(filter -%,$(FUZZ_MAIN)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 

@@ -51,6 +51,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdcore-native/src/cli': 'The command line of rdsend and rdrecv, and how they run without an agent',
   'packages/rdsend-native/src': 'The sending program',
   'packages/rdrecv-native/src': 'The receiving program',
+  'packages/rdrecv-native/src/serve': 'rdrecv --serve: copies for clients that have a key and no ssh',
   'packages/rdstage-native/src': 'The agent: it starts and supervises the processes of a run on one host',
   'packages/rdstage-native/src/runtime': 'One thread that waits for descriptors and timers, lines in and out, JSON',
   'packages/rdstage-native/src/process': 'Starting, listing, limiting and ending processes',

@@ -89,7 +89,8 @@ function defaultProblem(topic: Topic, row: OptionRow, text: string, page: string
 }
 
 function compareHelp(program: string, page: string): string[] {
-  const helped = optionsIn(execaSync(join(ROOT, 'bin', program), ['--help']).stdout);
+  const modes = [['--help'], ...(program === 'rdrecv' ? [['--serve', '.', '--help']] : [])];
+  const helped = optionsIn(modes.map((words) => execaSync(join(ROOT, 'bin', program), words).stdout).join('\n'));
   const documented = optionsIn(tagsOf(readFileSync(join(ROOT, page), 'utf8')));
   if (helped.size === 0) return [`${program} --help names no option`];
   return [

@@ -78,5 +78,8 @@ static void test_served_paths(void) {
 
 int main(void) {
   test_served_paths();
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  CHECK(system(command) == 0);
   return test_end("root");
 }

@@ -147,7 +147,8 @@ void rd_options_write_help(enum rd_role role, FILE *out) {
     fputs("usage: rdrecv [options] PORT [KEY [FILE]] [-- COMMAND...]\n"
           "Receives what rdsend sends, to standard output, FILE, or the input of COMMAND.\n"
           "PORT 0 is a free port, which is printed on standard error. Without KEY rdrecv\n"
-          "generates one, and shows it on the terminal with the command for the sender.\n\n",
+          "generates one, and shows it on the terminal with the command for the sender.\n"
+          "rdrecv --serve DIR serves copies to clients (rdrecv --serve DIR --help).\n\n",
           out);
   for (size_t i = 0; i < ROWS; i++)
     if (rows[i].help != NULL && is_for(&rows[i], role)) write_row(out, &rows[i]);

@@ -21,7 +21,7 @@ struct rd_tls_service {
   SSL *tls;
   const struct rd_tls_client *clients;
   size_t count;
-  unsigned char nobodys_psk[RD_KEY_BYTES];
+  unsigned char random_psk[RD_KEY_BYTES];
   const struct rd_tls_client *named;
   short wants;
 };
@@ -36,7 +36,7 @@ struct rd_tls_service *rd_tls_service_create(int socket_fd, const struct rd_tls_
   struct rd_tls_service *service = rd_memory_new(1, sizeof *service);
   *service = (struct rd_tls_service){.clients = clients, .count = count, .context = create_context()};
   service->tls = service->context != NULL ? SSL_new(service->context) : NULL;
-  if (service->tls != NULL && RAND_bytes(service->nobodys_psk, RD_KEY_BYTES) == 1 &&
+  if (service->tls != NULL && RAND_bytes(service->random_psk, RD_KEY_BYTES) == 1 &&
       SSL_set_fd(service->tls, socket_fd) == 1) {
     SSL_set_app_data(service->tls, service);
     SSL_set_accept_state(service->tls);
@@ -114,10 +114,10 @@ static SSL_CTX *create_context(void) {
   return made;
 }
 
-// An unknown name gets a key that nobody holds: its binder is checked, and refused, as that of a known name is.
+// An unknown name gets a random key: its binder is checked, and refused, as that of a known name is.
 static int find_key(SSL *tls, const unsigned char *identity, size_t identity_bytes, SSL_SESSION **session) {
   struct rd_tls_service *service = SSL_get_app_data(tls);
-  const unsigned char *psk = service->nobodys_psk;
+  const unsigned char *psk = service->random_psk;
   service->named = NULL;
   for (size_t i = 0; i < service->count; i++) {
     char known[sizeof identity_prefix + RD_CLIENT_NAME_BYTES] = "";

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Averages of what passes a server, over the last 10 s, 1 and 5 minutes.
+#ifndef RD_SERVE_AVERAGES_H
+#define RD_SERVE_AVERAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RD_AVERAGES_STEP_MS 10000
+#define RD_AVERAGES_STEPS 30 // 5 minutes
+
+struct rd_average {
+  double received, sent; // bytes a second
+  double sessions;
+};
+
+// One step: what passed in it.
+struct rd_average_step {
+  uint64_t received, sent;
+  unsigned sessions; // at its end
+};
+
+// Zeroed at first.
+struct rd_averages {
+  struct rd_average_step steps[RD_AVERAGES_STEPS];
+  size_t count; // so far
+};
+
+void rd_averages_add(struct rd_averages *averages, const struct rd_average_step *step);
+// Over the last `steps`, or as many as there were.
+struct rd_average rd_averages_over(const struct rd_averages *averages, size_t steps);
+// Something passed, or was open, in the last 5 minutes.
+bool rd_averages_have_traffic(const struct rd_averages *averages);
+
+#endif

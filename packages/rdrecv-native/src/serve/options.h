@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of rdrecv --serve.
+#ifndef RD_SERVE_OPTIONS_H
+#define RD_SERVE_OPTIONS_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define RD_SERVE_PORT 10470u
+#define RD_SERVE_CLIENTS 32u
+
+enum rd_serve_rights { RD_RIGHTS_READ = 1, RD_RIGHTS_WRITE = 2, RD_RIGHTS_BOTH = 3 };
+const char *rd_serve_rights_name(enum rd_serve_rights rights); // "read", "write", "both"
+
+// Its pointers point into argv.
+struct rd_serve_options {
+  const char *directory;
+  const char *bind;                   // NULL: every address
+  const char *key_file, *client_file; // NULL: none; one of them is there
+  uint16_t port;
+  uint16_t low_port, high_port; // of the ends of hops; 0: any
+  unsigned most_clients;
+  bool reads_only, writes_only;
+  enum rd_serve_rights rights;
+  int64_t drain_ms; // 0: no limit
+  bool json, help;
+};
+
+// True when argv asks for this mode of rdrecv: `--serve` is among its options.
+bool rd_serve_is_asked_for(int argc, char **argv);
+// False: RD_CODE_USAGE.
+bool rd_serve_options_parse(int argc, char **argv, struct rd_serve_options *options, struct rd_error *error);
+void rd_serve_options_write_help(FILE *out);
+
+#endif

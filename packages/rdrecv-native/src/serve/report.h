@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of a server on standard error, or its JSON objects.
+#ifndef RD_SERVE_REPORT_H
+#define RD_SERVE_REPORT_H
+
+#include "serve/averages.h"
+#include "serve/client_session.h"
+
+#include <stdbool.h>
+
+struct rd_report {
+  bool json;
+};
+
+void rd_report_serving(const struct rd_report *report, const struct rd_serve_options *options, uint16_t port,
+                       size_t clients);
+void rd_report_begin(const struct rd_report *report, const struct rd_client_session *connection);
+// `refusal`: NULL, or why it was not admitted.
+void rd_report_end(const struct rd_report *report, const struct rd_client_session *connection, const char *refusal);
+// Connections of strangers since the last line, and the last one of them.
+void rd_report_strangers(const struct rd_report *report, uint64_t count, const char *peer, const char *reason);
+void rd_report_averages(const struct rd_report *report, const struct rd_averages *averages);
+void rd_report_reloaded(const struct rd_report *report, size_t clients);
+void rd_report_draining(const struct rd_report *report, size_t sessions);
+void rd_report_failure(const struct rd_report *report, const char *message);
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clients of a server: which files with keys are taken, and what each client gets
+#include "serve/clients.h"
+
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEX "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static char folder[] = "/tmp/rdpipe-clients-test-XXXXXX";
+static char paths[8][128];
+static struct rd_error error;
+
+static const char *path_of(int number, const char *name) {
+  snprintf(paths[number], sizeof paths[number], "%s/%s", folder, name);
+  return paths[number];
+}
+
+static const char *write_file(int number, const char *name, const char *text, mode_t mode) {
+  const char *path = path_of(number, name);
+  FILE *file = fopen(path, "w");
+  REQUIRE(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0 && chmod(path, mode) == 0);
+  return path;
+}
+
+static struct rd_clients *load(const char *key_file, const char *client_file, enum rd_serve_rights rights) {
+  struct rd_serve_options options = {
+      .directory = folder, .key_file = key_file, .client_file = client_file, .rights = rights};
+  return rd_clients_load(&options, &error);
+}
+
+static bool refuses(const char *text, const char *words) {
+  struct rd_clients *clients = load(NULL, write_file(7, "clients.toml", text, 0600), RD_RIGHTS_BOTH);
+  rd_clients_destroy(clients);
+  bool refused = clients == NULL && error.code == RD_CODE_USAGE && strstr(error.message, words) != NULL;
+  if (!refused) fprintf(stderr, "%s\n", clients == NULL ? error.message : "it was taken");
+  return refused;
+}
+
+static void test_key_files(void) {
+  static const struct {
+    const char *text;
+    mode_t mode;
+    const char *words; // NULL: it is taken
+  } cases[] = {
+      {HEX "\n", 0600, NULL},
+      {HEX, 0400, NULL},
+      {"sixteen characters long at least", 0600, NULL},
+      {HEX "\n", 0640, "chmod go="},
+      {HEX "\n", 0604, "chmod go="},
+      {HEX "\n", 0620, "chmod go="},
+      {"short\n", 0600, "can be guessed"},
+      {"", 0600, "can be guessed"},
+      {HEX "\n" HEX "\n", 0600, "one line"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct rd_clients *clients = load(write_file(0, "key", cases[i].text, cases[i].mode), NULL, RD_RIGHTS_READ);
+    CHECK((clients != NULL) == (cases[i].words == NULL));
+    if (clients == NULL) CHECK(cases[i].words != NULL && strstr(error.message, cases[i].words) != NULL);
+    if (clients != NULL) CHECK(clients->count == 1 && rd_clients_place(clients, "default")->rights == RD_RIGHTS_READ);
+    rd_clients_destroy(clients);
+  }
+  CHECK(load(folder, NULL, RD_RIGHTS_BOTH) == NULL && strstr(error.message, "no regular file") != NULL);
+  CHECK(load(path_of(0, "missing"), NULL, RD_RIGHTS_BOTH) == NULL);
+}
+
+static void test_clients(void) {
+  struct stat own, team, root;
+  REQUIRE(mkdir(path_of(1, "team"), 0700) == 0 && stat(paths[1], &own) == 0 && stat(folder, &root) == 0);
+  REQUIRE(symlink("/", path_of(2, "out")) == 0);
+  char text[1024];
+  snprintf(text, sizeof text,
+           "[client.alice]\nkeyfile = \"%s\"\ndirectory = \"team\"\nrights = \"write\"\n[client.bob]\nkey = \"" HEX
+           "\"\n",
+           write_file(3, "alice", "another key of some length\n", 0600));
+  struct rd_clients *clients = load(NULL, write_file(4, "good.toml", text, 0600), RD_RIGHTS_BOTH);
+  REQUIRE(clients != NULL);
+  const struct rd_client_place *alice = rd_clients_place(clients, "alice"), *bob = rd_clients_place(clients, "bob");
+  CHECK(clients->count == 2 && rd_clients_place(clients, "default") == NULL);
+  CHECK(alice->rights == RD_RIGHTS_WRITE && fstat(alice->directory_fd, &team) == 0 && team.st_ino == own.st_ino);
+  CHECK(bob->rights == RD_RIGHTS_BOTH && fstat(bob->directory_fd, &team) == 0 && team.st_ino == root.st_ino);
+  CHECK(memcmp(clients->keys[0].psk, clients->keys[1].psk, RD_KEY_BYTES) != 0);
+  rd_clients_destroy(clients);
+  CHECK(load(NULL, write_file(4, "good.toml", text, 0644), RD_RIGHTS_BOTH) == NULL);
+  CHECK(load(NULL, write_file(4, "good.toml", text, 0600), RD_RIGHTS_READ) == NULL);
+  CHECK(strstr(error.message, "no rights") != NULL);
+}
+
+static void test_mistakes(void) {
+  CHECK(refuses("", "no [client.NAME]"));
+  CHECK(refuses("[client.a]\n", "line 1: the client has no key"));
+  CHECK(refuses("[client.a]\n[client.b]\nkey = \"" HEX "\"\n", "line 2: the client before it, of line 1, has no key"));
+  CHECK(refuses("[client.a]\nkey = \"" HEX "\"\n[client.a]\n", "line 3: the client a is there twice"));
+  CHECK(refuses("[client.a]\nkey = \"" HEX "\"\nkey = \"" HEX "\"\n", "line 3: key or keyfile is given twice"));
+  CHECK(refuses("[server.a]\n", "unknown table"));
+  CHECK(refuses("[client.a]\nport = \"1\"\n", "line 2: unknown key port"));
+  CHECK(refuses("[client.a]\nrights = \"all\"\n", "rights are"));
+  CHECK(refuses("[client.a]\nkey = \"short\"\n", "guessed"));
+  CHECK(refuses("[client.a]\nkeyfile = \"/does/not/exist\"\n", "line 2: cannot read"));
+  static const char *const outside[] = {"..", "../x", "/etc", "out", "out/etc", "team/../..", "missing", ""};
+  for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+    char text[256];
+    snprintf(text, sizeof text, "[client.a]\nkey = \"" HEX "\"\ndirectory = \"%s\"\n", outside[i]);
+    CHECK(refuses(text, "which must be below"));
+  }
+}
+
+int main(void) {
+  REQUIRE(mkdtemp(folder) != NULL);
+  test_key_files();
+  test_clients();
+  test_mistakes();
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  CHECK(system(command) == 0);
+  return test_end("clients");
+}
