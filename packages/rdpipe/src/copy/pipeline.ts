@@ -1,5 +1,5 @@
 /** Makes the pipeline of a copy: its programs in order, on the hosts of source and target. */
-import type { CopyPaths, CopySide, HostPaths } from '../model/copy.ts';
+import { type CopyPaths, type CopySide, type HostPaths, SERVED_PORT, type ServedPaths } from '../model/copy.ts';
 import { UsageError } from '../model/errors.ts';
 import { type HostRef, type Pipeline, type SinkStage, type Stage, THIS_MACHINE } from '../model/pipeline.ts';
 import { printableBytes, shorten } from '../model/text.ts';
@@ -17,11 +17,10 @@ export interface CopyPipeline {
 
 /** @throws UsageError for what no pipeline can do. */
 export function copyPipeline({ source, target }: CopyPaths, wants: CopyWants): CopyPipeline {
-  if (source.kind === 'served' || target.kind === 'served') throw unservable();
   if (source.kind === 'stream') return fromInput(target);
   if (target.kind === 'stream') return toOutput(source);
   const list = listStages(wants.filesFrom);
-  const stages = numbered([...list, ...treeStages(source, target, wants)]);
+  const stages = numbered([...list, ...treeStages(placed(source, './'), placed(target, '.'), wants)]);
   return { pipeline: { stages }, readsInput: wants.filesFrom === '-', writesOutput: wants.dryRun };
 }
 
@@ -58,7 +57,7 @@ function sourceOf(path: string, { filesFrom }: CopyWants): string {
 }
 
 function isSame(one: HostRef, other: HostRef): boolean {
-  return one.name === other.name && one.user === other.user;
+  return one.name === other.name && one.user === other.user && one.served?.port === other.served?.port;
 }
 
 function hexOf(path: string): string {
@@ -72,15 +71,32 @@ function listStages(file: string | undefined): readonly Unnumbered[] {
   return [{ kind: 'source', host: THIS_MACHINE, text: `< ${shorten(file, TEXT_LIMIT)}`, word }];
 }
 
+/** The served directory itself has no name: `whole` stands for it. */
+function placed(side: HostPaths | ServedPaths, whole: string): HostPaths {
+  if (side.kind === 'paths') return side;
+  const { server, port, client } = side;
+  const name = server.includes(':') ? `[${server}]` : server;
+  const label = `rd://${client === undefined ? '' : `${client}@`}${name}${port === SERVED_PORT ? '' : `:${port}`}`;
+  const [first, ...more] = side.paths.map((path) => (path === '' ? whole : path));
+  return {
+    kind: 'paths',
+    host: { name: server, user: client, label, served: { port } },
+    paths: [first ?? whole, ...more],
+  };
+}
+
 /** Standard input into one file. */
 function fromInput(target: CopySide): CopyPipeline {
-  const { host, paths } = target as HostPaths;
+  if (target.kind !== 'paths') throw unservable();
+  const { host, paths } = target;
   const sink: Omit<SinkStage, 'number'> = { kind: 'sink', host, append: false, ...fileOf('>', paths[0]) };
   return { pipeline: { stages: numbered([sink]) }, readsInput: true, writesOutput: false };
 }
 
 /** One file to standard output. */
-function toOutput({ host, paths }: HostPaths): CopyPipeline {
+function toOutput(source: HostPaths | ServedPaths): CopyPipeline {
+  if (source.kind !== 'paths') throw unservable();
+  const { host, paths } = source;
   const stages = numbered([{ kind: 'source', host, ...fileOf('<', paths[0]) }]);
   return { pipeline: { stages }, readsInput: false, writesOutput: true };
 }
@@ -97,7 +113,7 @@ function numbered(stages: readonly Unnumbered[]): Pipeline['stages'] {
 }
 
 function unservable(): UsageError {
-  return new UsageError('this rdcp cannot copy to or from rd:// yet (write host:path, which goes by ssh)');
+  return new UsageError('- is no path of rd://, which serves files and trees (write the name of a file)');
 }
 
 const TEXT_LIMIT = 200;

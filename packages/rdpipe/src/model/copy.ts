@@ -18,6 +18,8 @@ export interface ServedPaths {
   readonly kind: 'served';
   /** A host name or an address, as it was written; IPv6 without its brackets. */
   readonly server: string;
+  /** The name that the server gave the client's key; undefined: its only one. */
+  readonly client: string | undefined;
   readonly port: number;
   /** Below the directory that is served, without a `/` at the beginning; binary strings. */
   readonly paths: readonly [string, ...string[]];

@@ -360,6 +360,15 @@ export const OPTIONS = {
     bench: {},
     copy: { brief: true },
   },
+  /** The key for hosts that serve copies. */
+  keyFile: {
+    long: '--keyfile',
+    kind: 'file',
+    value: 'FILE',
+    help: 'the key for rd:// paths, in a file that only you may read',
+    run: false,
+    copy: { brief: true },
+  },
   configFile: {
     long: '--config',
     kind: 'file',

@@ -8,6 +8,8 @@ export interface HostRef {
   readonly user: string | undefined;
   /** For messages: `ann@h1`, `[fe80::1%eth0]`, `this machine`. */
   readonly label: string;
+  /** A host that serves copies: no ssh. Its `user` is the client's name there. */
+  readonly served?: { readonly port: number };
 }
 
 export const THIS_MACHINE: HostRef = { name: '', user: undefined, label: 'this machine' };

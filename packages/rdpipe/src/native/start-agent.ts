@@ -6,6 +6,7 @@ import { printable } from '../model/text.ts';
 import { anySignal, unlessAborted } from '../session/abort.ts';
 import { startChild } from '../session/child-channel.ts';
 import type { HostSession } from '../session/host-session.ts';
+import { SERVED_NONCE } from '../session/served.ts';
 import type { Agent } from './agent.ts';
 import { createAgent } from './agent-client.ts';
 import { bootstrapScript } from './bootstrap.ts';
@@ -38,7 +39,7 @@ export async function startAgent(session: HostSession, options: AgentOptions): P
   const { lineChannel, handshake, startMs } =
     session.kind === 'local'
       ? await openAgent(session, () => startLocally(session, options), options)
-      : await startRemotely(session, options);
+      : await (session.openAgent === undefined ? startRemotely(session, options) : openServed(session, options));
   if (handshake.kind === 'missing') throw missingError(session.label, options, handshake);
   return createAgent(lineChannel, handshake.hello, startMs, options.leaseMs);
 }
@@ -102,6 +103,16 @@ function startLocally(session: HostSession, { agentPath, sudo, userDescriptors }
     ? startChild([...command, '--user-stdin', '3', '--user-stdout', '4'], {}, [0, 1])
     : startChild(command);
   return createLineChannel(session, channel, nonce);
+}
+
+/** The server has started it already. */
+function openServed(session: HostSession, options: AgentOptions): Promise<OpenedAgent> {
+  const open = async () => {
+    const channel = await session.openAgent?.(options.signal);
+    if (channel === undefined) throw new Error(`${session.label} has no agent`);
+    return createLineChannel(session, channel, SERVED_NONCE);
+  };
+  return openAgent(session, open, options);
 }
 
 /** The agent that is on the host, copied there first where it is missing or another. */

@@ -116,17 +116,18 @@ function checkedPath(path: string, word: string): string {
   throw new PathProblem(message, 'write the whole path; a name that begins with ~ is ./~name');
 }
 
-/** `rd://host[:port]/path`. */
+/** `rd://[client@]host[:port]/path`. */
 function readServed(word: string): ServedPaths {
   const rest = word.slice('rd://'.length);
   const slash = rest.indexOf('/');
   const place = slash < 0 ? rest : rest.slice(0, slash);
-  const [, bracketed, plain, digits] = /^(?:\[([0-9A-Fa-f:.%\w-]+)\]|([\w.-]+))(?::(\d{1,5}))?$/.exec(place) ?? [];
+  const [, client, bracketed, plain, digits] =
+    /^(?:([\w-]{1,64})@)?(?:\[([0-9A-Fa-f:.%\w-]+)\]|([\w.-]+))(?::(\d{1,5}))?$/.exec(place) ?? [];
   const server = bracketed ?? plain ?? '';
   const port = Number(digits ?? SERVED_PORT);
   if (server === '' || server.startsWith('-') || slash < 0 || port < 1 || port > 65535)
     throw new PathProblem(`${shown(word)} is not rd://HOST[:PORT]/PATH`, 'write rd://host/path or rd://host:port/path');
-  return { kind: 'served', server, port, paths: [rest.slice(slash).replace(/^\/+/, '')] };
+  return { kind: 'served', server, client, port, paths: [rest.slice(slash).replace(/^\/+/, '')] };
 }
 
 /** Sources are read by one program, so they are in one place. */
@@ -143,7 +144,8 @@ function joinSides(joined: CopySide, side: CopySide): CopySide {
 
 function placeOf(side: CopySide): string {
   if (side.kind === 'paths') return side.host.label;
-  return side.kind === 'stream' ? '-' : `rd://${side.server}:${side.port}`;
+  if (side.kind === 'stream') return '-';
+  return `rd://${side.client === undefined ? '' : `${side.client}@`}${side.server}:${side.port}`;
 }
 
 function checkPair(source: CopySide, target: CopySide): void {

@@ -40,7 +40,7 @@ function withOptions(head: string, topic: Topic, tail: string): string {
 function briefLines(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const lines = wrap(names.join(', '), WIDTH - 2).map((line) => `  ${line.replaceAll(NO_BREAK, ' ')}`);
-  return ['As for rdpipe (see the manual):', ...lines];
+  return ['The manual describes these, most of them as for rdpipe:', ...lines];
 }
 
 const NO_BREAK = '\u00a0';
@@ -97,8 +97,8 @@ itself failed; 129, 130, 143 signals.
 const COPY_HEAD = `Usage: rdcp [options] SRC... DST
 
 Copies files and trees from host to host; ssh carries control only.
-SRC and DST are [user@]host:PATH, or PATH on this machine (./a:b where a : would
-name a host), or - for standard input or output. All SRC are on one host.
+SRC and DST are [user@]host:PATH, PATH on this machine (./a:b where a : would
+name a host), rd://host/PATH of rdrecv --serve, or - for standard input, output.
 dir copies the directory into DST, dir/ its contents, as with rsync.
 
   rdcp -a h1:run7 h2:/data/       # /data/run7; again: what is missing

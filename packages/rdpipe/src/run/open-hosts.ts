@@ -74,6 +74,7 @@ export function sessionSettings(settings: Settings): Omit<SessionSettings, keyof
     persistS: settings.persistS,
     configFile: settings.sshConfigFile,
     options: settings.sshOptions,
+    keyFile: settings.keyFile,
     dataPort: onePort(settings.ports),
     connectTimeoutMs: settings.connectTimeoutMs,
     // The lease is the judge of a silent connection, also of one that TCP takes up again at the last moment.

@@ -29,7 +29,7 @@ export interface OpeningTimes {
 }
 
 export interface HostSession {
-  readonly kind: 'openssh' | 'ssh2' | 'local';
+  readonly kind: 'openssh' | 'ssh2' | 'local' | 'served';
   /** The host as the user wrote it. */
   readonly label: string;
   /** Undefined: nothing had to be opened. */
@@ -44,6 +44,8 @@ export interface HostSession {
    * @throws SessionError when the connection is lost; the signal's reason.
    */
   openShell(signal: AbortSignal): Promise<Channel>;
+  /** The only channel of a host that serves copies: an agent runs at its far end, and nothing else can. */
+  openAgent?(signal: AbortSignal): Promise<Channel>;
   /**
    * Leads a local unix socket to host:port as seen from the host, or undefined where this session cannot.
    */

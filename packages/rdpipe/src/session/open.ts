@@ -16,6 +16,7 @@ import { makePrivateDir } from './private-dir.ts';
 import { createPrompter } from './prompts/prompter.ts';
 import type { Terminal } from './prompts/terminal.ts';
 import { type ConfigReader, resolveTarget, type Target } from './resolve.ts';
+import { createServedSessions, isServed, type ServedSessions } from './served.ts';
 import { createSessionPool, type SessionPool } from './session-pool.ts';
 import type { SessionSettings } from './settings.ts';
 import { readPlainConfig } from './ssh2/config-file.ts';
@@ -58,7 +59,7 @@ export async function openSessions(
 ): Promise<Sessions> {
   const failed = new AbortController();
   const signal = anySignal(settings.signal, failed.signal);
-  const remote = hosts.filter((host) => host.name !== '');
+  const remote = hosts.filter(isBySsh);
   const resolving = resolveAll(remote, { ...settings, signal });
   resolving.catch(() => {}); // what is amiss with this machine comes first
   const opening = await beginOpening({ ...settings, signal }, terminal).catch((error: unknown) => {
@@ -117,6 +118,7 @@ interface Opening {
   readonly settings: SessionSettings;
   readonly pool: SessionPool;
   readonly local: HostSession;
+  readonly served: ServedSessions;
   readonly close: () => Promise<void>;
 }
 
@@ -130,12 +132,13 @@ async function beginOpening(settings: SessionSettings, terminal: Terminal | unde
   const limit = createConcurrencyLimit(CONNECTS_AT_A_TIME);
   const pool = createPool({ settings, dir, prompter, limit }, ssh);
   const local = createLocalSession();
+  const served = createServedSessions(settings);
   const close = async () => {
     prompter.close();
-    await Promise.all([pool.close(), local.close()]);
+    await Promise.all([pool.close(), served.close(), local.close()]);
     await dir.remove();
   };
-  return { settings, pool, local, close };
+  return { settings, pool, local, served, close };
 }
 
 /** The system's ssh where there is one and nothing else is asked for; undefined: ssh2. */
@@ -160,22 +163,23 @@ function createPool(context: Omit<MasterContext, 'ssh'>, ssh: SshProgram | undef
 async function connectAll(
   hosts: readonly HostRef[],
   targets: ReadonlyMap<string, Target>,
-  { pool, local, settings }: Opening,
+  { pool, local, served, settings }: Opening,
   onOpen: OnOpen,
 ): Promise<Omit<Sessions, 'close'>> {
   const remote = hosts.filter((host) => host.name !== '');
   const thisMachine = hosts.find((host) => host.name === '');
-  const idByIdentity = numberIdentities(remote, targets);
+  const identityOf = (host: HostRef) => (isServed(host) ? keyOf(host) : targets.get(keyOf(host))?.identity);
+  const idByIdentity = numberIdentities(remote.map(identityOf));
   const idOf = (host: HostRef): SessionId => {
-    const target = targets.get(keyOf(host));
-    const id = host.name === '' ? LOCAL : target && idByIdentity.get(target.identity);
+    const id = host.name === '' ? LOCAL : idByIdentity.get(identityOf(host) ?? '');
     if (id === undefined) throw new Error(`no session was asked for: ${host.label}`);
     return id;
   };
+  const connect = (host: HostRef): Promise<HostSession> =>
+    isServed(host) ? served.connect(host) : pool.connect(targets.get(keyOf(host)) as Target);
   const open = async (host: HostRef): Promise<[SessionId, HostSession]> => {
-    const target = targets.get(keyOf(host));
     // Logins take longest: they begin first.
-    const session = target === undefined ? await setImmediate(local) : await pool.connect(target);
+    const session = host.name === '' ? await setImmediate(local) : await connect(host);
     await onOpen({ id: idOf(host), host, session }, settings.signal);
     return [idOf(host), session];
   };
@@ -183,8 +187,7 @@ async function connectAll(
   const first = new Map([...remote].reverse().map((host) => [idOf(host), host]));
   const wanted = [...idByIdentity.values()].flatMap((id) => first.get(id) ?? []);
   const opened = [...wanted, ...(thisMachine === undefined ? [] : [thisMachine])].map(open);
-  const connected = wanted.map(async (host) => pool.connect(targets.get(keyOf(host)) as Target));
-  const all = await Promise.race([Promise.all(opened), firstLoss(connected)]);
+  const all = await Promise.race([Promise.all(opened), firstLoss(wanted.map(connect))]);
   return { all: new Map(all), idOf };
 }
 
@@ -204,9 +207,9 @@ function resolveHost(host: HostRef, settings: SessionSettings): Promise<Target> 
   return resolveTarget(destinationOf(host, settings), readConfig, settings.signal);
 }
 
-function numberIdentities(hosts: readonly HostRef[], targets: ReadonlyMap<string, Target>): Map<string, SessionId> {
-  const identities = new Set(hosts.map((host) => targets.get(keyOf(host))?.identity ?? ''));
-  return new Map([...identities].map((identity, index) => [identity, String(index + 1)]));
+function numberIdentities(identities: readonly (string | undefined)[]): Map<string, SessionId> {
+  const known = new Set(identities.map((identity) => identity ?? ''));
+  return new Map([...known].map((identity, index) => [identity, String(index + 1)]));
 }
 
 /** Rejects when a session is lost while others are still being opened. One that is closed is not lost. */
@@ -256,5 +259,9 @@ function reached(tries: readonly Tried[]): Omit<Sessions, 'close'> {
 }
 
 function keyOf(host: HostRef): string {
-  return JSON.stringify([host.user, host.name]);
+  return JSON.stringify([host.user, host.name, host.served?.port]);
+}
+
+function isBySsh(host: HostRef): boolean {
+  return host.name !== '' && !isServed(host);
 }

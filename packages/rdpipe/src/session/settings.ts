@@ -13,6 +13,8 @@ export interface SessionSettings {
   readonly configFile: string | undefined;
   /** ssh's -o, in the user's order. */
   readonly options: readonly string[];
+  /** The file with the key for hosts that serve copies. */
+  readonly keyFile?: string | undefined;
   /** The one port of the user's -p, which may have been meant for ssh. */
   readonly dataPort?: number | undefined;
   /** For a host's connection and key exchange, and again for its login; stands still while a question is open. */

@@ -115,8 +115,26 @@ describe('the pipeline of a copy', () => {
     expect(plan('a -').pipeline.stages[0]).to.include({ kind: 'source', text: '< a' });
   });
 
-  it('is not there yet for a serving receiver', () => {
-    expect(usageErrorOf(() => plan('a rd://h1/b')).message).to.match(/^this rdcp cannot copy to or from rd:\/\/ yet/);
+  it('gives a serving receiver its stages, with paths below its directory', () => {
+    const { stages } = plan('a rd://ann@h1:4000/b/').pipeline;
+    const served = { name: 'h1', user: 'ann', label: 'rd://ann@h1:4000', served: { port: 4000 } };
+    expect(stages.map(({ host }) => host.label)).to.deep.equal([
+      'this machine',
+      served.label,
+      'this machine',
+      served.label,
+    ]);
+    expect(stages[1]?.host).to.deep.equal(served);
+    expect(settingsOf(plan('a rd://ann@h1:4000/b/'))[1]).to.include({ role: 'compare', target: hex('b/') });
+    const whole = plan('rd://[::1]/ /tmp').pipeline.stages[0] as Stage;
+    expect(whole.host).to.deep.equal({ name: '::1', user: undefined, label: 'rd://[::1]', served: { port: 10470 } });
+    expect(settingsOf(plan('rd://[::1]/ /tmp'))[0]?.sources).to.deep.equal([hex('./')]);
+    expect(settingsOf(plan('a rd://h1/'))[1]?.target).to.equal(hex('.'));
+  });
+
+  it('refuses standard streams beside a serving receiver', () => {
+    expect(usageErrorOf(() => plan('- rd://h1/b')).message).to.match(/^- is no path of rd:/);
+    expect(usageErrorOf(() => plan('rd://h1/b -')).message).to.match(/^- is no path of rd:/);
   });
 
   it('refuses options that contradict each other', () => {

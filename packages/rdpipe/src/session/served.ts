@@ -1,0 +1,218 @@
+/** The session of a host that serves copies: TLS with a key of our own in place of ssh, and the agent behind it. */
+import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect, type TLSSocket } from 'node:tls';
+import { SessionError, UsageError } from '../model/errors.ts';
+import type { HostRef } from '../model/pipeline.ts';
+import { printable, shorten } from '../model/text.ts';
+import type { Channel, HostSession } from './host-session.ts';
+import { readServedKey } from './served-key.ts';
+import type { SessionSettings } from './settings.ts';
+
+/** The nonce of the agents that servers start. */
+export const SERVED_NONCE = 'serve';
+
+/** A host with its port. */
+export type ServedHost = HostRef & { readonly served: NonNullable<HostRef['served']> };
+
+export function isServed(host: HostRef): host is ServedHost {
+  return host.served !== undefined;
+}
+
+/** One a host. */
+export interface ServedSessions {
+  connect(host: ServedHost): Promise<HostSession>;
+  /** Ends every session, also those that are still being made. */
+  close(): Promise<void>;
+}
+
+export function createServedSessions(settings: ServedSettings): ServedSessions {
+  const sessions = new Map<string, Promise<HostSession>>();
+  return {
+    connect(host) {
+      const session = sessions.get(host.label) ?? connectServed(host, settings);
+      sessions.set(host.label, session);
+      return session;
+    },
+    async close() {
+      const settled = await Promise.allSettled(sessions.values());
+      await Promise.all(settled.map((result) => (result.status === 'fulfilled' ? result.value.close() : undefined)));
+    },
+  };
+}
+
+type ServedSettings = Pick<SessionSettings, 'keyFile' | 'connectTimeoutMs' | 'signal'>;
+
+/**
+ * Connects, proves the key, and waits for the server's first line.
+ * @throws SessionError with the reason and the next step; UsageError for a key file that cannot be used.
+ */
+export async function connectServed(host: ServedHost, settings: ServedSettings): Promise<HostSession> {
+  if (settings.keyFile === undefined) {
+    throw new UsageError(`${host.label} needs a key (--keyfile FILE, the one that its server was given)`);
+  }
+  const psk = await readServedKey(settings.keyFile);
+  const began = performance.now();
+  for (let attempt = 1; ; attempt++) {
+    const opened = await open(host, psk, settings);
+    if (!(opened instanceof Error)) return sessionOf(host, opened, performance.now() - began);
+    if (attempt === ATTEMPTS || !isDropped(opened)) throw connectError(host, opened, settings.connectTimeoutMs);
+    await delay(AGAIN_MS * attempt, undefined, { signal: settings.signal });
+  }
+}
+
+/** A server that many strangers connect to drops the oldest of those that are in their handshake. */
+const ATTEMPTS = 4;
+const AGAIN_MS = 100;
+
+class Dropped extends Error {}
+class Refused extends Error {}
+class Late extends Error {}
+class Impostor extends Error {}
+
+function isDropped(error: Error): boolean {
+  return error instanceof Dropped || ('code' in error && error.code === 'ECONNRESET');
+}
+
+/** A socket from which the first line can still be read; or why there is none. */
+async function open(host: ServedHost, psk: Buffer, settings: ServedSettings): Promise<TLSSocket | Error> {
+  const { signal, connectTimeoutMs } = settings;
+  signal.throwIfAborted();
+  const socket = connect({
+    host: host.name,
+    port: host.served.port,
+    ...(isIP(host.name) === 0 ? {} : { servername: '' }),
+    minVersion: 'TLSv1.3',
+    ciphers: 'TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256',
+    ca: [], // a server that shows a certificate in place of the key is none of ours
+    pskCallback: () => ({ psk, identity: `rdpipe-serve/1 ${host.user ?? 'default'}` }),
+    checkServerIdentity: () => new Impostor(),
+  });
+  const late = AbortSignal.timeout(connectTimeoutMs);
+  try {
+    return await firstLine(socket, AbortSignal.any([signal, late]));
+  } catch (error) {
+    socket.destroy();
+    signal.throwIfAborted();
+    if (late.aborted) return new Late();
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+const REFUSAL = 'rdrecv/1 refused: ';
+const FIRST_LINE_MOST_BYTES = 1024 * 1024;
+
+function firstLine(socket: TLSSocket, signal: AbortSignal): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    let begun = Buffer.alloc(0);
+    const onData = (data: Buffer) => {
+      begun = Buffer.concat([begun, data]);
+      if (!begun.includes('\n') && begun.length <= FIRST_LINE_MOST_BYTES) return;
+      done();
+      const line = begun.toString('utf8', 0, Math.max(0, begun.indexOf('\n')));
+      if (line.startsWith(REFUSAL)) return reject(new Refused(line.slice(REFUSAL.length)));
+      socket.pause();
+      socket.unshift(begun);
+      resolve(socket);
+    };
+    const onSecure = () => {
+      if (!socket.isSessionReused()) onError(new Impostor()); // no key was proved
+    };
+    const onClose = () => onError(new Dropped());
+    const onAbort = () => onError(new Late());
+    const onError = (error: Error) => {
+      done();
+      reject(error);
+    };
+    const done = () => {
+      socket.off('data', onData).off('close', onClose).off('error', onError).off('secureConnect', onSecure);
+      socket.on('error', () => {});
+      signal.removeEventListener('abort', onAbort);
+    };
+    socket.on('data', onData).on('close', onClose).on('error', onError).on('secureConnect', onSecure);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+}
+
+function sessionOf(host: ServedHost, socket: TLSSocket, tookMs: number): HostSession {
+  let failed: Error | undefined;
+  let closing = false;
+  socket.on('error', (error) => {
+    failed = error;
+  });
+  const ended = new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+  });
+  const channel: Channel = {
+    stdin: socket,
+    stdout: socket,
+    stderr: Readable.from([]),
+    closed: ended.then(() => ({ code: null, signal: null })),
+    kill: () => socket.destroy(),
+  };
+  return {
+    kind: 'served',
+    label: host.label,
+    took: { connectMs: tookMs, loginMs: 0 },
+    checkCommand: undefined,
+    ended,
+    openShell: () => Promise.reject(new Error(`${host.label} runs no shell`)),
+    openAgent: async (signal) => {
+      signal.throwIfAborted();
+      return channel;
+    },
+    forward: async () => undefined,
+    failure: () => (closing || failed === undefined ? undefined : lostError(host, failed)),
+    async close() {
+      closing = true;
+      socket.destroy();
+      await ended;
+    },
+  };
+}
+
+function lostError({ label }: ServedHost, { message }: Error): SessionError {
+  return new SessionError('session_lost', label, `lost the connection to ${label}: ${clean(message)}`);
+}
+
+function connectError(host: ServedHost, error: Error, limitMs: number): Error {
+  const { label, name } = host;
+  const code = 'code' in error ? String(error.code) : '';
+  const failure = (kind: ConstructorParameters<typeof SessionError>[0], reason: string) =>
+    new SessionError(kind, label, `cannot reach ${label}: ${reason}`, { cause: error });
+  if (error instanceof Refused) return failure('unreachable', clean(error.message));
+  if (error instanceof Late) {
+    return failure(
+      'unreachable',
+      `no answer within ${limitMs / 1000} s (does a firewall drop port ${host.served.port}?)`,
+    );
+  }
+  if (error instanceof Impostor || KEY_REFUSED.has(code)) return failure('authentication', keyReason(host));
+  if (isDropped(error)) return failure('unreachable', 'it closed the connection before the handshake (try again)');
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return failure('unknown_host', `no such host: ${printable(name)}`);
+  if (code === 'ECONNREFUSED') return failure('unreachable', 'connection refused (rdrecv --serve DIR runs there?)');
+  if (code.startsWith('ERR_SSL_') || code === 'EPROTO')
+    return failure('unreachable', 'that is no rdrecv --serve (compare the port)');
+  return failure('unreachable', clean(error.message));
+}
+
+/** Alerts of a server that has another key for the name, or shows a certificate. */
+const KEY_REFUSED = new Set([
+  'ERR_SSL_SSLV3_ALERT_ILLEGAL_PARAMETER',
+  'ERR_SSL_TLSV1_ALERT_DECRYPT_ERROR',
+  'ERR_SSL_TLSV1_ALERT_UNKNOWN_PSK_IDENTITY',
+  'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
+]);
+
+function keyReason({ user, name }: ServedHost): string {
+  if (user !== undefined) return `the server holds another key for ${user} (compare --keyfile with its file)`;
+  return `the server holds another key (compare --keyfile with its file; a client with a name is rd://NAME@${name}/…)`;
+}
+
+const REASON_MAX_CHARACTERS = 300;
+
+function clean(text: string): string {
+  return printable(shorten(text.trim(), REASON_MAX_CHARACTERS));
+}
