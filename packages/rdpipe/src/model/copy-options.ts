@@ -148,6 +148,6 @@ export const COPY_OPTIONS = {
     kind: 'switch',
     help: 'paths of --files-from end in NUL, not in newline',
     run: false,
-    copy: {},
+    copy: { brief: true },
   },
 } as const satisfies Readonly<Record<string, OptionRow>>;
