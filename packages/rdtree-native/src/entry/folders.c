@@ -2,6 +2,7 @@
 #include "entry/folders.h"
 
 #include "base/memory.h"
+#include "entry/root.h"
 #include "entry/source_path.h"
 
 #include <errno.h>
@@ -61,7 +62,7 @@ void rd_folders_begin(struct rd_folders *folders, const char *source) {
   append(folders, (const unsigned char *)source, rd_source_path_shown(source));
   folders->source_count = folders->shown_count;
   push(folders, "", 0);
-  if (is_path) folders->top->fd = open(folders->source.above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (is_path) folders->top->fd = rd_root_open(folders->source.above, O_PATH | O_DIRECTORY);
   if (folders->top->fd < 0) folders->top->number = is_path ? errno : number;
 }
 

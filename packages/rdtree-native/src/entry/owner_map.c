@@ -2,6 +2,7 @@
 #include "entry/owner_map.h"
 
 #include "base/memory.h"
+#include "entry/root.h"
 
 #include <grp.h>
 #include <pwd.h>
@@ -36,7 +37,7 @@ static uint32_t number_here(const struct numbers *numbers, uint32_t theirs);
 
 struct rd_owner_map *rd_owner_map_create(void) {
   struct rd_owner_map *map = rd_memory_new(1, sizeof *map);
-  map->is_root = geteuid() == 0;
+  map->is_root = geteuid() == 0 && !rd_root_is_set();
   read_own_groups(map);
   return map;
 }
@@ -77,7 +78,7 @@ bool rd_owner_map_sets_users(const struct rd_owner_map *map) {
 }
 
 bool rd_owner_map_sets_group(const struct rd_owner_map *map, uint32_t gid) {
-  if (map->is_root) return true;
+  if (map->is_root || rd_root_is_set()) return map->is_root; // a server's files keep its groups
   for (size_t i = 0; i < map->own_group_count; i++)
     if (map->own_groups[i] == gid) return true;
   return false;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "entry/root.h"
 
+#include "base/cleanup.h"
+#include "base/memory.h"
+
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
@@ -23,6 +26,19 @@ int rd_root_open(const char *path, int flags) {
   if (root_fd < 0) return open(path, flags | O_CLOEXEC);
   struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
   return (int)syscall(SYS_openat2, root_fd, below(path), &how, sizeof how);
+}
+
+bool rd_root_stat(const char *path, struct stat *status) {
+  RD_AUTO_CLOSE int fd = rd_root_open(path, O_PATH);
+  return fd >= 0 && fstat(fd, status) == 0;
+}
+
+bool rd_root_mkdir(const char *path, mode_t mode) {
+  const char *slash = strrchr(path, '/');
+  if (root_fd < 0 || slash == NULL) return mkdirat(root_fd < 0 ? AT_FDCWD : root_fd, path, mode) == 0;
+  RD_AUTO_FREE char *parent = rd_memory_copy(path, (size_t)(slash + 1 - path));
+  RD_AUTO_CLOSE int fd = rd_root_open(parent, O_PATH | O_DIRECTORY);
+  return fd >= 0 && mkdirat(fd, slash + 1, mode) == 0;
 }
 
 // The home of a client is the served directory itself.

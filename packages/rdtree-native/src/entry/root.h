@@ -4,6 +4,7 @@
 #define RD_TREE_ROOT_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 // From now on every path of the settings is below the directory `fd`, which stays open: `/a`, `~/a` and `a` name the
 // same entry there, `..` stops at it, and no symbolic link leads out of it. Call it once, before other threads run.
@@ -12,5 +13,8 @@ void rd_root_set(int fd);
 bool rd_root_is_set(void);
 // As open() without O_CREAT, close-on-exec. -1 and errno; ENOSYS: the kernel cannot keep paths below a directory.
 int rd_root_open(const char *path, int flags);
+// As stat() and mkdir().
+bool rd_root_stat(const char *path, struct stat *status);
+bool rd_root_mkdir(const char *path, mode_t mode);
 
 #endif

@@ -2,6 +2,7 @@
 #include "entry/source_path.h"
 
 #include "base/memory.h"
+#include "entry/root.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ size_t rd_source_path_shown(const char *text) {
 
 // NULL, with errno.
 static char *expand(const char *text) {
-  if (text[0] != '~' || (text[1] != '\0' && text[1] != '/')) return rd_memory_copy(text, strlen(text));
+  if (rd_root_is_set() || text[0] != '~' || (text[1] != '\0' && text[1] != '/'))
+    return rd_memory_copy(text, strlen(text));
   const char *home = getenv("HOME");
   if (home == NULL || *home == '\0') {
     errno = ENOENT;

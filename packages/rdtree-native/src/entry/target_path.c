@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "entry/root.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 static size_t without_slashes(const char *path, size_t count);
 static bool names_a_directory(const char *path);
 static bool open_into(struct rd_target *target, bool make_parents, struct rd_error *error);
+static bool is_there(const char *path);
 static bool open_as(struct rd_target *target, bool make_parents, struct rd_error *error);
 static char *parent_of(const char *path);
 static bool missing(const char *path, struct rd_error *error);
@@ -19,7 +21,7 @@ static bool unusable(const char *path, struct rd_error *error);
 char *rd_home_path(const char *path) {
   const char *home = getenv("HOME");
   bool is_home = path[0] == '~' && (path[1] == '\0' || path[1] == '/');
-  if (!is_home || home == NULL) return rd_memory_copy(path, strlen(path));
+  if (!is_home || home == NULL || rd_root_is_set()) return rd_memory_copy(path, strlen(path));
   size_t bytes = strlen(home) + strlen(path);
   char *whole = rd_memory_new(bytes, 1);
   snprintf(whole, bytes, "%s%s", home, path + 1);
@@ -30,7 +32,7 @@ enum rd_place rd_target_place(const char *path, bool is_only_file) {
   struct stat status;
   if (!is_only_file || names_a_directory(path)) return RD_PLACE_INTO;
   RD_AUTO_FREE char *whole = rd_home_path(path);
-  bool is_directory = stat(whole, &status) == 0 && S_ISDIR(status.st_mode);
+  bool is_directory = rd_root_stat(whole, &status) && S_ISDIR(status.st_mode);
   return is_directory ? RD_PLACE_INTO : RD_PLACE_AS;
 }
 
@@ -65,12 +67,12 @@ static bool names_a_directory(const char *path) {
 
 static bool open_into(struct rd_target *target, bool make_parents, struct rd_error *error) {
   struct stat status;
-  target->directory_fd = open(target->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  target->directory_fd = rd_root_open(target->path, O_PATH | O_DIRECTORY);
   if (target->directory_fd >= 0) return true;
   // A name that is there, but leads to nothing, cannot become a directory.
-  if (errno != ENOENT || lstat(target->path, &status) == 0) return unusable(target->path, error);
+  if (errno != ENOENT || is_there(target->path)) return unusable(target->path, error);
   RD_AUTO_FREE char *parent = parent_of(target->path);
-  if (stat(parent, &status) == 0) {
+  if (rd_root_stat(parent, &status)) {
     errno = ENOTDIR;
     return S_ISDIR(status.st_mode) || unusable(parent, error);
   }
@@ -78,11 +80,16 @@ static bool open_into(struct rd_target *target, bool make_parents, struct rd_err
   return make_parents || missing(parent, error);
 }
 
+static bool is_there(const char *path) {
+  RD_AUTO_CLOSE int fd = rd_root_open(path, O_PATH | O_NOFOLLOW);
+  return fd >= 0;
+}
+
 static bool open_as(struct rd_target *target, bool make_parents, struct rd_error *error) {
   const char *slash = strrchr(target->path, '/');
   target->name = slash == NULL ? target->path : slash + 1;
   RD_AUTO_FREE char *parent = parent_of(target->path);
-  target->directory_fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  target->directory_fd = rd_root_open(parent, O_PATH | O_DIRECTORY);
   if (target->directory_fd >= 0) return true;
   if (errno != ENOENT) return unusable(parent, error);
   return make_parents || missing(parent, error);

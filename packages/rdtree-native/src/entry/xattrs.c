@@ -2,6 +2,7 @@
 #include "entry/xattrs.h"
 
 #include "base/memory.h"
+#include "entry/root.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ struct rd_xattrs *rd_xattrs_create(const struct rd_tree_settings *settings) {
   struct rd_xattrs *xattrs = rd_memory_new(1, sizeof *xattrs);
   xattrs->wants_acls = settings->acls;
   xattrs->wants_others = settings->xattrs;
-  xattrs->is_root = geteuid() == 0;
+  xattrs->is_root = geteuid() == 0 && !rd_root_is_set();
   if (!settings->acls && !settings->xattrs) return xattrs;
   xattrs->names = rd_memory_new(LIST_MAX_BYTES, 1);
   xattrs->path = rd_memory_new(sizeof "/proc/self/fd//" + 16 + RD_NAME_MAX_BYTES, 1);

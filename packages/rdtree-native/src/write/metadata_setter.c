@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "entry/owner_map.h"
+#include "entry/root.h"
 #include "entry/xattrs.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #define LIST_MAX_BYTES (64u << 10)
 
 static mode_t set_owner(struct rd_write *write, int fd, const struct stat *now, const struct rd_metadata *metadata);
+static mode_t mode_bits(void);
 static bool set_mode(const char *path, int fd, bool is_path, mode_t mode);
 static void set_attributes(struct rd_write *write, const char *path, int fd, const struct rd_wanted_metadata *wanted);
 static void remove_others(const struct rd_write *write, const char *path, const struct rd_attributes *wanted);
@@ -42,7 +44,7 @@ bool rd_metadata_set(struct rd_write *write, int fd, bool is_path, const struct 
   bool is_symlink = S_ISLNK(metadata->mode);
   if (now != NULL) {
     mode_t mode = wanted->plain_mode;
-    if (write->settings->archive) mode = metadata->mode & 07777 & ~set_owner(write, fd, now, metadata);
+    if (write->settings->archive) mode = metadata->mode & mode_bits() & ~set_owner(write, fd, now, metadata);
     bool was_given = now->st_uid != metadata->uid || now->st_gid != metadata->gid;
     bool is_right = (now->st_mode & 07777) == mode && !(write->settings->archive && was_given && (mode & 07000) != 0);
     if (!is_symlink && !is_right && !set_mode(path, fd, is_path, mode)) return false;
@@ -53,6 +55,11 @@ bool rd_metadata_set(struct rd_write *write, int fd, bool is_path, const struct 
 
 bool rd_time_set(int fd, const struct rd_metadata *metadata) {
   return set_times(fd, false, metadata);
+}
+
+// A client of a server gets no rights of its user.
+static mode_t mode_bits(void) {
+  return rd_root_is_set() ? 0777 : 07777;
 }
 
 // Returns the bits of the mode that must not be set: a program that runs as its owner, of another owner than at the

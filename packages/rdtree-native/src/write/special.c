@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "entry/root.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,6 +58,8 @@ static void make_special(struct rd_job *job) {
   mode_t mode = (file->wanted.metadata.mode & S_IFMT) | rd_first_mode(file->write, &file->wanted);
   if (atomic_load(&file->write->is_stopped))
     rd_target_file_destroy(file);
+  else if (rd_root_is_set() && (S_ISCHR(mode) || S_ISBLK(mode)))
+    complete(file, rd_target_file_fail(file, EPERM, "a served directory takes no devices"));
   else if (mknodat(file->directory->fd, name, mode, device) < 0)
     complete(file, rd_target_file_fail(file, errno, "cannot make the special file"));
   else

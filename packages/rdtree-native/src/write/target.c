@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "entry/root.h"
 #include "entry/target_path.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ struct rd_directory *rd_write_target(struct rd_write *write, enum rd_place place
   *name = target.name == NULL ? NULL : rd_memory_copy(target.name, strlen(target.name));
   bool is_there = target.directory_fd >= 0 || make_directories(write, path, &is_new, error);
   rd_target_close(&target);
-  RD_AUTO_CLOSE int fd = is_there ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  RD_AUTO_CLOSE int fd = is_there ? rd_root_open(path, O_RDONLY | O_DIRECTORY) : -1;
   if (fd < 0) {
     if (is_there) (void)unusable(path, error);
     return NULL;
@@ -39,7 +40,7 @@ static bool make_directories(const struct rd_write *write, const char *path, boo
     end += strcspn(end, "/");
     char kept = *end;
     *end = '\0';
-    *is_new = mkdir(part, 0777 & ~write->umask) == 0;
+    *is_new = rd_root_mkdir(part, 0777 & ~write->umask);
     if (!*is_new && errno != EEXIST && (kept == '\0' || errno != EROFS)) return unusable(part, error);
     *end = kept;
     if (kept == '/' && end[strspn(end, "/")] == '\0') break;
