@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies to and from a serving receiver: both directions, several clients, rights, directories and keys.
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { useCopyPlace } from '../support/copy-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { succeeds } from '../support/run-program.ts';
+
+const BIG_BYTES = 20_000_000;
+
+describe('a serving receiver', function () {
+  this.timeout(120_000);
+  const place = useCopyPlace();
+  before(() => makeTree(place.path('tree')));
+
+  it('takes a tree and gives it back, and reports both', async () => {
+    const server = await place.serve();
+    expect(await place.rdcp('-a', 'tree', server.url(''))).to.include({ status: 0 });
+    expect(succeeds('diff', ['-r', '--no-dereference', place.path('tree'), join(place.served, 'tree')])).to.equal(true);
+    expect(await place.rdcp('-a', server.url('tree/'), 'back')).to.include({ status: 0 });
+    expect(succeeds('diff', ['-r', '--no-dereference', place.path('tree'), place.path('back')])).to.equal(true);
+    await eventually(() => expect(server.stderr().match(/complete/g)).to.have.length(2));
+    expect(server.stderr()).to.match(/default from 127\.0\.0\.1:\d+: begins to write \.\n/);
+    expect(server.stderr()).to.match(/ended to write \.: complete, received 19\.1 MiB, sent \d+ B in [\d.]+ s\n/);
+    expect(server.stderr()).to.match(/ended to read tree\/: complete, received \d+ B, sent 19\.1 MiB/);
+  });
+
+  it('serves three clients at once, each in its own session', async () => {
+    const server = await place.serve('--json');
+    const copies = [1, 2, 3].map((number) => place.rdcp('-a', 'tree/', server.url(`three/${number}/`), '--mkpath'));
+    for (const { status, stderr } of await Promise.all(copies)) expect(status, stderr).to.equal(0);
+    for (const number of [1, 2, 3])
+      expect(succeeds('diff', ['-r', place.path('tree/sub'), join(place.served, `three/${number}/sub`)])).to.equal(
+        true,
+      );
+    await eventually(() => expect(eventsOf(server.stderr(), 'end')).to.have.length(3));
+    for (const end of eventsOf(server.stderr(), 'end'))
+      expect(end).to.include({ client: 'default', status: 'complete' });
+    expect(eventsOf(server.stderr(), 'begin').map(({ direction }) => direction)).to.deep.equal([
+      'write',
+      'write',
+      'write',
+    ]);
+  });
+
+  it('gives each client of --config its directory and its rights', async () => {
+    mkdirSync(join(place.served, 'drop'), { recursive: true });
+    place.write('alice', 'the key of alice, long enough\n');
+    place.write('bob', 'cd'.repeat(32));
+    const config = place.write(
+      'clients.toml',
+      `[client.alice] # drops files\nkeyfile = "${place.path('alice')}"\ndirectory = "drop"\nrights = "write"\n` +
+        `[client.bob]\nkey = "${'cd'.repeat(32)}"\nrights = "read"\n`,
+    );
+    const server = await place.serve('--config', config);
+    const [alice, bob] = [['--keyfile', 'alice'] as const, ['--keyfile', 'bob'] as const];
+    expect(await place.rdcp(...alice, 'tree/file', server.url('new', 'alice'))).to.include({ status: 0 });
+    expect(readFileSync(join(place.served, 'drop/new'), 'utf8')).to.equal('content\n');
+    const reading = await place.rdcp(...alice, server.url('new', 'alice'), 'x');
+    expect(reading.status).to.not.equal(0);
+    expect(reading.stderr).to.include('this key may not read here');
+    expect(await place.rdcp(...bob, server.url('drop/new', 'bob'), 'got')).to.include({ status: 0 });
+    const writing = await place.rdcp(...bob, 'tree/file', server.url('drop/y', 'bob'));
+    expect(writing.stderr).to.include('this key may not write here');
+    expect(existsSync(join(place.served, 'drop/y'))).to.equal(false);
+    const asBob = await place.rdcp(...alice, 'tree/file', server.url('drop/y', 'bob'));
+    expect(asBob.stderr).to.include('the server holds another key for bob');
+  });
+
+  for (const [flag, words] of [
+    ['--read-only', 'this key may not write here'],
+    ['--write-only', 'this key may not read here'],
+  ] as const)
+    it(`refuses with ${flag} what it forbids`, async () => {
+      mkdirSync(place.served, { recursive: true });
+      writeFileSync(join(place.served, 'there'), 'there');
+      const server = await place.serve(flag);
+      const copy = flag === '--read-only' ? ['tree/file', server.url('no')] : [server.url('there'), 'no'];
+      const { status, stderr } = await place.rdcp(...copy);
+      expect(status).to.not.equal(0);
+      expect(stderr).to.include(words);
+    });
+
+  it('keeps owners, set-user-id bits and everything outside its directory as they are', async () => {
+    const server = await place.serve();
+    expect(await place.rdcp('-a', 'tree/setuid', server.url('setuid'))).to.include({ status: 0 });
+    expect(lstatSync(join(place.served, 'setuid')).mode & 0o7777).to.equal(0o755);
+    writeFileSync(place.path('secret'), 'secret');
+    symlinkSync(place.folder, join(place.served, 'out'));
+    for (const path of ['../secret', '../../../../../../etc/passwd', 'out/secret', '/etc/passwd']) {
+      const { stderr } = await place.rdcp(server.url(path), 'stolen');
+      expect(stderr, path).to.match(/cannot read/);
+    }
+    expect(existsSync(place.path('stolen'))).to.equal(false);
+    await place.rdcp('tree/file', server.url('out/written'));
+    await place.rdcp('tree/file', server.url('../written'));
+    expect(existsSync(place.path('written'))).to.equal(false);
+    expect(statSync(join(place.served, 'written')).isFile()).to.equal(true); // .. stops at the root
+  });
+
+  it('listens with the ends of its hops on --ports', async () => {
+    const server = await place.serve('--ports', '21700-21740');
+    const { status, stderr } = await place.rdcp('-vv', 'tree/file', server.url('ported'));
+    expect(status, stderr).to.equal(0);
+    expect(stderr).to.match(/:217[0-4]\d\b/);
+  });
+
+  it('tells in one line why a copy cannot begin', async () => {
+    const server = await place.serve('--bind', '127.0.0.1');
+    place.write('other', 'quite another key than that\n');
+    place.write('open', `${place.key.toString('hex')}\n`);
+    chmodSync(place.path('open'), 0o644);
+    const cases: readonly (readonly [readonly string[], RegExp])[] = [
+      [
+        ['--keyfile', 'other', 'tree/file', server.url('x')],
+        /^rdcp: cannot reach rd:\S+: the server holds another key/,
+      ],
+      [['--keyfile', 'open', 'tree/file', server.url('x')], /^rdcp: .*others may use it \(mode 0644\): chmod go= open/],
+      [['--keyfile', 'missing', 'tree/file', server.url('x')], /^rdcp: cannot read the key file missing/],
+      [['tree/file', 'rd://127.0.0.1:1/x'], /^rdcp: .*connection refused/],
+    ];
+    for (const [words, pattern] of cases) {
+      const { status, stderr } = await place.rdcp(...words);
+      expect({ status, lines: stderr.trimEnd().split('\n').length }, stderr).to.deep.equal({
+        status: words.includes('open') || words.includes('missing') ? 2 : 125,
+        lines: 1,
+      });
+      expect(stderr).to.match(pattern);
+    }
+  });
+
+  it('starts with no key file that others may read', async () => {
+    const failure = await place.serve('--keyfile', place.write('loose', '0'.repeat(64), 0o640)).catch(String);
+    expect(failure).to.include('others may use').and.include('chmod go=');
+  });
+});
+
+function makeTree(folder: string): void {
+  mkdirSync(join(folder, 'sub/deeper'), { recursive: true });
+  writeFileSync(join(folder, 'file'), 'content\n');
+  writeFileSync(join(folder, 'sub/big'), Buffer.alloc(BIG_BYTES, 'some bytes of it\n'));
+  writeFileSync(join(folder, 'sub/deeper/empty'), '');
+  writeFileSync(join(folder, 'setuid'), '');
+  chmodSync(join(folder, 'setuid'), 0o4755);
+  symlinkSync('file', join(folder, 'link'));
+}
+
+function eventsOf(text: string, event: string): Record<string, unknown>[] {
+  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line)).filter((object) => object.event === event);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// A running `rdrecv --serve`, rdcp as its client, and clients that say what they like.
+import { createHmac, randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { eventually } from './eventually.ts';
+import { isRunning } from './processes.ts';
+import { BIN } from './programs.ts';
+import { ROOT } from './root.ts';
+import { type Ended, type Started, startProgram } from './start-program.ts';
+
+const RDCP = join(ROOT, 'bin/rdcp');
+
+export interface CopyServer extends Started {
+  readonly port: number;
+  /** `rd://127.0.0.1:PORT/PATH`. */
+  url(path: string, client?: string): string;
+}
+
+/** A folder with `served` in it, a key file, servers and clients; all that is left ends after each test. */
+export class CopyPlace {
+  readonly folder = mkdtempSync(join(tmpdir(), 'rdpipe-serve-'));
+  readonly served = join(this.folder, 'served');
+  readonly key = randomBytes(32);
+  readonly keyFile = this.write('key', `${this.key.toString('hex')}\n`);
+  readonly #running = new Set<Started>();
+  readonly #sockets = new Set<Socket>();
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** A file that only its owner may read. */
+  write(name: string, content: string | Buffer, mode = 0o600): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, content, { mode });
+    return path;
+  }
+
+  async serve(...words: readonly string[]): Promise<CopyServer> {
+    const keys = words.includes('--config') ? [] : ['--keyfile', this.keyFile];
+    mkdirSync(this.served, { recursive: true });
+    const started = this.#start([join(BIN, 'rdrecv'), '--serve', this.served, '--port', '0', ...keys, ...words]);
+    const port = await Promise.race([eventually(() => portOf(started)), started.ended.then(() => portOf(started))]);
+    const url = (path: string, client?: string) =>
+      `rd://${client === undefined ? '' : `${client}@`}127.0.0.1:${port}/${path}`;
+    return { ...started, port, url };
+  }
+
+  /** Starts a copy; `--keyfile` is added. */
+  start(...words: readonly string[]): Started {
+    const key = words.includes('--keyfile') ? [] : ['--keyfile', this.keyFile];
+    return this.#start([RDCP, ...key, ...words]);
+  }
+
+  rdcp(...words: readonly string[]): Promise<Ended> {
+    return this.start(...words).ended;
+  }
+
+  /** A client that proved a key, and has read the first line. */
+  async client(server: CopyServer, key = this.key, name = 'default'): Promise<Talker> {
+    const talker = new Talker(server.port, key, name);
+    this.#sockets.add(talker.socket);
+    await talker.line();
+    return talker;
+  }
+
+  /** To be closed after the test. */
+  keep<S extends Socket>(socket: S): S {
+    this.#sockets.add(socket);
+    socket.on('error', () => {});
+    return socket;
+  }
+
+  /** After each test. */
+  async killRest(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    for (const { child } of this.#running) child.kill('SIGKILL');
+    await Promise.all([...this.#running].map(({ ended }) => ended));
+  }
+
+  /** After all of them. */
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #start(command: readonly string[]): Started {
+    const started = startProgram(command, { cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#running.add(started);
+    void started.ended.then(() => this.#running.delete(started));
+    return started;
+  }
+}
+
+export function useCopyPlace(): CopyPlace {
+  const place = new CopyPlace();
+  afterEach(() => place.killRest());
+  after(() => place.remove());
+  return place;
+}
+
+/** A client of any kind: it sends lines and reads lines. */
+export class Talker {
+  readonly socket: TLSSocket;
+  readonly closed: Promise<void>;
+  #text = '';
+  #failure: Error | undefined;
+
+  constructor(port: number, key: Buffer, name: string) {
+    const psk = createHmac('sha256', key).update('rdpipe-serve/1').digest();
+    this.socket = connect({
+      host: '127.0.0.1',
+      port,
+      minVersion: 'TLSv1.3',
+      ciphers: 'TLS_AES_128_GCM_SHA256',
+      pskCallback: () => ({ psk, identity: `rdpipe-serve/1 ${name}` }),
+      checkServerIdentity: () => undefined,
+    });
+    this.closed = new Promise((resolve) => {
+      this.socket.once('close', () => resolve());
+    });
+    this.socket.on('error', (error) => {
+      this.#failure = error;
+    });
+    this.socket.on('data', (data: Buffer) => {
+      this.#text += data.toString();
+    });
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  /** The first line so far. @throws the failure of the connection. */
+  line(): Promise<string> {
+    return eventually(() => {
+      if (this.#failure !== undefined) throw this.#failure;
+      expect(this.#text).to.include('\n');
+      return this.#text.slice(0, this.#text.indexOf('\n'));
+    }, 10_000);
+  }
+
+  send(message: unknown): void {
+    this.socket.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** Waits for text of the agent. */
+  shows(pattern: RegExp): Promise<string> {
+    return eventually(() => {
+      expect(this.#text).to.match(pattern);
+      return this.#text;
+    });
+  }
+}
+
+/** Every process of the server has gone. */
+export async function allGone(pids: readonly number[]): Promise<void> {
+  await eventually(() => expect(pids.filter(isRunning)).to.deep.equal([]), 15_000);
+}
+
+function portOf(started: Started): number {
+  const text = started.stderr();
+  const port = /on port (\d+) |"event":"serving","port":(\d+)/.exec(text);
+  if (port === null) throw new Error(`no server: ${text}`);
+  return Number(port[1] ?? port[2]);
+}
