@@ -2,7 +2,7 @@
 // A running `rdrecv --serve`, rdcp as its client, and clients that say what they like.
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
@@ -105,6 +105,8 @@ export function useCopyPlace(): CopyPlace {
 
 /** A client of any kind: it sends lines and reads lines. */
 export class Talker {
+  /** What carries it. */
+  readonly tcp: Socket;
   readonly socket: TLSSocket;
   readonly closed: Promise<void>;
   #text = '';
@@ -112,9 +114,9 @@ export class Talker {
 
   constructor(port: number, key: Buffer, name: string) {
     const psk = createHmac('sha256', key).update('rdpipe-serve/1').digest();
+    this.tcp = connectTcp(port, '127.0.0.1');
     this.socket = connect({
-      host: '127.0.0.1',
-      port,
+      socket: this.tcp,
       minVersion: 'TLSv1.3',
       ciphers: 'TLS_AES_128_GCM_SHA256',
       pskCallback: () => ({ psk, identity: `rdpipe-serve/1 ${name}` }),
@@ -135,13 +137,17 @@ export class Talker {
     return this.#text;
   }
 
-  /** The first line so far. @throws the failure of the connection. */
-  line(): Promise<string> {
-    return eventually(() => {
-      if (this.#failure !== undefined) throw this.#failure;
+  /** The first line. @throws the failure of the connection, or that it was closed. */
+  async line(): Promise<string> {
+    const closed = this.closed.then(() => {
+      throw this.#failure ?? new Error('it was closed');
+    });
+    const shown = eventually(() => {
       expect(this.#text).to.include('\n');
       return this.#text.slice(0, this.#text.indexOf('\n'));
     }, 10_000);
+    shown.catch(() => {});
+    return Promise.race([shown, closed]);
   }
 
   send(message: unknown): void {

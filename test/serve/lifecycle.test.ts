@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a serving receiver: limits, keys that are read again, signals, memory, its own death.
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { allGone, useCopyPlace } from '../support/copy-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { childrenOf, signalProcess } from '../support/processes.ts';
+
+const BIG_BYTES = 12_000_000;
+const ROUNDS = 60;
+/** Of the server itself, which reads nothing of its clients. */
+const GROWTH_MOST_KIB = 1024;
+
+describe('the life of a serving receiver', function () {
+  this.timeout(120_000);
+  const place = useCopyPlace();
+  before(() => {
+    mkdirSync(place.path('tree'));
+    writeFileSync(place.path('tree/file'), 'content\n');
+    writeFileSync(place.path('big'), Buffer.alloc(BIG_BYTES, 'a stream that takes a while\n'));
+  });
+
+  it('tells a client that is one too many that it is full', async () => {
+    const server = await place.serve('--max-clients', '2');
+    const [first] = await Promise.all([place.client(server), place.client(server)]);
+    const third = await place.rdcp('tree/file', server.url('x'));
+    expect(third.status).to.equal(125);
+    expect(third.stderr).to.equal(`rdcp: cannot reach ${server.url('').slice(0, -1)}: the server is full: 2 clients\n`);
+    first?.socket.destroy();
+    await eventually(() => expect(server.stderr()).to.include('ended without a copy'));
+    expect(await place.rdcp('tree/file', server.url('x'))).to.include({ status: 0 });
+  });
+
+  it('reads its keys again on HUP, and keeps the old ones where the new are bad', async () => {
+    const file = place.write('rotated', 'the first key of several\n');
+    const config = place.write('keys.toml', `[client.a]\nkeyfile = "${file}"\n`);
+    const server = await place.serve('--config', config);
+    const copy = (key: string) => place.rdcp('--keyfile', place.write('own', key), 'tree/file', server.url('x', 'a'));
+    expect(await copy('the first key of several')).to.include({ status: 0 });
+    const running = place.start('--keyfile', 'own', '--limit', '4M', 'big', server.url('big', 'a'));
+    await eventually(() => expect(server.stderr()).to.include('begins to write big'));
+    writeFileSync(file, 'the second key of them\n');
+    signalProcess(server.pid, 'SIGHUP');
+    await eventually(() => expect(server.stderr()).to.include('read the keys of 1 clients again'));
+    expect((await copy('the first key of several')).stderr).to.include('the server holds another key for a');
+    expect(await copy('the second key of them')).to.include({ status: 0 });
+    writeFileSync(config, '[client.a]\nkeyfile = 5\n');
+    signalProcess(server.pid, 'SIGHUP');
+    await eventually(() => expect(server.stderr()).to.match(/the old keys stay: .*keys\.toml: line 2: a value is/));
+    chmodSync(config, 0o644);
+    signalProcess(server.pid, 'SIGHUP');
+    await eventually(() => expect(server.stderr()).to.match(/the old keys stay: others may use/));
+    expect(await copy('the second key of them')).to.include({ status: 0 });
+    expect(await running.ended).to.include({ status: 0 });
+  });
+
+  it('lets sessions finish after TERM, and takes no more', async () => {
+    const server = await place.serve();
+    const running = place.start('--limit', '4M', 'big', server.url('drained'));
+    await eventually(() => expect(server.stderr()).to.include('begins to write'));
+    signalProcess(server.pid, 'SIGTERM');
+    await eventually(() => expect(server.stderr()).to.include('takes no more clients; 1 sessions go on'));
+    expect((await place.rdcp('tree/file', server.url('x'))).stderr).to.include('connection refused');
+    expect(await running.ended).to.include({ status: 0 });
+    expect(await server.ended).to.include({ status: 0 });
+    expect(server.stderr()).to.include('ended to write drained: complete');
+  });
+
+  for (const [how, words] of [
+    ['a second TERM', []],
+    ['--drain-timeout', ['--drain-timeout', '1']],
+  ] as const)
+    it(`ends sessions by ${how}`, async () => {
+      const server = await place.serve(...words);
+      const running = place.start('--limit', '200k', 'big', server.url('cut'));
+      await eventually(() => expect(server.stderr()).to.include('begins to write'));
+      const pids = childrenOf(server.pid);
+      signalProcess(server.pid, 'SIGTERM');
+      await eventually(() => expect(server.stderr()).to.include('takes no more'));
+      if (words.length === 0) signalProcess(server.pid, 'SIGTERM');
+      expect(await server.ended).to.include({ status: 0 });
+      await allGone(pids);
+      expect((await running.ended).status).to.equal(125);
+      expect(server.stderr()).to.include('ended to write cut: ended early');
+    });
+
+  it('ends all of its sessions when it is killed', async () => {
+    const server = await place.serve();
+    const running = place.start('--limit', '200k', 'big', server.url('orphan'));
+    await eventually(() => expect(server.stderr()).to.include('begins to write'));
+    const pids = childrenOf(server.pid).flatMap((pid) => [pid, ...childrenOf(pid)]);
+    signalProcess(server.pid, 'SIGKILL');
+    await allGone(pids);
+    expect((await running.ended).status).to.equal(125);
+  });
+
+  it('has no more memory and descriptors after many sessions', async () => {
+    const server = await place.serve();
+    const round = async () => {
+      const { socket, closed } = await place.client(server);
+      socket.end();
+      await closed;
+    };
+    for (let i = 0; i < ROUNDS / 2; i++) await round();
+    const before = footprint(server.pid);
+    for (let i = 0; i < ROUNDS; i++) await round();
+    await eventually(() => expect(childrenOf(server.pid)).to.deep.equal([]));
+    const after = footprint(server.pid);
+    expect(after - before).to.be.at.most(GROWTH_MOST_KIB);
+  });
+
+  it('prints averages while there is traffic', async () => {
+    const server = await place.serve('--json');
+    expect(await place.rdcp('big', server.url('averaged'))).to.include({ status: 0 });
+    const line = await eventually(() => {
+      const [found] = /\{"event":"averages".*\}/.exec(server.stderr()) ?? [];
+      if (found === undefined) throw new Error(server.stderr());
+      return JSON.parse(found);
+    }, 15_000);
+    expect(line.averages.map(({ seconds }: { seconds: number }) => seconds)).to.deep.equal([10, 60, 300]);
+    expect(line.averages[0].received_per_s).to.be.at.least(BIG_BYTES / 10);
+  });
+});
+
+function footprint(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strangers at a serving receiver's port: they get nothing, and hold nobody up who has a key.
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { expect } from 'chai';
+import { type CopyServer, Talker, useCopyPlace } from '../support/copy-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { childrenOf } from '../support/processes.ts';
+
+const STRANGERS_MOST = 64;
+const HANDSHAKE_MS = 5000;
+const FLOOD = 500;
+const BIG_BYTES = 60_000_000;
+
+describe('a stranger at a serving receiver', function () {
+  this.timeout(120_000);
+  const place = useCopyPlace();
+  before(() => {
+    mkdirSync(place.path('tree'));
+    writeFileSync(place.path('tree/file'), 'content\n');
+    writeFileSync(place.path('big'), Buffer.alloc(BIG_BYTES, 'a stream that takes a while\n'));
+  });
+
+  it('gets the same answer for a wrong key and an unknown name', async () => {
+    const server = await place.serve();
+    const codes = [];
+    for (const [key, name] of [
+      [Buffer.alloc(32, 1), 'default'],
+      [place.key, 'nobody'],
+      [Buffer.alloc(32, 1), 'x'.repeat(100)],
+      [place.key, ''],
+    ] as const) {
+      const failure = await place.client(server, key, name).then(() => undefined, codeOf);
+      codes.push(failure);
+    }
+    expect(new Set(codes)).to.deep.equal(new Set(['ERR_SSL_SSLV3_ALERT_ILLEGAL_PARAMETER']));
+    await eventually(() => expect(server.stderr()).to.match(/refused .* holds another key/));
+  });
+
+  it('gets nothing for bytes of another protocol, nor for TLS without the key', async () => {
+    const server = await place.serve();
+    for (const bytes of [
+      'GET / HTTP/1.1\r\n\r\n',
+      'SSH-2.0-x\r\n',
+      '\0'.repeat(3000),
+      '{"op":"ping"}\n',
+      '\x16\x03\x01\xff\xff',
+    ])
+      await answerTo(place.keep(connectTcp(server.port, '127.0.0.1')), bytes).then((answer) => {
+        expect(answer.toString('latin1')).to.not.match(/rdstage|hostname/);
+      });
+    for (const versions of [{ maxVersion: 'TLSv1.2', minVersion: 'TLSv1.2' }, { minVersion: 'TLSv1.3' }] as const) {
+      const socket = place.keep(
+        connectTls({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false, ...versions }),
+      );
+      const reason = await once(socket, 'secureConnect').catch((error: unknown) => error);
+      expect(reason).to.be.instanceOf(Error);
+    }
+    expect(await place.rdcp('tree/file', server.url('after'))).to.include({ status: 0 });
+  });
+
+  it('is dropped after 5 s without a handshake, and one line tells of them', async () => {
+    const server = await place.serve();
+    const began = Date.now();
+    const sockets = Array.from({ length: 10 }, () => place.keep(connectTcp(server.port, '127.0.0.1')));
+    for (const socket of sockets.slice(0, 5)) socket.write('\x16\x03\x01');
+    await Promise.all(sockets.map((socket) => closing(socket.resume())));
+    expect(Date.now() - began).to.be.within(HANDSHAKE_MS - 100, 4 * HANDSHAKE_MS);
+    await eventually(() => expect(server.stderr()).to.match(/no handshake within 5 s/));
+    expect(server.stderr().split('\n').length).to.be.below(6);
+  });
+
+  it('does not stop a session that works, nor clients that come, with 500 others', async () => {
+    const server = await place.serve();
+    const copy = place.rdcp('--limit', '20M', 'big', server.url('flooded'));
+    await eventually(() => expect(server.stderr()).to.match(/begins to write flooded/));
+    const flood = floodOf(server, place.keep.bind(place));
+    const other = await place.rdcp('tree/file', server.url('beside'));
+    expect(other.status, other.stderr).to.equal(0);
+    await flood;
+    expect(childrenOf(server.pid).length).to.be.at.most(STRANGERS_MOST + 8);
+    const { status, stderr } = await copy;
+    expect(status, stderr).to.equal(0);
+  });
+
+  it('that reads slowly, or not at all, ends alone', async () => {
+    const server = await place.serve();
+    const slow = new Talker(server.port, place.key, 'default');
+    place.keep(slow.socket);
+    await slow.line();
+    slow.socket.pause();
+    for (let i = 0; i < 2000; i++) slow.send({ op: 'ping' });
+    expect(await place.rdcp('tree/file', server.url('fast'))).to.include({ status: 0 });
+    slow.socket.destroy();
+    await eventually(() => expect(childrenOf(server.pid)).to.deep.equal([]));
+  });
+
+  it('leaves nothing behind when its connection breaks in a session', async () => {
+    const server = await place.serve();
+    const talkers = await Promise.all([1, 2, 3].map(() => place.client(server)));
+    expect(childrenOf(server.pid)).to.have.length(6);
+    for (const { tcp } of talkers) tcp.resetAndDestroy();
+    await eventually(() => expect(childrenOf(server.pid)).to.deep.equal([]));
+    await eventually(() => expect(server.stderr().match(/ended without a copy/g)).to.have.length(3));
+  });
+});
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'none';
+}
+
+function closing(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once('close', () => resolve());
+  });
+}
+
+/** All that comes until the far end closes, or for a while. */
+async function answerTo(socket: Socket, bytes: string): Promise<Buffer> {
+  const got: Buffer[] = [];
+  socket.on('data', (data) => got.push(data));
+  socket.end(bytes, 'latin1');
+  await closing(socket);
+  return Buffer.concat(got);
+}
+
+/** Connections of all kinds, each of which stays as long as it may. */
+async function floodOf(server: CopyServer, keep: (socket: Socket) => Socket): Promise<void> {
+  for (let i = 0; i < FLOOD; i++) {
+    const socket = keep(connectTcp(server.port, '127.0.0.1'));
+    if (i % 3 === 0) socket.write('\x16\x03\x01\x02\x00');
+    if (i % 3 === 1) socket.write('garbage\r\n'.repeat(20));
+    if (i % 25 === 0) await delay(10);
+  }
+}
