@@ -5,10 +5,9 @@
 #include "base/worker.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 
-#define THREADS_AUTO_MOST 8u
+#define THREADS_AUTO 8u // even of one processor: they mostly wait for a disk, which does several reads at once
 #define THREADS_MOST 64u
 
 struct rd_threads {
@@ -24,14 +23,13 @@ struct rd_threads {
 static void *work(void *context);
 static void take_out(struct rd_threads *threads, struct rd_job *job);
 static void start_one(struct rd_threads *threads);
-static unsigned processors(void);
 
 struct rd_threads *rd_threads_create(unsigned most) {
   struct rd_threads *threads = rd_memory_new(1, sizeof *threads);
   pthread_mutex_init(&threads->lock, NULL);
   pthread_cond_init(&threads->has_job, NULL);
   pthread_cond_init(&threads->is_done, NULL);
-  threads->most = most == 0 ? processors() : most < THREADS_MOST ? most : THREADS_MOST;
+  threads->most = most == 0 ? THREADS_AUTO : most < THREADS_MOST ? most : THREADS_MOST;
   return threads;
 }
 
@@ -119,10 +117,4 @@ static void start_one(struct rd_threads *threads) {
     threads->count++;
   else
     threads->most = threads->count;
-}
-
-static unsigned processors(void) {
-  cpu_set_t set;
-  unsigned count = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-  return count < THREADS_AUTO_MOST ? count : THREADS_AUTO_MOST;
 }

@@ -48,7 +48,7 @@ struct rd_tree_settings {
   bool clean;           // --remove-source-files: write sends RESULTS on its standard output
   bool paths;           // an event for every path
   enum rd_tree_plan plan;
-  unsigned jobs; // threads; 0: as many as there are processors, at most 8
+  unsigned jobs; // threads; 0: as many as the role can use, at most 8
   char run[64];  // names temporary files: hexadecimal digits and '-'
 };
 
