@@ -73,6 +73,8 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdtree-native/src/write': 'The target: files that appear when they are whole and on the disk',
   'packages/rdtree-native/src/clean': 'The source: files that were moved',
   bin: 'Shims that run the built programs and build nothing; that of rdpipe lowers the limit of core files',
+  contrib: 'Files for other programs: a unit of systemd, completion for shells',
+  'contrib/completion': 'Completion of options for bash and zsh, made by `npm run fix`',
   docs: 'Guides, the protocol, tests, benchmarks',
   'docs/adr': 'Decisions and their reasons',
   'docs/notes': 'Notes of the laboratory, with dates',

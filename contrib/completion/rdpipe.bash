@@ -98,6 +98,7 @@ _rdpipe_value() {
     copy:-F) echo '<files>' ;;
     copy:-o) echo '' ;;
     copy:--agent) echo '' ;;
+    copy:--keyfile) echo '<files>' ;;
     copy:--config) echo '<files>' ;;
     *) return 1 ;;
   esac
@@ -108,7 +109,7 @@ _rdpipe_options() {
     run) echo '-v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --ok --lenient --no-lenient --shell --sudo --stdin --stderr --progress --size --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --ssh-program --persist -F -o --agent --config -V --version -h --help' ;;
     doctor) echo '-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --sudo --json --connect-timeout --ssh --ssh-program -F -o --agent --config -h --help' ;;
     bench) echo '-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --jobs --buffer --poll --no-poll --numa --sudo --size --rounds --json --report --connect-timeout --stall-timeout --lease --ssh --ssh-program -F -o --agent --config -h --help' ;;
-    copy) echo '-r --recursive -a --archive -A --acls -X --xattrs -x --one-file-system --delete --max-delete --exclude --include --exclude-from -c --checksum --verify --partial --no-partial --inplace --mkpath --remove-source-files --files-from -0 --from0 -v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --sudo --progress --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --ssh-program --persist -F -o --agent --config -V --version -h --help' ;;
+    copy) echo '-r --recursive -a --archive -A --acls -X --xattrs -x --one-file-system --delete --max-delete --exclude --include --exclude-from -c --checksum --verify --partial --no-partial --inplace --mkpath --remove-source-files --files-from -0 --from0 -v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --sudo --progress --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --ssh-program --persist -F -o --agent --keyfile --config -V --version -h --help' ;;
   esac
 }
 

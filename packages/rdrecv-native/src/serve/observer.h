@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out the path that a session copies, and how much, from the lines that pass between its client and its agent.
+// Finds the path that a session copies, and how much, in the lines between its client and its agent.
 #ifndef RD_SERVE_OBSERVER_H
 #define RD_SERVE_OBSERVER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open directories from a source down to the one at hand, each opened by its name in the one above it.
+// The open directories from a source down to the present one, each opened in the one above it.
 // One thread enters and leaves; a directory that others still use stays open after it was left.
 #ifndef RD_TREE_FOLDERS_H
 #define RD_TREE_FOLDERS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that are wanted next, small ones read ahead, and the records between them, sent in their order.
+// The files that are wanted next, and the records between them: small files are read ahead.
 #ifndef RD_TREE_AHEAD_H
 #define RD_TREE_AHEAD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends the content of an open file: parts of it are read ahead by several threads, and sent in their order.
+// Sends the content of an open file: several threads read ahead, and the parts go in order.
 #ifndef RD_TREE_CONTENT_H
 #define RD_TREE_CONTENT_H
 
