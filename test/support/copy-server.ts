@@ -105,7 +105,7 @@ export function useCopyPlace(): CopyPlace {
 
 /** A client of any kind: it sends lines and reads lines. */
 export class Talker {
-  /** What carries it. */
+  /** The connection below its lines. */
   readonly tcp: Socket;
   readonly socket: TLSSocket;
   readonly closed: Promise<void>;
