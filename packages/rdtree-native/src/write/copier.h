@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of a file from the source on the same host: a clone, or else the copy of the kernel.
+// The content of a file from the source on the same host: a clone, or a copy by the kernel.
 #ifndef RD_TREE_WRITE_COPIER_H
 #define RD_TREE_WRITE_COPIER_H
 
