@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strangers at the port of a serving receiver: they get nothing, and delay no client that has a key.
+// Strangers at a serving receiver's port: they get nothing, and hold up no client that has a key.
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A running `rdrecv --serve`, rdcp as its client, and clients that say what they like.
+// A running `rdrecv --serve`, rdcp as its client, and hostile clients.
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp, type Socket } from 'node:net';
@@ -103,9 +103,9 @@ export function useCopyPlace(): CopyPlace {
   return place;
 }
 
-/** A client of any kind: it sends lines and reads lines. */
+/** A client of any kind, by lines. */
 export class Talker {
-  /** The connection below its lines. */
+  /** The connection below it. */
   readonly tcp: Socket;
   readonly socket: TLSSocket;
   readonly closed: Promise<void>;
