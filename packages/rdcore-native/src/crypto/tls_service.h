@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS 1.3 of a server over a socket: each client proves its own key (docs/protocol.md, section 6.1)
+// TLS 1.3 of a server over a socket: each client proves a key of its own (protocol.md, section 6.1)
 #ifndef RD_CRYPTO_TLS_SERVICE_H
 #define RD_CRYPTO_TLS_SERVICE_H
 

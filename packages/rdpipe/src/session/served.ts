@@ -1,4 +1,4 @@
-/** The session of a host that serves copies: TLS with a key in place of ssh, and the agent behind it. */
+/** The session of a host that serves copies: TLS with a key in place of ssh, an agent behind it. */
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';

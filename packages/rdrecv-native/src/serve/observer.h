@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the path that a session copies, and how much, in the lines between its client and its agent.
+// Finds out which path a session copies, and how much, from the lines between client and agent
 #ifndef RD_SERVE_OBSERVER_H
 #define RD_SERVE_OBSERVER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process of one connection: it checks the key of the client, then passes lines to its agent.
+// The process of one connection: it proves the client's key, then passes lines to and from the agent
 #ifndef RD_SERVE_RELAY_H
 #define RD_SERVE_RELAY_H
 
