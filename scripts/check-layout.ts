@@ -92,7 +92,6 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdtree-native/test': 'Suites in C of the programs of a copy',
   'packages/rdtree-native/man': 'Manual page of rdtree',
   'packages/rdstage-native/fuzz': 'Fuzz targets of the agent, with their corpora',
-  contrib: 'A unit for systemd',
   scripts: 'Set-up, bundle, tests, checks, coverage, fuzzing',
   test: 'Suites against the built programs',
   'test/native': 'rdsend and rdrecv from outside',
