@@ -11,7 +11,7 @@
 static bool is_fatal(int number);
 
 void rd_write_begin(struct rd_write *write, const struct rd_tree_settings *settings) {
-  *write = (struct rd_write){.settings = settings, .user = geteuid(), .umask = umask(0)};
+  *write = (struct rd_write){.settings = settings, .user = geteuid(), .group = getegid(), .umask = umask(0)};
   pthread_mutex_init(&write->lock, NULL);
 }
 

@@ -29,6 +29,7 @@ struct rd_write {
   const struct rd_tree_settings *settings;
   mode_t umask;
   uid_t user;
+  gid_t group;
   atomic_uint_fast64_t numbers;         // of temporary files
   atomic_uint_fast64_t source_failures; // entries of the source that could not be read
   struct rd_jobs *jobs;                 // the caller's, as the others

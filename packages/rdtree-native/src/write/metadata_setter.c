@@ -32,7 +32,7 @@ mode_t rd_first_mode(const struct rd_write *write, const struct rd_wanted_metada
   if (!write->settings->archive) return wanted->plain_mode;
   // Nothing of another owner may be open to this process's group before it has that owner.
   const struct rd_metadata *metadata = &wanted->metadata;
-  bool is_ours = metadata->uid == write->user && metadata->gid == getegid();
+  bool is_ours = metadata->uid == write->user && metadata->gid == write->group;
   return metadata->mode & (is_ours ? 0777u : 0700u);
 }
 
