@@ -7,7 +7,8 @@ import { ROOT } from '../support/root.ts';
 
 /** In place of tests: there is nothing to show. */
 const BY_CHOICE = '(a choice)';
-const FOLDERS = ['test', ...['rdpipe', 'rdcore-native', 'rdstage-native'].map((name) => `packages/${name}/test`)];
+const PACKAGES = ['rdpipe', 'rdcore-native', 'rdrecv-native', 'rdstage-native', 'rdtree-native'];
+const FOLDERS = ['test', ...PACKAGES.map((name) => `packages/${name}/test`)];
 
 describe('SECURITY.md names tests that are there', () => {
   const [, ...sections] = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8').split(/^## /m);
