@@ -68,8 +68,8 @@ export function useTmpfs(options: string): () => string {
   return folder;
 }
 
-/** Mounts an empty ext4 of 4 MiB, which files can be written to past the page cache, and returns where. */
-export function useSmallDisk(): () => string {
+/** Mounts an empty ext4, which files can be written to past the page cache, and returns where. */
+export function useSmallDisk(size = '4M'): () => string {
   const base = mkdtempSync(join(tmpdir(), 'rdpipe-test-disk-'));
   const image = join(base, 'image');
   const folder = join(base, 'mounted');
@@ -78,7 +78,7 @@ export function useSmallDisk(): () => string {
     needsTool(this, 'mkfs.ext4');
     needsFile(this, '/dev/loop-control');
     mkdirSync(folder);
-    execaSync('truncate', ['-s', '4M', image]);
+    execaSync('truncate', ['-s', size, image]);
     execaSync('mkfs.ext4', ['-q', '-F', image]);
     execaSync('mount', ['-o', 'loop', image, folder]);
     rmdirSync(join(folder, 'lost+found'));

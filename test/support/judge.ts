@@ -39,10 +39,10 @@ export function expectSameListing(source: string, target: string): void {
   expect({ missing, more, lines: to.length }).to.deep.equal({ missing: [], more: [], lines: from.length });
 }
 
-/** Temporary files of rdcp that were left anywhere below; never a name of the fixtures. */
+/** The temporary files of rdcp, and its list of them, that were left anywhere below; never a name of the fixtures. */
 export function temporariesIn(folder: string): string[] {
-  const { stdout } = execaSync('find', [folder, '-name', '.rdcp-*', '-not', '-name', '.rdcp-looks-like-ours']);
-  return stdout.split('\n').filter(Boolean);
+  const { stdout } = execaSync('find', [folder, '-name', '.rdcp', '-o', '-name', '.rdcp-*']);
+  return stdout.split('\n').filter((path) => path !== '' && !path.endsWith('/.rdcp-looks-like-ours'));
 }
 
 function listing(folder: string): string[] {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A copy that is killed, loses its power or its disk's room leaves old files whole; the next one goes on from there.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { useSmallDisk } from '../support/faulty-fs.ts';
+import { useFragileDisk } from '../support/fragile-disk.ts';
+import { temporariesIn } from '../support/judge.ts';
+import { useLab } from '../support/lab.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
+import { signalProcess } from '../support/processes.ts';
+import { sample } from '../support/sample.ts';
+import { InterruptedCopy, KILL_CELLS, nameOf, tryKill } from './interruptions.ts';
+import { tryPowerLoss } from './power-loss.ts';
+
+const CELLS = 10;
+const POWER_LOSSES = 4;
+const MIB = 1024 * 1024;
+
+describe('a copy that is interrupted', function () {
+  this.timeout(120_000);
+  const lab = useLab({ longestMs: 60_000 });
+  before(function () {
+    needsRoot(this);
+    needsTool(this, 'rsync');
+  });
+
+  describe('by kill -9', () => {
+    for (const cell of sample(KILL_CELLS, CELLS)) it(nameOf(cell), () => tryKill(lab, cell));
+  });
+
+  it('goes on in mid-file', async () => {
+    const copy = new InterruptedCopy(lab);
+    copy.prepare();
+    const running = copy.start('--limit 10M');
+    await eventually(() => expect(running.temporaryBytes).to.be.above(10 * MIB), 30_000);
+    signalProcess(running.pid, 'SIGKILL');
+    await running.result;
+    await lab.expectNothingLeft();
+    copy.expectOldOrNew();
+    expect(await copy.complete()).to.be.above(8 * MIB - 1);
+  });
+
+  it('is not hurt by another to the same target', async () => {
+    const copy = new InterruptedCopy(lab);
+    copy.prepare();
+    const all = await Promise.all([1, 2].map(() => lab.sh(copy.commandLine(''))));
+    for (const { status, stderr } of all) expect(status, stderr).to.equal(0);
+    await copy.complete();
+  });
+
+  describe('by a full disk', () => {
+    const disk = useSmallDisk('12M');
+
+    it('says so, leaves no temporary files, and completes where there is room', async () => {
+      const copy = new InterruptedCopy(lab, join(disk(), 'target'));
+      copy.prepare();
+      const { status, stderr } = await lab.sh(copy.commandLine(''));
+      expect(status, stderr).to.be.oneOf([23, 125]);
+      expect(stderr).to.match(/no space left|ENOSPC/i);
+      copy.expectOldOrNew();
+      expect(temporariesIn(disk())).to.deep.equal([]);
+      rmSync(join(copy.source, 'large'));
+      await copy.complete();
+    });
+  });
+
+  describe('by a loss of power', () => {
+    const disk = useFragileDisk();
+    it(`at ${POWER_LOSSES} moments`, () => tryPowerLoss(lab, disk(), POWER_LOSSES));
+  });
+});

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies that are interrupted: old files stay whole, and the next run completes the copy and leaves nothing else.
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Report } from '../../packages/rdpipe/src/model/report.ts';
+import { eventually } from '../support/eventually.ts';
+import { expectCopy, temporariesIn } from '../support/judge.ts';
+import type { Lab } from '../support/lab.ts';
+import { type MarkedProcess, signalProcess } from '../support/processes.ts';
+import { reportOf } from '../support/report.ts';
+import type { Running } from '../support/shell.ts';
+import { bytes, makeSmallFiles } from '../support/tree-fixtures.ts';
+
+/**
+ * begin: programs of the copy run, and contents have to wait. temporary: something was written under another name. half: half of it was. published: a new
+ * file has its name. end: the last one has, and metadata of directories is next.
+ */
+const PHASES = ['begin', 'temporary', 'half', 'published', 'end'] as const;
+type Phase = (typeof PHASES)[number];
+
+/** So many of them run, in a copy from host to host. */
+const PROGRAMS = { node: 1, ssh: 4, rdstage: 6, rdsend: 3, rdrecv: 3, rdtree: 4 } as const;
+type ProgramName = keyof typeof PROGRAMS;
+
+export interface KillCell {
+  readonly phase: Phase;
+  readonly program: ProgramName;
+  /** Of those of this name, by age. */
+  readonly place: number;
+}
+
+export const KILL_CELLS: readonly KillCell[] = PHASES.flatMap((phase) =>
+  Object.entries(PROGRAMS).flatMap(([program, count]) =>
+    Array.from({ length: count }, (_, place) => ({ phase, program: program as ProgramName, place })),
+  ),
+);
+
+const DIRECTORIES = 30;
+const FILES_OF_EACH = 40;
+const LARGE_BYTES = 16 * 1024 * 1024;
+/** So that a phase lasts long enough to be met. */
+const SLOWLY = { begin: '--limit 20k', later: '--limit 10M' };
+const LIMITS = '--lease 4 --stall-timeout 3';
+const ANSWER_MS = 30_000;
+
+export function nameOf({ phase, program, place }: KillCell): string {
+  return `${phase}: ${program} ${place + 1} of ${PROGRAMS[program]}`;
+}
+
+/** Kills one process of a copy and copies again. */
+export async function tryKill(lab: Lab, cell: KillCell): Promise<void> {
+  const copy = new InterruptedCopy(lab);
+  copy.prepare();
+  const running = copy.start(`${LIMITS} ${cell.phase === 'begin' ? SLOWLY.begin : SLOWLY.later}`);
+  await running.reached(cell.phase);
+  const victim = running.find(cell.program, cell.place);
+  if (victim !== undefined) signalProcess(victim.pid, 'SIGKILL');
+  const { status, stderr } = await running.result;
+  await lab.expectNothingLeft();
+  // Programs of the first hops end long before the copy.
+  if (cell.phase === 'begin') expect(victim, 'the process to kill is not there').not.to.equal(undefined);
+  if (victim !== undefined && !copy.isDone) expect(status, stderr).not.to.equal(0);
+  copy.expectOldOrNew();
+  await copy.complete();
+}
+
+/** From h1 to h2, onto a folder that has older files. */
+export class InterruptedCopy {
+  readonly #lab: Lab;
+  readonly #target: string;
+  readonly #old = new Map<string, Buffer>();
+
+  constructor(lab: Lab, target = join(lab.folder, 'target')) {
+    this.#lab = lab;
+    this.#target = target;
+  }
+
+  get source(): string {
+    return join(this.#lab.folder, 'source');
+  }
+
+  prepare(): void {
+    makeSmallFiles(this.source, DIRECTORIES, FILES_OF_EACH);
+    writeFileSync(join(this.source, 'large'), bytes(LARGE_BYTES, 1));
+    mkdirSync(join(this.source, 'package-0/empty'));
+    mkdirSync(join(this.#target, 'package-1'), { recursive: true });
+    for (const path of ['package-1/file-1.js', 'package-1/file-2.js', 'large']) {
+      this.#old.set(path, Buffer.from(`old content of ${path}\n`));
+      writeFileSync(join(this.#target, path), `old content of ${path}\n`);
+    }
+  }
+
+  start(options = ''): RunningCopy {
+    return new RunningCopy(this.#lab, this.#lab.start(this.commandLine(options)), this.#target);
+  }
+
+  commandLine(options: string): string {
+    return `exec rdcp -a --delete ${options} h1:${this.source}/ h2:${this.#target}/`;
+  }
+
+  /** The same copy to another folder. */
+  onto(target: string): InterruptedCopy {
+    return new InterruptedCopy(this.#lab, target);
+  }
+
+  /** Every file has its last name. */
+  get isDone(): boolean {
+    return namesIn(this.#target).length >= namesIn(this.source).length;
+  }
+
+  /** Each file in `folder`, the target if it is not recovered elsewhere. */
+  expectOldOrNew(folder = this.#target): void {
+    for (const path of filesIn(folder)) {
+      const content = readFileSync(join(folder, path));
+      const isNew = content.equals(readFileSync(join(this.source, path)));
+      expect(isNew || this.#old.get(path)?.equals(content), `${path} has ${content.length} bytes`).to.equal(true);
+    }
+    for (const path of this.#old.keys()) expect(filesIn(folder)).to.include(path);
+  }
+
+  /** Runs it to its end: a whole copy, and nothing else. Returns the bytes that it had not to send again. */
+  async complete(): Promise<number> {
+    const result = await this.#lab.sh(this.commandLine('--json'));
+    expect(result.status, result.stderr).to.equal(0);
+    expectCopy(this.source, this.#target);
+    expect(temporariesIn(this.#target)).to.deep.equal([]);
+    const { copy } = reportOf(result) as Report & { readonly copy?: { readonly resumedBytes: number } };
+    return copy?.resumedBytes ?? 0;
+  }
+}
+
+class RunningCopy {
+  readonly #lab: Lab;
+  readonly #running: Running;
+  readonly #target: string;
+  #ended = false;
+
+  constructor(lab: Lab, running: Running, target: string) {
+    this.#lab = lab;
+    this.#running = running;
+    this.#target = target;
+    void running.result.then(() => {
+      this.#ended = true;
+    });
+  }
+
+  get result(): Running['result'] {
+    return this.#running.result;
+  }
+
+  get pid(): number {
+    return this.#running.pid;
+  }
+
+  /** Or it has ended before. */
+  async reached(phase: Phase): Promise<void> {
+    await eventually(() => {
+      if (!this.#ended && !this.#is(phase)) throw new Error(`the copy did not reach: ${phase}`);
+    }, ANSWER_MS);
+  }
+
+  /** Where some have ended, as scan soon has, one of the others. */
+  find(program: ProgramName, place: number): MarkedProcess | undefined {
+    const found = this.#lab.processes().filter((process) => process.program === program);
+    return found.sort((one, other) => one.pid - other.pid)[place % found.length];
+  }
+
+  /** The bytes of the largest file under a temporary name. */
+  get temporaryBytes(): number {
+    return Math.max(0, ...temporariesIn(this.#target).map(bytesOf));
+  }
+
+  #is(phase: Phase): boolean {
+    const all = DIRECTORIES * FILES_OF_EACH + 1;
+    const named = filesIn(this.#target).length;
+    switch (phase) {
+      case 'begin':
+        return this.find('rdtree', 0) !== undefined;
+      case 'temporary':
+        return temporariesIn(this.#target).length > 0 || named > 3;
+      case 'half':
+        return temporariesIn(this.#target).length + named > all / 2 || this.temporaryBytes > LARGE_BYTES / 2;
+      case 'published':
+        return named > 3;
+      case 'end':
+        return named === all;
+    }
+  }
+}
+
+/** Relative paths of the regular files that have their last names. */
+function filesIn(folder: string): string[] {
+  return namesIn(folder).filter((path) => statSync(join(folder, path), { throwIfNoEntry: false })?.isFile());
+}
+
+function namesIn(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((path) => !/(^|\/)\.rdcp/.test(path) && path !== 'lost+found');
+}
+
+function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

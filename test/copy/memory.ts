@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of the programs of a copy, which does not grow with the entries of the tree.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { execaSync } from 'execa';
+import type { Report } from '../../packages/rdpipe/src/model/report.ts';
+import type { Lab } from '../support/lab.ts';
+import { reportOf } from '../support/report.ts';
+import { makeManyEntries } from '../support/tree-fixtures.ts';
+
+const MOST_KIB = 64 * 1024;
+const OF_EACH = 50_000;
+
+/** Copies so many empty files, half of them hard links of others, and then copies them again. */
+export async function expectFlatMemory(lab: Lab, entries: number): Promise<void> {
+  mkdirSync(join(lab.folder, 'source'));
+  for (let number = 0; number < entries / OF_EACH / 2; number += 1)
+    makeManyEntries(join(lab.folder, `source/${number}`), OF_EACH);
+  execaSync('cp', ['-al', join(lab.folder, 'source'), join(lab.folder, 'links')]);
+  execaSync('mv', [join(lab.folder, 'links'), join(lab.folder, 'source/links')]);
+  for (const _ of ['new', 'the same']) {
+    const result = await lab.sh('rdcp --json -a --delete h1:$PWD/source/ h2:$PWD/target/');
+    expect(result.status, result.stderr.slice(-2000)).to.equal(0);
+    expectSmall(reportOf(result));
+  }
+  const { stdout } = execaSync('rsync', ['-aHn', '--delete', '-i', 'source/', 'target/'], { cwd: lab.folder });
+  expect(stdout.slice(0, 2000)).to.equal('');
+}
+
+function expectSmall({ stages, hops }: Report): void {
+  const ends = hops.flatMap(({ sender, receiver }) => [sender, receiver]);
+  for (const usage of [...stages, ...ends]) expect(usage?.maxRssKib, JSON.stringify(usage)).to.be.below(MOST_KIB);
+}
