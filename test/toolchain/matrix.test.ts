@@ -15,7 +15,7 @@ describe('docs/testing.md counts', () => {
 
   before(function () {
     this.timeout(60_000);
-    const folders = ['faults', 'attacks', 'full'].map((folder) => `test/${folder}/**/*.test.ts`);
+    const folders = ['faults', 'attacks', 'copy', 'full'].map((folder) => `test/${folder}/**/*.test.ts`);
     const words = ['--dry-run', '--reporter', 'json', ...folders];
     const { stdout: said } = execaSync(join(ROOT, 'node_modules/.bin/mocha'), words, {
       cwd: ROOT,
@@ -43,5 +43,5 @@ describe('docs/testing.md counts', () => {
 
 /** `24 (`faults/kill-matrix-*`)` */
 function countsIn(text: string): RegExpMatchArray[] {
-  return [...text.matchAll(/\| ([\d,]+) \((`(?:faults|attacks|full)\/[^)]*`)\)/g)];
+  return [...text.matchAll(/\| ([\d,]+) \((`(?:faults|attacks|copy|full)\/[^)]*`)\)/g)];
 }
