@@ -27,7 +27,9 @@ const BUILD_PACKAGES = [
 ];
 /** By the names that pkg-config knows; where packages are named otherwise they are looked for. */
 const BUILD_LIBRARIES = ['libssl', 'libcrypto', 'libxxhash', 'libzstd', 'jansson'];
-const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server', 'socat', 'zstd'];
+const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server', 'rsync', 'socat', 'zstd'];
+/** Only measured against. */
+const COPIERS = ['fpart', 'rclone'];
 const TEST_PACKAGES = [
   ...BENCH_PACKAGES,
   'acl',
@@ -55,7 +57,6 @@ const TEST_PACKAGES = [
   'qemu-system-x86',
   'rdma-core',
   'rdmacm-utils',
-  'rsync',
   'sudo',
   'tcsh',
   'tmux',
@@ -64,12 +65,12 @@ const TEST_PACKAGES = [
   'zsh',
 ];
 
-const FULL_PACKAGES = ['clang', 'clang-tidy', 'debootstrap', 'libclang-rt-dev', 'valgrind'];
+const FULL_PACKAGES = [...COPIERS, 'clang', 'clang-tidy', 'debootstrap', 'libclang-rt-dev', 'valgrind'];
 
 await setUp(wantedPackages(process.argv));
 
 function wantedPackages(words) {
-  const bench = words.includes('--bench') ? BENCH_PACKAGES : [];
+  const bench = words.includes('--bench') ? [...BENCH_PACKAGES, ...COPIERS] : [];
   const test = words.includes('--test') ? TEST_PACKAGES : [];
   const full = words.includes('--full') ? FULL_PACKAGES : [];
   return [...BUILD_PACKAGES, ...bench, ...test, ...full];

@@ -12,10 +12,10 @@ import { whatTheLabLacks } from './lab/needs.ts';
 import { labTables } from './lab/tables.ts';
 import { loopbackCases } from './loopback/cases.ts';
 import { LoopbackGround } from './loopback/loopback-ground.ts';
-import { whatLoopbackLacks } from './loopback/needs.ts';
+import { whatCopiesLack, whatLoopbackLacks } from './loopback/needs.ts';
 import { loopbackPlots } from './loopback/plots.ts';
 import { whatSlowLinksLack } from './loopback/slow-link.ts';
-import { groundFor, loopbackTables } from './loopback/tables.ts';
+import { COPY_TABLES, groundFor, loopbackTables } from './loopback/tables.ts';
 import { thisMachine } from './machine.ts';
 import { compilePrograms } from './programs/programs.ts';
 import { type Ground, type Outcome, runRounds } from './rounds.ts';
@@ -64,7 +64,9 @@ async function bench(asked: Words): Promise<void> {
 function possible(words: Words): Words {
   const { loopback, lab } = words;
   const missing =
-    (loopback.length > 0 ? whatLoopbackLacks() : undefined) ?? (lab.length > 0 ? whatTheLabLacks() : undefined);
+    (loopback.length > 0 ? whatLoopbackLacks() : undefined) ??
+    (loopback.some((name) => COPY_TABLES.includes(name)) ? whatCopiesLack() : undefined) ??
+    (lab.length > 0 ? whatTheLabLacks() : undefined);
   if (missing !== undefined) throw new Error(missing);
   const noLink = loopback.includes('window') ? whatSlowLinksLack() : undefined;
   if (noLink === undefined) return words;

@@ -6,6 +6,8 @@ import type { Figures } from './figures.ts';
 
 export type Transport = 'rdma' | 'tcp';
 
+type CopyReport = Report & { readonly copy?: { readonly failed: number } };
+
 /** For a case whose last part tells everything. */
 export function ofLast(read: (said: string) => Figures): Case['read'] {
   return (said) => read(said.at(-1) ?? '');
@@ -43,6 +45,14 @@ export function ofLines(text: string, count: number): Figures {
 export function ofNativePrograms(text: string): Figures {
   const ends = reportIn(text, 'tcp').hops.flatMap(({ sender, receiver }) => [sender, receiver]);
   return { native_rss_mib: Math.max(...ends.map((usage) => usage?.maxRssKib ?? Number.NaN)) / 1024 };
+}
+
+/** `rdcp --json`: the memory of the native program that held most; throws where a path was not copied. */
+export function ofCopy(text: string): Figures {
+  const { stages, hops, copy } = reportIn(text) as CopyReport;
+  if (copy?.failed !== 0) throw new Error(`${copy?.failed} paths were not copied`);
+  const ends = hops.flatMap(({ sender, receiver }) => [sender, receiver]);
+  return { native_rss_mib: Math.max(...[...stages, ...ends].map((usage) => usage?.maxRssKib ?? 0)) / 1024 };
 }
 
 /** ib_send_bw's MB are 2^20 bytes. */
@@ -87,11 +97,12 @@ export function ofRdpipe(text: string, transport: Transport, bytes: number): Fig
   return { mb_per_s: bytes / Math.max(...hops.map((hop) => hop.seconds)) / 1e6 };
 }
 
-/** The report that its events end with; throws where a hop went another way. */
-export function reportIn(text: string, transport: Transport): Report {
+/** The report that its events end with; throws where a hop went another way than asked for. */
+export function reportIn(text: string, transport?: Transport): Report {
   const report: Report = JSON.parse(text.split('\n').findLast((line) => line.startsWith('{')) ?? '');
   const ways = report.hops.map((hop) => hop.transport);
-  if (ways.some((way) => way !== transport)) throw new Error(`not over ${transport} but ${ways.join(', ')}`);
+  if (transport !== undefined && ways.some((way) => way !== transport))
+    throw new Error(`not over ${transport} but ${ways.join(', ')}`);
   return report;
 }
 

@@ -65,7 +65,7 @@ function unitOf(figure: Figure): string {
   const units: Partial<Record<Figure, string>> = {
     cpu_s_per_gib: 'CPU s/GiB',
     max_rss_mib: 'MiB of RSS',
-    native_rss_mib: 'MiB of RSS of rdsend, rdrecv',
+    native_rss_mib: 'MiB of RSS of a native program',
     mb_per_s: 'MB/s',
   };
   return units[figure] ?? figure;

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LAB_TABLES, type LabTable } from './lab/tables.ts';
-import { LOOPBACK_TABLES, type LoopbackTable } from './loopback/tables.ts';
+import { COPY_TABLES, LOOPBACK_TABLES, type LoopbackTable } from './loopback/tables.ts';
 
 export const USAGE = `usage: npm run bench -- [OPTION...] [TABLE...]
 
-  TABLE            ${LOOPBACK_TABLES.join(', ')} (on this machine's loopback; together the default);
+  TABLE            ${LOOPBACK_TABLES.join(', ')} (on this machine's loopback; together the default), copy for those of copies;
                    ${LAB_TABLES.join(', ')} (in virtual hosts), or rdma for these
   --rounds N       how often each case is run (default 5)
   --mib N          how much a run moves, at least 5 (default 1024; in the lab 256)
@@ -79,12 +79,17 @@ function parse(argv: string[]) {
 }
 
 function tablesOf(words: readonly string[]): Pick<Words, 'loopback' | 'lab'> {
-  const names = words.flatMap((word) => (word === 'rdma' ? LAB_TABLES : [word]));
+  const names = words.flatMap((word) => namesOf(word));
   const loopback = LOOPBACK_TABLES.filter((name) => names.includes(name));
   const lab = LAB_TABLES.filter((name) => names.includes(name));
   const unknown = names.filter((name) => ![...loopback, ...lab].some((known) => known === name));
   if (unknown.length > 0) throw notUnderstood(`no such table: ${unknown.join(' ')}`);
   return names.length === 0 ? { loopback: LOOPBACK_TABLES, lab } : { loopback, lab };
+}
+
+function namesOf(word: string): readonly string[] {
+  if (word === 'rdma') return LAB_TABLES;
+  return word === 'copy' ? COPY_TABLES : [word];
 }
 
 /** A page of parts of several runs would compare what was not measured together. */

@@ -92,6 +92,7 @@ async function startServer(
     'StrictModes no',
     'UsePAM no',
     'PidFile none',
+    'Subsystem sftp internal-sftp',
     'PermitRootLogin yes',
     'PasswordAuthentication no',
     'KbdInteractiveAuthentication no',

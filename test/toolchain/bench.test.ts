@@ -9,6 +9,7 @@ import { whatLoopbackLacks } from '../bench/loopback/needs.ts';
 import { LOOPBACK_TABLES } from '../bench/loopback/tables.ts';
 import { workBetween } from '../bench/processors.ts';
 import {
+  ofCopy,
   ofDrain,
   ofLines,
   ofPingPong,
@@ -54,6 +55,12 @@ describe('the benchmark', () => {
     expect(() => ofRdpipe(report('tcp'), 'rdma', MIB)).to.throw('not over rdma but tcp');
   });
 
+  it('takes no copy that left something out', () => {
+    const report = (failed: number) => JSON.stringify({ stages: [{ maxRssKib: 2048 }], hops: [], copy: { failed } });
+    expect(ofCopy(`rdcp: x\n${report(0)}\n`)).to.deep.equal({ native_rss_mib: 2 });
+    expect(() => ofCopy(report(1))).to.throw('1 paths were not copied');
+  });
+
   it('times bytes from the first to the last, and small writes from the first write', () => {
     const words = `writes: from 10.000000 s\ndrain: ${MIB} bytes in 0.500000 s from 10.500000 s\n`;
     expect(ofDrain(words, MIB).mb_per_s).to.be.closeTo(2.1, 0.01);
@@ -67,6 +74,8 @@ describe('the benchmark', () => {
 
   it('understands tables and options, and writes a page of whole grounds only', () => {
     expect(wordsOf(['--quick', 'rdma', 'pipe'])).to.deep.include({ rounds: 3, loopback: ['pipe'], lab: LAB_TABLES });
+    const copies = ['copy-file', 'copy-tree', 'copy-again', 'copy-empty'];
+    expect(wordsOf(['copy'])).to.deep.include({ loopback: copies, lab: [] });
     expect(wordsOf(['--write-docs'])).to.deep.include({ writeDocs: true, loopback: LOOPBACK_TABLES, lab: [] });
     for (const words of [['pipes'], ['--rounds', '0'], ['--write-docs', 'pipe'], ['--write-docs', '--against', '.']])
       expect(() => wordsOf(words), words.join(' ')).to.throw('usage: npm run bench');

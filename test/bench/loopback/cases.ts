@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type CompressedCases, compressedCases } from './cases-compressed.ts';
+import { type CopyCases, copyCases } from './cases-copy.ts';
 import { type FileCases, fileCases } from './cases-file.ts';
 import { type NullCases, nullCases } from './cases-null.ts';
 import { type PipeCases, pipeCases } from './cases-pipe.ts';
@@ -17,6 +18,7 @@ export interface LoopbackCases {
   readonly small: SmallCases;
   readonly start: StartCases;
   readonly window: WindowCases;
+  readonly copy: CopyCases;
 }
 
 export function loopbackCases(setup: Setup): LoopbackCases {
@@ -28,5 +30,6 @@ export function loopbackCases(setup: Setup): LoopbackCases {
     small: smallCases(setup),
     start: startCases(setup),
     window: windowCases(setup),
+    copy: copyCases(setup),
   };
 }

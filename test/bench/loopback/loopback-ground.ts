@@ -15,6 +15,7 @@ import { readingHere, TICKS_A_SECOND, workBetween } from '../processors.ts';
 import type { Ground } from '../rounds.ts';
 import { type Measured, type Running, startMeasured, type Usage } from './measured.ts';
 import { SlowLink } from './slow-link.ts';
+import { placesOf, removeFreshDisk, treeCommands, writeFreshDisk } from './trees.ts';
 
 /** Some peers listen on every address. */
 const EVERYWHERE = '0.0.0.0';
@@ -29,28 +30,32 @@ export interface GroundOptions {
   /** ssh servers h1, h2 and so on. */
   readonly hosts: number;
   readonly slowLink: boolean;
+  /** Trees, and a disk that they are copied to. */
+  readonly copies: boolean;
 }
 
 export class LoopbackGround implements Ground {
   readonly #folder: string;
   readonly #ssh: SshHosts;
   readonly #link: SlowLink | undefined;
+  readonly #copies: boolean;
   readonly #running = new Set<Running>();
 
-  private constructor(folder: string, ssh: SshHosts, link: SlowLink | undefined) {
+  private constructor(folder: string, ssh: SshHosts, link: SlowLink | undefined, copies: boolean) {
     this.#folder = folder;
+    this.#copies = copies;
     this.#ssh = ssh;
     this.#link = link;
   }
 
-  static async open({ parent, hosts, slowLink }: GroundOptions): Promise<LoopbackGround> {
+  static async open({ parent, hosts, slowLink, copies }: GroundOptions): Promise<LoopbackGround> {
     const folder = mkdtempSync(join(parent, 'rdpipe-bench-'));
     mkdirSync(join(folder, 'homes'));
     writeFileSync(join(folder, 'key'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
     const names = Array.from({ length: hosts }, (_, index) => ({ name: `h${index + 1}` }));
     const link = slowLink ? await SlowLink.open() : undefined;
     try {
-      return new LoopbackGround(folder, await startSshHosts(join(folder, 'homes'), names), link);
+      return new LoopbackGround(folder, await startSshHosts(join(folder, 'homes'), names), link, copies);
     } catch (error) {
       await link?.close();
       throw error;
@@ -61,6 +66,7 @@ export class LoopbackGround implements Ground {
     for (const running of this.#running) running.kill();
     await this.#ssh.close();
     await this.#link?.close();
+    removeFreshDisk(this.#folder);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -75,6 +81,9 @@ export class LoopbackGround implements Ground {
       'cat "$SOURCE" "$TEXT" "$TEXT.zst" > /dev/null',
     ];
     await this.#run(commands.join('\n'), await this.#environment());
+    if (!this.#copies) return;
+    writeFreshDisk(this.#folder, mib);
+    await this.#run(treeCommands(mib).join('\n'), await this.#environment());
   }
 
   /** The rate is that of the whole run, unless the case knows better. */
@@ -110,6 +119,7 @@ export class LoopbackGround implements Ground {
       TEXT: join(this.#folder, 'text'),
       TARGET: join(this.#folder, 'target'),
       SSH_CONFIG: this.#ssh.configFile,
+      ...placesOf(this.#folder),
       ...this.#link?.environment,
     };
   }

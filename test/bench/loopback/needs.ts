@@ -14,7 +14,19 @@ const TOOLS: ReadonlyMap<string, string> = new Map([
   ['zstd', 'zstd'],
 ]);
 
+const COPIERS: ReadonlyMap<string, string> = new Map([
+  ['fpsync', 'fpart'],
+  ['rclone', 'rclone'],
+  ['rsync', 'rsync'],
+  ['scp', 'openssh-client'],
+]);
+
 /** One line that says what is missing and how to get it; undefined: nothing is. */
 export function whatLoopbackLacks(): string | undefined {
   return missingTools(TOOLS);
+}
+
+/** The same for the tables of copies. */
+export function whatCopiesLack(): string | undefined {
+  return missingTools(COPIERS);
 }

@@ -3,7 +3,9 @@ import type { Case } from '../case.ts';
 import type { Column, Table } from '../tables.ts';
 import type { LoopbackCases } from './cases.ts';
 import { MOST_STAGES } from './cases-start.ts';
+import type { GroundOptions } from './loopback-ground.ts';
 import { ROUND_TRIP_MS } from './slow-link.ts';
+import { emptyFilesOf, smallFilesOf } from './trees.ts';
 
 export const LOOPBACK_TABLES = [
   'pipe',
@@ -17,8 +19,13 @@ export const LOOPBACK_TABLES = [
   'start',
   'stages',
   'window',
+  'copy-file',
+  'copy-tree',
+  'copy-again',
+  'copy-empty',
 ] as const;
 export type LoopbackTable = (typeof LOOPBACK_TABLES)[number];
+export const COPY_TABLES: readonly LoopbackTable[] = LOOPBACK_TABLES.filter((name) => name.startsWith('copy-'));
 
 const RATE: Column = { title: 'MB/s', figure: 'mb_per_s', digits: 0 };
 const PROCESSOR: Column = { title: 'CPU s/GiB', figure: 'cpu_s_per_gib', digits: 2 };
@@ -33,13 +40,15 @@ export function loopbackTables(cases: LoopbackCases, mib: number): Readonly<Reco
     ...smallTables(cases),
     ...startTables(cases),
     window: windowTable(cases),
+    ...copyTables(cases, mib),
   };
 }
 
-/** The needs of these tables: so many ssh servers, and the link that delays its packets. */
-export function groundFor(tables: readonly LoopbackTable[]): { readonly hosts: number; readonly slowLink: boolean } {
+/** The needs of these tables: so many ssh servers, the link that delays its packets, trees and a disk for copies. */
+export function groundFor(tables: readonly LoopbackTable[]): Pick<GroundOptions, 'hosts' | 'slowLink' | 'copies'> {
   const long = tables.includes('start') || tables.includes('stages');
-  return { hosts: long ? MOST_STAGES : 2, slowLink: tables.includes('window') };
+  const copies = tables.some((name) => COPY_TABLES.includes(name));
+  return { hosts: long ? MOST_STAGES : 2, slowLink: tables.includes('window'), copies };
 }
 
 function bulkTables(
@@ -144,6 +153,40 @@ function windowTable({ window: cases }: LoopbackCases): Table {
     title: `Over a link with a round trip of ${ROUND_TRIP_MS} ms`,
     cases,
     columns: [RATE, timesRate(cases[0]), PROCESSOR],
+  };
+}
+
+function copyTables(
+  { copy: { file, tree, again, empty } }: LoopbackCases,
+  mib: number,
+): Readonly<Record<'copy-file' | 'copy-tree' | 'copy-again' | 'copy-empty', Table>> {
+  const columns: Column[] = [
+    WALL,
+    { title: 'CPU s', figure: 'cpu_s', digits: 2 },
+    { title: 'peak RSS of a native program, MiB', figure: 'native_rss_mib', digits: 0, brief: true },
+  ];
+  const times = (base: Case): Column => ({ ...WALL, title: `time ÷ ${base.name}`, digits: 2, base });
+  return {
+    'copy-file': {
+      title: `Copy of a file to a host, ${mib} MiB`,
+      cases: [file.rsync, file.scp, file.dd, file.rdcp],
+      columns: [RATE, ...[file.rsync, file.scp, file.dd].map(timesRate), ...columns],
+    },
+    'copy-tree': {
+      title: `Copy of ${smallFilesOf(mib).count} small files, to a host and on this machine`,
+      cases: [tree.rsync, tree.tar, tree.rclone, tree.rdcp, tree.cp, tree.fpsync, tree.local],
+      columns: [...columns, ...[tree.rsync, tree.tar, tree.rclone, tree.cp].map(times)],
+    },
+    'copy-again': {
+      title: 'The same copy again, nothing changed',
+      cases: [again.rsync, again.rdcp],
+      columns: [...columns, times(again.rsync)],
+    },
+    'copy-empty': {
+      title: `Copy of ${emptyFilesOf(mib)} empty files`,
+      cases: [empty.rsync, empty.rdcp],
+      columns: [...columns, times(empty.rsync)],
+    },
   };
 }
 
