@@ -3,7 +3,7 @@
 #ifndef RD_TREE_WRITE_METADATA_SETTER_H
 #define RD_TREE_WRITE_METADATA_SETTER_H
 
-#include "write/attributes.h"
+#include "entry/attributes.h"
 #include "write/context.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "write/attributes.h"
+#include "entry/attributes.h"
 
 #include "base/bytes.h"
 #include "base/memory.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extended attributes and ACLs of an entry, kept from their records until they are set.
-#ifndef RD_TREE_WRITE_ATTRIBUTES_H
-#define RD_TREE_WRITE_ATTRIBUTES_H
+#ifndef RD_TREE_ATTRIBUTES_H
+#define RD_TREE_ATTRIBUTES_H
 
 #include "stream/record.h"
 
