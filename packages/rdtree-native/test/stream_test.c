@@ -241,7 +241,7 @@ static void test_depth(void) {
 // All attributes of one entry together have a limit, which the next entry has too.
 static void test_many_attributes(void) {
   const struct rd_record xattr = {.type = RD_RECORD_XATTR, .xattr = {bytes(1), bytes(64u << 10)}}, file = make('f');
-  const size_t most = RD_XATTRS_MAX_BYTES / ((64u << 10) + 1);
+  const size_t most = RD_XATTRS_MAX_BYTES / rd_xattr_bytes(&xattr.xattr);
   RD_AUTO_CLOSE int fd = open_stream();
   struct rd_stream_writer *writer = rd_stream_writer_create(fd, RD_STREAM_ENTRIES);
   for (size_t i = 0; i < 2 * most + 2; i++) {

@@ -19,11 +19,11 @@ struct compare {
   struct rd_output *output;
   struct rd_owner_map *owners;
   struct rd_decider *decider;
-  struct rd_source_attributes *attributes; // of the entry that comes next
-  struct rd_removal *removal;              // NULL: nothing is removed
-  struct rd_target_tree *tree;             // NULL: it is not yet known where the entries go
-  bool has_failed_source;                  // one of depth 0 could not be read
-  unsigned char *held;                     // encoded: a file that is the only entry, unless another one comes
+  struct rd_attributes attributes; // of the entry that comes next
+  struct rd_removal *removal;      // NULL: nothing is removed
+  struct rd_target_tree *tree;     // NULL: it is not yet known where the entries go
+  bool has_failed_source;          // one of depth 0 could not be read
+  unsigned char *held;             // encoded: a file that is the only entry, unless another one comes
   size_t held_bytes;
   struct rd_tree_totals totals;
 };
@@ -70,7 +70,6 @@ static bool begin(struct compare *compare, const struct rd_tree_settings *settin
   compare->reader = rd_stream_reader_create(in_fd, RD_STREAM_ENTRIES, rd_output_writer(compare->output));
   compare->owners = rd_owner_map_create();
   compare->decider = rd_decider_create(settings, compare->owners);
-  compare->attributes = rd_source_attributes_create();
   if (settings->remove) compare->removal = rd_removal_create(settings, error);
   return !settings->remove || compare->removal != NULL;
 }
@@ -80,7 +79,7 @@ static void end(struct compare *compare) {
   rd_output_destroy(compare->output);
   rd_decider_destroy(compare->decider);
   rd_owner_map_destroy(compare->owners);
-  rd_source_attributes_destroy(compare->attributes);
+  rd_attributes_clear(&compare->attributes);
   rd_removal_destroy(compare->removal);
   rd_target_tree_destroy(compare->tree);
   free(compare->held);
@@ -149,7 +148,8 @@ static bool take_record(struct compare *compare, struct rd_record record, struct
     rd_owner_map_add(compare->owners, record.owner.is_group, record.owner.id, record.owner.name);
     return rd_output_put(compare->output, &record, error);
   case RD_RECORD_XATTR:
-    return rd_source_attributes_add(compare->attributes, &record.xattr, error);
+    rd_attributes_add(&compare->attributes, &record.xattr);
+    return true;
   case RD_RECORD_ENTER:
     return take_enter(compare, &record, error);
   case RD_RECORD_LEAVE:
@@ -175,7 +175,7 @@ static bool take_enter(struct compare *compare, struct rd_record *record, struct
   int fd = rd_target_tree_fd(compare->tree);
   unsigned reasons = entered == RD_ENTERED_OTHER ? RD_REASON_TYPE : RD_REASON_NEW;
   if (entered == RD_ENTERED_DIRECTORY)
-    reasons = rd_decide_directory(compare->decider, record, compare->attributes, fd, &status);
+    reasons = rd_decide_directory(compare->decider, record, &compare->attributes, fd, &status);
   record->entry.want = rd_want_of(compare->decider, record, reasons);
   count(compare, record, reasons == 0);
   return pass(compare, record, NULL, reasons, error);
@@ -196,7 +196,7 @@ static bool take_entry(struct compare *compare, struct rd_record *record, struct
   unsigned reasons = decide(compare, record, name);
   count(compare, record, reasons == 0);
   if (reasons == 0) {
-    rd_source_attributes_clear(compare->attributes);
+    rd_attributes_clear(&compare->attributes);
     return true;
   }
   record->entry.want = record->type == RD_RECORD_LINK ? RD_WANT_ALL : rd_want_of(compare->decider, record, reasons);
@@ -208,7 +208,7 @@ static unsigned decide(struct compare *compare, const struct rd_record *record, 
   int fd = rd_target_tree_fd(compare->tree);
   if (record->type == RD_RECORD_LINK)
     return rd_decide_link(compare->decider, record, rd_target_tree_top_fd(compare->tree), fd, name);
-  return rd_decide_entry(compare->decider, record, compare->attributes, fd, name);
+  return rd_decide_entry(compare->decider, record, &compare->attributes, fd, name);
 }
 
 static bool note(struct compare *compare, const struct rd_record *record, struct rd_error *error) {
@@ -266,9 +266,9 @@ static bool find_partial(const struct compare *compare, const struct rd_entry *e
 
 static bool pass(struct compare *compare, const struct rd_record *record, const struct rd_blocks *blocks,
                  unsigned reasons, struct rd_error *error) {
-  struct rd_decided decided = {record, compare->attributes, blocks, reasons};
+  struct rd_decided decided = {record, &compare->attributes, blocks, reasons};
   bool is_passed = rd_output_decided(compare->output, compare->tree, &decided, error);
-  rd_source_attributes_clear(compare->attributes);
+  rd_attributes_clear(&compare->attributes);
   return is_passed;
 }
 

@@ -6,6 +6,7 @@
 #include "compare/file_digest.h"
 #include "compare/name_set.h"
 #include "entry/metadata.h"
+#include "entry/xattrs.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -26,8 +27,9 @@ static unsigned content_difference(const struct rd_decider *decider, const struc
                                    const char *name);
 static bool has_digest_of(const struct rd_entry *entry, int fd, const char *name);
 static bool links_to(struct rd_bytes target, int fd, const char *name);
-static unsigned attribute_difference(struct rd_decider *decider, const struct rd_source_attributes *attributes, int fd,
+static unsigned attribute_difference(struct rd_decider *decider, const struct rd_attributes *attributes, int fd,
                                      const char *name);
+static unsigned reason_of(struct rd_bytes name);
 static bool is_verified(const struct rd_decider *decider, const struct rd_record *record);
 static void note_replaced(struct rd_decider *decider, const struct statx *status);
 static struct rd_bytes identity_of(const struct statx *status, uint64_t identity[2]);
@@ -51,7 +53,7 @@ void rd_decider_destroy(struct rd_decider *decider) {
 }
 
 unsigned rd_decide_entry(struct rd_decider *decider, const struct rd_record *record,
-                         const struct rd_source_attributes *attributes, int fd, const char *name) {
+                         const struct rd_attributes *attributes, int fd, const char *name) {
   struct statx status;
   if (fd < 0 || !rd_status_of_name(fd, name, &status)) return RD_REASON_NEW;
   unsigned reasons = rd_difference_of(decider->settings, decider->owners, record, &status);
@@ -63,7 +65,7 @@ unsigned rd_decide_entry(struct rd_decider *decider, const struct rd_record *rec
 }
 
 unsigned rd_decide_directory(struct rd_decider *decider, const struct rd_record *record,
-                             const struct rd_source_attributes *attributes, int fd, const struct statx *status) {
+                             const struct rd_attributes *attributes, int fd, const struct statx *status) {
   return rd_difference_of(decider->settings, decider->owners, record, status) |
          attribute_difference(decider, attributes, fd, "");
 }
@@ -110,12 +112,27 @@ static bool links_to(struct rd_bytes target, int fd, const char *name) {
   return count >= 0 && (size_t)count == target.count && memcmp(text, target.at, target.count) == 0;
 }
 
-static unsigned attribute_difference(struct rd_decider *decider, const struct rd_source_attributes *attributes, int fd,
+static unsigned attribute_difference(struct rd_decider *decider, const struct rd_attributes *attributes, int fd,
                                      const char *name) {
   if (!decider->has_attributes) return 0;
   // Of what cannot be read there is none: if the source has some they are set, and write has the reason if that fails.
   (void)!(*name == '\0' ? rd_xattrs_read_fd(decider->xattrs, fd) : rd_xattrs_read_name(decider->xattrs, fd, name));
-  return rd_source_attributes_difference(attributes, decider->xattrs);
+  const struct rd_attributes *found = rd_xattrs_found(decider->xattrs);
+  struct rd_xattr xattr;
+  unsigned reasons = 0;
+  // One that this process may not set (trusted.* as a user) would differ for ever.
+  for (size_t at = 0; rd_attributes_next(attributes, &at, &xattr);)
+    if (rd_xattr_is_wanted(decider->xattrs, xattr.name) && !rd_attributes_have(found, &xattr))
+      reasons |= reason_of(xattr.name);
+  for (size_t at = 0; rd_attributes_next(found, &at, &xattr);)
+    if (!rd_attributes_have_name(attributes, xattr.name)) reasons |= reason_of(xattr.name);
+  return reasons;
+}
+
+static unsigned reason_of(struct rd_bytes name) {
+  static const char acl[] = "system.posix_acl_";
+  bool is_acl = name.count >= sizeof acl - 1 && memcmp(name.at, acl, sizeof acl - 1) == 0;
+  return is_acl ? RD_REASON_ACL : RD_REASON_XATTR;
 }
 
 static bool is_verified(const struct rd_decider *decider, const struct rd_record *record) {

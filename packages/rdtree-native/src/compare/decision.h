@@ -4,7 +4,7 @@
 #define RD_TREE_DECISION_H
 
 #include "compare/difference.h"
-#include "compare/source_attributes.h"
+#include "entry/attributes.h"
 
 struct rd_decider; // opaque
 
@@ -16,10 +16,10 @@ void rd_decider_destroy(struct rd_decider *decider); // NULL-safe
 // the same as `record`, a FILE, SYMLINK or SPECIAL, with these attributes; 0: it is. An entry that cannot be read
 // there counts as different.
 unsigned rd_decide_entry(struct rd_decider *decider, const struct rd_record *record,
-                         const struct rd_source_attributes *attributes, int fd, const char *name);
+                         const struct rd_attributes *attributes, int fd, const char *name);
 // Of an ENTER: `status` is that of the open directory `fd`.
 unsigned rd_decide_directory(struct rd_decider *decider, const struct rd_record *record,
-                             const struct rd_source_attributes *attributes, int fd, const struct statx *status);
+                             const struct rd_attributes *attributes, int fd, const struct statx *status);
 // Of a LINK, whose other path is below `top_fd`. 0: both names are there, of one file, with the same metadata.
 unsigned rd_decide_link(struct rd_decider *decider, const struct rd_record *record, int top_fd, int fd,
                         const char *name);

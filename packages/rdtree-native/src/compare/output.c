@@ -41,7 +41,7 @@ bool rd_output_decided(struct rd_output *output, const struct rd_target_tree *tr
                        struct rd_error *error) {
   if (output->plan != NULL) return plan_decided(output->plan, tree, decided, error);
   bool has_attributes = decided->record->entry.want != RD_WANT_NOTHING;
-  if (has_attributes && !rd_source_attributes_put(decided->attributes, output->writer, error)) return false;
+  if (has_attributes && !rd_attributes_put(decided->attributes, output->writer, error)) return false;
   if (decided->blocks != NULL) {
     struct rd_record blocks = {.type = RD_RECORD_BLOCKS, .blocks = *decided->blocks};
     if (!rd_stream_put(output->writer, &blocks, error)) return false;

@@ -3,15 +3,16 @@
 #ifndef RD_TREE_OUTPUT_H
 #define RD_TREE_OUTPUT_H
 
-#include "compare/source_attributes.h"
 #include "compare/target_tree.h"
+#include "entry/attributes.h"
+#include "setup/settings.h"
 
 struct rd_output; // opaque
 
 // An entry that is not the same, or a directory.
 struct rd_decided {
   const struct rd_record *record; // with what is wanted of it
-  const struct rd_source_attributes *attributes;
+  const struct rd_attributes *attributes;
   const struct rd_blocks *blocks; // of RD_WANT_REST; else NULL
   unsigned reasons;               // enum rd_reason
 };

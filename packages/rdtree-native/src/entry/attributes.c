@@ -7,23 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_BYTES (1u << 20)
+#define HEAD_BYTES 8u // the lengths of name and value
 
-bool rd_attributes_add(struct rd_attributes *attributes, const struct rd_xattr *xattr, struct rd_error *error) {
-  size_t more = 4 + 4 + xattr->name.count + 1 + xattr->value.count;
-  if (attributes->count + more > MOST_BYTES) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree is damaged: too many attributes of one entry");
-    return false;
+static bool is_same(struct rd_bytes one, struct rd_bytes other);
+
+void rd_attributes_add(struct rd_attributes *attributes, const struct rd_xattr *xattr) {
+  size_t more = HEAD_BYTES + xattr->name.count + 1 + xattr->value.count;
+  if (attributes->room - attributes->count < more) {
+    attributes->room = 2 * attributes->count + more;
+    attributes->bytes = rd_memory_resize(attributes->bytes, attributes->room, 1);
   }
-  attributes->bytes = rd_memory_resize(attributes->bytes, attributes->count + more, 1);
   unsigned char *at = attributes->bytes + attributes->count;
   rd_put_u32(at, (uint32_t)xattr->name.count);
   rd_put_u32(at + 4, (uint32_t)xattr->value.count);
-  memcpy(at + 8, xattr->name.at, xattr->name.count);
-  at[8 + xattr->name.count] = '\0';
-  if (xattr->value.count > 0) memcpy(at + 8 + xattr->name.count + 1, xattr->value.at, xattr->value.count);
+  memcpy(at + HEAD_BYTES, xattr->name.at, xattr->name.count);
+  at[HEAD_BYTES + xattr->name.count] = '\0';
+  if (xattr->value.count > 0) memcpy(at + HEAD_BYTES + xattr->name.count + 1, xattr->value.at, xattr->value.count);
   attributes->count += more;
-  return true;
 }
 
 void rd_attributes_clear(struct rd_attributes *attributes) {
@@ -31,21 +31,37 @@ void rd_attributes_clear(struct rd_attributes *attributes) {
   *attributes = (struct rd_attributes){0};
 }
 
-bool rd_attributes_next(const struct rd_attributes *attributes, size_t *at, const char **name, struct rd_bytes *value) {
+bool rd_attributes_next(const struct rd_attributes *attributes, size_t *at, struct rd_xattr *xattr) {
   if (*at >= attributes->count) return false;
   const unsigned char *head = attributes->bytes + *at;
-  size_t name_bytes = rd_get_u32(head);
-  value->count = rd_get_u32(head + 4);
-  *name = (const char *)head + 8;
-  value->at = head + 8 + name_bytes + 1;
-  *at += 8 + name_bytes + 1 + value->count;
+  xattr->name = (struct rd_bytes){head + HEAD_BYTES, rd_get_u32(head)};
+  xattr->value = (struct rd_bytes){xattr->name.at + xattr->name.count + 1, rd_get_u32(head + 4)};
+  *at += HEAD_BYTES + xattr->name.count + 1 + xattr->value.count;
   return true;
 }
 
-bool rd_attributes_has(const struct rd_attributes *attributes, const char *name) {
-  const char *other;
-  struct rd_bytes value;
-  for (size_t at = 0; rd_attributes_next(attributes, &at, &other, &value);)
-    if (strcmp(other, name) == 0) return true;
+bool rd_attributes_have_name(const struct rd_attributes *attributes, struct rd_bytes name) {
+  struct rd_xattr other;
+  for (size_t at = 0; rd_attributes_next(attributes, &at, &other);)
+    if (is_same(other.name, name)) return true;
   return false;
+}
+
+bool rd_attributes_have(const struct rd_attributes *attributes, const struct rd_xattr *xattr) {
+  struct rd_xattr other;
+  for (size_t at = 0; rd_attributes_next(attributes, &at, &other);)
+    if (is_same(other.name, xattr->name)) return is_same(other.value, xattr->value);
+  return false;
+}
+
+bool rd_attributes_put(const struct rd_attributes *attributes, struct rd_stream_writer *writer,
+                       struct rd_error *error) {
+  struct rd_record record = {.type = RD_RECORD_XATTR};
+  for (size_t at = 0; rd_attributes_next(attributes, &at, &record.xattr);)
+    if (!rd_stream_put(writer, &record, error)) return false;
+  return true;
+}
+
+static bool is_same(struct rd_bytes one, struct rd_bytes other) {
+  return one.count == other.count && (one.count == 0 || memcmp(one.at, other.at, one.count) == 0);
 }

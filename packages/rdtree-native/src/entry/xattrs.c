@@ -14,23 +14,15 @@
 #define LIST_MAX_BYTES (64u << 10)  // XATTR_LIST_MAX
 #define VALUE_MAX_BYTES (64u << 10) // XATTR_SIZE_MAX
 
-struct found {
-  const char *name;
-  size_t offset, count; // of its value in `values`
-};
-
 struct rd_xattrs {
   bool wants_acls, wants_others, is_root;
-  char *names; // as the system lists them, each with a NUL after it; NULL: none are asked for
-  char *path;  // of the entry below /proc/self/fd
-  struct found *found;
-  size_t count, found_room;
-  unsigned char *values;
-  size_t filled, room;
+  char *names;          // as the system lists them, each with a NUL after it; NULL: none are asked for
+  char *path;           // of the entry below /proc/self/fd
+  unsigned char *value; // of the one that is read
+  struct rd_attributes found;
 };
 
-static bool read_values(struct rd_xattrs *xattrs, const char *path, ssize_t listed);
-static bool read_value(struct rd_xattrs *xattrs, const char *path, const char *name);
+static bool read_all(struct rd_xattrs *xattrs, bool is_followed);
 static bool begins(struct rd_bytes name, const char *text);
 static bool is(struct rd_bytes name, const char *text);
 
@@ -42,15 +34,16 @@ struct rd_xattrs *rd_xattrs_create(const struct rd_tree_settings *settings) {
   if (!settings->acls && !settings->xattrs) return xattrs;
   xattrs->names = rd_memory_new(LIST_MAX_BYTES, 1);
   xattrs->path = rd_memory_new(sizeof "/proc/self/fd//" + 16 + RD_NAME_MAX_BYTES, 1);
+  xattrs->value = rd_memory_new(VALUE_MAX_BYTES, 1);
   return xattrs;
 }
 
 void rd_xattrs_destroy(struct rd_xattrs *xattrs) {
   if (xattrs == NULL) return;
+  rd_attributes_clear(&xattrs->found);
   free(xattrs->names);
   free(xattrs->path);
-  free(xattrs->found);
-  free(xattrs->values);
+  free(xattrs->value);
   free(xattrs);
 }
 
@@ -63,65 +56,40 @@ bool rd_xattr_is_wanted(const struct rd_xattrs *xattrs, struct rd_bytes name) {
 
 // There are no calls for a name in an open directory, and a link cannot be opened for reading: both by /proc.
 bool rd_xattrs_read_name(struct rd_xattrs *xattrs, int fd, const char *name) {
-  xattrs->count = xattrs->filled = 0;
   if (xattrs->names == NULL) return true;
   sprintf(xattrs->path, "/proc/self/fd/%d/%.*s", fd, (int)RD_NAME_MAX_BYTES, name);
-  return read_values(xattrs, xattrs->path, llistxattr(xattrs->path, xattrs->names, LIST_MAX_BYTES));
+  return read_all(xattrs, false);
 }
 
 bool rd_xattrs_read_fd(struct rd_xattrs *xattrs, int fd) {
-  xattrs->count = xattrs->filled = 0;
   if (xattrs->names == NULL) return true;
   sprintf(xattrs->path, "/proc/self/fd/%d", fd);
-  return read_values(xattrs, NULL, listxattr(xattrs->path, xattrs->names, LIST_MAX_BYTES));
+  return read_all(xattrs, true);
 }
 
-size_t rd_xattrs_count(const struct rd_xattrs *xattrs) {
-  return xattrs->count;
+const struct rd_attributes *rd_xattrs_found(const struct rd_xattrs *xattrs) {
+  return &xattrs->found;
 }
 
-struct rd_xattr rd_xattrs_at(const struct rd_xattrs *xattrs, size_t index) {
-  const struct found *found = &xattrs->found[index];
-  return (struct rd_xattr){rd_bytes_of(found->name), {xattrs->values + found->offset, found->count}};
-}
-
-bool rd_xattrs_put(const struct rd_xattrs *xattrs, struct rd_stream_writer *writer, struct rd_error *error) {
-  for (size_t i = 0; i < xattrs->count; i++) {
-    struct rd_record record = {.type = RD_RECORD_XATTR, .xattr = rd_xattrs_at(xattrs, i)};
-    if (!rd_stream_put(writer, &record, error)) return false;
-  }
-  return true;
-}
-
-// `listed`: bytes of the names, or -1.
-static bool read_values(struct rd_xattrs *xattrs, const char *path, ssize_t listed) {
+static bool read_all(struct rd_xattrs *xattrs, bool is_followed) {
+  const char *path = xattrs->path;
+  size_t bytes = 0;
+  xattrs->found.count = 0;
+  ssize_t listed = (is_followed ? listxattr : llistxattr)(path, xattrs->names, LIST_MAX_BYTES);
   if (listed < 0) return errno == ENOTSUP || errno == ENOSYS;
   for (const char *name = xattrs->names; name < xattrs->names + listed; name += strlen(name) + 1) {
-    if (!rd_xattr_is_wanted(xattrs, rd_bytes_of(name)) || read_value(xattrs, path, name)) continue;
-    int number = errno;
-    xattrs->count = xattrs->filled = 0;
-    errno = number;
-    return false;
+    if (!rd_xattr_is_wanted(xattrs, rd_bytes_of(name))) continue;
+    ssize_t count = (is_followed ? getxattr : lgetxattr)(path, name, xattrs->value, VALUE_MAX_BYTES);
+    if (count < 0 && errno == ENODATA) continue; // it was removed after the list was made
+    struct rd_xattr xattr = {rd_bytes_of(name), {xattrs->value, count < 0 ? 0 : (size_t)count}};
+    bytes += rd_xattr_bytes(&xattr);
+    if (count >= 0 && bytes > RD_XATTRS_MAX_BYTES) errno = E2BIG;
+    if (count < 0 || bytes > RD_XATTRS_MAX_BYTES) {
+      xattrs->found.count = 0;
+      return false;
+    }
+    rd_attributes_add(&xattrs->found, &xattr);
   }
-  return true;
-}
-
-// `path`: not followed; NULL: xattrs->path, followed.
-static bool read_value(struct rd_xattrs *xattrs, const char *path, const char *name) {
-  if (xattrs->room - xattrs->filled < VALUE_MAX_BYTES) {
-    xattrs->room = 2 * xattrs->room + VALUE_MAX_BYTES;
-    xattrs->values = rd_memory_resize(xattrs->values, xattrs->room, 1);
-  }
-  if (xattrs->count == xattrs->found_room) {
-    xattrs->found_room = 2 * xattrs->found_room + 16;
-    xattrs->found = rd_memory_resize(xattrs->found, xattrs->found_room, sizeof *xattrs->found);
-  }
-  unsigned char *value = xattrs->values + xattrs->filled;
-  ssize_t count = path == NULL ? getxattr(xattrs->path, name, value, VALUE_MAX_BYTES)
-                               : lgetxattr(path, name, value, VALUE_MAX_BYTES);
-  if (count < 0) return errno == ENODATA; // it was removed after the list was made
-  xattrs->found[xattrs->count++] = (struct found){name, xattrs->filled, (size_t)count};
-  xattrs->filled += (size_t)count;
   return true;
 }
 

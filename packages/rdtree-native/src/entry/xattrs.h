@@ -3,8 +3,8 @@
 #ifndef RD_TREE_XATTRS_H
 #define RD_TREE_XATTRS_H
 
+#include "entry/attributes.h"
 #include "setup/settings.h"
-#include "stream/stream_writer.h"
 
 struct rd_xattrs; // opaque: the attributes of one entry at a time
 
@@ -17,14 +17,12 @@ void rd_xattrs_destroy(struct rd_xattrs *xattrs); // NULL-safe
 bool rd_xattr_is_wanted(const struct rd_xattrs *xattrs, struct rd_bytes name);
 
 // Reads those of `name` in the directory `fd`, of the link itself where it is a symbolic one; or of `fd` itself. None
-// where the settings ask for none, or the file system has none. False, with errno; then there are none.
+// where the settings ask for none, or the file system has none. False, with errno; then there are none. E2BIG: they are
+// more than a stream may have of one entry.
 bool rd_xattrs_read_name(struct rd_xattrs *xattrs, int fd, const char *name);
 bool rd_xattrs_read_fd(struct rd_xattrs *xattrs, int fd);
 
 // The attributes that were read last, valid until the next reading.
-size_t rd_xattrs_count(const struct rd_xattrs *xattrs);
-struct rd_xattr rd_xattrs_at(const struct rd_xattrs *xattrs, size_t index);
-// As records, before that of their entry.
-bool rd_xattrs_put(const struct rd_xattrs *xattrs, struct rd_stream_writer *writer, struct rd_error *error);
+const struct rd_attributes *rd_xattrs_found(const struct rd_xattrs *xattrs);
 
 #endif

@@ -144,7 +144,7 @@ static bool send_attached(struct rd_scan *scan, const char *name, const struct r
   if (scan->owners != NULL && !rd_owner_names_put(scan->owners, &record->entry.metadata, scan->writer, error))
     return false;
   if (rd_xattrs_read_name(scan->xattrs, rd_folders_fd(scan->folders), name))
-    return rd_xattrs_put(scan->xattrs, scan->writer, error);
+    return rd_attributes_put(rd_xattrs_found(scan->xattrs), scan->writer, error);
   *is_readable = false;
   static const char text[] = "cannot read its attributes";
   if (record->type != RD_RECORD_ENTER) return rd_send_failed(scan, name, errno, text, error);

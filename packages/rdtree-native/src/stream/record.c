@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #define XATTR_VALUE_MAX_BYTES (64u << 10)
+#define XATTR_HEAD_BYTES 16u
 #define BLOCK_MIN_BYTES (64u << 10)
 #define BLOCK_MAX_BYTES (1u << 30)
 #define SYMLINK_MAX_BYTES 4095u
@@ -108,6 +109,10 @@ bool rd_path_is_valid(struct rd_bytes path) {
 
 struct rd_bytes rd_bytes_of(const char *text) {
   return (struct rd_bytes){(const unsigned char *)text, strlen(text)};
+}
+
+size_t rd_xattr_bytes(const struct rd_xattr *xattr) {
+  return XATTR_HEAD_BYTES + xattr->name.count + xattr->value.count;
 }
 
 bool rd_record_is_entry(enum rd_record_type type) {

@@ -17,7 +17,7 @@
 #define RD_DEPTH_MAX 4096u
 #define RD_DIGEST_TREE_BYTES 16u        // XXH3-128, as everywhere
 #define RD_BLOCKS_MAX 65536u            // digests of one partial file
-#define RD_XATTRS_MAX_BYTES (16u << 20) // names and values of one entry, together
+#define RD_XATTRS_MAX_BYTES (16u << 20) // of one entry, by rd_xattr_bytes()
 
 // The contents of a stream, as its HEAD gives them.
 enum rd_stream_phase {
@@ -163,6 +163,7 @@ bool rd_name_is_valid(struct rd_bytes name);
 // Names joined by single slashes.
 bool rd_path_is_valid(struct rd_bytes path);
 struct rd_bytes rd_bytes_of(const char *text);
-bool rd_record_is_entry(enum rd_record_type type); // ENTER, FILE, SYMLINK, SPECIAL, LINK
+size_t rd_xattr_bytes(const struct rd_xattr *xattr); // name, value, and the memory that an attribute takes besides
+bool rd_record_is_entry(enum rd_record_type type);   // ENTER, FILE, SYMLINK, SPECIAL, LINK
 
 #endif

@@ -149,7 +149,7 @@ static bool may_come(struct rd_stream_reader *reader, const struct rd_record *re
     return reader->phase == RD_STREAM_DECISIONS || reader->phase == RD_STREAM_CONTENTS;
   case RD_RECORD_XATTR:
     reader->attached = reader->attached == 0 ? RD_RECORD_XATTR : reader->attached;
-    reader->xattr_bytes += record->xattr.name.count + record->xattr.value.count;
+    reader->xattr_bytes += rd_xattr_bytes(&record->xattr);
     return !results && reader->xattr_bytes <= RD_XATTRS_MAX_BYTES;
   case RD_RECORD_BLOCKS:
     if (reader->attached == RD_RECORD_BLOCKS) return false;

@@ -122,7 +122,7 @@ void rd_batches_add(struct rd_batches *batches, struct rd_target_file *file) {
   *current->last = file;
   current->last = &file->next;
   if (current->count++ == 0) current->begin_ms = rd_now_ms();
-  current->bytes += file->size;
+  current->bytes += file->size + rd_target_file_bytes(file);
   current->open_count += file->fd >= 0;
   if (current->count == 1 || is_due(batches, current->begin_ms)) pthread_cond_signal(&batches->changed);
   pthread_mutex_unlock(&batches->lock);

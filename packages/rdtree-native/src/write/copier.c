@@ -67,7 +67,8 @@ void rd_copier_copy(struct rd_copier *copier, const struct rd_entry *entry, stru
   if (rd_folders_depth(copier->folders) == 0 && entry->source < settings->source_count)
     rd_folders_begin(copier->folders, settings->sources[entry->source]);
   struct copy *copy = rd_memory_new(1, sizeof *copy);
-  *copy = (struct copy){.job = {.run = run_copy, .bytes = sizeof *copy + sizeof *file}, .file = file, .from = -1};
+  *copy = (struct copy){
+      .job = {.run = run_copy, .bytes = sizeof *copy + rd_target_file_bytes(file)}, .file = file, .from = -1};
   copy->folder = rd_folders_keep(copier->folders);
   copy->number = errno;
   copy->name = rd_memory_copy((const char *)entry->name.at, entry->name.count);

@@ -44,7 +44,7 @@ static void set_one(struct rd_write *write, const struct rd_directory *top, cons
   RD_AUTO_FREE unsigned char *copy = rd_memory_new(kept.attribute_bytes + 1, 1); // aligned, and not const
   memcpy(copy, bytes + sizeof kept, kept.attribute_bytes);
   const char *path = (const char *)bytes + sizeof kept + kept.attribute_bytes;
-  struct rd_attributes attributes = {copy, kept.attribute_bytes};
+  struct rd_attributes attributes = {copy, kept.attribute_bytes, 0};
   struct rd_wanted_metadata wanted = {kept.metadata, &attributes, kept.plain_mode, kept.may_have_more};
   struct stat now;
   RD_AUTO_CLOSE int fd = rd_open_below(top->fd, path);

@@ -19,6 +19,7 @@
 #include <fcntl.h>
 
 #define WAIT_MS 250
+#define FRAME_BYTES_MOST (64u << 20)
 
 // A directory that was entered.
 struct frame {
@@ -35,6 +36,7 @@ struct rd_follower {
   char *as_name; // RD_PLACE_AS
   struct frame *frames;
   size_t depth, room;
+  size_t frame_bytes;              // of their attributes
   struct rd_attributes attributes; // of the next entry
   struct rd_blocks blocks;         // of the next file; its digests are `digests`
   unsigned char *digests;
@@ -92,7 +94,8 @@ bool rd_follower_take(struct rd_follower *follower, const struct rd_record *reco
     follower->place = record->place;
     return true;
   case RD_RECORD_XATTR:
-    return rd_attributes_add(&follower->attributes, &record->xattr, error);
+    rd_attributes_add(&follower->attributes, &record->xattr);
+    return true;
   case RD_RECORD_BLOCKS:
     free(follower->digests);
     follower->blocks = record->blocks;
@@ -164,6 +167,8 @@ static bool open_target(struct rd_follower *follower, struct rd_error *error) {
 
 static bool enter(struct rd_follower *follower, const struct rd_entry *entry, struct rd_error *error) {
   if (follower->place == RD_PLACE_AS) return damaged(error, "a directory where one file is expected");
+  if (follower->frame_bytes > FRAME_BYTES_MOST)
+    return damaged(error, "too many attributes of directories in each other");
   if (follower->depth == follower->room) {
     follower->room = 2 * follower->room + 16;
     follower->frames = rd_memory_resize(follower->frames, follower->room, sizeof *follower->frames);
@@ -172,6 +177,7 @@ static bool enter(struct rd_follower *follower, const struct rd_entry *entry, st
   struct frame *frame = &follower->frames[follower->depth];
   *frame = (struct frame){.want = entry->want, .attributes = follower->attributes};
   follower->attributes = (struct rd_attributes){0};
+  follower->frame_bytes += frame->attributes.count;
   frame->wanted.metadata = entry->metadata;
   RD_AUTO_FREE char *name = rd_memory_copy((const char *)entry->name.at, entry->name.count);
   if (parent != NULL) open_frame(follower, parent, name, entry, frame);
@@ -218,6 +224,7 @@ static bool leave(struct rd_follower *follower, struct rd_error *error) {
   if (directory != NULL && (frame->want != RD_WANT_NOTHING || directory->is_changed))
     is_kept = rd_directory_metadata_add(follower->later->directories, directory, &frame->wanted, error);
   rd_directory_release(directory);
+  follower->frame_bytes -= frame->attributes.count;
   rd_attributes_clear(&frame->attributes);
   return is_kept;
 }

@@ -102,7 +102,7 @@ void rd_incoming_end(struct rd_target_file *file, const struct rd_file_end *end)
   file->size = end->size;
   memcpy(file->digest, end->digest, sizeof file->digest);
   if (file->running == NULL) {
-    file->job = (struct rd_job){.run = write_small, .bytes = file->data_room + sizeof *file};
+    file->job = (struct rd_job){.run = write_small, .bytes = rd_target_file_bytes(file)};
     rd_jobs_put(file->write->jobs, &file->job);
     return;
   }

@@ -87,10 +87,6 @@ bool rd_jobs_wait(struct rd_jobs *jobs, int timeout_ms) {
   return is_empty;
 }
 
-unsigned rd_jobs_threads(const struct rd_jobs *jobs) {
-  return jobs->thread_count;
-}
-
 static void put(struct rd_jobs *jobs, struct rd_job *job, bool is_first) {
   job->next = is_first ? jobs->first : NULL;
   if (is_first)

@@ -27,6 +27,5 @@ void rd_jobs_put(struct rd_jobs *jobs, struct rd_job *job);
 void rd_jobs_put_first(struct rd_jobs *jobs, struct rd_job *job);
 // Waits until all have run, or for `timeout_ms`: then false.
 bool rd_jobs_wait(struct rd_jobs *jobs, int timeout_ms);
-unsigned rd_jobs_threads(const struct rd_jobs *jobs);
 
 #endif

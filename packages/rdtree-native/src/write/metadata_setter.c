@@ -19,7 +19,7 @@
 static mode_t set_owner(struct rd_write *write, int fd, const struct stat *now, const struct rd_metadata *metadata);
 static mode_t mode_bits(void);
 static bool set_mode(const char *path, int fd, bool is_path, mode_t mode);
-static void set_attributes(struct rd_write *write, const char *path, int fd, const struct rd_wanted_metadata *wanted);
+static void set_attributes(struct rd_write *write, const char *path, const struct rd_wanted_metadata *wanted);
 static void remove_others(const struct rd_write *write, const char *path, const struct rd_attributes *wanted);
 static bool is_acl(const char *name);
 static bool set_times(int fd, bool is_path, const struct rd_metadata *metadata);
@@ -49,12 +49,8 @@ bool rd_metadata_set(struct rd_write *write, int fd, bool is_path, const struct 
     bool is_right = (now->st_mode & 07777) == mode && !(write->settings->archive && was_given && (mode & 07000) != 0);
     if (!is_symlink && !is_right && !set_mode(path, fd, is_path, mode)) return false;
   }
-  if (write->settings->acls || write->settings->xattrs) set_attributes(write, path, fd, wanted);
+  if (write->settings->acls || write->settings->xattrs) set_attributes(write, path, wanted);
   return set_times(fd, is_path, metadata);
-}
-
-bool rd_time_set(int fd, const struct rd_metadata *metadata) {
-  return set_times(fd, false, metadata);
 }
 
 // A client of a server gets no rights of its user.
@@ -81,21 +77,22 @@ static bool set_mode(const char *path, int fd, bool is_path, mode_t mode) {
 }
 
 // After the mode, which an ACL has too. A stream may have any names: only those that are wanted are set.
-static void set_attributes(struct rd_write *write, const char *path, int fd, const struct rd_wanted_metadata *wanted) {
-  const char *name;
-  struct rd_bytes value;
-  (void)fd;
+static void set_attributes(struct rd_write *write, const char *path, const struct rd_wanted_metadata *wanted) {
+  struct rd_xattr xattr;
   if (wanted->may_have_more) remove_others(write, path, wanted->attributes);
-  for (size_t at = 0; rd_attributes_next(wanted->attributes, &at, &name, &value);)
-    if (rd_xattr_is_wanted(write->xattrs, rd_bytes_of(name)) && setxattr(path, name, value.at, value.count, 0) < 0)
+  for (size_t at = 0; rd_attributes_next(wanted->attributes, &at, &xattr);) {
+    const char *name = (const char *)xattr.name.at;
+    if (rd_xattr_is_wanted(write->xattrs, xattr.name) && setxattr(path, name, xattr.value.at, xattr.value.count, 0) < 0)
       rd_write_refused(write, is_acl(name) ? RD_REFUSED_ACLS : RD_REFUSED_ATTRIBUTES);
+  }
 }
 
 static void remove_others(const struct rd_write *write, const char *path, const struct rd_attributes *wanted) {
   char *names = rd_memory_new(LIST_MAX_BYTES, 1);
   ssize_t bytes = listxattr(path, names, LIST_MAX_BYTES);
   for (ssize_t at = 0; at < bytes; at += (ssize_t)strlen(names + at) + 1)
-    if (rd_xattr_is_wanted(write->xattrs, rd_bytes_of(names + at)) && !rd_attributes_has(wanted, names + at))
+    if (rd_xattr_is_wanted(write->xattrs, rd_bytes_of(names + at)) &&
+        !rd_attributes_have_name(wanted, rd_bytes_of(names + at)))
       (void)removexattr(path, names + at);
   free(names);
 }

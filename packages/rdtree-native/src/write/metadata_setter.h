@@ -23,7 +23,5 @@ mode_t rd_first_mode(const struct rd_write *write, const struct rd_wanted_metada
 // errno: mode or times could not be set. Owners and attributes that the system refuses are counted.
 bool rd_metadata_set(struct rd_write *write, int fd, bool is_path, const struct stat *now,
                      const struct rd_wanted_metadata *wanted);
-// Of an open file or directory: the time alone.
-bool rd_time_set(int fd, const struct rd_metadata *metadata);
 
 #endif

@@ -31,7 +31,7 @@ void rd_special_set_metadata(struct rd_target_file *file) {
 }
 
 static void put(struct rd_target_file *file, void (*run)(struct rd_job *job)) {
-  file->job = (struct rd_job){.run = run, .bytes = sizeof *file};
+  file->job = (struct rd_job){.run = run, .bytes = rd_target_file_bytes(file)};
   rd_jobs_put(file->write->jobs, &file->job);
 }
 
@@ -110,5 +110,6 @@ static void complete(struct rd_target_file *file, bool is_done) {
   }
   rd_write_count(file->write, &(struct rd_tree_totals){.entries = 1});
   file->kind = RD_KIND_NOTE;
+  rd_target_file_forget_content(file);
   file->write->add(file->write->batches, file);
 }

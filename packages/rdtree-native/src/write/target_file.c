@@ -14,6 +14,7 @@
 #include <sys/file.h>
 
 #define BUFFER_BYTES (1u << 20)
+#define RANGES_MOST (1u << 20)
 
 static bool open_unique(struct rd_target_file *file);
 static bool open_partial(struct rd_target_file *file, bool *is_held);
@@ -91,6 +92,10 @@ bool rd_target_file_write(struct rd_target_file *file, uint64_t offset, const un
   return true;
 }
 
+size_t rd_target_file_bytes(const struct rd_target_file *file) {
+  return sizeof *file + file->data_room + file->range_count * sizeof *file->ranges + file->attributes.room;
+}
+
 void rd_target_file_complete(struct rd_target_file *file) {
   struct rd_write *write = file->write;
   bool is_good = !atomic_load(&file->is_failed) && !atomic_load(&write->is_stopped);
@@ -99,8 +104,7 @@ void rd_target_file_complete(struct rd_target_file *file) {
     rd_target_file_destroy(file);
     return;
   }
-  free(file->data);
-  file->data = NULL;
+  rd_target_file_forget_content(file);
   uint64_t took_ns = (uint64_t)(rd_now_ns() - file->begin_ns);
   atomic_fetch_add(&file->directory->file_ns, took_ns);
   atomic_fetch_add(&file->directory->file_bytes, file->size);
@@ -111,10 +115,25 @@ void rd_target_file_complete(struct rd_target_file *file) {
   write->add(write->batches, file);
 }
 
+void rd_target_file_forget_content(struct rd_target_file *file) {
+  free(file->data);
+  file->data = NULL;
+  file->data_room = 0;
+  rd_attributes_clear(&file->attributes);
+  if (file->write->settings->verify) return;
+  free(file->ranges);
+  file->ranges = NULL;
+  file->range_count = 0;
+}
+
 void rd_target_file_add_range(struct rd_target_file *file, uint64_t offset, uint64_t count) {
   struct rd_range *last = file->range_count == 0 ? NULL : &file->ranges[file->range_count - 1];
   if (last != NULL && last->offset + last->count == offset) {
     last->count += count;
+    return;
+  }
+  if (file->range_count == RANGES_MOST) {
+    (void)rd_target_file_fail(file, 0, "it has too many holes to be read back");
     return;
   }
   if ((file->range_count & (file->range_count - 1)) == 0)

@@ -66,8 +66,12 @@ void rd_target_file_destroy(struct rd_target_file *file);
 // `other_fd` is that. False: failed, and reported.
 bool rd_target_file_open(struct rd_target_file *file, bool may_resume);
 bool rd_target_file_write(struct rd_target_file *file, uint64_t offset, const unsigned char *bytes, size_t count);
-// Adds to the ranges, of which neighbours become one.
+// Adds to the ranges, of which neighbours become one. There may be too many, which fails the file.
 void rd_target_file_add_range(struct rd_target_file *file, uint64_t offset, uint64_t count);
+// When it is written: a batch has thousands of files, of which only what is still needed stays in memory.
+void rd_target_file_forget_content(struct rd_target_file *file);
+// The memory that it takes.
+size_t rd_target_file_bytes(const struct rd_target_file *file);
 // Sets its metadata, closes it unless it is needed open, and adds it to the batch, or destroys it.
 void rd_target_file_complete(struct rd_target_file *file);
 // Reads it back from the disk. False: failed, and reported.
