@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdstage, the agent of one host: two processes, each of which ends the run without the other.
 #include "base/cleanup.h"
+#include "base/programs.h"
 #include "crypto/hardening.h"
 #include "host/program_sums.h"
-#include "host/programs.h"
 #include "process/die_with_parent.h"
 #include "process/spawn.h"
 #include "protocol/agent_options.h"

@@ -4,7 +4,7 @@
 #include "agent/json_lines.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "host/programs.h"
+#include "base/programs.h"
 #include "process/spawn.h"
 
 #include <limits.h>

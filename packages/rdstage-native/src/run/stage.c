@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/memory.h"
-#include "host/programs.h"
+#include "base/programs.h"
 #include "process/spawn.h"
 #include "protocol/event.h"
 

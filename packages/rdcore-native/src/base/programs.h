@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The paths of rdsend, rdrecv and rdtree, which are beside this program.
-#ifndef RD_STAGE_PROGRAMS_H
-#define RD_STAGE_PROGRAMS_H
+#ifndef RD_BASE_PROGRAMS_H
+#define RD_BASE_PROGRAMS_H
 
 #include "base/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/programs.h"
+#include "base/programs.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 bool rd_programs_folder(char *path, size_t path_bytes, struct rd_error *error) {
   ssize_t length = readlink("/proc/self/exe", path, path_bytes - 1);
   if (length < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find the folder of rdstage");
+    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find the folder of this program");
     return false;
   }
   path[length] = '\0';
