@@ -56,7 +56,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '.': '*',
     stream: '',
     setup: '',
-    report: 'stream',
+    report: 'stream setup',
     pattern: 'stream setup',
     entry: 'stream setup report',
     scan: 'stream setup report pattern entry',
@@ -64,6 +64,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     read: 'stream setup report pattern entry',
     write: 'stream setup report pattern entry',
     clean: 'stream setup report entry',
+    send: 'setup scan read',
   },
 };
 

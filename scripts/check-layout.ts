@@ -64,7 +64,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
     'The tree format: the one encoder and decoder of records, their reader and writer',
   'packages/rdtree-native/src/setup': 'The settings of a stage',
   'packages/rdtree-native/src/pattern': 'Patterns that exclude parts of the source',
-  'packages/rdtree-native/src/report': 'Events for rdpipe: progress, failures, paths',
+  'packages/rdtree-native/src/report': 'Events for rdpipe, or lines for people: progress, failures, paths',
   'packages/rdtree-native/src/entry':
     'Entries of a source or target: paths, open directories, metadata, attributes, owners',
   'packages/rdtree-native/src/scan': 'The source: its directories and metadata',
@@ -72,6 +72,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdtree-native/src/read': 'The source: the contents of files',
   'packages/rdtree-native/src/write': 'The target: files that appear when they are whole and on the disk',
   'packages/rdtree-native/src/clean': 'The source: files that were moved',
+  'packages/rdtree-native/src/send': 'The source, without a comparison: for rdsend',
   bin: 'Shims that run the built programs and build nothing; that of rdpipe lowers the limit of core files',
   contrib: 'Files for other programs: a unit of systemd, completion for shells',
   'contrib/completion': 'Completion of options for bash and zsh, made by `npm run fix`',

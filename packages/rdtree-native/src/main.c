@@ -9,8 +9,10 @@
 #include "entry/root.h"
 #include "read/read.h"
 #include "report/events.h"
+#include "report/lines.h"
 #include "sandbox/sandbox.h"
 #include "scan/scan.h"
+#include "send/send.h"
 #include "write/write.h"
 
 #include <signal.h>
@@ -20,6 +22,7 @@
 #include <unistd.h>
 
 #define STATUS_USAGE 2
+#define STATUS_FAILED_PATHS 23
 #define ARGUMENTS 3
 #define ARGUMENTS_SERVED 5
 #define SETTINGS_MAX_BYTES (64u << 20)
@@ -33,7 +36,7 @@ static bool run(const struct rd_tree_settings *settings, struct rd_error *error)
 
 static const char help[] = "usage: rdtree --settings-fd 3 [--beneath 4]\n"
                            "\n"
-                           "rdstage starts it for a copy; see rdtree(1).\n"
+                           "rdstage, rdsend and rdrecv start it for a copy; see rdtree(1).\n"
                            "\n"
                            "  -V, --version   print the version\n"
                            "  -h, --help      print this\n";
@@ -54,9 +57,11 @@ int main(int argc, char **argv) {
   RD_AUTO_FREE char *text = read_settings(SETTINGS_FD, &bytes, &error);
   struct rd_tree_settings *settings = text == NULL ? NULL : rd_tree_settings_decode(text, bytes, &error);
   if (settings != NULL && argc == ARGUMENTS_SERVED) stay_beneath(settings);
+  if (settings != NULL) rd_lines_begin(settings);
   bool is_done = settings != NULL && run(settings, &error);
+  bool has_failures = is_done && settings->alone && rd_events_failures() > 0;
   rd_tree_settings_destroy(settings);
-  if (is_done) return EXIT_SUCCESS;
+  if (is_done) return has_failures ? STATUS_FAILED_PATHS : EXIT_SUCCESS;
   rd_events_fatal(&error);
   return rd_code_status(error.code);
 }
@@ -90,7 +95,7 @@ static char *read_settings(int fd, size_t *bytes, struct rd_error *error) {
 
 // The second lock, where the kernel has it; the first one is in rd_root_open().
 static void stay_beneath(const struct rd_tree_settings *settings) {
-  bool writes = settings->role != RD_TREE_SCAN && settings->role != RD_TREE_READ;
+  bool writes = settings->role != RD_TREE_SCAN && settings->role != RD_TREE_READ && settings->role != RD_TREE_SEND;
   rd_root_set(ROOT_FD);
   if (RD_SANDBOX_IS_POSSIBLE) rd_landlock_restrict_tree(ROOT_FD, writes);
 }
@@ -110,6 +115,8 @@ static bool run(const struct rd_tree_settings *settings, struct rd_error *error)
     return rd_tree_write(settings, STDIN_FILENO, STDOUT_FILENO, error);
   case RD_TREE_CLEAN:
     return rd_tree_clean(settings, STDIN_FILENO, STDOUT_FILENO, error);
+  case RD_TREE_SEND:
+    return rd_tree_send(settings, STDOUT_FILENO, error);
   }
   return false;
 }

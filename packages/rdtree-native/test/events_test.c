@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events on standard error: each is one line that rdpipe takes, whatever the paths.
 #include "report/events.h"
+#include "report/lines.h"
 
 #include "test.h"
 
@@ -52,8 +53,31 @@ static void a_line_is_short_however_deep_the_tree(void) {
   CHECK(strstr(written, "61e280a661") != NULL);
 }
 
+static void report_end(const char *path) {
+  struct rd_tree_totals totals = {.files = 1, .bytes = 2048};
+  struct rd_error error;
+  rd_events_progress(&totals, path, false);
+  rd_error_set(&error, RD_CODE_CLOSED, "the reader is gone");
+  rd_events_fatal(&error);
+  rd_events_progress(&totals, NULL, true);
+}
+
+// Changes all that follows.
+static void lines_are_for_people(void) {
+  struct rd_tree_settings settings = {.role = RD_TREE_SCAN, .report = RD_REPORT_TEXT};
+  rd_lines_begin(&settings);
+  CHECK(!rd_lines_are_wanted());
+  settings.role = RD_TREE_SEND;
+  rd_lines_begin(&settings);
+  catch_events(report_failure, "a\n\x1b[1mb");
+  CHECK(strcmp(written, "rdsend: a??[1mb: cannot read it\n") == 0);
+  catch_events(report_end, "a");
+  CHECK(strcmp(written, "rdsend: sent 1 file, 2.0 KiB; 2 paths failed\n") == 0);
+}
+
 int main(void) {
   a_path_is_hexadecimal();
   a_line_is_short_however_deep_the_tree();
+  lines_are_for_people();
   return test_end("events");
 }

@@ -30,7 +30,7 @@ static void test_all_fields(void) {
              "{\"include\":false,\"pattern\":\"\"}],\"recursive\":true,\"archive\":true,\"acls\":true,\"xattrs\":true,"
              "\"one_file_system\":true,\"checksum\":true,\"remove\":true,\"remove_most\":0,\"make_parents\":true,"
              "\"partial\":true,\"in_place\":true,\"verify\":true,\"clean\":true,\"paths\":true,\"plan\":\"json\","
-             "\"jobs\":64,\"more\":[1]}");
+             "\"jobs\":64,\"alone\":true,\"report\":\"verbose\",\"more\":[1]}");
   REQUIRE(settings != NULL);
   CHECK(settings->role == RD_TREE_COPY && strcmp(settings->run, RUN_63) == 0);
   CHECK(settings->source_count == 2 && strcmp(settings->sources[1], "\xff/\n") == 0);
@@ -40,6 +40,7 @@ static void test_all_fields(void) {
   CHECK(settings->recursive && settings->archive && settings->acls && settings->xattrs && settings->one_file_system);
   CHECK(settings->checksum && settings->remove && settings->make_parents && settings->partial && settings->in_place);
   CHECK(settings->verify && settings->clean && settings->paths && settings->remove_most == 0 && settings->jobs == 64);
+  CHECK(settings->alone && settings->report == RD_REPORT_VERBOSE);
   rd_tree_settings_destroy(settings);
 }
 
@@ -59,6 +60,7 @@ static void test_absent_fields(void) {
   CHECK(settings->role == RD_TREE_SCAN && settings->target == NULL && settings->pattern_count == 0);
   CHECK(settings->remove_most == UINT64_MAX && settings->jobs == 0 && !settings->recursive && !settings->paths);
   CHECK(settings->list == RD_LIST_NONE && settings->plan == RD_PLAN_NONE);
+  CHECK(!settings->alone && settings->report == RD_REPORT_EVENTS);
   rd_tree_settings_destroy(settings);
   rd_tree_settings_destroy(NULL);
 }
@@ -68,8 +70,8 @@ static void test_roles(void) {
     const char *role;
     bool needs_source, needs_target;
   } rows[] = {
-      {"scan", true, false},  {"compare", false, true}, {"read", true, false},
-      {"write", false, true}, {"copy", true, true},     {"clean", true, false},
+      {"scan", true, false}, {"compare", false, true}, {"read", true, false}, {"write", false, true},
+      {"copy", true, true},  {"clean", true, false},   {"send", true, false},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     for (unsigned has = 0; has < 4; has++) {
@@ -126,6 +128,8 @@ static void test_refused(void) {
       {SCAN ",\"list\":\"line\"}", "list"},
       {SCAN ",\"list\":true}", "list"},
       {SCAN ",\"plan\":\"\"}", "plan"},
+      {SCAN ",\"report\":\"lines\"}", "report"},
+      {SCAN ",\"report\":3}", "report"},
       {SCAN ",\"patterns\":{}}", "patterns"},
       {SCAN ",\"patterns\":[\"61\"]}", "bject"},
       {SCAN ",\"patterns\":[{\"pattern\":\"61\"}]}", "include"},

@@ -17,7 +17,8 @@ static bool take(struct reading *reading, const struct rd_record *record, struct
 
 bool rd_tree_read(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error) {
   struct reading reading = {.writer = rd_stream_writer_create(out_fd, RD_STREAM_CONTENTS)};
-  reading.reader = rd_stream_reader_create(in_fd, RD_STREAM_DECISIONS, reading.writer);
+  enum rd_stream_phase phase = settings->role == RD_TREE_SEND ? RD_STREAM_ENTRIES : RD_STREAM_DECISIONS;
+  reading.reader = rd_stream_reader_create(in_fd, phase, reading.writer);
   reading.named = rd_named_create(settings, error);
   reading.ahead = rd_ahead_create(settings->jobs, reading.writer);
   bool is_done = reading.named != NULL && pass_all(&reading, error);

@@ -5,8 +5,8 @@
 
 #include "setup/settings.h"
 
-// Reads DECISIONS, writes CONTENTS. Files that cannot be read are events and records, no failure. False: the copy
-// cannot go on.
+// Reads DECISIONS (role read) or ENTRIES (role send), writes CONTENTS. Files that cannot be read are events and
+// records, no failure. False: the copy cannot go on.
 bool rd_tree_read(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error);
 
 #endif

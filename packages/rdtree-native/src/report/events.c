@@ -3,10 +3,12 @@
 
 #include "base/hex.h"
 #include "base/io.h"
+#include "report/lines.h"
 
 #include <jansson.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t progress_at_ms;
+static atomic_uint_fast64_t failures;
 
 static json_t *hex_of(const char *path);
 static void emit(json_t *object);
@@ -29,6 +32,10 @@ const char *rd_tree_action_name(enum rd_tree_action action) {
 }
 
 void rd_events_progress(const struct rd_tree_totals *totals, const char *path, bool is_last) {
+  if (rd_lines_are_wanted()) {
+    if (is_last) rd_lines_summary(totals->files, totals->bytes, rd_events_failures());
+    return;
+  }
   int64_t now_ms = rd_now_ms();
   pthread_mutex_lock(&lock);
   bool is_due = is_last || now_ms - progress_at_ms >= PROGRESS_MS;
@@ -45,8 +52,17 @@ void rd_events_progress(const struct rd_tree_totals *totals, const char *path, b
 }
 
 void rd_events_failed(const char *path, int number, const char *text) {
+  atomic_fetch_add(&failures, 1);
+  if (rd_lines_are_wanted()) {
+    rd_lines_failed(path, text);
+    return;
+  }
   emit(json_pack("{s:s,s:o,s:s,s:s}", "event", "failed", "path", hex_of(path), "code",
                  number == 0 ? "" : strerrorname_np(number), "message", text));
+}
+
+uint64_t rd_events_failures(void) {
+  return atomic_load(&failures);
 }
 
 void rd_events_path(enum rd_tree_action action, const char *path, uint64_t bytes) {
@@ -62,10 +78,14 @@ void rd_events_warning(const char *format, ...) {
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   rd_error_set(&text, RD_CODE_OK, "%s", line);
-  emit(json_pack("{s:s,s:s}", "event", "warning", "message", text.message));
+  if (rd_lines_are_wanted())
+    rd_lines_warning(text.message);
+  else
+    emit(json_pack("{s:s,s:s}", "event", "warning", "message", text.message));
 }
 
 void rd_events_slowest(bool is_directories, const struct rd_slow_path *paths, size_t count) {
+  if (rd_lines_are_wanted()) return;
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
     json_array_append_new(list, json_pack("{s:o,s:I,s:I}", "path", hex_of(paths[i].path), "bytes",
@@ -74,7 +94,10 @@ void rd_events_slowest(bool is_directories, const struct rd_slow_path *paths, si
 }
 
 void rd_events_fatal(const struct rd_error *error) {
-  emit(json_pack("{s:s,s:s,s:s}", "event", "fatal", "code", rd_code_name(error->code), "message", error->message));
+  if (rd_lines_are_wanted())
+    rd_lines_fatal(error);
+  else
+    emit(json_pack("{s:s,s:s,s:s}", "event", "fatal", "code", rd_code_name(error->code), "message", error->message));
 }
 
 // A path has any bytes, and may be as long as the tree is deep.

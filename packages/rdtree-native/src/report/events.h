@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The events of a program of a copy: JSON objects, one a line, on standard error.
-// See docs/protocol.md, section 5.3; rdpipe reads them as the standard error of the stage. Any thread may call these.
+// See docs/protocol.md, section 5.3; rdpipe reads them as the standard error of the stage. Any thread may call these
 // functions.
 #ifndef RD_TREE_EVENTS_H
 #define RD_TREE_EVENTS_H
@@ -41,6 +41,8 @@ struct rd_slow_path {
   uint64_t bytes, ns;
 };
 void rd_events_slowest(bool is_directories, const struct rd_slow_path *paths, size_t count);
+// Paths that failed, of all threads, so far.
+uint64_t rd_events_failures(void);
 // `fatal`: why this program ends.
 void rd_events_fatal(const struct rd_error *error);
 

@@ -86,6 +86,6 @@ static bool send_end(struct rd_scan *scan, struct rd_error *error) {
   if (!rd_stream_put(scan->writer, &end, error) || !rd_stream_flush(scan->writer, error)) return false;
   if (scan->specials_skipped > 0)
     rd_events_warning("%llu special files were skipped: -a copies them", (unsigned long long)scan->specials_skipped);
-  rd_events_progress(&scan->totals, NULL, true);
+  if (scan->settings->role == RD_TREE_SCAN) rd_events_progress(&scan->totals, NULL, true);
   return true;
 }

@@ -165,7 +165,8 @@ static bool send(struct rd_scan *scan, const struct rd_record *record, struct rd
   if (now_ms - scan->flushed_ms < FLUSH_MS) return true;
   scan->flushed_ms = now_ms;
   struct rd_bytes name = is_folder ? (struct rd_bytes){0} : record->entry.name;
-  rd_events_progress(totals, rd_folders_shown(scan->folders, name), false);
+  // Of role send the totals are what is read.
+  if (scan->settings->role == RD_TREE_SCAN) rd_events_progress(totals, rd_folders_shown(scan->folders, name), false);
   return rd_stream_flush(scan->writer, error);
 }
 

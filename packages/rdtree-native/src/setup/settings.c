@@ -67,7 +67,7 @@ static bool decode_object(json_t *object, struct rd_tree_settings *settings, str
 }
 
 static bool decode_role(const char *name, struct rd_tree_settings *settings, struct rd_error *error) {
-  static const char *const names[] = {"scan", "compare", "read", "write", "copy", "clean"};
+  static const char *const names[] = {"scan", "compare", "read", "write", "copy", "clean", "send"};
   int role;
   if (!index_of(name, names, sizeof names / sizeof *names, &role)) return invalid(error, "unknown role");
   settings->role = (enum rd_tree_role)role;
@@ -76,6 +76,7 @@ static bool decode_role(const char *name, struct rd_tree_settings *settings, str
 
 static bool decode_flags(json_t *object, struct rd_tree_settings *settings, struct rd_error *error) {
   static const char *const lists[] = {"none", "lines", "nul"}, *const plans[] = {"none", "text", "json"};
+  static const char *const reports[] = {"events", "quiet", "text", "verbose"};
   const struct {
     const char *name;
     bool *value;
@@ -86,7 +87,7 @@ static bool decode_flags(json_t *object, struct rd_tree_settings *settings, stru
       {"checksum", &settings->checksum},   {"make_parents", &settings->make_parents},
       {"partial", &settings->partial},     {"in_place", &settings->in_place},
       {"verify", &settings->verify},       {"clean", &settings->clean},
-      {"paths", &settings->paths},
+      {"paths", &settings->paths},         {"alone", &settings->alone},
   };
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
     const json_t *value = json_object_get(object, flags[i].name);
@@ -94,12 +95,17 @@ static bool decode_flags(json_t *object, struct rd_tree_settings *settings, stru
     *flags[i].value = json_is_true(value);
   }
   const json_t *list = json_object_get(object, "list"), *plan = json_object_get(object, "plan");
+  const json_t *report = json_object_get(object, "report");
   int index = 0;
   if (list != NULL && !index_of(json_string_value(list), lists, 3, &index)) return invalid(error, "unknown list");
   settings->list = (enum rd_tree_list)index;
   index = 0;
   if (plan != NULL && !index_of(json_string_value(plan), plans, 3, &index)) return invalid(error, "unknown plan");
   settings->plan = (enum rd_tree_plan)index;
+  index = 0;
+  if (report != NULL && !index_of(json_string_value(report), reports, 4, &index))
+    return invalid(error, "unknown report");
+  settings->report = (enum rd_tree_report)index;
   return true;
 }
 

@@ -16,10 +16,15 @@ enum rd_tree_role {
   RD_TREE_WRITE,   // writes to the target
   RD_TREE_COPY,    // read and write in one program, where source and target are on one host
   RD_TREE_CLEAN,   // removes files of the source that are permanent at the target
+  RD_TREE_SEND,    // scan and read in one program, without a comparison: of rdsend
 };
 
 enum rd_tree_list { RD_LIST_NONE, RD_LIST_LINES, RD_LIST_NUL }; // paths on standard input: how they end
 enum rd_tree_plan { RD_PLAN_NONE, RD_PLAN_TEXT, RD_PLAN_JSON }; // compare: a plan in place of records
+
+// What goes to standard error. Lines are of rdsend and rdrecv alone: those of paths that failed; RD_REPORT_TEXT also
+// warnings, and a summary where paths failed; RD_REPORT_VERBOSE a summary always.
+enum rd_tree_report { RD_REPORT_EVENTS, RD_REPORT_QUIET, RD_REPORT_TEXT, RD_REPORT_VERBOSE };
 
 struct rd_tree_pattern {
   bool is_include;
@@ -47,7 +52,9 @@ struct rd_tree_settings {
   bool verify;          // read back what was written
   bool clean;           // --remove-source-files: write sends RESULTS on its standard output
   bool paths;           // an event for every path
+  bool alone;           // of rdsend or rdrecv: failed paths are status 23, for nothing else counts them
   enum rd_tree_plan plan;
+  enum rd_tree_report report;
   unsigned jobs; // threads; 0: as many as the role can use, at most 8
   char run[64];  // names temporary files: hexadecimal digits and '-'
 };

@@ -69,6 +69,10 @@ bool rd_stream_is_ready(const struct rd_stream_reader *reader) {
          bytes - RD_RECORD_HEAD_BYTES >= payload;
 }
 
+bool rd_stream_has_begun(const struct rd_stream_reader *reader) {
+  return reader->has_head;
+}
+
 bool rd_stream_finish(struct rd_stream_reader *reader, struct rd_error *error) {
   size_t left = reader->end - reader->begin;
   if (left == 0) reader->begin = reader->end = 0;
@@ -127,9 +131,8 @@ static ssize_t read_more(struct rd_stream_reader *reader, struct rd_error *error
 }
 
 static bool check_head(struct rd_stream_reader *reader, const struct rd_record *record, struct rd_error *error) {
-  reader->has_head = true;
-  if (record->type == RD_RECORD_HEAD && record->head.version == RD_TREE_VERSION && record->head.phase == reader->phase)
-    return true;
+  reader->has_head = record->type == RD_RECORD_HEAD;
+  if (reader->has_head && record->head.version == RD_TREE_VERSION && record->head.phase == reader->phase) return true;
   rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree has another version or phase than is expected");
   return false;
 }

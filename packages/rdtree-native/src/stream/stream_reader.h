@@ -21,6 +21,9 @@ bool rd_stream_next(struct rd_stream_reader *reader, struct rd_record *record, s
 // The next record is here: rd_stream_next() will not wait for it.
 bool rd_stream_is_ready(const struct rd_stream_reader *reader);
 
+// The HEAD has come, and is one of a tree stream.
+bool rd_stream_has_begun(const struct rd_stream_reader *reader);
+
 // After END: flushes the output, and waits for the end of the input, which comes only when all programs before this one
 // have ended well (docs/protocol.md, section 1.4). False as rd_stream_next(); bytes after END are damage.
 bool rd_stream_finish(struct rd_stream_reader *reader, struct rd_error *error);

@@ -16,6 +16,7 @@
 
 #define JOBS_DEFAULT_MOST 8
 #define WAIT_MS 250
+#define NO_TREE "what came is no tree of files: rdrecv takes it to a FILE that is no directory"
 
 static unsigned thread_count(const struct rd_tree_settings *settings);
 static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error);
@@ -47,6 +48,8 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
   rd_journal_remove(later.journal);
   rd_directory_release(later.top);
   if (is_done) {
+    if (settings->alone && atomic_load(&write.source_failures) > 0)
+      rd_write_failed(&write, -1, settings->target, 0, "the source could not be read whole: see rdsend there");
     rd_write_warn(&write);
     rd_slowest_report(write.slowest);
     rd_write_progress(&write, NULL, true);
@@ -74,7 +77,12 @@ static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struc
   struct rd_follower *follower = rd_follower_create(write, later);
   bool is_followed = follow(write, follower, reader, error);
   if (!is_followed) {
-    if (rd_stop_signals_have_come()) rd_error_set(error, RD_CODE_ABORTED, "ended by a signal");
+    bool is_signal = rd_stop_signals_have_come();
+    if (is_signal) rd_error_set(error, RD_CODE_ABORTED, "ended by a signal");
+    // rdrecv ends its input only when all of it has come.
+    bool has_input = !is_signal && error->code != RD_CODE_SOURCE_UNREADABLE;
+    if (has_input && write->settings->alone && !rd_stream_has_begun(reader))
+      rd_error_set(error, RD_CODE_DATA_DAMAGED, NO_TREE);
     rd_write_stop(write, error);
   }
   rd_follower_destroy(follower);
