@@ -28,6 +28,8 @@ static const struct {
     {RD_STREAM_ENTRIES, "eoFfLz", false},
     {RD_STREAM_ENTRIES, "dd", false},
     {RD_STREAM_ENTRIES, "de", true},
+    {RD_STREAM_ENTRIES, "1dLz", false},
+    {RD_STREAM_ENTRIES, "d1", true},
     {RD_STREAM_ENTRIES, "dz", true},
     {RD_STREAM_ENTRIES, "L", true},
     {RD_STREAM_ENTRIES, "dLL", true},
@@ -72,6 +74,8 @@ static const struct {
     {RD_STREAM_CONTENTS, "PfDGEfEmsdfEbrDELz", false},
     {RD_STREAM_CONTENTS, "fDAGEz", false},
     {RD_STREAM_CONTENTS, "fGADEz", false},
+    {RD_STREAM_CONTENTS, "fDAEfDAEz", false},
+    {RD_STREAM_CONTENTS, "fDADA", true},
     {RD_STREAM_CONTENTS, "fDXz", false},
     {RD_STREAM_CONTENTS, "f0z", false},
     {RD_STREAM_CONTENTS, "fz", true},
@@ -111,12 +115,14 @@ static struct rd_record make(char letter) {
       {'l', RD_RECORD_LINK, S_IFREG, RD_WANT_ALL},      {'d', RD_RECORD_ENTER, S_IFDIR, RD_WANT_ALL},
       {'n', RD_RECORD_ENTER, S_IFDIR, RD_WANT_NOTHING}, {'u', RD_RECORD_ENTER, S_IFDIR, RD_WANT_REST},
       {'e', RD_RECORD_ENTER, S_IFDIR, RD_WANT_ALL}, // the target itself
+      {'1', RD_RECORD_FILE, S_IFREG, RD_WANT_ALL},  // of the second source
       {'F', RD_RECORD_FAILED, 0, RD_WANT_ALL},          {'R', RD_RECORD_REMOVE, 0, RD_WANT_ALL},
   };
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     if (entries[i].letter != letter) continue;
     struct rd_record record = entry(entries[i].type, entries[i].mode, letter == 'e' ? "" : "a");
     record.entry.want = entries[i].want;
+    record.entry.source = letter == '1';
     return record;
   }
   switch (letter) {
@@ -254,6 +260,20 @@ static void test_many_attributes(void) {
   CHECK(read_stream(fd, RD_STREAM_ENTRIES, SIZE_MAX) == 2 * most + 1 && error.code == RD_CODE_DATA_DAMAGED);
 }
 
+// A source names a limited number of users, and as many groups.
+static void test_many_owners(void) {
+  RD_AUTO_CLOSE int fd = open_stream();
+  struct rd_stream_writer *writer = rd_stream_writer_create(fd, RD_STREAM_ENTRIES);
+  for (uint32_t i = 0; i < 2 * RD_OWNERS_MAX + 1; i++) {
+    struct rd_record owner = {.type = RD_RECORD_OWNER, .owner = {i < RD_OWNERS_MAX, i, bytes(1)}};
+    REQUIRE(rd_stream_put(writer, &owner, &error));
+  }
+  REQUIRE(rd_stream_flush(writer, &error));
+  rd_stream_writer_destroy(writer);
+  lseek(fd, 0, SEEK_SET);
+  CHECK(read_stream(fd, RD_STREAM_ENTRIES, SIZE_MAX) == 2 * RD_OWNERS_MAX && error.code == RD_CODE_DATA_DAMAGED);
+}
+
 struct feeding {
   int from, to;
   size_t piece;
@@ -353,6 +373,7 @@ int main(void) {
   test_cut_off();
   test_depth();
   test_many_attributes();
+  test_many_owners();
   test_pieces();
   test_flush_before_waits();
   test_descriptors_that_fail();

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NUMBERS_MAX 65536u // that differ; a source with more keeps their numbers
-
 // Sorted by the source's number; only those whose number here is another.
 struct numbers {
   struct number {
@@ -54,7 +52,7 @@ void rd_owner_map_add(struct rd_owner_map *map, bool is_group, uint32_t id, stru
   struct numbers *numbers = is_group ? &map->groups : &map->users;
   char text[RD_NAME_MAX_BYTES + 1];
   struct number number = {.theirs = id};
-  if (name.count >= sizeof text || numbers->count == NUMBERS_MAX) return;
+  if (name.count >= sizeof text) return;
   memcpy(text, name.at, name.count);
   text[name.count] = '\0';
   if (!(is_group ? find_group : find_user)(text, &number.ours) || number.ours == id) return;

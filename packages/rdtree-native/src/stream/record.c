@@ -308,7 +308,8 @@ static bool decode_blocks(struct rd_blocks *blocks, struct cursor *from) {
   if (blocks->block_bytes < BLOCK_MIN_BYTES || blocks->block_bytes > BLOCK_MAX_BYTES || blocks->bytes > INT64_MAX)
     return false;
   uint64_t count = blocks->bytes / blocks->block_bytes;
-  return count <= RD_BLOCKS_MAX && blocks->digests.count == count * RD_DIGEST_TREE_BYTES;
+  return count <= RD_BLOCKS_MAX && blocks->bytes % blocks->block_bytes == 0 &&
+         blocks->digests.count == count * RD_DIGEST_TREE_BYTES;
 }
 
 static bool decode_file_end(struct rd_file_end *end, struct cursor *from) {

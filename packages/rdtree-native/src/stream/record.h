@@ -17,6 +17,7 @@
 #define RD_DEPTH_MAX 4096u
 #define RD_DIGEST_TREE_BYTES 16u        // XXH3-128, as everywhere
 #define RD_BLOCKS_MAX 65536u            // digests of one partial file
+#define RD_OWNERS_MAX 65536u            // of users, and of groups, that a source names
 #define RD_XATTRS_MAX_BYTES (16u << 20) // of one entry, by rd_xattr_bytes()
 
 // The contents of a stream, as its HEAD gives them.
@@ -86,14 +87,14 @@ struct rd_xattr {
 };
 
 struct rd_blocks {
-  uint64_t block_bytes; // 64 KiB to 1 GiB
-  uint64_t bytes;       // DECISIONS: that the target has; CONTENTS: of them, how many the source has too, whole blocks
-  struct rd_bytes digests; // of the whole blocks among them, 16 bytes each
+  uint64_t block_bytes;    // 64 KiB to 1 GiB
+  uint64_t bytes;          // whole blocks: DECISIONS: what the target has; CONTENTS: what of that the source has too
+  struct rd_bytes digests; // of the blocks, 16 bytes each
 };
 
 enum rd_file_state {
   RD_FILE_WHOLE,   // size and digest are those of the content that was sent
-  RD_FILE_AGAIN,   // it changed while it was read: forget its DATA; the same file follows from the beginning
+  RD_FILE_AGAIN,   // it changed while it was read: forget its DATA; once more from the beginning, for the last time
   RD_FILE_DROPPED, // it cannot be read, or changed again: forget it
 };
 

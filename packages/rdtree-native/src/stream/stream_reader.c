@@ -22,9 +22,11 @@ struct rd_stream_reader {
   unsigned depth;
   bool has_head, has_place, has_entries, has_ended;
   bool in_file;                 // DATA or FILE_END is to come
+  bool has_again;               // for the second time
   uint64_t file_offset;         // the lowest one that DATA may have
   enum rd_record_type attached; // the last record was XATTR or BLOCKS, of an entry that must follow; else 0
   size_t xattr_bytes;           // of that entry
+  uint32_t owners[2];           // records of users, of groups
 };
 
 static bool take(struct rd_stream_reader *reader, struct rd_record *record, struct rd_error *error);
@@ -56,7 +58,8 @@ bool rd_stream_next(struct rd_stream_reader *reader, struct rd_record *record, s
   if (!reader->has_head && (!take(reader, record, error) || !check_head(reader, record, error))) return false;
   if (!take(reader, record, error)) return false;
   if (may_come(reader, record)) return true;
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree is damaged: record %d is out of place",
+  rd_error_set(error, RD_CODE_DATA_DAMAGED,
+               "the stream of the tree is damaged: a record of type %d is out of place, or one too many",
                (int)record->type);
   return false;
 }
@@ -144,6 +147,7 @@ static bool may_come(struct rd_stream_reader *reader, const struct rd_record *re
   bool results = reader->phase == RD_STREAM_RESULTS;
   switch (record->type) {
   case RD_RECORD_OWNER:
+    return !results && reader->owners[record->owner.is_group]++ < RD_OWNERS_MAX;
   case RD_RECORD_FAILED:
     return !results;
   case RD_RECORD_PLACE:
@@ -181,6 +185,7 @@ static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_reco
   reader->xattr_bytes = 0;
   reader->has_entries = true;
   if (reader->phase == RD_STREAM_ENTRIES && entry->want != RD_WANT_ALL) return false;
+  if (reader->depth > 0 && entry->source != 0) return false;
   if (has_blocks != (entry->want == RD_WANT_REST)) return false;
   if (record->type == RD_RECORD_ENTER) {
     if ((entry->name.count == 0 && reader->depth > 0) || reader->depth == RD_DEPTH_MAX) return false;
@@ -190,6 +195,7 @@ static bool entry_may_come(struct rd_stream_reader *reader, const struct rd_reco
   if (entry->want == RD_WANT_NOTHING) return false;
   if (record->type != RD_RECORD_FILE) return true;
   reader->in_file = reader->phase == RD_STREAM_CONTENTS && entry->want != RD_WANT_METADATA;
+  reader->has_again = false;
   reader->file_offset = 0;
   return true;
 }
@@ -203,8 +209,9 @@ static bool may_be_attached(const struct rd_stream_reader *reader, const struct 
 
 static bool in_file_may_come(struct rd_stream_reader *reader, const struct rd_record *record) {
   if (record->type == RD_RECORD_FILE_END) {
-    // RD_FILE_AGAIN: its content follows once more.
     reader->in_file = record->file_end.state == RD_FILE_AGAIN;
+    if (reader->in_file && reader->has_again) return false;
+    reader->has_again = reader->in_file;
     bool is_whole = record->file_end.state == RD_FILE_WHOLE;
     bool fits = !is_whole || record->file_end.size >= reader->file_offset;
     reader->file_offset = 0;
