@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read/read.h"
 
+#include "pattern/named.h"
 #include "read/ahead.h"
-#include "read/named.h"
 #include "stream/stream_reader.h"
 
 struct reading {

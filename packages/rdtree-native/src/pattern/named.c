@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "read/named.h"
+#include "pattern/named.h"
 
 #include "base/memory.h"
 #include "entry/metadata.h"
