@@ -533,7 +533,8 @@ describe('the source of a copy', () => {
       ];
       appendFileSync(`${at}/d/b`, '!');
       const stream = encodeTree(PHASE.results, [...records, END]);
-      const result = await run({ role: 'clean', sources: [`${at}/d/`, `${at}/single`] }, stream);
+      const settings = { role: 'clean', sources: [`${at}/d/`, `${at}/single`], recursive: true } as const;
+      const result = await run(settings, stream);
       expect(result.failed).to.deep.equal([
         `${at}/d/b: changed since it was copied: not removed`,
         `${at}/d/e/g: changed since it was copied: not removed`,
@@ -551,9 +552,38 @@ describe('the source of a copy', () => {
       const done = { type: 'done', source: 0, ...metadataOf(`${at}/kept/f`), path: 'e/f' } as const;
       renameSync(`${at}/d/e`, `${at}/d/old`);
       symlinkSync('../kept', `${at}/d/e`);
-      const result = await run({ role: 'clean', sources: [`${at}/d`] }, encodeTree(PHASE.results, [done, END]));
+      const settings = { role: 'clean', sources: [`${at}/d`], recursive: true } as const;
+      const result = await run(settings, encodeTree(PHASE.results, [done, END]));
       expect(result.failed).to.deep.equal([`${at}/d/e/f: cannot be removed: Not a directory`]);
       expect(existsSync(`${at}/kept/f`)).to.equal(true);
+    });
+
+    it('removes nothing that was not named', async () => {
+      for (const folder of ['d', 'd/e', 'd/out']) mkdirSync(`${at}/${folder}`);
+      for (const path of ['d/a', 'd/e/keep.log', 'd/out/f', 'single', 'other']) writeFileSync(`${at}/${path}`, '1');
+      const settings = {
+        role: 'clean',
+        sources: [`${at}/d`, `${at}/single`],
+        recursive: true,
+        patterns: ['*.log', 'out/'].map((pattern) => ({ include: false, pattern })),
+      } as const;
+      const sent = async (path: string, source = 0, more: object = {}) => {
+        const done = { type: 'done', source, ...metadataOf(`${at}/d/a`), path } as const;
+        const { status, warnings } = await run({ ...settings, ...more }, encodeTree(PHASE.results, [done, END]));
+        return [status, ...warnings.map((text) => text.replace(/.*names /, ''))];
+      };
+      const excluded = [DATA_DAMAGED, 'a path that is excluded'];
+      expect(await sent('e/keep.log')).to.deep.equal(excluded);
+      expect(await sent('out/f')).to.deep.equal(excluded);
+      expect(await sent('a', 0, { recursive: false })).to.deep.equal([
+        DATA_DAMAGED,
+        'a directory, though directories are not copied',
+      ]);
+      expect(await sent('', 2)).to.deep.equal([DATA_DAMAGED, 'a source that there is not']);
+      expect(await sent('../other')).to.have.property('0', DATA_DAMAGED);
+      expect(await sent(Array(5000).fill('x').join('/'))).to.deep.equal([DATA_DAMAGED, 'a path that is too deep']);
+      const left = ['d/a', 'd/e/keep.log', 'd/out/f', 'single', 'other'].filter((path) => isThere(`${at}/${path}`));
+      expect(left).to.have.lengthOf(5);
     });
   });
 });

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clean/clean.h"
 
-#include "base/memory.h"
-#include "entry/folders.h"
 #include "entry/metadata.h"
+#include "pattern/named.h"
 #include "report/events.h"
 #include "stream/stream_reader.h"
 
@@ -16,73 +15,91 @@
 
 struct cleaning {
   const struct rd_tree_settings *settings;
-  struct rd_folders *folders;
-  bool has_source;
+  struct rd_named *named;
+  struct rd_folders *folders; // of `named`
   uint32_t source;
   struct rd_tree_totals totals;
 };
 
+static bool take_all(struct cleaning *cleaning, int in_fd, struct rd_error *error);
 static bool take(struct cleaning *cleaning, const struct rd_record *record, struct rd_error *error);
-static void go_to(struct cleaning *cleaning, uint32_t source, struct rd_bytes *path);
+static bool go_to(struct cleaning *cleaning, uint32_t source, struct rd_bytes *path, struct rd_error *error);
+static void leave_others(struct cleaning *cleaning, struct rd_bytes path);
+static bool check(struct cleaning *cleaning, enum rd_record_type type, struct rd_bytes name, struct rd_error *error);
 static void remove_entry(struct cleaning *cleaning, struct rd_bytes name, const struct rd_record *record);
 static bool is_unchanged(const struct statx *status, const struct rd_record *record);
 static void failed(struct cleaning *cleaning, struct rd_bytes name, int number, const char *reason);
 
 bool rd_tree_clean(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error) {
   (void)out_fd;
-  struct cleaning cleaning = {.settings = settings, .folders = rd_folders_create(false)};
+  struct cleaning cleaning = {.settings = settings, .named = rd_named_create(settings, error)};
+  if (cleaning.named == NULL) return false;
+  cleaning.folders = rd_named_folders(cleaning.named);
+  bool is_done = take_all(&cleaning, in_fd, error);
+  if (is_done) rd_events_progress(&cleaning.totals, NULL, true);
+  rd_named_destroy(cleaning.named);
+  return is_done;
+}
+
+static bool take_all(struct cleaning *cleaning, int in_fd, struct rd_error *error) {
   struct rd_stream_reader *reader = rd_stream_reader_create(in_fd, RD_STREAM_RESULTS, NULL);
   struct rd_record record;
   bool is_right;
-  do is_right = rd_stream_next(reader, &record, error) && take(&cleaning, &record, error);
+  do is_right = rd_stream_next(reader, &record, error) && take(cleaning, &record, error);
   while (is_right && record.type != RD_RECORD_END);
-  if (is_right) rd_events_progress(&cleaning.totals, NULL, true);
   rd_stream_reader_destroy(reader);
-  rd_folders_destroy(cleaning.folders);
   return is_right;
 }
 
 static bool take(struct cleaning *cleaning, const struct rd_record *record, struct rd_error *error) {
-  if (record->type != RD_RECORD_DONE) return true;
-  if (record->done.source >= cleaning->settings->source_count) {
-    rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree is damaged: a source that there is not");
-    return false;
-  }
-  if (S_ISDIR(record->done.metadata.mode)) return true;
+  if (record->type != RD_RECORD_DONE || S_ISDIR(record->done.metadata.mode)) return true;
   struct rd_bytes name = record->done.path;
-  go_to(cleaning, record->done.source, &name);
+  if (!go_to(cleaning, record->done.source, &name, error)) return false;
   if (name.count > 0) remove_entry(cleaning, name, record);
   return true;
 }
 
 // Enters the directory that the path is in, and leaves its last name in *path: of the source itself that of the source.
-static void go_to(struct cleaning *cleaning, uint32_t source, struct rd_bytes *path) {
+static bool go_to(struct cleaning *cleaning, uint32_t source, struct rd_bytes *path, struct rd_error *error) {
   struct rd_folders *folders = cleaning->folders;
-  if (!cleaning->has_source || cleaning->source != source || path->count == 0)
-    rd_folders_begin(folders, cleaning->settings->sources[source]);
-  cleaning->has_source = true;
+  bool is_other = source != cleaning->source || path->count == 0;
+  while (is_other && rd_folders_depth(folders) > 0) rd_folders_leave(folders);
   cleaning->source = source;
-  if (path->count == 0) {
-    *path = rd_folders_source_name(folders);
-    return;
+  if (rd_folders_depth(folders) == 0) {
+    if (!rd_named_begin(cleaning->named, source, error)) return false;
+    struct rd_bytes own = rd_folders_source_name(folders);
+    if (path->count == 0) {
+      *path = own;
+      return own.count == 0 || check(cleaning, RD_RECORD_FILE, own, error);
+    }
+    if (!check(cleaning, RD_RECORD_ENTER, own, error)) return false;
   }
-  if (rd_folders_depth(folders) == 0) rd_folders_enter(folders, rd_folders_source_name(folders));
-  struct rd_bytes below;
-  for (;;) {
-    below = rd_folders_below(folders, (struct rd_bytes){0});
-    if (below.count == 0) break;
-    if (below.count < path->count && memcmp(below.at, path->at, below.count) == 0 && path->at[below.count] == '/')
-      break;
-    rd_folders_leave(folders);
-  }
-  size_t skipped = below.count == 0 ? 0 : below.count + 1;
+  leave_others(cleaning, *path);
+  size_t below = rd_folders_below(folders, (struct rd_bytes){0}).count, skipped = below == 0 ? 0 : below + 1;
   struct rd_bytes rest = {path->at + skipped, path->count - skipped};
   for (const unsigned char *slash; (slash = memchr(rest.at, '/', rest.count)) != NULL;) {
     struct rd_bytes name = {rest.at, (size_t)(slash - rest.at)};
-    rd_folders_enter(folders, name);
+    if (!check(cleaning, RD_RECORD_ENTER, name, error)) return false;
     rest = (struct rd_bytes){slash + 1, rest.count - name.count - 1};
   }
   *path = rest;
+  return check(cleaning, RD_RECORD_FILE, rest, error);
+}
+
+// Leaves the directories that the path is not in, but not the source.
+static void leave_others(struct cleaning *cleaning, struct rd_bytes path) {
+  for (;;) {
+    struct rd_bytes below = rd_folders_below(cleaning->folders, (struct rd_bytes){0});
+    bool is_in_it = below.count < path.count && memcmp(below.at, path.at, below.count) == 0;
+    if (below.count == 0 || (is_in_it && path.at[below.count] == '/')) return;
+    rd_folders_leave(cleaning->folders);
+  }
+}
+
+// The target may name only what a target may ask `read` for. An ENTER is entered.
+static bool check(struct cleaning *cleaning, enum rd_record_type type, struct rd_bytes name, struct rd_error *error) {
+  struct rd_record record = {.type = type, .entry = {.name = name, .source = cleaning->source}};
+  return rd_named_check(cleaning->named, &record, error);
 }
 
 static void remove_entry(struct cleaning *cleaning, struct rd_bytes name, const struct rd_record *record) {

@@ -5,7 +5,8 @@
 
 #include "setup/settings.h"
 
-// Reads RESULTS. A file that changed since it was read is not removed, and an event. False: the copy cannot go on.
+// Reads RESULTS. A file that changed since it was read is not removed, and an event. False: the copy cannot go on; also
+// where the target names what no copy of these sources has.
 bool rd_tree_clean(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error);
 
 #endif

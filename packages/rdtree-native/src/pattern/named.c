@@ -46,6 +46,20 @@ bool rd_named_check(struct rd_named *named, const struct rd_record *record, stru
   return true;
 }
 
+bool rd_named_begin(struct rd_named *named, uint32_t source, struct rd_error *error) {
+  if (source >= named->settings->source_count) return refuse(error, "a source that there is not");
+  if (named->has_source && source == named->source) return true;
+  rd_folders_begin(named->folders, named->settings->sources[source]);
+  named->has_source = true;
+  named->source = source;
+  struct rd_bytes own = rd_folders_source_name(named->folders);
+  struct statx status;
+  const char *entry = own.count == 0 ? "." : (const char *)own.at;
+  if (named->settings->one_file_system && rd_status_of_name(rd_folders_fd(named->folders), entry, &status))
+    named->device = rd_device_of(&status);
+  return true;
+}
+
 struct rd_folders *rd_named_folders(struct rd_named *named) {
   return named->folders;
 }
@@ -53,8 +67,8 @@ struct rd_folders *rd_named_folders(struct rd_named *named) {
 static bool check_entry(struct rd_named *named, const struct rd_record *record, struct rd_error *error) {
   const struct rd_tree_settings *settings = named->settings;
   bool is_folder = record->type == RD_RECORD_ENTER;
-  if (is_folder && !settings->recursive && settings->list == RD_LIST_NONE)
-    return refuse(error, "a directory, though directories are not copied");
+  if (is_folder && !settings->recursive) return refuse(error, "a directory, though directories are not copied");
+  if (is_folder && rd_folders_depth(named->folders) == RD_DEPTH_MAX) return refuse(error, "a path that is too deep");
   if (!named->has_source || rd_folders_depth(named->folders) == 0) return check_source(named, record, error);
   if (record->type == RD_RECORD_FILE && settings->one_file_system && !is_on_its_file_system(named))
     return refuse(error, "a path on another file system");
@@ -64,16 +78,8 @@ static bool check_entry(struct rd_named *named, const struct rd_record *record, 
 }
 
 static bool check_source(struct rd_named *named, const struct rd_record *record, struct rd_error *error) {
-  uint32_t source = record->entry.source;
-  if (source >= named->settings->source_count) return refuse(error, "a source that there is not");
-  if (!named->has_source || source != named->source) rd_folders_begin(named->folders, named->settings->sources[source]);
-  named->has_source = true;
-  named->source = source;
+  if (!rd_named_begin(named, record->entry.source, error)) return false;
   struct rd_bytes name = record->entry.name, own = rd_folders_source_name(named->folders);
-  struct statx status;
-  const char *entry = own.count == 0 ? "." : (const char *)own.at;
-  if (named->settings->one_file_system && rd_status_of_name(rd_folders_fd(named->folders), entry, &status))
-    named->device = rd_device_of(&status);
   return (name.count == own.count && memcmp(name.at, own.at, own.count) == 0) ||
          refuse(error, "a name that is not that of its source");
 }
@@ -86,6 +92,6 @@ static bool is_on_its_file_system(struct rd_named *named) {
 }
 
 static bool refuse(struct rd_error *error, const char *reason) {
-  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree is damaged: the target asks for %s", reason);
+  rd_error_set(error, RD_CODE_DATA_DAMAGED, "the stream of the tree is damaged: the target names %s", reason);
   return false;
 }

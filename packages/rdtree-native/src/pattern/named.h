@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the target asks only for what the user named: its sources, without what is excluded.
+// Checks that the target names only what the user named: the sources, without what is excluded.
 #ifndef RD_TREE_NAMED_H
 #define RD_TREE_NAMED_H
 
@@ -14,6 +14,8 @@ void rd_named_destroy(struct rd_named *named); // NULL-safe
 
 // Each record in turn. False (RD_CODE_DATA_DAMAGED): it names something else.
 bool rd_named_check(struct rd_named *named, const struct rd_record *record, struct rd_error *error);
+// At depth 0: goes to a source. False (RD_CODE_DATA_DAMAGED): there is none of that number.
+bool rd_named_begin(struct rd_named *named, uint32_t source, struct rd_error *error);
 // At the directory that the records so far have led to.
 struct rd_folders *rd_named_folders(struct rd_named *named);
 
