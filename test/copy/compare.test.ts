@@ -185,9 +185,10 @@ describe('compare', () => {
   });
 
   it('counts what it compared', async () => {
-    on.make('file f; directory d');
-    const { events } = await on.compare([file('f'), file('g'), enter('d'), LEAVE, END]);
-    const totals = { entries: 3, files: 2, bytes: 10, same: 2, directories: 1, failed: 0 };
+    on.make('file f m; directory d');
+    const { events } = await on.compare([file('f'), file('m', { mode: 0o100600 }), file('g'), enter('d'), LEAVE, END]);
+    const counted = { entries: 4, files: 3, bytes: 15, directories: 1, failed: 0 };
+    const totals = { ...counted, same: 2, same_files: 2, same_bytes: 10 };
     expect(events.at(-1)).to.include({ event: 'progress', done: true, ...totals });
   });
 

@@ -85,8 +85,12 @@ export interface CopyReport {
   readonly directories: number;
   readonly links: number;
   readonly bytes: number;
-  /** Entries that the target had already. */
+  /** Entries that the target had already, and the files whose contents it had. */
   readonly same: number;
+  readonly sameFiles: number;
+  readonly sameBytes: number;
+  /** The hop that carried contents; null: both sides are on one host, or nothing was to be copied. */
+  readonly link: number | null;
   readonly removed: number;
   /** Paths that were not copied, and the first 100 of them. */
   readonly failed: number;

@@ -57,6 +57,8 @@ const Totals = {
   files: Count,
   bytes: Count,
   same: Count,
+  same_files: Count,
+  same_bytes: Count,
   sent_bytes: Count,
   removed: Count,
   failed: Count,
@@ -81,7 +83,7 @@ export const TreeEventSchema = v.variant('event', [
   v.object({ event: v.literal('warning'), message: Message }),
   v.object({
     event: v.literal('slowest'),
-    kind: v.picklist(['files', 'directories']),
+    of: v.picklist(['files', 'directories']),
     paths: v.array(v.object({ path: Path, bytes: Count, ms: Count })),
   }),
   v.object({ event: v.literal('fatal'), code: Message, message: Message }),

@@ -18,6 +18,9 @@ export function copyReport(state: RunState): CopyReport | undefined {
     links: done?.links ?? 0,
     bytes: done?.bytes ?? 0,
     same: totalsOf('compare')?.same ?? 0,
+    sameFiles: totalsOf('compare')?.same_files ?? 0,
+    sameBytes: totalsOf('compare')?.same_bytes ?? 0,
+    link: programs.find(({ role }) => role === 'read')?.out ?? null,
     removed: done?.removed ?? 0,
     failed: programs.reduce((sum, { failed }) => sum + failed, 0),
     failures: programs.flatMap(failuresOf).slice(0, KEPT_MOST),
@@ -30,11 +33,11 @@ export function copyReport(state: RunState): CopyReport | undefined {
   };
 }
 
-type Program = ProgramState & { readonly role: TreeRole; readonly host: string };
+type Program = ProgramState & { readonly role: TreeRole; readonly host: string; readonly out: number | undefined };
 
 function programsOf(state: RunState): readonly Program[] {
-  return [...state.stages.values()].flatMap(({ planned: { stage }, host, program }) =>
-    stage.kind === 'tree' ? [{ ...program, role: stage.settings.role, host }] : [],
+  return [...state.stages.values()].flatMap(({ planned: { stage, out }, host, program }) =>
+    stage.kind === 'tree' ? [{ ...program, role: stage.settings.role, host, out }] : [],
   );
 }
 

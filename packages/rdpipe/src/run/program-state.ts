@@ -2,7 +2,7 @@
 import type { TreeEvent } from '../model/tree.ts';
 
 type Of<Name extends TreeEvent['event']> = Extract<TreeEvent, { event: Name }>;
-export type SlowPaths = Readonly<Record<Of<'slowest'>['kind'], Of<'slowest'>['paths']>>;
+export type SlowPaths = Readonly<Record<Of<'slowest'>['of'], Of<'slowest'>['paths']>>;
 
 /** The events of one program so far. */
 export interface ProgramState {
@@ -39,7 +39,7 @@ export function afterTreeEvent(before: ProgramState, event: TreeEvent): ProgramS
     case 'warning':
       return { ...before, warnings: kept(before.warnings, event.message) };
     case 'slowest':
-      return { ...before, slowest: { ...before.slowest, [event.kind]: event.paths.slice(0, KEPT_MOST) } };
+      return { ...before, slowest: { ...before.slowest, [event.of]: event.paths.slice(0, KEPT_MOST) } };
     case 'fatal':
       return { ...before, fatal: before.fatal ?? event };
     case 'path':

@@ -49,10 +49,10 @@ describe('a copy', () => {
   });
 
   it('reports the sums of its programs, the last ones', () => {
-    const slow = { event: 'slowest', kind: 'files', paths: [{ path: hexPath('/t/big'), bytes: 9, ms: 1200 }] };
+    const slow = { event: 'slowest', of: 'files', paths: [{ path: hexPath('/t/big'), bytes: 9, ms: 1200 }] };
     const { report } = hear([
       FOUND,
-      ['s2', printed(2, progress({ same: 34, files: 34 }))],
+      ['s2', printed(2, progress({ same: 34, files: 34, same_files: 30, same_bytes: 900 }))],
       ['s2', printed(4, progress({ files: 5, bytes: 50 }, false), { event: 'warning', message: 'no xattrs' })],
       ['s2', printed(4, progress({ files: 1200, directories: 34, bytes: 5000, sent_bytes: 4000, removed: 2 }), slow)],
     ]);
@@ -64,9 +64,12 @@ describe('a copy', () => {
       links: 0,
       bytes: 5000,
       same: 34,
+      sameFiles: 30,
+      sameBytes: 900,
       removed: 2,
       failed: 0,
       failures: [],
+      link: 3,
       sentBytes: 4000,
       resumedBytes: 0,
       ownersRefused: 0,

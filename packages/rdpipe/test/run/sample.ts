@@ -108,6 +108,8 @@ const NO_TOTALS = {
   files: 0,
   bytes: 0,
   same: 0,
+  same_files: 0,
+  same_bytes: 0,
   sent_bytes: 0,
   removed: 0,
   failed: 0,

@@ -121,6 +121,9 @@ export function copyReport(changes: Partial<CopyReport> = {}): CopyReport {
     links: 0,
     bytes: 3_650_722_201,
     same: 40_000,
+    sameFiles: 39_990,
+    sameBytes: 9_000_000,
+    link: null,
     removed: 3,
     failed: 2,
     failures: [
@@ -150,6 +153,8 @@ export function treeProgress(changes: Partial<Extract<TreeEvent, { event: 'progr
     files: 0,
     bytes: 0,
     same: 0,
+    same_files: 0,
+    same_bytes: 0,
     sent_bytes: 0,
     removed: 0,
     failed: 0,

@@ -54,7 +54,7 @@ static bool find_partial(const struct compare *compare, const struct rd_entry *e
                          struct rd_partial *partial);
 static bool pass(struct compare *compare, const struct rd_record *record, const struct rd_blocks *blocks,
                  unsigned reasons, struct rd_error *error);
-static void count(struct compare *compare, const struct rd_record *record, bool is_same);
+static void count(struct compare *compare, const struct rd_record *record, unsigned reasons);
 
 bool rd_tree_compare(const struct rd_tree_settings *settings, int in_fd, int out_fd, struct rd_error *error) {
   struct compare compare;
@@ -177,7 +177,7 @@ static bool take_enter(struct compare *compare, struct rd_record *record, struct
   if (entered == RD_ENTERED_DIRECTORY)
     reasons = rd_decide_directory(compare->decider, record, &compare->attributes, fd, &status);
   record->entry.want = rd_want_of(compare->decider, record, reasons);
-  count(compare, record, reasons == 0);
+  count(compare, record, reasons);
   return pass(compare, record, NULL, reasons, error);
 }
 
@@ -194,12 +194,13 @@ static bool take_entry(struct compare *compare, struct rd_record *record, struct
   const char *name = rd_target_tree_name(compare->tree, record->entry.name, text);
   if (!note(compare, record, error)) return false;
   unsigned reasons = decide(compare, record, name);
-  count(compare, record, reasons == 0);
+  if (reasons != 0 && record->type != RD_RECORD_LINK)
+    record->entry.want = rd_want_of(compare->decider, record, reasons);
+  count(compare, record, reasons);
   if (reasons == 0) {
     rd_attributes_clear(&compare->attributes);
     return true;
   }
-  record->entry.want = record->type == RD_RECORD_LINK ? RD_WANT_ALL : rd_want_of(compare->decider, record, reasons);
   bool is_file = record->type == RD_RECORD_FILE && record->entry.want == RD_WANT_ALL;
   return is_file ? pass_file(compare, record, name, reasons, error) : pass(compare, record, NULL, reasons, error);
 }
@@ -272,14 +273,19 @@ static bool pass(struct compare *compare, const struct rd_record *record, const 
   return is_passed;
 }
 
-static void count(struct compare *compare, const struct rd_record *record, bool is_same) {
+static void count(struct compare *compare, const struct rd_record *record, unsigned reasons) {
   struct rd_tree_totals *totals = &compare->totals;
   totals->entries++;
-  totals->same += is_same;
+  totals->same += reasons == 0;
   totals->directories += record->type == RD_RECORD_ENTER;
   totals->links += record->type == RD_RECORD_LINK;
-  totals->files += record->type == RD_RECORD_FILE;
-  totals->bytes += record->type == RD_RECORD_FILE ? record->entry.size : 0;
+  if (record->type == RD_RECORD_FILE) {
+    bool has_content = reasons == 0 || record->entry.want == RD_WANT_METADATA;
+    totals->files++;
+    totals->bytes += record->entry.size;
+    totals->same_files += has_content;
+    totals->same_bytes += has_content ? record->entry.size : 0;
+  }
   if (totals->entries % ENTRIES_BETWEEN_EVENTS != 0) return;
   bool is_entered = record->type == RD_RECORD_ENTER; // the tree is in it
   struct rd_bytes name = is_entered ? (struct rd_bytes){0} : record->entry.name;

@@ -42,9 +42,10 @@ void rd_events_progress(const struct rd_tree_totals *totals, const char *path, b
   if (is_due) progress_at_ms = now_ms;
   pthread_mutex_unlock(&lock);
   if (!is_due) return;
-  emit(json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:b}", "event", "progress", "entries",
+  emit(json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:b}", "event", "progress", "entries",
                  (json_int_t)totals->entries, "files", (json_int_t)totals->files, "bytes", (json_int_t)totals->bytes,
-                 "same", (json_int_t)totals->same, "sent_bytes", (json_int_t)totals->sent_bytes, "removed",
+                 "same", (json_int_t)totals->same, "same_files", (json_int_t)totals->same_files, "same_bytes",
+                 (json_int_t)totals->same_bytes, "sent_bytes", (json_int_t)totals->sent_bytes, "removed",
                  (json_int_t)totals->removed, "failed", (json_int_t)totals->failed, "links", (json_int_t)totals->links,
                  "directories", (json_int_t)totals->directories, "resumed_bytes", (json_int_t)totals->resumed_bytes,
                  "owners_refused", (json_int_t)totals->owners_refused, "path",
@@ -90,7 +91,7 @@ void rd_events_slowest(bool is_directories, const struct rd_slow_path *paths, si
   for (size_t i = 0; i < count; i++)
     json_array_append_new(list, json_pack("{s:o,s:I,s:I}", "path", hex_of(paths[i].path), "bytes",
                                           (json_int_t)paths[i].bytes, "ms", (json_int_t)(paths[i].ns / 1000000)));
-  emit(json_pack("{s:s,s:s,s:o}", "event", "slowest", "kind", is_directories ? "directories" : "files", "paths", list));
+  emit(json_pack("{s:s,s:s,s:o}", "event", "slowest", "of", is_directories ? "directories" : "files", "paths", list));
 }
 
 void rd_events_fatal(const struct rd_error *error) {

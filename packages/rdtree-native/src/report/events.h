@@ -9,9 +9,10 @@
 
 // Sums of all that a program has done so far.
 struct rd_tree_totals {
-  uint64_t entries, files, bytes; // scan: found; write: permanent, or compared and the same; compare: compared
-  uint64_t same;                  // compare: entries, of the same kind, that the target has already
-  uint64_t sent_bytes;            // write: of the contents that came
+  uint64_t entries, files, bytes;  // scan: found; write: permanent, or compared and the same; compare: compared
+  uint64_t same;                   // compare: entries, of the same kind, that the target has already
+  uint64_t same_files, same_bytes; // compare: files whose contents the target has already, metadata changed or not
+  uint64_t sent_bytes;             // write: of the contents that came
   uint64_t removed, failed, links, directories;
   uint64_t resumed_bytes;  // write: of partial files, that were not sent again
   uint64_t owners_refused; // write: entries whose owner could not be set

@@ -10,13 +10,16 @@ type Totals = Extract<TreeEvent, { event: 'progress' }>;
 export interface CopyState {
   /** Found at the source so far. */
   readonly found: { readonly files: number; readonly bytes: number; readonly isAll: boolean };
-  /** Done at the target. */
+  /** At the target: copied, or the same before. */
   readonly files: number;
   readonly bytes: number;
-  /** To be done, where it is known. */
-  readonly wantedBytes: number | undefined;
+  /** Of them, files that were the same. */
   readonly same: number;
+  /** Of bytes, or of files where all are empty; undefined: not everything is found. */
+  readonly percent: number | undefined;
+  /** Of contents that are copied. */
   readonly bytesPerSecond: number;
+  /** Of all files. */
   readonly filesPerSecond: number;
   readonly secondsLeft: number | undefined;
   /** The path at hand. */
@@ -45,7 +48,7 @@ export function createCopyProgress(hops: () => readonly HopProgress[], now: () =
     tree({ role, event }) {
       if (event.event !== 'progress') return;
       totals.set(role, event);
-      if (role === 'write' || role === 'copy') samples = withSample(samples, { at: now(), ...doneOf(event) });
+      if (role !== 'scan' && role !== 'read') samples = withSample(samples, { at: now(), ...doneOf(totals) });
     },
     state() {
       const hop = hops().find((one) => one.link === link);
@@ -60,6 +63,8 @@ const WINDOW_MS = 5000;
 interface Done {
   readonly files: number;
   readonly bytes: number;
+  /** Of the bytes, those that were not the same before. */
+  readonly copiedBytes: number;
 }
 
 interface Sample extends Done {
@@ -67,8 +72,15 @@ interface Sample extends Done {
 }
 
 /** Contents count when they have come, not only when they are permanent; holes are not sent. */
-function doneOf({ files, bytes, sent_bytes, resumed_bytes }: Totals): Done {
-  return { files, bytes: Math.max(bytes, sent_bytes + resumed_bytes) };
+function doneOf(totals: ReadonlyMap<TreeRole, Totals>): Done {
+  const [compare, last] = [totals.get('compare'), lastOf(totals)];
+  const { files = 0, bytes = 0, sent_bytes = 0, resumed_bytes = 0 } = last ?? {};
+  const copiedBytes = Math.max(bytes, sent_bytes + resumed_bytes);
+  return { files: files + (compare?.same_files ?? 0), bytes: copiedBytes + (compare?.same_bytes ?? 0), copiedBytes };
+}
+
+function lastOf(totals: ReadonlyMap<TreeRole, Totals>): Totals | undefined {
+  return totals.get('write') ?? totals.get('copy');
 }
 
 function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
@@ -83,40 +95,39 @@ function stateOf(
   hop: HopProgress | undefined,
 ): CopyState {
   const [scan, compare] = [totals.get('scan'), totals.get('compare')];
-  const last = totals.get('write') ?? totals.get('copy');
-  const { files, bytes } = last === undefined ? { files: 0, bytes: 0 } : doneOf(last);
-  const [bytesPerSecond, filesPerSecond] = rates(samples, now);
-  const wantedBytes = wanted(scan, compare);
-  const left = wantedBytes === undefined || wantedBytes < bytes ? undefined : wantedBytes - bytes;
+  const found = { files: scan?.files ?? 0, bytes: scan?.bytes ?? 0, isAll: scan?.done ?? false };
+  const done = doneOf(totals);
+  const rates = ratesOf(samples, now);
+  const unit = found.bytes > 0 ? 'bytes' : 'files';
+  const left = found[unit] - done[unit];
   return {
-    found: { files: scan?.files ?? 0, bytes: scan?.bytes ?? 0, isAll: scan?.done ?? false },
-    files,
-    bytes,
-    wantedBytes,
-    same: compare?.same ?? 0,
-    bytesPerSecond,
-    filesPerSecond,
-    secondsLeft: left === undefined || bytesPerSecond === 0 ? undefined : left / bytesPerSecond,
-    path: last?.path ?? compare?.path ?? scan?.path ?? '',
+    found,
+    files: done.files,
+    bytes: done.bytes,
+    same: compare?.same_files ?? 0,
+    percent: found.isAll && found[unit] > 0 ? percentOf(done[unit], found[unit]) : undefined,
+    bytesPerSecond: rates.copiedBytes,
+    filesPerSecond: rates.files,
+    secondsLeft: found.isAll && left >= 0 && rates[unit] > 0 ? left / rates[unit] : undefined,
+    path: lastOf(totals)?.path ?? compare?.path ?? scan?.path ?? '',
     hop,
   };
 }
 
-/** All of the source, unless some of it is at the target: then the part that compare passed on. */
-function wanted(scan: Totals | undefined, compare: Totals | undefined): number | undefined {
-  if (scan?.done !== true) return undefined;
-  if ((compare?.same ?? 0) === 0) return scan.bytes;
-  return compare?.done === true && compare.sent_bytes > 0 ? compare.sent_bytes : undefined;
+/** A file that grows while it is copied, or one that failed, leaves the sums different. */
+function percentOf(done: number, all: number): number {
+  return Math.min(100, Math.floor((done * 100) / all));
 }
 
 /** Sums come 4 times a second; only when they stay away does the rate fall with the time since. */
 const STALE_MS = 1000;
 
-/** Bytes and files a second. */
-function rates(samples: readonly Sample[], now: number): readonly [number, number] {
+/** A second. */
+function ratesOf(samples: readonly Sample[], now: number): Done {
   const [first, last] = [samples[0], samples.at(-1)];
-  if (first === undefined || last === undefined) return [0, 0];
+  if (first === undefined || last === undefined) return { files: 0, bytes: 0, copiedBytes: 0 };
   const end = now - last.at > STALE_MS ? now : last.at;
   const seconds = (end - first.at) / 1000;
-  return seconds > 0 ? [(last.bytes - first.bytes) / seconds, (last.files - first.files) / seconds] : [0, 0];
+  const rate = (unit: keyof Done) => (seconds > 0 ? (last[unit] - first[unit]) / seconds : 0);
+  return { files: rate('files'), bytes: rate('bytes'), copiedBytes: rate('copiedBytes') };
 }

@@ -23,29 +23,25 @@ interface Cell {
 }
 
 function cellsOf(state: CopyState): readonly Cell[] {
-  const { found, files, bytes, wantedBytes, same, secondsLeft, hop } = state;
+  const { found, files, bytes, percent, same, secondsLeft, hop } = state;
   const isCopying = files > 0 || bytes > 0;
   const scanning = `scanning: ${counted(found.files, 'file')}, ${formatBytes(found.bytes)} so far`;
-  const of = wantedBytes === undefined ? '' : ` of ${formatBytes(Math.max(wantedBytes, bytes))}`;
+  const of = found.isAll ? ` of ${formatBytes(Math.max(found.bytes, bytes))}` : '';
   const copying = [
     { text: counted(files, 'file'), rank: 0 },
-    { text: `${formatBytes(bytes)}${of}`, rank: 1 },
-    ...(wantedBytes === undefined || wantedBytes === 0 ? [] : [{ text: `${percent(bytes, wantedBytes)}%`, rank: 2 }]),
+    { text: `${formatBytes(bytes)}${of}`, rank: 3 },
+    ...(percent === undefined ? [] : [{ text: `${percent}%`, rank: 1 }]),
     { text: formatRate(state.bytesPerSecond), rank: 4 },
-    { text: `${counted(Math.round(state.filesPerSecond), 'file')}/s`, rank: 6 },
-    ...(secondsLeft === undefined ? [] : [{ text: `ETA ${formatClock(secondsLeft)}`, rank: 3 }]),
+    { text: `${counted(Math.round(state.filesPerSecond), 'file')}/s`, rank: 5 },
+    ...(secondsLeft === undefined ? [] : [{ text: `ETA ${formatClock(secondsLeft)}`, rank: 2 }]),
   ];
   const waits = hop === undefined ? '' : waitOf(hop);
   return [
     ...(isCopying || found.isAll ? copying : []),
-    ...(found.isAll ? [] : [{ text: scanning, rank: isCopying ? 5 : 0 }]),
+    ...(found.isAll ? [] : [{ text: scanning, rank: isCopying ? 6 : 0 }]),
     ...(same === 0 ? [] : [{ text: `${formatCount(same)} the same`, rank: 8 }]),
     ...(waits === '' ? [] : [{ text: waits, rank: 7 }]),
   ];
-}
-
-function percent(bytes: number, of: number): number {
-  return Math.min(100, Math.floor((bytes * 100) / of));
 }
 
 const WAITING = {
@@ -76,6 +72,21 @@ function fitting(cells: readonly Cell[], columns: number): string {
 /** The end of a path tells more than its beginning: `…/src/main.c`. */
 function endOf(path: string, limit: number): string {
   const characters = [...path];
-  if (characters.length <= limit) return path;
-  return limit < 2 ? '' : `…${characters.slice(1 - limit).join('')}`;
+  let columns = characters.reduce((sum, character) => sum + columnsOf(character), 0);
+  if (columns <= limit) return path;
+  if (limit < 2) return '';
+  const begin = characters.findIndex((character) => {
+    const isShort = columns < limit;
+    columns -= columnsOf(character);
+    return isShort;
+  });
+  return `…${begin < 0 ? '' : characters.slice(begin).join('')}`;
 }
+
+/** Of a terminal: two for those of East Asia and pictures. A row that is too short does no harm, one too long does. */
+function columnsOf(character: string): number {
+  return WIDE.test(character) ? 2 : 1;
+}
+
+const WIDE =
+  /[\u1100-\u115f\u231a-\u23ff\u2600-\u27bf\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;

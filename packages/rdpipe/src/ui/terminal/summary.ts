@@ -19,14 +19,20 @@ export function summaryLines(report: Report): readonly string[] {
   ];
 }
 
-/** The rate of the hop that carried most; without hops only the time is known. */
-function bandwidthLine({ hops, seconds }: Report): string {
-  const main = hops.reduce<HopReport | undefined>(
+/** The rate of the hop that carried most, or a copy's contents; without hops only the time is known. */
+function bandwidthLine({ hops, seconds, copy }: Report): string {
+  const main = mainHops(hops, copy).reduce<HopReport | undefined>(
     (best, hop) => (hop.bytes > (best?.bytes ?? -1) ? hop : best),
     undefined,
   );
-  if (main === undefined) return `Bandwidth not measured: no hop was made; the run took ${formatDuration(seconds)}`;
+  const none = hops.length === 0 ? 'no hop was made' : 'contents stayed on one host';
+  if (main === undefined) return `Bandwidth not measured: ${none}; the run took ${formatDuration(seconds)}`;
   return `Bandwidth ${formatRate(main.bytesPerSecond)} (${hopBytes(main)} in ${formatDuration(main.seconds)})`;
+}
+
+/** Names and decisions, which travel over the other hops of a copy, are no measure of it. */
+function mainHops(hops: readonly HopReport[], copy: Report['copy']): readonly HopReport[] {
+  return copy === undefined ? hops : hops.filter(({ link }) => link === copy.link);
 }
 
 function hopCells(hop: HopReport): readonly string[] {
@@ -59,8 +65,8 @@ function slowestLine(report: Report): readonly string[] {
  * Before the slowest part every hop waits for its output, behind it every hop waits for its input; a hop that waits for
  * the network, for its workers, or for its limit, is the slowest part itself.
  */
-export function slowestPart({ hops, stages }: Report): string | undefined {
-  const measured = hops.filter(({ bottleneck }) => bottleneck !== 'none');
+export function slowestPart({ hops, stages, copy }: Report): string | undefined {
+  const measured = mainHops(hops, copy).filter(({ bottleneck }) => bottleneck !== 'none');
   if (measured.length === 0) return undefined;
   const limited = measured.find(({ bottleneck }) => bottleneck === 'limit');
   if (limited !== undefined) return `the limit of ${hopName(limited)} (--limit)`;
@@ -68,6 +74,9 @@ export function slowestPart({ hops, stages }: Report): string | undefined {
   if (worked !== undefined) return `the workers of ${hopName(worked)}, which compress and encrypt (--jobs)`;
   const network = measured.find(({ bottleneck }) => bottleneck === 'wire');
   if (network !== undefined) return `the network between ${network.from} and ${network.to}`;
+  const [contents] = measured;
+  if (copy !== undefined && contents !== undefined)
+    return contents.bottleneck === 'input' ? `the source, ${contents.from}` : `the target, ${contents.to}`;
   const waitsForOutput = measured.findLast(({ bottleneck }) => bottleneck === 'output');
   const last = measured.find(({ link, bottleneck }) => bottleneck === 'input' && link > (waitsForOutput?.link ?? -1));
   return namePart((waitsForOutput?.link ?? -1) + 1, last?.link ?? stages.length + 1, stages, waitsForOutput, last);

@@ -103,14 +103,38 @@ describe('the rows of a copy', () => {
     );
   });
 
-  it('have a percentage of what the target lacks', () => {
+  it('have a percentage of all that was found, of which the same is done', () => {
     const { progress } = progressWith();
     progress.tree(tree('scan', treeProgress({ files: 9, bytes: 8000, done: true })));
-    progress.tree(tree('compare', treeProgress({ same: 8 })));
-    expect(copyRows(progress.state(), 80)[0]).to.equal('0 files  0 B  0 B/s  0 files/s  8 the same');
-    progress.tree(tree('compare', treeProgress({ same: 8, sent_bytes: 1000, done: true })));
-    progress.tree(tree('copy', treeProgress({ sent_bytes: 100, resumed_bytes: 150 })));
-    expect(copyRows(progress.state(), 80)[0]).to.match(/^0 files {2}250 B of 1000 B {2}25% /);
+    progress.tree(tree('compare', treeProgress({ same: 9, same_files: 8, same_bytes: 4000 })));
+    expect(copyRows(progress.state(), 80)[0]).to.match(/^8 files {2}3.9 KiB of 7.8 KiB {2}50% .* 8 the same$/);
+    progress.tree(tree('copy', treeProgress({ sent_bytes: 1000, resumed_bytes: 1500 })));
+    expect(copyRows(progress.state(), 80)[0]).to.match(/^8 files {2}6.3 KiB of 7.8 KiB {2}81% /);
+    progress.tree(tree('copy', treeProgress({ files: 1, bytes: 4000, sent_bytes: 4000, done: true })));
+    expect(copyRows(progress.state(), 80)[0]).to.match(/^9 files {2}7.8 KiB of 7.8 KiB {2}100% /);
+  });
+
+  it('come to the end where all is the same, and where all files are empty', () => {
+    const { progress, clock } = progressWith();
+    progress.tree(tree('scan', treeProgress({ files: 400, bytes: 0, done: true })));
+    progress.tree(tree('compare', treeProgress({})));
+    clock.ms = 1000;
+    progress.tree(tree('compare', treeProgress({ same_files: 100, path: '/t/a' })));
+    expect(copyRows(progress.state(), 80)).to.deep.equal([
+      '100 files  0 B of 0 B  25%  0 B/s  100 files/s  ETA 0:03  100 the same',
+      '  /t/a',
+    ]);
+    progress.tree(tree('compare', treeProgress({ same_files: 400, done: true })));
+    expect(copyRows(progress.state(), 80)[0]).to.match(/^400 files {2}0 B of 0 B {2}100% .*ETA 0:00/);
+  });
+
+  it('count two columns for a wide character', () => {
+    const { progress } = progressWith();
+    progress.tree(tree('scan', treeProgress({ path: `d/${'漢'.repeat(300)}` })));
+    expect(copyRows(progress.state(), 20)[1]).to.equal(`  …${'漢'.repeat(8)}`);
+    progress.tree(tree('scan', treeProgress({ path: '漢字/b' })));
+    expect(copyRows(progress.state(), 8)[1]).to.equal('  漢字/b');
+    expect(copyRows(progress.state(), 7)[1]).to.equal('  …字/b');
   });
 
   it('tell that a connection broke, and forget a rate that is over', () => {

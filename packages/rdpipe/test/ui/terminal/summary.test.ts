@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { HopReport } from '../../../src/model/report.ts';
 import { summaryLines } from '../../../src/ui/terminal/summary.ts';
-import { hopReport, report, stageReport } from '../helpers.ts';
+import { copyReport, hopReport, report, stageReport } from '../helpers.ts';
 
 function slowest(changes: Parameters<typeof report>[0]): string | undefined {
   return summaryLines(report(changes)).find((line) => line.startsWith('Slowest: '));
@@ -56,6 +56,22 @@ describe('summary', () => {
   it('takes the rate of the hop that carried most', () => {
     const hops = [hopReport({ bytes: 10, bytesPerSecond: 1 }), hopReport({ link: 2, bytes: 20, bytesPerSecond: 2000 })];
     expect(summaryLines(report({ hops }))[0]).to.equal('Bandwidth 2.000 kB/s (20 B in 1.5 s)');
+  });
+
+  it('is about the hop that carries the contents of a copy', () => {
+    const hops = [
+      hopReport({ bytes: 20, bottleneck: 'output' }),
+      hopReport({ link: 3, bytes: 10, bytesPerSecond: 2000, bottleneck: 'output' }),
+    ];
+    const copied = report({ hops, copy: copyReport({ link: 3 }) });
+    expect(summaryLines(copied)[0]).to.equal('Bandwidth 2.000 kB/s (10 B in 1.5 s)');
+    expect(slowest({ ...copied })).to.equal('Slowest: the target, h2');
+    expect(slowest({ hops: [hopReport({ bottleneck: 'input' })], copy: copyReport({ link: 1 }) })).to.equal(
+      'Slowest: the source, h1',
+    );
+    expect(summaryLines(report({ hops, copy: copyReport({ link: null }) }))[0]).to.equal(
+      'Bandwidth not measured: contents stayed on one host; the run took 2.0 s',
+    );
   });
 
   it('says so when there was no hop', () => {
