@@ -77,7 +77,7 @@ describe('--delete', () => {
     const { events, records } = await on.compare([enter('d'), file('f'), LEAVE, END], { remove: true }, AS_ANN);
     expect(records.map(wordsOf)).to.deep.equal(['place', 'enter d metadata', 'leave', 'end']);
     const path = Buffer.from(on.at('d')).toString('hex');
-    const message = 'cannot list it: nothing is removed there';
+    const message = 'nothing is removed there: cannot list it: permission denied';
     expect(events.filter(({ event }) => event === 'failed')).to.deep.equal([
       { event: 'failed', path, code: 'EACCES', message },
     ]);

@@ -26,7 +26,8 @@ export function describeFailedPaths(state: RunState): string | undefined {
   const { failed = 0, found = 0 } = copyReport(state) ?? {};
   if (failed === 0) return undefined;
   const of = found < failed ? '' : ` of ${grouped(found)}`;
-  return `${grouped(failed)}${of} file${failed === 1 && of === '' ? ' was' : `s ${failed === 1 ? 'was' : 'were'}`} not copied`;
+  const paths = found >= failed ? found : failed;
+  return `${grouped(failed)}${of} ${paths === 1 ? 'path' : 'paths'} ${failed === 1 ? 'was' : 'were'} not copied`;
 }
 
 function grouped(number: number): string {

@@ -130,8 +130,6 @@ static bool is_unchanged(const struct statx *status, const struct rd_record *rec
 }
 
 static void failed(struct cleaning *cleaning, struct rd_bytes name, int number, const char *reason) {
-  char line[256];
-  snprintf(line, sizeof line, "%s%s%s", reason, number == 0 ? "" : ": ", number == 0 ? "" : strerror(number));
   cleaning->totals.failed++;
-  rd_events_failed(rd_folders_shown(cleaning->folders, name), number, line);
+  rd_events_failed(rd_folders_shown(cleaning->folders, name), number, reason);
 }

@@ -155,5 +155,5 @@ static bool is_excluded(const struct rd_removal *removal, const struct rd_target
 static void report(const struct rd_target_tree *tree) {
   int number = errno;
   RD_AUTO_FREE char *path = rd_target_tree_shown_path(tree, (struct rd_bytes){0});
-  rd_events_failed(path, number, "cannot list it: nothing is removed there");
+  rd_events_failed(path, number, "nothing is removed there: cannot list it");
 }

@@ -206,7 +206,6 @@ static bool send_head(struct rd_ahead *ahead, struct rd_wanted_file *file, uint6
 }
 
 static void report(struct rd_ahead *ahead, const struct rd_wanted_file *file) {
-  char line[256];
   struct rd_tree_totals *totals = &ahead->totals;
   if (!rd_wanted_file_has_failed(file)) {
     totals->entries++;
@@ -214,10 +213,11 @@ static void report(struct rd_ahead *ahead, const struct rd_wanted_file *file) {
     totals->bytes += file->status.stx_size;
   } else {
     totals->failed++;
-    const char *reason = file->reason != NULL ? file->reason : file->number == ENOENT ? "vanished" : NULL;
-    snprintf(line, sizeof line, "%s%s", reason == NULL ? "cannot read: " : "",
-             reason == NULL ? strerror(file->number) : reason);
-    rd_events_failed(file->shown, file->number, line);
+    bool has_vanished = file->number == ENOENT;
+    if (file->reason != NULL)
+      rd_events_failed(file->shown, 0, file->reason);
+    else
+      rd_events_failed(file->shown, file->number, has_vanished ? "vanished" : "cannot read");
   }
   rd_events_progress(totals, file->shown, false);
 }

@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "report/lines.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -53,13 +54,19 @@ void rd_events_progress(const struct rd_tree_totals *totals, const char *path, b
 }
 
 void rd_events_failed(const char *path, int number, const char *text) {
+  struct rd_error error;
+  errno = number;
+  if (number == 0)
+    rd_error_set(&error, RD_CODE_OK, "%s", text);
+  else
+    rd_error_set_errno(&error, RD_CODE_OK, "%s", text);
   atomic_fetch_add(&failures, 1);
   if (rd_lines_are_wanted()) {
-    rd_lines_failed(path, text);
+    rd_lines_failed(path, error.message);
     return;
   }
   emit(json_pack("{s:s,s:o,s:s,s:s}", "event", "failed", "path", hex_of(path), "code",
-                 number == 0 ? "" : strerrorname_np(number), "message", text));
+                 number == 0 ? "" : strerrorname_np(number), "message", error.message));
 }
 
 uint64_t rd_events_failures(void) {

@@ -30,7 +30,8 @@ const char *rd_tree_action_name(enum rd_tree_action action); // "new", "changed"
 // `progress`: the totals so far and the path at hand (NULL: none), at most every 250 ms unless `is_last`, when it has
 // `done`.
 void rd_events_progress(const struct rd_tree_totals *totals, const char *path, bool is_last);
-// `failed`: one path, by a system call's errno (0: none) and a text for people; counts in nothing.
+// `failed`: one path, by a text for people and the errno of a system call (0: none), whose words are added to the
+// text; counts in nothing.
 void rd_events_failed(const char *path, int number, const char *text);
 // `path`: something was done to a path.
 void rd_events_path(enum rd_tree_action action, const char *path, uint64_t bytes);

@@ -8,11 +8,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define EXPANDS_NOTHING "no shell expands it on that side (copy the directory, with --include and --exclude)"
 
 static bool create(struct rd_scan *scan, int out_fd, struct rd_error *error);
 static void destroy(struct rd_scan *scan);
 static bool send_sources(struct rd_scan *scan, int in_fd, struct rd_error *error);
 static bool send_source(struct rd_scan *scan, int in_fd, struct rd_error *error);
+static bool is_pattern(const char *name);
 static bool send_list(struct rd_scan *scan, const char *name, const struct statx *status, int in_fd,
                       struct rd_error *error);
 static bool send_end(struct rd_scan *scan, struct rd_error *error);
@@ -61,12 +65,17 @@ static bool send_source(struct rd_scan *scan, int in_fd, struct rd_error *error)
   const char *name = own.count == 0 ? "." : (const char *)own.at;
   int above = rd_folders_fd(scan->folders);
   if (above < 0 || !rd_status_of_name(above, name, &status))
-    return rd_send_failed(scan, name, errno, "cannot read", error);
+    return rd_send_failed(scan, name, errno, is_pattern(name) ? EXPANDS_NOTHING : "cannot read", error);
   scan->device = rd_device_of(&status);
   if (scan->settings->list != RD_LIST_NONE) return send_list(scan, name, &status, in_fd, error);
   if (!S_ISDIR(status.stx_mode)) return rd_send_plain(scan, name, &status, error);
   if (scan->settings->recursive) return rd_walk(scan, name, &status, error);
   return rd_send_failed(scan, name, 0, "is a directory: -r copies it", error);
+}
+
+// As a shell would expand it.
+static bool is_pattern(const char *name) {
+  return errno == ENOENT && strpbrk(name, "*?[") != NULL;
 }
 
 static bool send_list(struct rd_scan *scan, const char *name, const struct statx *status, int in_fd,

@@ -6,7 +6,6 @@
 #include "scan/content_digest.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,6 +77,7 @@ bool rd_send_leave(struct rd_scan *scan, bool is_whole, struct rd_error *error) 
 
 bool rd_send_failed(struct rd_scan *scan, const char *name, int number, const char *text, struct rd_error *error) {
   struct rd_record record = {.type = RD_RECORD_FAILED, .entry = {.name = stream_name(name)}};
+  scan->totals.entries++;
   failed_event(scan, record.entry.name, number, text);
   return !rd_name_is_valid(record.entry.name) || rd_stream_put(scan->writer, &record, error);
 }
@@ -175,8 +175,6 @@ static struct rd_bytes stream_name(const char *name) {
 }
 
 static void failed_event(struct rd_scan *scan, struct rd_bytes name, int number, const char *text) {
-  char line[256];
   scan->totals.failed++;
-  snprintf(line, sizeof line, "%s%s%s", text, number == 0 ? "" : ": ", number == 0 ? "" : strerror(number));
-  rd_events_failed(rd_folders_shown(scan->folders, name), number, line);
+  rd_events_failed(rd_folders_shown(scan->folders, name), number, text);
 }
