@@ -124,12 +124,11 @@ describe('rdsend and rdrecv read and write files', () => {
     const missing = await bench.rdsend(['127.0.0.1', '1', KEY, 'missing']).ended;
     expect(missing.status).to.equal(6);
     expect(missing.stderr).to.equal('rdsend: cannot read missing: no such file or directory\n');
-    expect((await bench.rdsend(['127.0.0.1', '1', KEY, '/']).ended).status).to.equal(6);
   });
 
   it('a sink that cannot be written ends before anybody connects', async () => {
-    expect((await bench.rdrecv(['0', KEY, 'd']).ended).status).to.equal(7);
-    expect((await bench.rdrecv(['0', KEY, 'missing/target']).ended).status).to.equal(7);
+    for (const sink of ['missing/target', 'missing/target/', 'in/'])
+      expect((await bench.rdrecv(['0', KEY, sink]).ended).status).to.equal(7);
   });
 
   for (const killed of ['sender', 'receiver'] as const)

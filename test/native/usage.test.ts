@@ -28,6 +28,8 @@ const ROWS: readonly Row[] = [
   ['rdsend --rdma-check', '--rdma-check is for rdrecv'],
   ['rdsend h 1 k --verbose', 'one FILE, or -- and a COMMAND, may follow KEY; options come first'],
   ['rdsend h 1 k one two', 'one FILE, or -- and a COMMAND, may follow KEY; options come first'],
+  ['rdsend -A h 1 0123456789abcdef /dev/null', '-A is for a FILE that is a directory'],
+  ['rdrecv -X 0 0123456789abcdef', '-X is for a FILE that is a directory'],
   ['rdrecv --key-fd 0 0 k', 'with --key-fd, KEY must be -'],
   ['rdstage', 'rdpipe starts it, with --agent'],
   ['rdstage --no-such', 'unknown option, or its value is missing'],

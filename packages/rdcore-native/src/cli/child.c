@@ -10,21 +10,31 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#define SETTINGS_FD 3
+
 enum { READ, WRITE };
+
+// Of the process that is to become the command.
+struct descriptors {
+  int stdio_fd, pipe_fd, settings_fd, report_fd;
+};
 
 static bool make_pipes(int data[2], int go[2], int report[2], struct rd_error *error);
 static void close_pipe(int fds[2]);
-static _Noreturn void exec_command(char *const *command, int stdio_fd, int pipe_fd, const int go[2], int report_fd);
+static _Noreturn void exec_command(char *const *command, const struct descriptors *descriptors, const int go[2]);
+static bool place_settings(int settings_fd, int *report_fd);
 static bool await_exec(struct rd_child *child, struct rd_error *error);
 
-bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, struct rd_error *error) {
+bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, int settings_fd,
+                   struct rd_error *error) {
   int data[2] = {-1, -1}, go[2] = {-1, -1}, report[2] = {-1, -1};
   pid_t pid = -1;
   int ours = produces ? READ : WRITE;
   if (make_pipes(data, go, report, error)) {
     rd_pipe_grow(data[ours]);
     pid = fork();
-    if (pid == 0) exec_command(command, produces ? STDOUT_FILENO : STDIN_FILENO, data[!ours], go, report[WRITE]);
+    struct descriptors descriptors = {produces ? STDOUT_FILENO : STDIN_FILENO, data[!ours], settings_fd, report[WRITE]};
+    if (pid == 0) exec_command(command, &descriptors, go);
     if (pid < 0) rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %s", command[0]);
   }
   if (pid > 0) {
@@ -93,7 +103,8 @@ static void close_pipe(int fds[2]) {
 }
 
 // Makes only calls that are safe between fork and exec.
-static _Noreturn void exec_command(char *const *command, int stdio_fd, int pipe_fd, const int go[2], int report_fd) {
+static _Noreturn void exec_command(char *const *command, const struct descriptors *descriptors, const int go[2]) {
+  int report_fd = descriptors->report_fd;
   sigset_t none;
   char byte;
   sigemptyset(&none);
@@ -103,10 +114,20 @@ static _Noreturn void exec_command(char *const *command, int stdio_fd, int pipe_
   close(go[WRITE]);
   // End of file without a byte: there will be no connection, or the parent process is gone.
   if (rd_read_some(go[READ], &byte, 1) != 1) _exit(127);
-  if (dup2(pipe_fd, stdio_fd) >= 0) execvp(command[0], command);
+  if (dup2(descriptors->pipe_fd, descriptors->stdio_fd) >= 0 && place_settings(descriptors->settings_fd, &report_fd))
+    execvp(command[0], command);
   int number = errno;
   rd_write_all(report_fd, &number, sizeof number);
   _exit(127);
+}
+
+// Another one may have the number that they are to get.
+static bool place_settings(int settings_fd, int *report_fd) {
+  if (settings_fd < 0) return true;
+  int report = fcntl(*report_fd, F_DUPFD_CLOEXEC, SETTINGS_FD + 1);
+  int settings = fcntl(settings_fd, F_DUPFD_CLOEXEC, SETTINGS_FD + 1);
+  if (report >= 0) *report_fd = report;
+  return report >= 0 && settings >= 0 && dup2(settings, SETTINGS_FD) >= 0;
 }
 
 // The pipe closes on exec; if exec fails it carries the errno.

@@ -20,8 +20,10 @@ struct rd_child {
 #define RD_NO_CHILD ((struct rd_child){.pipe_fd = -1, .go_fd = -1, .report_fd = -1})
 
 // Forks a process that waits for rd_child_run() before it executes the command. `produces`: the pipe is its standard
-// output, else its standard input. A process must not fork once it has opened an RDMA device, so this comes first.
-bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, struct rd_error *error);
+// output, else its standard input. `settings_fd`, which stays the caller's, becomes its descriptor 3; -1: none. A
+// process must not fork once it has opened an RDMA device, so this comes first.
+bool rd_child_fork(struct rd_child *child, char *const *command, bool produces, int settings_fd,
+                   struct rd_error *error);
 // Executes the command. False: it cannot be executed (RD_CODE_USAGE).
 bool rd_child_run(struct rd_child *child, struct rd_error *error);
 // Ends a process that still waits, without executing its command. Does nothing if the command runs.

@@ -67,6 +67,10 @@ static const struct option_row rows[] = {
           "of the stream: 200M, 200MiB, 1Gbit/s; or none"),
     FLAG('v', "verbose", verbose, "a summary on standard error, bandwidth first"),
     FLAG('q', "quiet", quiet, "on standard error only a failure"),
+    FLAG('A', "acls", acls, "of a directory, also ACLs"),
+    FLAG('X', "xattrs", xattrs,
+         "of a directory, also extended attributes: user.*, for\n"
+         "root all but system.*"),
     VALUE("progress", BOTH, "MODE", parse_progress, "auto, live, plain or none",
           "auto, live, plain (a line every 10 s) or none"),
     FLAG(0, "json", json, "events as JSON objects on standard error"),
@@ -121,7 +125,7 @@ bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_option
   opterr = 0;
   optind = 0;
   // Continue after a mistake, so that the key is always found and overwritten.
-  while ((option = getopt_long(argc, argv, "+:vqVh", long_options, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, "+:vqAXVh", long_options, NULL)) != -1) {
     struct rd_error mistake;
     if (take_option(options, option, argv, &mistake)) continue;
     if (good) *error = mistake;
@@ -141,11 +145,13 @@ bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_option
 void rd_options_write_help(enum rd_role role, FILE *out) {
   if (role == RD_ROLE_SENDER)
     fputs("usage: rdsend [options] HOST PORT KEY [FILE | -- COMMAND...]\n"
-          "Sends standard input, FILE, or the output of COMMAND to rdrecv on HOST.\n\n",
+          "Sends standard input, FILE, or the output of COMMAND to rdrecv on HOST.\n"
+          "FILE may be a directory: a tree arrives as DIR, with DIR/ what is in it.\n\n",
           out);
   else
     fputs("usage: rdrecv [options] PORT [KEY [FILE]] [-- COMMAND...]\n"
           "Receives what rdsend sends, to standard output, FILE, or the input of COMMAND.\n"
+          "Where FILE is a directory, or ends with /, a tree is written into it.\n"
           "PORT 0 is a free port, which is printed on standard error. Without KEY rdrecv\n"
           "generates one, and shows it on the terminal with the command for the sender.\n"
           "rdrecv --serve DIR serves copies to clients (rdrecv --serve DIR --help).\n\n",
@@ -157,7 +163,8 @@ void rd_options_write_help(enum rd_role role, FILE *out) {
         "text of at least 16 characters; - asks for it on the terminal.\n"
         "Status: 0 delivered, 2 usage, 3 cannot connect, 4 key refused, 5 peer lost or\n"
         "stalled, 6 source unreadable, 7 sink unwritable, 8 data damaged, 9 ended by\n"
-        "the other side, 10 internal; SIGPIPE when the consumer closed early.\n",
+        "the other side, 10 internal, 23 some paths of a tree failed; SIGPIPE when the\n"
+        "consumer closed early.\n",
         out);
 }
 

@@ -25,6 +25,7 @@ struct rd_options {
   enum rd_transport_choice transport;
   enum rd_progress progress;
   bool verbose, quiet, json;
+  bool acls, xattrs;           // of a tree
   bool limits_waiting;         // --connect-timeout was given
   bool key_is_short;           // it can be guessed; set when the key is known, not by rd_options_parse()
   struct rd_settings settings; // without the key

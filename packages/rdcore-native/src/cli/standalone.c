@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "cli/child.h"
 #include "cli/display.h"
+#include "cli/tree_program.h"
 #include "cli/watchdog.h"
 #include "transport/rdma_port.h"
 #include "transport/tcp/connector.h"
@@ -14,8 +15,10 @@
 #include <stdio.h>
 #include <sys/signalfd.h>
 
+#define TREE_END_MS 5000 // for rdtree to remove its temporary files
 #define PRODUCER_MS 1000 // from the end of its reader to its own
 #define KILL_MS 10000
+#define NOT_WRITTEN "the other side did not write all of the tree: see its message"
 #define SHORT_KEY_WARNING                                                                                              \
   "a key this short can be guessed from a recording of the connection: rdrecv without KEY generates a strong one"
 
@@ -25,6 +28,8 @@ enum step { STEP_OPEN, STEP_FILE, STEP_CONNECT, STEP_LISTEN_TOO, STEP_COMMAND, S
 struct standalone {
   struct rd_control control;
   const struct rd_options *options;
+  struct rd_tree_program tree;
+  char *const *command; // the user's, or rdtree; NULL: none
   const unsigned char *key;
   struct rd_key_offer *offer;
   struct rd_display display;
@@ -44,6 +49,7 @@ struct standalone {
 static void choose_transports(struct standalone *standalone);
 static bool open_signals(struct standalone *standalone, struct rd_error *error);
 static bool fork_command(struct standalone *standalone, struct rd_error *error);
+static bool is_tree(const struct standalone *standalone);
 static struct pollfd poll_signals(const struct rd_control *control);
 static bool next_command(struct rd_control *control, struct rd_command *command);
 static void read_signals(struct standalone *standalone);
@@ -60,6 +66,7 @@ static void on_listening(struct standalone *standalone, const struct rd_event *e
 static void on_finished(struct standalone *standalone, enum rd_code code);
 static void end_producer(struct standalone *standalone);
 static int exit_status(struct standalone *standalone, enum rd_code code);
+static bool is_whole(const struct standalone *standalone);
 static int consumer_status(struct standalone *standalone);
 static _Noreturn void die_of_signal(int signal);
 
@@ -75,6 +82,7 @@ struct rd_control *rd_standalone_create(const struct rd_options *options, const 
   standalone->child = RD_NO_CHILD;
   standalone->watchdog = RD_NO_WATCHDOG;
   standalone->signal_fd = -1;
+  standalone->tree.settings_fd = -1;
   rd_display_init(&standalone->display, options);
   if (options->key_is_short && !options->quiet) rd_display_line(&standalone->display, SHORT_KEY_WARNING);
   const char *bind_host = options->settings.bind_host;
@@ -91,6 +99,7 @@ void rd_standalone_destroy(struct rd_control *control) {
   if (standalone == NULL) return;
   rd_child_forget(&standalone->child);
   rd_watchdog_release(&standalone->watchdog);
+  rd_tree_program_close(&standalone->tree);
   rd_cleanup_fd(&standalone->signal_fd);
   rd_cleanup_fd(&standalone->child.pipe_fd);
   free(standalone);
@@ -137,11 +146,18 @@ static bool open_signals(struct standalone *standalone, struct rd_error *error) 
 
 // Comes first: the process must not fork once a device is open.
 static bool fork_command(struct standalone *standalone, struct rd_error *error) {
-  if (standalone->options->command == NULL) return true;
-  bool is_sender = standalone->options->role == RD_ROLE_SENDER;
-  return rd_child_fork(&standalone->child, standalone->options->command, is_sender, error) &&
+  const struct rd_options *options = standalone->options;
+  if (!rd_tree_program_open(&standalone->tree, options, error)) return false;
+  standalone->command = is_tree(standalone) ? standalone->tree.command : options->command;
+  if (standalone->command == NULL) return true;
+  bool is_sender = options->role == RD_ROLE_SENDER;
+  return rd_child_fork(&standalone->child, standalone->command, is_sender, standalone->tree.settings_fd, error) &&
          rd_watchdog_start(&standalone->watchdog, standalone->child.pid, is_sender ? -1 : standalone->child.pipe_fd,
                            error);
+}
+
+static bool is_tree(const struct standalone *standalone) {
+  return standalone->tree.settings_fd >= 0;
 }
 
 static struct pollfd poll_signals(const struct rd_control *control) {
@@ -187,18 +203,19 @@ static bool command_after_exit(struct standalone *standalone, struct rd_command 
   if (!runs || standalone->exit_reported || !rd_child_has_exited(&standalone->child)) return false;
   standalone->exit_reported = true;
   int status = rd_child_status(&standalone->child);
-  command->type = status == 0 ? RD_COMMAND_COMMIT : RD_COMMAND_ABORT;
+  const char *producer = is_tree(standalone) ? "rdtree" : "the producer";
+  command->type = is_whole(standalone) ? RD_COMMAND_COMMIT : RD_COMMAND_ABORT;
   command->code = RD_CODE_ABORTED;
   if (status > 128)
-    snprintf(command->reason, sizeof command->reason, "the producer was killed by signal %d", status - 128);
+    snprintf(command->reason, sizeof command->reason, "%s was killed by signal %d", producer, status - 128);
   else
-    snprintf(command->reason, sizeof command->reason, "the producer exited with status %d", status);
+    snprintf(command->reason, sizeof command->reason, "%s exited with status %d", producer, status);
   return true;
 }
 
 static bool command_of_step(struct standalone *standalone, struct rd_command *command) {
   const struct rd_options *options = standalone->options;
-  bool is_sender = options->role == RD_ROLE_SENDER, has_command = options->command != NULL;
+  bool is_sender = options->role == RD_ROLE_SENDER, has_command = standalone->command != NULL;
   switch (standalone->step) {
   case STEP_OPEN:
     // The command starts when there is a connection.
@@ -313,6 +330,10 @@ static void on_finished(struct standalone *standalone, enum rd_code code) {
   rd_child_forget(&standalone->child);
   if (is_sender && code != RD_CODE_OK) end_producer(standalone);
   if (!is_sender && code != RD_CODE_OK && code != RD_CODE_CLOSED) {
+    if (is_tree(standalone)) {
+      rd_child_signal(&standalone->child, SIGTERM);
+      rd_child_wait(&standalone->child, TREE_END_MS);
+    }
     rd_child_signal(&standalone->child, SIGKILL);
     rd_child_wait(&standalone->child, KILL_MS);
   }
@@ -332,17 +353,31 @@ static int exit_status(struct standalone *standalone, enum rd_code code) {
   bool is_sender = standalone->options->role == RD_ROLE_SENDER;
   bool good = code == RD_CODE_OK || code == RD_CODE_CLOSED;
   if (standalone->signal != 0) die_of_signal(standalone->signal);
-  if (is_sender && standalone->exit_reported && code == RD_CODE_ABORTED) return rd_child_status(&standalone->child);
+  bool has_failed = standalone->exit_reported && !is_whole(standalone);
+  if (is_sender && has_failed && code == RD_CODE_ABORTED) return rd_child_status(&standalone->child);
+  if (is_sender && is_tree(standalone) && code == RD_CODE_OK) return rd_child_status(&standalone->child);
   if (!is_sender && standalone->child.exited && good) return consumer_status(standalone);
+  if (code == RD_CODE_CLOSED && is_tree(standalone)) {
+    rd_display_line(&standalone->display, NOT_WRITTEN);
+    code = RD_CODE_ABORTED;
+  }
   if (code == RD_CODE_CLOSED) die_of_signal(SIGPIPE);
   return rd_code_status(code);
 }
 
+// The producer has sent all that it could.
+static bool is_whole(const struct standalone *standalone) {
+  int status = rd_child_status(&standalone->child);
+  return status == 0 || (is_tree(standalone) && status == RD_TREE_FAILED_PATHS);
+}
+
+// rdtree itself reports why it ends.
 static int consumer_status(struct standalone *standalone) {
   int status = rd_child_status(&standalone->child);
   char message[64];
   snprintf(message, sizeof message, "the consumer exited with status %d", status);
-  if (status != 0) rd_display_line(&standalone->display, message);
+  bool is_reported = is_tree(standalone) && status < 128;
+  if (status != 0 && !is_reported) rd_display_line(&standalone->display, message);
   return status;
 }
 

@@ -15,7 +15,7 @@ void rd_lines_failed(const char *path, const char *text);
 void rd_lines_warning(const char *text);
 // Nothing where the other end of the stream is the reason: rdsend or rdrecv names it.
 void rd_lines_fatal(const struct rd_error *error);
-// What was done, and how many paths failed.
+// The files that were done, and how many paths failed.
 void rd_lines_summary(uint64_t files, uint64_t bytes, uint64_t failures);
 
 #endif

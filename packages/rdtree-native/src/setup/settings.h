@@ -22,7 +22,7 @@ enum rd_tree_role {
 enum rd_tree_list { RD_LIST_NONE, RD_LIST_LINES, RD_LIST_NUL }; // paths on standard input: how they end
 enum rd_tree_plan { RD_PLAN_NONE, RD_PLAN_TEXT, RD_PLAN_JSON }; // compare: a plan in place of records
 
-// What goes to standard error. Lines are of rdsend and rdrecv alone: those of paths that failed; RD_REPORT_TEXT also
+// The form of standard error. Lines are of rdsend and rdrecv alone: those of paths that failed; RD_REPORT_TEXT also
 // warnings, and a summary where paths failed; RD_REPORT_VERBOSE a summary always.
 enum rd_tree_report { RD_REPORT_EVENTS, RD_REPORT_QUIET, RD_REPORT_TEXT, RD_REPORT_VERBOSE };
 

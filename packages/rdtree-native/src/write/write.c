@@ -91,7 +91,7 @@ static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struc
   return is_done || (is_stopped(write, error), false);
 }
 
-// Until the end of the input: then all programs before this one have ended well.
+// Until the end of the input: then all programs before this one have ended well. But a signal ends it too.
 static bool follow(struct rd_write *write, struct rd_follower *follower, struct rd_stream_reader *reader,
                    struct rd_error *error) {
   struct rd_record record;
@@ -99,7 +99,7 @@ static bool follow(struct rd_write *write, struct rd_follower *follower, struct 
     if (is_stopped(write, error)) return false;
     if (record.type == RD_RECORD_END) {
       atomic_fetch_add(&write->source_failures, record.end.failures);
-      return rd_stream_finish(reader, error);
+      return rd_stream_finish(reader, error) && !rd_stop_signals_have_come();
     }
     if (!rd_follower_take(follower, &record, error)) return false;
     rd_follower_progress(follower);
