@@ -12,16 +12,20 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 
-#define PIECE_BYTES (256u << 10)
+#define PIECE_BYTES (128u << 10)
+#define KERNEL_MIN_BYTES (1u << 20)    // for less, setting up the kernel's copy takes longer than a copy by hand
+#define SECTOR_BYTES 512u              // the unit of stx_blocks
 #define KERNEL_PIECE_BYTES (64u << 20) // between two looks whether the copy has stopped
 
 struct rd_copier {
   struct rd_write *write;
   struct rd_folders *folders;
+  atomic_bool cannot_clone; // it was tried between the two file systems, of which there are rarely more
 };
 
 struct copy {
   struct rd_job job;
+  struct rd_copier *copier;
   struct rd_target_file *file;
   struct rd_folder *folder; // NULL: it cannot be opened, by `number`
   int number;
@@ -33,7 +37,9 @@ struct copy {
 
 static void run_copy(struct rd_job *job);
 static bool open_source(struct copy *copy, struct statx *status);
-static bool copy_once(struct copy *copy, uint64_t size);
+static bool copy_once(struct copy *copy, const struct statx *status, bool is_first);
+static bool make_clone(struct copy *copy, uint64_t size);
+static bool copy_data(struct copy *copy, uint64_t size);
 static bool copy_range(struct copy *copy, uint64_t from, uint64_t end);
 static ssize_t copy_some(struct copy *copy, uint64_t offset, uint64_t count);
 static ssize_t copy_by_hand(struct copy *copy, uint64_t offset, uint64_t count);
@@ -41,7 +47,7 @@ static bool fail(struct copy *copy, int number, const char *text);
 
 struct rd_copier *rd_copier_create(struct rd_write *write) {
   struct rd_copier *copier = rd_memory_new(1, sizeof *copier);
-  *copier = (struct rd_copier){write, rd_folders_create(false)};
+  *copier = (struct rd_copier){.write = write, .folders = rd_folders_create(false)};
   return copier;
 }
 
@@ -67,8 +73,10 @@ void rd_copier_copy(struct rd_copier *copier, const struct rd_entry *entry, stru
   if (rd_folders_depth(copier->folders) == 0 && entry->source < settings->source_count)
     rd_folders_begin(copier->folders, settings->sources[entry->source]);
   struct copy *copy = rd_memory_new(1, sizeof *copy);
-  *copy = (struct copy){
-      .job = {.run = run_copy, .bytes = sizeof *copy + rd_target_file_bytes(file)}, .file = file, .from = -1};
+  *copy = (struct copy){.job = {.run = run_copy, .bytes = sizeof *copy + rd_target_file_bytes(file)},
+                        .copier = copier,
+                        .file = file,
+                        .from = -1};
   copy->folder = rd_folders_keep(copier->folders);
   copy->number = errno;
   copy->name = rd_memory_copy((const char *)entry->name.at, entry->name.count);
@@ -86,7 +94,7 @@ static void run_copy(struct rd_job *job) {
   bool is_done = false, may_resume = write->settings->partial && file->size >= RD_PARTIAL_FILE_MIN_BYTES;
   if (!atomic_load(&write->is_stopped) && open_source(copy, &before) && rd_target_file_open(file, may_resume)) {
     for (int tries = 0; tries < 2 && !is_done && !atomic_load(&file->is_failed); tries++) {
-      if (!copy_once(copy, before.stx_size)) break;
+      if (!copy_once(copy, &before, tries == 0)) break;
       if (!rd_status_of_fd(copy->from, &after)) {
         (void)fail(copy, errno, "cannot read");
         break;
@@ -123,16 +131,33 @@ static bool open_source(struct copy *copy, struct statx *status) {
   return S_ISREG(status->stx_mode) || fail(copy, 0, "it is no longer a file");
 }
 
-// From the beginning. Holes stay holes.
-static bool copy_once(struct copy *copy, uint64_t size) {
+// From the beginning. Holes stay holes; most files have none, and are not asked for them.
+static bool copy_once(struct copy *copy, const struct statx *status, bool is_first) {
   struct rd_target_file *file = copy->file;
+  uint64_t size = status->stx_size;
   struct rd_error error;
   file->range_count = 0;
   rd_digest_destroy(copy->digest);
   copy->digest = file->write->settings->verify ? rd_digest_create(&error) : NULL;
-  if (ftruncate(file->fd, 0) < 0) return rd_target_file_fail(file, errno, "cannot write");
-  if (size > 0 && copy->digest == NULL && ioctl(file->fd, FICLONE, copy->from) == 0) return true;
-  if (ftruncate(file->fd, (off_t)size) < 0) return rd_target_file_fail(file, errno, "cannot write");
+  bool is_empty = is_first && file->kind == RD_KIND_UNIQUE;
+  if (!is_empty && ftruncate(file->fd, 0) < 0) return rd_target_file_fail(file, errno, "cannot write");
+  if (make_clone(copy, size)) return true;
+  bool has_holes = status->stx_blocks * SECTOR_BYTES < size;
+  if (has_holes && ftruncate(file->fd, (off_t)size) < 0) return rd_target_file_fail(file, errno, "cannot write");
+  if (!(has_holes ? copy_data(copy, size) : copy_range(copy, 0, size))) return false;
+  if (copy->digest != NULL) rd_digest_value(copy->digest, file->digest);
+  return true;
+}
+
+static bool make_clone(struct copy *copy, uint64_t size) {
+  if (size == 0 || copy->digest != NULL || atomic_load(&copy->copier->cannot_clone)) return false;
+  if (ioctl(copy->file->fd, FICLONE, copy->from) == 0) return true;
+  bool is_for_all = errno == EOPNOTSUPP || errno == ENOTTY || errno == EXDEV;
+  if (is_for_all) atomic_store(&copy->copier->cannot_clone, true);
+  return false;
+}
+
+static bool copy_data(struct copy *copy, uint64_t size) {
   for (off_t at = 0, end; (uint64_t)at < size; at = end) {
     at = lseek(copy->from, at, SEEK_DATA);
     if (at < 0 && errno == ENXIO) break;
@@ -143,7 +168,6 @@ static bool copy_once(struct copy *copy, uint64_t size) {
     if (end < 0 || (uint64_t)end > size) end = (off_t)size;
     if (!copy_range(copy, (uint64_t)at, (uint64_t)end)) return false;
   }
-  if (copy->digest != NULL) rd_digest_value(copy->digest, file->digest);
   return true;
 }
 
@@ -162,7 +186,7 @@ static bool copy_range(struct copy *copy, uint64_t from, uint64_t end) {
 
 // -1, and reported: it cannot be read or written; with EINTR: to be called again.
 static ssize_t copy_some(struct copy *copy, uint64_t offset, uint64_t count) {
-  if (copy->is_by_hand || copy->digest != NULL) return copy_by_hand(copy, offset, count);
+  if (copy->is_by_hand || copy->digest != NULL || count < KERNEL_MIN_BYTES) return copy_by_hand(copy, offset, count);
   off_t in = (off_t)offset, out = (off_t)offset;
   size_t most = count < KERNEL_PIECE_BYTES ? (size_t)count : KERNEL_PIECE_BYTES;
   ssize_t copied = copy_file_range(copy->from, &in, copy->file->fd, &out, most, 0);
@@ -172,9 +196,8 @@ static ssize_t copy_some(struct copy *copy, uint64_t offset, uint64_t count) {
 }
 
 static ssize_t copy_by_hand(struct copy *copy, uint64_t offset, uint64_t count) {
-  RD_AUTO_FREE unsigned char *piece = malloc(PIECE_BYTES);
-  if (piece == NULL) abort(); // see base/memory.h
-  ssize_t got = pread(copy->from, piece, count < PIECE_BYTES ? (size_t)count : PIECE_BYTES, (off_t)offset);
+  static _Thread_local unsigned char piece[PIECE_BYTES];
+  ssize_t got = pread(copy->from, piece, count < sizeof piece ? (size_t)count : sizeof piece, (off_t)offset);
   if (got < 0 && errno != EINTR) {
     (void)fail(copy, errno, "cannot read");
     errno = EIO;
