@@ -4,7 +4,10 @@
 #include "hop/reader_process.h"
 #include "test.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +60,24 @@ static void test_tells_the_signal(void) {
   close(child.pipe_fd);
 }
 
+// Also where the pipes of the child have that number.
+static void test_gets_settings(void) {
+  static char shell[] = "sh", option[] = "-c", script[] = "cat <&3";
+  static char *command[] = {shell, option, script, NULL};
+  struct rd_child child = RD_NO_CHILD;
+  char text[8] = "";
+  int settings = memfd_create("settings", MFD_CLOEXEC);
+  REQUIRE(settings >= 0 && write(settings, "{}", 2) == 2 && lseek(settings, 0, SEEK_SET) == 0);
+  int moved = fcntl(settings, F_DUPFD_CLOEXEC, 64); // the lowest numbers are for the pipes
+  close(settings);
+  REQUIRE(rd_child_fork(&child, command, true, moved, &error) && rd_child_run(&child, &error));
+  CHECK(read(child.pipe_fd, text, sizeof text - 1) == 2 && strcmp(text, "{}") == 0);
+  CHECK(rd_child_wait(&child, 10000) && rd_child_status(&child) == 0);
+  CHECK(waitpid(child.pid, NULL, 0) == child.pid);
+  close(child.pipe_fd);
+  close(moved);
+}
+
 static pid_t start_group(void) {
   pid_t pid = fork();
   if (pid == 0) {
@@ -92,6 +113,7 @@ static void test_knows_none_that_was_reaped(void) {
 int main(void) {
   test_leader_keeps_its_number();
   test_tells_the_signal();
+  test_gets_settings();
   test_kills_a_group();
   test_knows_none_that_was_reaped();
   return test_end("rdcore child");

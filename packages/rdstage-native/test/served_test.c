@@ -32,10 +32,11 @@ static void test_rights(void) {
     const char *line;
     bool reads, writes, both;
   } cases[] = {
-      {ONE(TREE("scan")), true, false, true},      {ONE(TREE("read")), true, false, true},
-      {ONE(TREE("compare")), false, true, true},   {ONE(TREE("write")), false, true, true},
-      {ONE(TREE("copy")), false, false, true},     {ONE(TREE("clean")), false, false, true},
-      {ONE(TREE("unknown")), false, false, false}, {ONE(COMMAND), false, false, false},
+      {ONE(TREE("scan")), true, false, true},    {ONE(TREE("read")), true, false, true},
+      {ONE(TREE("compare")), false, true, true}, {ONE(TREE("write")), false, true, true},
+      {ONE(TREE("send")), false, false, false},  {ONE(TREE("copy")), false, false, true},
+      {ONE(TREE("clean")), false, false, true},  {ONE(TREE("unknown")), false, false, false},
+      {ONE(COMMAND), false, false, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK(allows("read", cases[i].line) == cases[i].reads);
