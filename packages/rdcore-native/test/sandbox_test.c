@@ -207,17 +207,44 @@ static bool talk(void) {
          socket_of(AF_UNIX, SOCK_STREAM, 0) && socket_of(AF_NETLINK, SOCK_RAW, 0);
 }
 
+static bool make_link(void) {
+  return symlinkat("x", AT_FDCWD, neighbour) == 0 && unlink(neighbour) == 0;
+}
+
+static bool make_and_remove_folder(void) {
+  return make_folder() && unlinkat(AT_FDCWD, neighbour, AT_REMOVEDIR) == 0;
+}
+
+static bool local_socket(void) {
+  return socket_of(AF_UNIX, SOCK_STREAM, 0);
+}
+
+static bool list_folder(void) {
+  return open_for(sink_folder, O_RDONLY | O_DIRECTORY);
+}
+
 struct end {
-  const char *file; // of a sink; NULL: a descriptor
-  bool kills;
+  const char *file;   // of a sink; NULL: a descriptor
+  const char *folder; // a program of a copy, which only reads it
+  bool kills, tree;
 };
+
+static void enter_tree(const struct end *end) {
+  RD_AUTO_CLOSE int fd = end->folder == NULL ? -1 : open(end->folder, O_PATH | O_CLOEXEC);
+  setenv("TMPDIR", "/nowhere", 1); // temporary files are allowed, and all others here are beside them
+  if (end->folder != NULL) rd_landlock_restrict_trees(&fd, 1, RD_LANDLOCK_READ);
+  rd_syscall_filter_install(&(struct rd_syscall_profile){.tree = true});
+}
 
 // In a process of its own, which goes into the sandbox of a receiver, with `sink`, or of another end without files.
 static int outcome_of(const struct attempt *attempt, const struct end *end, pid_t command) {
   pid_t pid = fork();
   if (pid == 0) {
     if (end->file != NULL && (sink = rd_sink_open(end->file, false, &error)) == NULL) _exit(255);
-    rd_sandbox_enter(&(struct rd_syscall_profile){.rdma = true, .kills = end->kills, .group = command});
+    if (end->tree)
+      enter_tree(end);
+    else
+      rd_sandbox_enter(&(struct rd_syscall_profile){.rdma = true, .kills = end->kills, .group = command});
     rd_sandbox_close(end->file, sink != NULL ? rd_sink_directory_fd(sink) : -1);
     errno = 0;
     _exit(attempt->make() ? WORKS : errno != 0 ? errno : 255);
@@ -241,6 +268,8 @@ static const struct end standalone = {.file = sink_path};
 static const struct end commanding = {.file = NULL};
 static const struct end agents_receiver = {.kills = true};
 static const struct end agents_sender = {.kills = false};
+static const struct end tree = {.tree = true};
+static const struct end tree_reader = {.tree = true, .folder = sink_folder};
 
 static void check_calls(void) {
   static const struct attempt attempts[] = {
@@ -275,6 +304,16 @@ static void check_calls(void) {
   CHECK_ALL(attempts, &standalone, 0);
 }
 
+static void check_tree(void) {
+  static const struct attempt attempts[] = {
+      {"execve", start_program, KILLED},     {"ptrace", trace, KILLED},
+      {"fork", make_process, EPERM},         {"a socket", local_socket, ENOSYS},
+      {"setrlimit", raise_limit, EPERM},     {"a directory", make_and_remove_folder, WORKS},
+      {"a symbolic link", make_link, WORKS}, {"a thread", start_thread, WORKS},
+  };
+  CHECK_ALL(attempts, &tree, 0);
+}
+
 static void check_signals(void) {
   static const struct attempt commands[] = {{"a signal to the command", signal_child, WORKS},
                                             {"a signal to the parent", signal_parent, EPERM}};
@@ -299,6 +338,12 @@ static void check_files(long version) {
   CHECK_ALL(attempts, &standalone, 0);
   CHECK_ALL(attempts, &commanding, child);
   CHECK_ALL(readers, &agents_sender, 0);
+  static const struct attempt trees[] = {
+      {"to write elsewhere", write_elsewhere, EACCES},      {"to read elsewhere", read_elsewhere, EACCES},
+      {"to write where it reads", write_neighbour, EACCES}, {"to list a directory", list_folder, WORKS},
+      {"the names of users", read_passwords, WORKS},
+  };
+  CHECK_ALL(trees, &tree_reader, 0);
   const struct attempt movers[] = {{"to move a file out", move_elsewhere, version > 1 ? EACCES : EXDEV}};
   REQUIRE(open_for(neighbour, O_WRONLY | O_CREAT));
   CHECK_ALL(movers, &standalone, 0);
@@ -339,6 +384,7 @@ int main(void) {
   long fences = syscall(444, NULL, 0, 1); // its version
   if (fences > 0) check_files(fences);
   if (filters) check_calls();
+  if (filters) check_tree();
   if (filters) check_signals();
   CHECK(filters || fences > 0 || kill(child, SIGKILL) == 0);
   kill(child, SIGKILL);

@@ -5,12 +5,12 @@
 #include "base/memory.h"
 #include "clean/clean.h"
 #include "compare/compare.h"
+#include "confinement.h"
 #include "crypto/hardening.h"
 #include "entry/root.h"
 #include "read/read.h"
 #include "report/events.h"
 #include "report/lines.h"
-#include "sandbox/sandbox.h"
 #include "scan/scan.h"
 #include "send/send.h"
 #include "write/write.h"
@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define STATUS_USAGE 2
@@ -31,7 +32,7 @@
 
 static bool takes_settings(int argc, char **argv);
 static char *read_settings(int fd, size_t *bytes, struct rd_error *error);
-static void stay_beneath(const struct rd_tree_settings *settings);
+static void raise_descriptor_limit(void);
 static bool run(const struct rd_tree_settings *settings, struct rd_error *error);
 
 static const char help[] = "usage: rdtree --settings-fd 3 [--beneath 4]\n"
@@ -56,7 +57,10 @@ int main(int argc, char **argv) {
   size_t bytes;
   RD_AUTO_FREE char *text = read_settings(SETTINGS_FD, &bytes, &error);
   struct rd_tree_settings *settings = text == NULL ? NULL : rd_tree_settings_decode(text, bytes, &error);
-  if (settings != NULL && argc == ARGUMENTS_SERVED) stay_beneath(settings);
+  bool is_served = argc == ARGUMENTS_SERVED;
+  if (is_served) rd_root_set(ROOT_FD); // the first lock: see rd_root_open()
+  raise_descriptor_limit();
+  if (settings != NULL) rd_tree_confine(settings, is_served ? ROOT_FD : -1);
   if (settings != NULL) rd_lines_begin(settings);
   bool is_done = settings != NULL && run(settings, &error);
   bool has_failures = is_done && settings->alone && rd_events_failures() > 0;
@@ -93,11 +97,12 @@ static char *read_settings(int fd, size_t *bytes, struct rd_error *error) {
   return text;
 }
 
-// The second lock, where the kernel has it; the first one is in rd_root_open().
-static void stay_beneath(const struct rd_tree_settings *settings) {
-  bool writes = settings->role != RD_TREE_SCAN && settings->role != RD_TREE_READ && settings->role != RD_TREE_SEND;
-  rd_root_set(ROOT_FD);
-  if (RD_SANDBOX_IS_POSSIBLE) rd_landlock_restrict_tree(ROOT_FD, writes);
+// Each level of a tree has a descriptor, and many hosts allow 1,024 unless more are asked for.
+static void raise_descriptor_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static bool run(const struct rd_tree_settings *settings, struct rd_error *error) {

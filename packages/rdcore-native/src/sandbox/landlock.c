@@ -115,7 +115,12 @@ bool rd_landlock_restrict_files(const struct rd_landlock *landlock) {
   return enforce(ruleset_fd);
 }
 
-bool rd_landlock_restrict_tree(int directory_fd, bool writes) {
+bool rd_landlock_restrict_trees(const int *directory_fds, size_t count, enum rd_landlock_tree use) {
+  static const uint64_t rights[] = {
+      [RD_LANDLOCK_READ] = READ,
+      [RD_LANDLOCK_REMOVE] = READ | REMOVE_FILE,
+      [RD_LANDLOCK_CHANGE] = READ | CHANGE | REMOVE_DIR | MAKE_DIR | MAKE_SYM | MAKE_FIFO,
+  };
   uint64_t known;
   RD_AUTO_CLOSE int ruleset_fd = make_ruleset(READ | CHANGE | NEVER | IOCTL_DEV, SCOPE_ABSTRACT_SOCKETS, &known);
   if (ruleset_fd < 0) return false;
@@ -125,8 +130,7 @@ bool rd_landlock_restrict_tree(int directory_fd, bool writes) {
   allow(ruleset_fd, known, "/etc/passwd", READ);
   allow(ruleset_fd, known, "/etc/group", READ);
   allow(ruleset_fd, known, temporary != NULL ? temporary : "/tmp", READ_FILE | CHANGE);
-  allow_fd(ruleset_fd, known, directory_fd,
-           READ | (writes ? CHANGE | REMOVE_DIR | MAKE_DIR | MAKE_SYM | MAKE_FIFO : 0));
+  for (size_t i = 0; i < count; i++) allow_fd(ruleset_fd, known, directory_fds[i], rights[use]);
   return enforce(ruleset_fd);
 }
 

@@ -5,6 +5,7 @@
 #define RD_SANDBOX_LANDLOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct rd_landlock {
   const char *path; // of the source or sink, which may be a fifo that is opened later; NULL: none
@@ -19,8 +20,14 @@ bool rd_landlock_restrict_process(bool is_alone);
 // Forbids to read other files than libraries need, and to write other files. False: this kernel has no Landlock.
 bool rd_landlock_restrict_files(const struct rd_landlock *landlock);
 
-// Forbids to use files outside a directory, but those that name users and groups, and temporary ones; with `writes` it
-// may be changed, but no device or socket be made in it. For a copy of a server. False: this kernel has no Landlock.
-bool rd_landlock_restrict_tree(int directory_fd, bool writes);
+enum rd_landlock_tree {
+  RD_LANDLOCK_READ,
+  RD_LANDLOCK_REMOVE, // files too
+  RD_LANDLOCK_CHANGE, // all but to make devices and sockets
+};
+
+// For a copy: forbids to use files outside these directories, but those that name users and groups, and temporary ones.
+// False: this kernel has no Landlock.
+bool rd_landlock_restrict_trees(const int *directory_fds, size_t count, enum rd_landlock_tree use);
 
 #endif

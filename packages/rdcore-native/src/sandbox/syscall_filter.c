@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
@@ -69,9 +70,6 @@ static const int allowed[] = {
 #ifdef SYS_faccessat2
     SYS_faccessat2,
 #endif
-    // the network
-    SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_getsockname, SYS_getpeername, SYS_getsockopt,
-    SYS_setsockopt, SYS_shutdown, SYS_sendmmsg, SYS_recvmmsg,
     // memory
     SYS_munmap, SYS_mremap, SYS_brk, SYS_madvise, SYS_mincore, SYS_msync, SYS_mlock, SYS_munlock, SYS_mlock2,
     SYS_membarrier, SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy,
@@ -87,6 +85,14 @@ static const int allowed[] = {
     SYS_capget, SYS_getrusage, SYS_sysinfo, SYS_uname, SYS_getrandom,
     // Landlock, whose second step comes later: 444 to 446 on every processor
     444, 445, 446};
+
+static const int of_network[] = {SYS_connect,    SYS_bind,        SYS_listen,      SYS_accept,
+                                 SYS_accept4,    SYS_getsockname, SYS_getpeername, SYS_getsockopt,
+                                 SYS_setsockopt, SYS_shutdown,    SYS_sendmmsg,    SYS_recvmmsg};
+
+// The calls that make a tree of files besides, and that keep work for later.
+static const int of_tree[] = {SYS_mkdirat,     SYS_mknodat,      SYS_symlinkat,   SYS_syncfs,
+                              SYS_removexattr, SYS_lremovexattr, SYS_memfd_create};
 
 // Neither our code nor a library that it uses ever makes one of these calls.
 static const int hostile[] = {
@@ -117,11 +123,12 @@ struct filter {
 };
 
 static void write_filter(struct filter *filter, const struct rd_syscall_profile *profile);
+static void allow_all(struct filter *filter, const int *calls, size_t count);
 static void check_processor(struct filter *filter);
 static void check_memory(struct filter *filter);
 static void check_threads(struct filter *filter);
 static void check_sockets(struct filter *filter);
-static void check_ioctls(struct filter *filter, bool rdma);
+static void check_ioctls(struct filter *filter, const struct rd_syscall_profile *profile);
 static void check_signals(struct filter *filter, const struct rd_syscall_profile *profile);
 static size_t begin_case(struct filter *filter, uint32_t value);
 static void end_case(struct filter *filter, size_t begun, uint32_t otherwise);
@@ -149,17 +156,24 @@ bool rd_syscall_filter_install(const struct rd_syscall_profile *profile) {
 
 static void write_filter(struct filter *filter, const struct rd_syscall_profile *profile) {
   check_processor(filter);
-  for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-    when_equal(filter, (uint32_t)allowed[i], SECCOMP_RET_ALLOW);
+  allow_all(filter, allowed, sizeof allowed / sizeof *allowed);
+  if (profile->tree)
+    allow_all(filter, of_tree, sizeof of_tree / sizeof *of_tree);
+  else
+    allow_all(filter, of_network, sizeof of_network / sizeof *of_network);
   check_memory(filter);
   check_threads(filter);
-  check_sockets(filter);
-  check_ioctls(filter, profile->rdma);
+  if (!profile->tree) check_sockets(filter);
+  check_ioctls(filter, profile);
   check_signals(filter, profile);
   for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++)
     when_equal(filter, (uint32_t)hostile[i], SECCOMP_RET_KILL_PROCESS);
   // The C library then does without the call, as on an older kernel.
   return_result(filter, UNKNOWN);
+}
+
+static void allow_all(struct filter *filter, const int *calls, size_t count) {
+  for (size_t i = 0; i < count; i++) when_equal(filter, (uint32_t)calls[i], SECCOMP_RET_ALLOW);
 }
 
 // The numbers of calls are those of one processor. Loads the number of the call.
@@ -229,11 +243,12 @@ static void check_sockets(struct filter *filter) {
 }
 
 // TIOCSTI, which types into a terminal, is not among them.
-static void check_ioctls(struct filter *filter, bool rdma) {
+static void check_ioctls(struct filter *filter, const struct rd_syscall_profile *profile) {
   size_t call = begin_case(filter, SYS_ioctl);
   load(filter, 1, false);
   for (size_t i = 0; i < sizeof ioctls / sizeof *ioctls; i++) when_equal(filter, ioctls[i], SECCOMP_RET_ALLOW);
-  if (rdma) {
+  if (profile->tree) when_equal(filter, FICLONE, SECCOMP_RET_ALLOW);
+  if (profile->rdma) {
     append(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xff00u);
     when_equal(filter, RDMA_IOCTLS, SECCOMP_RET_ALLOW);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seccomp filter of rdsend and rdrecv.
+// The seccomp filter of rdsend, rdrecv and rdtree.
 // It allows the system calls that they make, ends the program on calls that only an attacker's code would make, and
 // answers ENOSYS to all others, as an older kernel does (docs/adr/0012).
 #ifndef RD_SANDBOX_SYSCALL_FILTER_H
@@ -11,6 +11,7 @@
 struct rd_syscall_profile {
   bool rdma;   // the RDMA libraries' ioctls are allowed
   bool kills;  // SIGKILL is allowed, for the consumer that the agent will name
+  bool tree;   // files, directories, links, devices and attributes may be made; no socket may
   pid_t group; // > 0: the command's process group, which may be sent signals
 };
 

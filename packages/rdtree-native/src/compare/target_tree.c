@@ -6,7 +6,6 @@
 #include "entry/metadata.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 
 struct level {
   int fd;            // -1: missing
@@ -22,7 +21,6 @@ struct rd_target_tree {
   size_t path_room;
 };
 
-static void raise_descriptor_limit(void);
 static void push(struct rd_target_tree *tree, int fd, size_t path_bytes);
 static const struct level *top(const struct rd_target_tree *tree);
 static int open_directory(const struct rd_target_tree *tree, struct rd_bytes name);
@@ -37,7 +35,6 @@ struct rd_target_tree *rd_target_tree_create(const char *path, struct rd_target 
   tree->shown_target = rd_memory_copy(path, bytes);
   if (target->name != NULL) tree->as_name = rd_memory_copy(target->name, strlen(target->name));
   push(tree, rd_take_fd(&target->directory_fd), 0);
-  raise_descriptor_limit();
   return tree;
 }
 
@@ -77,10 +74,6 @@ int rd_target_tree_top_fd(const struct rd_target_tree *tree) {
   return tree->levels[0].fd;
 }
 
-unsigned rd_target_tree_depth(const struct rd_target_tree *tree) {
-  return (unsigned)tree->count - 1;
-}
-
 const char *rd_target_tree_name(const struct rd_target_tree *tree, struct rd_bytes name,
                                 char text[RD_NAME_MAX_BYTES + 1]) {
   return tree->as_name != NULL ? tree->as_name : text_of(name, text);
@@ -106,14 +99,6 @@ char *rd_target_tree_path_in_source(const struct rd_target_tree *tree, struct rd
   size_t skipped = tree->count > 1 ? tree->levels[1].path_bytes : 0;
   RD_AUTO_FREE char *path = rd_target_tree_path(tree, name);
   return rd_memory_copy(path + skipped + (path[skipped] == '/'), strlen(path + skipped + (path[skipped] == '/')));
-}
-
-// Each level of a tree has a descriptor, and many hosts allow 1,024 unless more are asked for.
-static void raise_descriptor_limit(void) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static void push(struct rd_target_tree *tree, int fd, size_t path_bytes) {

@@ -29,7 +29,6 @@ void rd_target_tree_leave(struct rd_target_tree *tree);
 // Of the present directory, for *at() calls (O_PATH); -1: it is missing.
 int rd_target_tree_fd(const struct rd_target_tree *tree);
 int rd_target_tree_top_fd(const struct rd_target_tree *tree);
-unsigned rd_target_tree_depth(const struct rd_target_tree *tree);
 
 // The name that the target has for one of the present directory; RD_PLACE_AS: the last one of its path. Valid as long
 // as `text`, and the tree.

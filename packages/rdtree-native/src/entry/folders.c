@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 struct rd_folder {
@@ -32,14 +31,12 @@ struct rd_folders {
   size_t source_count; // bytes of `shown` that are the source's
 };
 
-static void raise_limit(void);
 static void leave_all(struct rd_folders *folders);
 static void push(struct rd_folders *folders, const char *name, size_t count);
 static int open_folder(struct rd_folder *folder, int access);
 static void append(struct rd_folders *folders, const unsigned char *bytes, size_t count);
 
 struct rd_folders *rd_folders_create(bool lists) {
-  raise_limit();
   struct rd_folders *folders = rd_memory_new(1, sizeof *folders);
   folders->access = lists ? O_RDONLY : O_PATH;
   return folders;
@@ -135,13 +132,6 @@ void rd_folder_release(struct rd_folder *folder) {
     free(folder);
     folder = above;
   }
-}
-
-static void raise_limit(void) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static void leave_all(struct rd_folders *folders) {

@@ -8,7 +8,7 @@
 
 struct rd_folders; // opaque
 
-// Raises the limit of descriptors: each level has one. With `lists` their names can be read. Never NULL.
+// With `lists` their names can be read. Never NULL.
 struct rd_folders *rd_folders_create(bool lists);
 void rd_folders_destroy(struct rd_folders *folders); // NULL-safe
 

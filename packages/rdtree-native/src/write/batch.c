@@ -74,11 +74,7 @@ struct rd_batches *rd_batches_create(struct rd_write *write, struct rd_stream_wr
   write->add = rd_batches_add;
   batches->current.last = &batches->current.first;
   struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-    (void)getrlimit(RLIMIT_NOFILE, &limit);
-  }
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) limit.rlim_cur = 1024;
   batches->most_open = limit.rlim_cur / 8 < 4096 ? (size_t)limit.rlim_cur / 8 : 4096;
   pthread_mutex_init(&batches->lock, NULL);
   create_condition(&batches->changed);

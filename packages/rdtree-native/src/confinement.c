@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "confinement.h"
+
+#include "base/memory.h"
+#include "entry/source_path.h"
+#include "sandbox/sandbox.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SOURCES_MOST 512u // of which each takes a descriptor for a moment
+
+static void confine_to_sources(const struct rd_tree_settings *settings, enum rd_landlock_tree use);
+static size_t open_sources(const struct rd_tree_settings *settings, int *fds);
+
+void rd_tree_confine(const struct rd_tree_settings *settings, int root_fd) {
+  if (!RD_SANDBOX_IS_POSSIBLE) return;
+  enum rd_tree_role role = settings->role;
+  bool reads = role == RD_TREE_SCAN || role == RD_TREE_READ || role == RD_TREE_SEND;
+  if (root_fd >= 0)
+    rd_landlock_restrict_trees(&root_fd, 1, reads ? RD_LANDLOCK_READ : RD_LANDLOCK_CHANGE);
+  else if (reads)
+    confine_to_sources(settings, RD_LANDLOCK_READ);
+  else if (role == RD_TREE_CLEAN)
+    confine_to_sources(settings, RD_LANDLOCK_REMOVE);
+  rd_syscall_filter_install(&(struct rd_syscall_profile){.tree = true});
+}
+
+// To the directories that they are in, or are. The target of a copy is not known before its entries are: none for it.
+static void confine_to_sources(const struct rd_tree_settings *settings, enum rd_landlock_tree use) {
+  if (settings->source_count > SOURCES_MOST) return;
+  int *fds = rd_memory_new(settings->source_count + 1, sizeof *fds);
+  size_t count = open_sources(settings, fds);
+  rd_landlock_restrict_trees(fds, count, use);
+  while (count > 0) close(fds[--count]);
+  free(fds);
+}
+
+// One that cannot be opened has nothing to read.
+static size_t open_sources(const struct rd_tree_settings *settings, int *fds) {
+  size_t count = 0;
+  for (size_t i = 0; i < settings->source_count; i++) {
+    struct rd_source_path path;
+    if (!rd_source_path_parse(settings->sources[i], &path)) continue;
+    fds[count] = open(path.above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    count += fds[count] >= 0;
+    rd_source_path_clear(&path);
+  }
+  return count;
+}
