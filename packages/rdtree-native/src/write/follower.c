@@ -202,8 +202,7 @@ static void open_frame(struct rd_follower *follower, struct rd_directory *parent
   frame->directory = rd_directory_create(write, parent, name, fd, is_new);
   frame->directory->is_source = follower->depth == 0;
   frame->directory->source = entry->source;
-  // The journal comes and goes in the top directory.
-  frame->directory->is_changed = is_new || is_itself;
+  frame->directory->is_changed = is_new;
   frame->wanted.plain_mode = is_new ? rd_plain_mode(write, &entry->metadata) : mode_before;
   frame->wanted.may_have_more = entry->want != RD_WANT_NOTHING && (!is_new || parent->has_default_acl);
   rd_batches_know(write->batches, frame->directory);
@@ -221,7 +220,9 @@ static bool leave(struct rd_follower *follower, struct rd_error *error) {
   if (follower->copier != NULL) rd_copier_leave(follower->copier);
   bool is_kept = true;
   frame->wanted.attributes = &frame->attributes;
-  if (directory != NULL && (frame->want != RD_WANT_NOTHING || directory->is_changed))
+  // The journal comes and goes in the top directory.
+  bool has_journal = directory != NULL && *directory->name == '\0' && rd_journal_is_begun(follower->later->journal);
+  if (directory != NULL && (frame->want != RD_WANT_NOTHING || directory->is_changed || has_journal))
     is_kept = rd_directory_metadata_add(follower->later->directories, directory, &frame->wanted, error);
   rd_directory_release(directory);
   follower->frame_bytes -= frame->attributes.count;

@@ -45,6 +45,10 @@ bool rd_journal_add(struct rd_journal *journal, struct rd_directory *directory) 
   return directory->is_journaled;
 }
 
+bool rd_journal_is_begun(const struct rd_journal *journal) {
+  return journal != NULL && journal->fd >= 0;
+}
+
 void rd_journal_remove(struct rd_journal *journal) {
   if (journal == NULL) return;
   RD_AUTO_CLOSE int journals = openat(journal->top, RD_JOURNAL_DIRECTORY, OPEN_DIRECTORY);

@@ -13,6 +13,7 @@ struct rd_journal; // opaque
 struct rd_journal *rd_journal_open(struct rd_write *write, int top);
 // Before the first temporary file in a directory. False: errno.
 bool rd_journal_add(struct rd_journal *journal, struct rd_directory *directory);
+bool rd_journal_is_begun(const struct rd_journal *journal); // it was written to; NULL-safe
 // When there are no temporary files of this run. NULL-safe.
 void rd_journal_remove(struct rd_journal *journal);
 
