@@ -4,8 +4,11 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +23,18 @@ void rd_root_set(int fd) {
 
 bool rd_root_is_set(void) {
   return root_fd >= 0;
+}
+
+char *rd_home_path(const char *path) {
+  const char *home = getenv("HOME");
+  bool is_home = path[0] == '~' && (path[1] == '\0' || path[1] == '/');
+  if (!is_home || rd_root_is_set()) return rd_memory_copy(path, strlen(path));
+  errno = ENOENT;
+  if (home == NULL || *home == '\0') return NULL;
+  size_t bytes = strlen(home) + strlen(path);
+  char *whole = rd_memory_new(bytes, 1);
+  snprintf(whole, bytes, "%s%s", home, path + 1);
+  return whole;
 }
 
 int rd_root_open(const char *path, int flags) {

@@ -11,6 +11,9 @@
 void rd_root_set(int fd);
 // A server serves a directory: owners, set-user-id bits and devices of the other side are not taken over.
 bool rd_root_is_set(void);
+// A path of the settings with $HOME in place of a leading `~` or `~/`; where a directory is served it is as it was. The
+// caller frees it. NULL, with errno: there is no $HOME.
+char *rd_home_path(const char *path);
 // As open() without O_CREAT, close-on-exec. -1 and errno; ENOSYS: the kernel cannot keep paths below a directory.
 int rd_root_open(const char *path, int flags);
 // As stat() and mkdir().

@@ -6,7 +6,6 @@
 #include "entry/root.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 static size_t without_slashes(const char *path, size_t count);
@@ -18,27 +17,18 @@ static char *parent_of(const char *path);
 static bool missing(const char *path, struct rd_error *error);
 static bool unusable(const char *path, struct rd_error *error);
 
-char *rd_home_path(const char *path) {
-  const char *home = getenv("HOME");
-  bool is_home = path[0] == '~' && (path[1] == '\0' || path[1] == '/');
-  if (!is_home || home == NULL || rd_root_is_set()) return rd_memory_copy(path, strlen(path));
-  size_t bytes = strlen(home) + strlen(path);
-  char *whole = rd_memory_new(bytes, 1);
-  snprintf(whole, bytes, "%s%s", home, path + 1);
-  return whole;
-}
-
 enum rd_place rd_target_place(const char *path, bool is_only_file) {
   struct stat status;
   if (!is_only_file || names_a_directory(path)) return RD_PLACE_INTO;
   RD_AUTO_FREE char *whole = rd_home_path(path);
-  bool is_directory = rd_root_stat(whole, &status) && S_ISDIR(status.st_mode);
+  bool is_directory = whole == NULL || (rd_root_stat(whole, &status) && S_ISDIR(status.st_mode));
   return is_directory ? RD_PLACE_INTO : RD_PLACE_AS;
 }
 
 bool rd_target_open(struct rd_target *target, const char *path, enum rd_place place, bool make_parents,
                     struct rd_error *error) {
   *target = (struct rd_target){.place = place, .path = rd_home_path(path), .directory_fd = -1};
+  if (target->path == NULL) return unusable(path, error);
   target->path[without_slashes(target->path, strlen(target->path))] = '\0';
   bool is_open = place == RD_PLACE_INTO ? open_into(target, make_parents, error) : open_as(target, make_parents, error);
   if (!is_open) rd_target_close(target);

@@ -12,9 +12,6 @@ struct rd_target {
   const char *name; // AS: the last component of `path`; INTO: NULL
 };
 
-// A path as the user gave it, with $HOME in place of a leading `~` or `~/`. The caller frees it. Never NULL.
-char *rd_home_path(const char *path);
-
 // Where entries go, by the target alone and what is copied: see rd_place. `is_only_file`: exactly one source, and no
 // directory.
 enum rd_place rd_target_place(const char *path, bool is_only_file);
