@@ -3,10 +3,9 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "entry/temporary_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +22,6 @@ struct rd_spool {
 };
 
 static bool write_out(struct rd_spool *spool);
-static int open_file(void);
 static bool read_at(const struct rd_spool *spool, uint64_t at, unsigned char *to, size_t count);
 
 struct rd_spool *rd_spool_create(void) {
@@ -59,7 +57,7 @@ bool rd_spool_get(struct rd_spool *spool, uint64_t at, struct rd_bytes *path) {
 }
 
 static bool write_out(struct rd_spool *spool) {
-  if (spool->fd < 0 && (spool->fd = open_file()) < 0) return false;
+  if (spool->fd < 0 && (spool->fd = rd_temporary_file()) < 0) return false;
   for (size_t done = 0; done < spool->filled;) {
     ssize_t count = pwrite(spool->fd, spool->buffer + done, spool->filled - done, (off_t)(spool->written + done));
     if (count < 0 && errno != EINTR) return false;
@@ -68,19 +66,6 @@ static bool write_out(struct rd_spool *spool) {
   spool->written += spool->filled;
   spool->filled = 0;
   return true;
-}
-
-static int open_file(void) {
-  const char *folder = getenv("TMPDIR");
-  if (folder == NULL || *folder == '\0') folder = "/tmp";
-  int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd >= 0) return fd;
-  // The file system has no files without a name.
-  FILE *file = tmpfile();
-  if (file == NULL) return -1;
-  fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
-  fclose(file);
-  return fd;
 }
 
 static bool read_at(const struct rd_spool *spool, uint64_t at, unsigned char *to, size_t count) {

@@ -7,7 +7,7 @@
 
 struct rd_spool; // opaque
 
-// The file, in $TMPDIR or /tmp, is made when it is first needed. Never NULL.
+// The file is made when it is first needed. Never NULL.
 struct rd_spool *rd_spool_create(void);
 void rd_spool_destroy(struct rd_spool *spool); // NULL-safe
 

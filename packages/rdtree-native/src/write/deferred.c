@@ -2,11 +2,12 @@
 #include "write/deferred.h"
 
 #include "base/memory.h"
+#include "entry/temporary_file.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
 struct rd_deferred {
   FILE *file;
@@ -56,15 +57,14 @@ bool rd_deferred_next(struct rd_deferred *list, const unsigned char **bytes, siz
   return true;
 }
 
-// Where there is no folder for temporary files: memory that may be swapped out.
 static FILE *make_file(void) {
-  FILE *file = tmpfile();
-  if (file != NULL) return file;
-  int fd = memfd_create("rdtree", MFD_CLOEXEC);
-  return fd < 0 ? NULL : fdopen(fd, "w+");
+  int fd = rd_temporary_file();
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
+  if (file == NULL && fd >= 0) close(fd);
+  return file;
 }
 
 static bool failed(const char *what, struct rd_error *error) {
-  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot %s a temporary file in /tmp", what);
+  rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot %s a temporary file ($TMPDIR or /tmp)", what);
   return false;
 }
