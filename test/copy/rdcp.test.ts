@@ -92,6 +92,17 @@ describe('rdcp', () => {
     expect(result.stderr).to.match(/^rdcp: 2 of 3 paths were not copied$/m);
   });
 
+  for (const [name, from, to] of WAYS.slice(1))
+    it(`does not copy the target into itself, ${name}`, async () => {
+      // So many files that scan comes to the target after write has begun.
+      const result = await lab.sh(`mkdir -p s/b t; for i in {1..3000}; do echo > s/b/$i; done
+        rdcp -r "${from}$PWD/s" "${to}$PWD/s/z"; find s/z | wc -l; rdcp -r "${from}$PWD/s/" "${to}$PWD/s/new"
+        ls -A s/z; find s -path '*/.rdcp*'`);
+      const [found, ...rest] = result.text.trimEnd().split('\n');
+      expect(Number(found), result.stderr).to.be.within(3003, 3004);
+      expect(rest).to.deep.equal(['s']);
+    });
+
   it('plans on standard output, and changes nothing', async () => {
     const result = await lab.sh(`mkdir s t; echo x > s/new; echo y > t/old; rdcp -an --delete s/ h1:"$PWD/t"; ls t s`);
     expect(result.status, result.stderr).to.equal(0);

@@ -201,6 +201,17 @@ describe('the source of a copy', () => {
       expect(result.records.filter(({ type }) => type === 'leave').map(({ whole }) => whole)).to.deep.equal([0, 1]);
     });
 
+    it('leaves out the target of the same run', async () => {
+      mkdirSync(`${at}/d/.rdcp`, { recursive: true });
+      writeFileSync(`${at}/d/.rdcp/0`, '');
+      const result = await scan({ sources: [at], recursive: true });
+      const [name] = at.split('/').slice(-1);
+      expect(outline(result)).to.equal(`${name}/ ${name}/d/`);
+      expect(result.failed).to.have.length(1);
+      expect(result.failed[0]).to.match(/\/d: it is the target of this copy, and was left out/);
+      expect((await scan({ sources: [`${at}/d/`], recursive: true })).failed).to.deep.equal([]);
+    });
+
     it('goes on where a directory cannot be read', async function () {
       needsRoot(this);
       needsTool(this, 'setpriv');

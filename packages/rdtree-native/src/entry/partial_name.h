@@ -5,7 +5,8 @@
 
 #include "stream/record.h"
 
-#define RD_PARTIAL_NAME_BYTES 39u                     // with its NUL: ".rdcp-" and 32 hexadecimal digits
+#define RD_PARTIAL_NAME_BYTES 39u    // with its NUL: ".rdcp-" and 32 hexadecimal digits
+#define RD_JOURNAL_DIRECTORY ".rdcp" // at the target's top: a file for each run that is being done, or was killed
 #define RD_PARTIAL_FILE_MIN_BYTES (UINT64_C(8) << 20) // smaller files are copied again
 
 // The name for the file that is to be `final_name`: by XXH3-128 of its bytes, so that every run finds it.

@@ -86,6 +86,10 @@ void rd_send_unreadable(struct rd_scan *scan, int number) {
   failed_event(scan, (struct rd_bytes){0}, number, "cannot read");
 }
 
+void rd_send_refused(struct rd_scan *scan, const char *text) {
+  failed_event(scan, (struct rd_bytes){0}, 0, text);
+}
+
 static bool send_symlink(struct rd_scan *scan, const char *name, struct rd_record *record, struct rd_error *error) {
   char target[SYMLINK_MAX_BYTES + 1];
   record->type = RD_RECORD_SYMLINK;

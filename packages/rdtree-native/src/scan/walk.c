@@ -3,10 +3,13 @@
 
 #include "base/memory.h"
 #include "entry/metadata.h"
+#include "entry/partial_name.h"
 #include "scan/names.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +28,7 @@ static bool enter(struct rd_scan *scan, const char *name, const struct statx *st
                   struct rd_error *error);
 static bool leave(struct rd_scan *scan, struct level **top, struct rd_error *error);
 static bool read_names(struct rd_scan *scan, struct level *level, struct rd_error *error);
+static bool is_target(struct rd_scan *scan);
 static bool send_plain(struct rd_scan *scan, struct rd_names *names, struct rd_error *error);
 static bool enter_next(struct rd_scan *scan, struct level **top, struct rd_error *error);
 
@@ -107,10 +111,24 @@ static bool read_names(struct rd_scan *scan, struct level *level, struct rd_erro
     level->is_read = true;
     level->is_whole = false;
   }
+  if (is_target(scan)) {
+    rd_send_refused(scan, "it is the target of this copy, and was left out (--exclude leaves it out in silence)");
+    level->folders.count = 0;
+    level->is_whole = false;
+  }
   if (level->folders.count == 0) level->is_read = true;
   bool is_right = send_plain(scan, &level->folders, error);
   rd_names_keep_folders(&level->folders);
   return is_right;
+}
+
+// After its names were read: what this copy makes there comes after its journal, and would be copied without end.
+static bool is_target(struct rd_scan *scan) {
+  char journal[sizeof RD_JOURNAL_DIRECTORY + sizeof scan->settings->run];
+  bool is_itself = rd_folders_depth(scan->folders) == 1 && rd_folders_source_name(scan->folders).count == 0;
+  if (is_itself) return false; // all of it is the same
+  snprintf(journal, sizeof journal, "%s/%s", RD_JOURNAL_DIRECTORY, scan->settings->run);
+  return faccessat(rd_folders_fd(scan->folders), journal, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static bool send_plain(struct rd_scan *scan, struct rd_names *names, struct rd_error *error) {

@@ -191,6 +191,8 @@ static void open_frame(struct rd_follower *follower, struct rd_directory *parent
   struct stat now;
   bool is_new = parent->is_new, is_itself = *name == '\0';
   mode_t mode_before = 0;
+  // The journal is there before anything is: scan knows the target by it where that is below the source.
+  if (entry->want == RD_WANT_ALL && !is_itself && !prepare_directory(follower, parent, name)) return;
   int fd = is_itself ? fcntl(parent->fd, F_DUPFD_CLOEXEC, 0) : rd_directory_open(parent, name, &is_new, &mode_before);
   if (fd < 0) {
     int number = errno;

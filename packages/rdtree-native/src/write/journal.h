@@ -3,9 +3,8 @@
 #ifndef RD_TREE_WRITE_JOURNAL_H
 #define RD_TREE_WRITE_JOURNAL_H
 
+#include "entry/partial_name.h"
 #include "write/directory.h"
-
-#define RD_JOURNAL_DIRECTORY ".rdcp" // at the target's top: a file for each run that is being done, or was killed
 
 struct rd_journal; // opaque
 
