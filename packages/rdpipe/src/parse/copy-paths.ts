@@ -26,10 +26,8 @@ export function parseCopyPaths(pathWords: readonly string[], options: CopyPathOp
   const [first, ...more] = sides.slice(0, -1);
   const target = sides.at(-1);
   if (first === undefined || target === undefined) throw missingTarget(last, options);
-  const source = more.reduce((joined, side, index) => {
-    const word = pathWords[index + 1] ?? '';
-    return at(word, options, () => joinSides(joined, side));
-  }, first);
+  for (const [index, side] of more.entries()) at(pathWords[index + 1] ?? '', options, () => checkTogether(first, side));
+  const source = first.kind === 'stream' ? first : { ...first, paths: joined(first, more) };
   at(last, options, () => checkPair(source, target));
   const hosts = [source, target].flatMap((side) => (side.kind === 'paths' ? [side.host] : []));
   checkNamedHosts(options.settings.namedHosts, hosts, 'no path has the host');
@@ -131,15 +129,22 @@ function readServed(word: string): ServedPaths {
 }
 
 /** Sources are read by one program, so they are in one place. */
-function joinSides(joined: CopySide, side: CopySide): CopySide {
-  if (joined.kind === 'paths' && side.kind === 'paths' && hostKey(joined.host) === hostKey(side.host))
-    return { ...joined, paths: [...joined.paths, ...side.paths] };
-  if (joined.kind === 'served' && side.kind === 'served' && placeOf(joined) === placeOf(side))
-    return { ...joined, paths: [...joined.paths, ...side.paths] };
-  if (joined.kind === 'stream' || side.kind === 'stream')
+function checkTogether(first: CopySide, side: CopySide): void {
+  if (first.kind === 'paths' && side.kind === 'paths' && hostKey(first.host) === hostKey(side.host)) return;
+  if (first.kind === 'served' && side.kind === 'served' && placeOf(first) === placeOf(side)) return;
+  if (first.kind === 'stream' || side.kind === 'stream')
     throw new PathProblem('- is one file, and no other can stand beside it', 'run rdcp once for it alone');
-  const message = `sources are on two hosts, ${placeOf(joined)} and ${placeOf(side)}`;
+  const message = `sources are on two hosts, ${placeOf(first)} and ${placeOf(side)}`;
   throw new PathProblem(message, 'run rdcp once for each host');
+}
+
+/** Of a shell's `*` there may be a hundred thousand. */
+function joined(first: HostPaths | ServedPaths, more: readonly CopySide[]): HostPaths['paths'] {
+  return [
+    first.paths[0],
+    ...first.paths.slice(1),
+    ...more.flatMap((side) => (side.kind === 'stream' ? [] : side.paths)),
+  ];
 }
 
 function placeOf(side: CopySide): string {

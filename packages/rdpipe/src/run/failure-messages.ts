@@ -26,7 +26,7 @@ export function describeFailedPaths(state: RunState): string | undefined {
   const { failed = 0, found = 0 } = copyReport(state) ?? {};
   if (failed === 0) return undefined;
   const of = found < failed ? '' : ` of ${grouped(found)}`;
-  const paths = found >= failed ? found : failed;
+  const paths = Math.max(found, failed);
   return `${grouped(failed)}${of} ${paths === 1 ? 'path' : 'paths'} ${failed === 1 ? 'was' : 'were'} not copied`;
 }
 

@@ -42,7 +42,9 @@ export function prepareRequest(
 
 function tooLong(host: string, bytes: number): UsageError {
   const sizes = `${formatBytes(bytes)}, at most ${formatBytes(REQUEST_MAX_BYTES)}`;
-  return new UsageError(`the stages of ${host} are too long for one request (${sizes}): name fewer files and patterns`);
+  return new UsageError(
+    `the stages of ${host} are too long for one request (${sizes}): name fewer files and patterns, or list them in a file (rdcp --files-from FILE)`,
+  );
 }
 
 const KEY_BYTES = 32;

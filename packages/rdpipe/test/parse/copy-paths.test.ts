@@ -61,6 +61,12 @@ describe('copy paths', () => {
     expect(text(parse(['h1:x', '-']).target)).to.equal('-');
   });
 
+  it('takes what a shell makes of a pattern in a large directory', () => {
+    const words = Array.from({ length: 100_000 }, (_, index) => `f${index}`);
+    const { source } = parseCopyPaths([...words, 'h1:'], { words: [], settings: { namedHosts: [] } });
+    expect(source.kind === 'paths' && source.paths.length).to.equal(100_000);
+  });
+
   const WRONG: readonly (readonly [string, RegExp])[] = [
     ['', /^no SRC and no DST given/],
     ['h1:x', /^there is no DST beside h1:x$/],

@@ -107,7 +107,7 @@ describe('a copy', () => {
     expect(JSON.stringify(request(8_000_000)).length).to.be.greaterThan(16_000_000);
     expect(() => request(9_000_000)).to.throw(
       UsageError,
-      'the stages of h1 are too long for one request (17.2 MiB, at most 16.0 MiB): name fewer files and patterns',
+      'the stages of h1 are too long for one request (17.2 MiB, at most 16.0 MiB): name fewer files and patterns, or list them in a file (rdcp --files-from FILE)',
     );
   });
 

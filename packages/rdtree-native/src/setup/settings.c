@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOURCES_MAX 65536u
+#define SOURCES_MAX (1u << 20) // a request has at most 16 MiB
 #define PATTERNS_MAX 65536u
 #define JOBS_MAX 64
 
