@@ -9,7 +9,7 @@ const FOLDERS = ['bin', 'proc', 'sys', 'dev', 'new', 'rw', 'lower', 'modules', '
 const APPLETS = ['sh', 'mount', 'umount', 'insmod', 'mkdir', 'cat', 'cp', 'echo', 'switch_root'];
 // ib_uverbs before rdma_ucm: the connection manager lets programs know that a device goes before verbs wait for them.
 // crc32_generic: rxe asks the crypto layer for it. bridge and sch_netem: for tests that add interfaces or spoil
-// the network.
+// the network; loop and ext4: for those of copies, as this kernel's tmpfs has no user attributes.
 const MODULES = [
   'virtio_pci',
   'virtio_net',
@@ -21,7 +21,9 @@ const MODULES = [
   'rdma_ucm',
   'rdma_rxe',
 ];
-const MODULES_FOR_TESTS = ['bridge', 'sch_netem'];
+const MODULES_FOR_TESTS = ['bridge', 'sch_netem', 'loop', 'ext4'];
+/** Those of the host, and the one with which root of every host logs in to the others. */
+const KEYS = ['host_key', 'host_key.pub', 'authorized_keys', 'key'];
 
 /** Writes `initramfs.cpio` into the folder, which holds the keys. */
 export function makeInitramfs(kernel: Kernel, folder: string): string {
@@ -33,7 +35,7 @@ export function makeInitramfs(kernel: Kernel, folder: string): string {
   addModules(kernel, join(root, 'modules'));
   cpSync(join(import.meta.dirname, 'guest/init'), join(root, 'init'));
   cpSync(join(import.meta.dirname, 'guest/start'), join(root, 'guest/start'));
-  for (const name of ['host_key', 'authorized_keys']) copyFileSync(join(folder, name), join(root, 'guest', name));
+  for (const name of KEYS) copyFileSync(join(folder, name), join(root, 'guest', name));
   execaSync('sh', ['-c', 'find . | cpio --quiet -o -H newc >"$0"', file], { cwd: root });
   rmSync(root, { recursive: true });
   return file;
