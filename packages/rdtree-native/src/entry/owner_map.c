@@ -2,11 +2,9 @@
 #include "entry/owner_map.h"
 
 #include "base/memory.h"
+#include "entry/owner_files.h"
 #include "entry/root.h"
 
-#include <grp.h>
-#include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +17,13 @@ struct numbers {
   size_t count, room;
 };
 
+// Of a name here.
+struct search {
+  const char *name;
+  bool is_found;
+  uint32_t id;
+};
+
 struct rd_owner_map {
   struct numbers users, groups;
   bool is_root;
@@ -27,8 +32,7 @@ struct rd_owner_map {
 };
 
 static void read_own_groups(struct rd_owner_map *map);
-static bool find_user(const char *name, uint32_t *id);
-static bool find_group(const char *name, uint32_t *id);
+static bool take_id(void *context, uint32_t id, const char *name);
 static size_t place_of(const struct numbers *numbers, uint32_t theirs);
 static void insert(struct numbers *numbers, size_t place, struct number number);
 static uint32_t number_here(const struct numbers *numbers, uint32_t theirs);
@@ -51,11 +55,13 @@ void rd_owner_map_destroy(struct rd_owner_map *map) {
 void rd_owner_map_add(struct rd_owner_map *map, bool is_group, uint32_t id, struct rd_bytes name) {
   struct numbers *numbers = is_group ? &map->groups : &map->users;
   char text[RD_NAME_MAX_BYTES + 1];
-  struct number number = {.theirs = id};
+  struct search search = {.name = text};
   if (name.count >= sizeof text) return;
   memcpy(text, name.at, name.count);
   text[name.count] = '\0';
-  if (!(is_group ? find_group : find_user)(text, &number.ours) || number.ours == id) return;
+  rd_owner_files_read(is_group, take_id, &search);
+  if (!search.is_found || search.id == id) return;
+  struct number number = {.theirs = id, .ours = search.id};
   size_t place = place_of(numbers, id);
   if (place < numbers->count && numbers->at[place].theirs == id)
     numbers->at[place] = number;
@@ -90,22 +96,11 @@ static void read_own_groups(struct rd_owner_map *map) {
   map->own_groups[map->own_group_count++] = getegid();
 }
 
-static bool find_user(const char *name, uint32_t *id) {
-  FILE *file = fopen("/etc/passwd", "re");
-  const struct passwd *user = NULL;
-  while (file != NULL && (user = fgetpwent(file)) != NULL && strcmp(user->pw_name, name) != 0) continue;
-  if (user != NULL) *id = user->pw_uid;
-  if (file != NULL) fclose(file);
-  return user != NULL;
-}
-
-static bool find_group(const char *name, uint32_t *id) {
-  FILE *file = fopen("/etc/group", "re");
-  const struct group *group = NULL;
-  while (file != NULL && (group = fgetgrent(file)) != NULL && strcmp(group->gr_name, name) != 0) continue;
-  if (group != NULL) *id = group->gr_gid;
-  if (file != NULL) fclose(file);
-  return group != NULL;
+static bool take_id(void *context, uint32_t id, const char *name) {
+  struct search *search = context;
+  search->is_found = strcmp(name, search->name) == 0;
+  if (search->is_found) search->id = id;
+  return !search->is_found;
 }
 
 // Where it is, or would be.

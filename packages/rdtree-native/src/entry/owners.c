@@ -2,10 +2,8 @@
 #include "entry/owners.h"
 
 #include "base/memory.h"
+#include "entry/owner_files.h"
 
-#include <grp.h>
-#include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +24,7 @@ struct rd_owner_names {
   uint32_t last_uid, last_gid; // most entries have the owner of the one before
 };
 
-static void read_users(struct names *users);
-static void read_groups(struct names *groups);
-static void add(struct names *names, uint32_t id, const char *text);
+static bool add(void *context, uint32_t id, const char *text);
 static void sort(struct names *names);
 static int by_id(const void *one, const void *other);
 static void free_names(struct names *names);
@@ -37,8 +33,10 @@ static bool put(struct names *names, bool is_group, uint32_t id, struct rd_strea
 
 struct rd_owner_names *rd_owner_names_create(void) {
   struct rd_owner_names *names = rd_memory_new(1, sizeof *names);
-  read_users(&names->users);
-  read_groups(&names->groups);
+  rd_owner_files_read(false, add, &names->users);
+  rd_owner_files_read(true, add, &names->groups);
+  sort(&names->users);
+  sort(&names->groups);
   return names;
 }
 
@@ -59,31 +57,17 @@ bool rd_owner_names_put(struct rd_owner_names *names, const struct rd_metadata *
          put(&names->groups, true, metadata->gid, writer, error);
 }
 
-static void read_users(struct names *users) {
-  FILE *file = fopen("/etc/passwd", "re");
-  for (const struct passwd *user; file != NULL && (user = fgetpwent(file)) != NULL;)
-    add(users, user->pw_uid, user->pw_name);
-  if (file != NULL) fclose(file);
-  sort(users);
-}
-
-static void read_groups(struct names *groups) {
-  FILE *file = fopen("/etc/group", "re");
-  for (const struct group *group; file != NULL && (group = fgetgrent(file)) != NULL;)
-    add(groups, group->gr_gid, group->gr_name);
-  if (file != NULL) fclose(file);
-  sort(groups);
-}
-
-static void add(struct names *names, uint32_t id, const char *text) {
+static bool add(void *context, uint32_t id, const char *text) {
+  struct names *names = context;
   size_t count = strlen(text);
-  if (count < 1 || count > RD_NAME_MAX_BYTES) return;
+  if (count < 1 || count > RD_NAME_MAX_BYTES) return true;
   if (names->count == names->room) {
     names->room = 2 * names->room + 64;
     names->at = rd_memory_resize(names->at, names->room, sizeof *names->at);
   }
   names->at[names->count] = (struct name){.id = id, .order = names->count, .text = rd_memory_copy(text, count)};
   names->count++;
+  return true;
 }
 
 static void sort(struct names *names) {
