@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "compare/file_digest.h"
 #include "compare/name_set.h"
+#include "entry/file_digest.h"
 #include "entry/metadata.h"
 #include "entry/xattrs.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "compare/file_digest.h"
+#include "entry/file_digest.h"
 #include "entry/partial_name.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compare/file_digest.h"
+#include "entry/file_digest.h"
 
 #include "base/cleanup.h"
 #include "base/memory.h"
