@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scan/send.h"
 
+#include "base/cleanup.h"
 #include "base/io.h"
+#include "entry/file_digest.h"
 #include "entry/metadata.h"
-#include "scan/content_digest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -106,7 +108,9 @@ static bool send_symlink(struct rd_scan *scan, const char *name, struct rd_recor
 static bool send_file(struct rd_scan *scan, const char *name, struct rd_record *record, struct rd_error *error) {
   record->type = RD_RECORD_FILE;
   if (scan->settings->checksum) {
-    if (!rd_content_digest(rd_folders_fd(scan->folders), name, record->entry.digest))
+    RD_AUTO_CLOSE int fd = rd_file_open(rd_folders_fd(scan->folders), name);
+    if (fd >= 0) (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (fd < 0 || !rd_file_digest(fd, 0, UINT64_MAX, record->entry.digest))
       return rd_send_failed(scan, name, errno, "cannot read", error);
     record->entry.has_digest = true;
   }
