@@ -34,7 +34,7 @@ export interface TreeSettings {
   readonly paths?: boolean;
   /** Of compare: a plan on its standard output in place of records. */
   readonly plan?: 'none' | 'text' | 'json';
-  /** Threads; 0: as many as the role can use, at most 8. */
+  /** Threads; 0: 8 to read, else as many as there are processors, at most 8. */
   readonly jobs?: number;
 }
 

@@ -261,8 +261,8 @@ static bool find_partial(const struct compare *compare, const struct rd_entry *e
   const struct rd_tree_settings *settings = compare->settings;
   if (!settings->partial || settings->plan != RD_PLAN_NONE) return false;
   RD_AUTO_FREE char *path = rd_target_tree_shown_path(compare->tree, entry->name);
-  return rd_partial_find(partial, entry, rd_target_tree_fd(compare->tree), name, settings->jobs, &compare->totals,
-                         path);
+  return rd_partial_find(partial, entry, rd_target_tree_fd(compare->tree), name, rd_tree_threads(settings, false),
+                         &compare->totals, path);
 }
 
 static bool pass(struct compare *compare, const struct rd_record *record, const struct rd_blocks *blocks,

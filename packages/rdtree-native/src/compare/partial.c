@@ -13,7 +13,6 @@
 
 #define BLOCK_MIN_BYTES (UINT64_C(8) << 20)
 #define THREADS_MOST 64u
-#define THREADS_CHOSEN_MOST 8
 
 struct work {
   int fd;
@@ -83,9 +82,6 @@ static uint64_t block_bytes_of(uint64_t bytes) {
 
 static void digest_blocks(struct work *work, unsigned threads) {
   pthread_t started[THREADS_MOST];
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  if (threads == 0)
-    threads = processors < 1 ? 1 : (unsigned)(processors < THREADS_CHOSEN_MOST ? processors : THREADS_CHOSEN_MOST);
   if (threads > THREADS_MOST) threads = THREADS_MOST;
   if (threads > work->count) threads = (unsigned)work->count;
   unsigned count = 0;

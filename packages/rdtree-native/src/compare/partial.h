@@ -11,8 +11,8 @@ struct rd_partial {
   unsigned char *digests; // those of `blocks`; the caller frees it with free()
 };
 
-// Digests what is left of `record`, a FILE of this name in the directory, with several threads (0: as many as there are
-// processors, at most 8); `progress` and `path` are for events meanwhile. False: there is nothing that can be used.
+// Digests what is left of `record`, a FILE of this name in the directory, with several threads; `progress` and `path`
+// are for events meanwhile. False: there is nothing that can be used.
 bool rd_partial_find(struct rd_partial *partial, const struct rd_entry *entry, int directory_fd, const char *name,
                      unsigned threads, const struct rd_tree_totals *progress, const char *path);
 

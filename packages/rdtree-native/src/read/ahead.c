@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define FILES_AHEAD 128u
-#define BYTES_AHEAD (16u << 20)    // of small files
+#define BYTES_AHEAD (16u << 20)
 #define RECORDS_BYTES (256u << 10) // that wait after one file
 
 struct rd_ahead {
@@ -22,7 +22,7 @@ struct rd_ahead {
   struct rd_read_content *content;
   struct rd_wanted_file files[FILES_AHEAD];
   size_t first, count;
-  size_t bytes; // expected, of the small files among them
+  size_t bytes; // that they may take: contents of small files, and digests
   bool has_blocks;
   struct rd_record blocks; // of the next file
   unsigned char *digests;
@@ -30,7 +30,7 @@ struct rd_ahead {
 };
 
 static struct rd_wanted_file *file_at(struct rd_ahead *ahead, size_t index);
-static size_t small_bytes(const struct rd_wanted_file *file);
+static size_t bytes_of(const struct rd_wanted_file *file);
 static void fill(struct rd_ahead *ahead, struct rd_wanted_file *file, const struct rd_record *record,
                  struct rd_folders *folders);
 static void run(struct rd_job *job);
@@ -40,10 +40,10 @@ static void refresh(struct rd_wanted_file *file);
 static bool send_head(struct rd_ahead *ahead, struct rd_wanted_file *file, uint64_t *from, struct rd_error *error);
 static void report(struct rd_ahead *ahead, const struct rd_wanted_file *file);
 
-struct rd_ahead *rd_ahead_create(unsigned jobs, struct rd_stream_writer *writer) {
+struct rd_ahead *rd_ahead_create(unsigned threads, struct rd_stream_writer *writer) {
   struct rd_ahead *ahead = rd_memory_new(1, sizeof *ahead);
   ahead->writer = writer;
-  ahead->threads = rd_threads_create(jobs);
+  ahead->threads = rd_threads_create(threads);
   ahead->content = rd_read_content_create(writer, ahead->threads);
   for (size_t i = 0; i < FILES_AHEAD; i++) ahead->files[i].fd = -1;
   return ahead;
@@ -80,8 +80,7 @@ bool rd_ahead_add(struct rd_ahead *ahead, const struct rd_record *record, struct
     if (!send_first(ahead, error)) return false;
   struct rd_wanted_file *file = file_at(ahead, ahead->count++);
   fill(ahead, file, record, folders);
-  size_t small = small_bytes(file);
-  ahead->bytes += small;
+  ahead->bytes += bytes_of(file);
   if (record->entry.size <= RD_SMALL_FILE_BYTES && file->folder != NULL) rd_threads_submit(ahead->threads, &file->job);
   return true;
 }
@@ -117,9 +116,9 @@ static struct rd_wanted_file *file_at(struct rd_ahead *ahead, size_t index) {
   return &ahead->files[(ahead->first + index) % FILES_AHEAD];
 }
 
-static size_t small_bytes(const struct rd_wanted_file *file) {
+static size_t bytes_of(const struct rd_wanted_file *file) {
   uint64_t size = file->expected;
-  return size <= RD_SMALL_FILE_BYTES ? (size_t)size : 0;
+  return (size <= RD_SMALL_FILE_BYTES ? (size_t)size : 0) + file->blocks.blocks.digests.count;
 }
 
 static void fill(struct rd_ahead *ahead, struct rd_wanted_file *file, const struct rd_record *record,
@@ -156,7 +155,7 @@ static bool send_first(struct rd_ahead *ahead, struct rd_error *error) {
     rd_wanted_file_read(file);
   if (!send_file(ahead, file, error)) return false;
   if (!rd_stream_put_encoded(ahead->writer, file->after, file->after_bytes, error)) return false;
-  ahead->bytes -= small_bytes(file);
+  ahead->bytes -= bytes_of(file);
   ahead->first = (ahead->first + 1) % FILES_AHEAD;
   ahead->count--;
   rd_wanted_file_clear(file);

@@ -8,8 +8,8 @@
 
 struct rd_ahead; // opaque
 
-// `jobs`: threads; 0: 8. `writer` stays the caller's. Never NULL.
-struct rd_ahead *rd_ahead_create(unsigned jobs, struct rd_stream_writer *writer);
+// `writer` stays the caller's. Never NULL.
+struct rd_ahead *rd_ahead_create(unsigned threads, struct rd_stream_writer *writer);
 void rd_ahead_destroy(struct rd_ahead *ahead); // NULL-safe
 
 // BLOCKS: of the file that comes next.

@@ -20,7 +20,7 @@ bool rd_tree_read(const struct rd_tree_settings *settings, int in_fd, int out_fd
   enum rd_stream_phase phase = settings->role == RD_TREE_SEND ? RD_STREAM_ENTRIES : RD_STREAM_DECISIONS;
   reading.reader = rd_stream_reader_create(in_fd, phase, reading.writer);
   reading.named = rd_named_create(settings, error);
-  reading.ahead = rd_ahead_create(settings->jobs, reading.writer);
+  reading.ahead = rd_ahead_create(rd_tree_threads(settings, true), reading.writer);
   bool is_done = reading.named != NULL && pass_all(&reading, error);
   rd_ahead_destroy(reading.ahead);
   rd_named_destroy(reading.named);

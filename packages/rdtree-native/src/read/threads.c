@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define THREADS_AUTO 8u // even of one processor: they mostly wait for a disk, which does several reads at once
 #define THREADS_MOST 64u
 
 struct rd_threads {
@@ -29,7 +28,7 @@ struct rd_threads *rd_threads_create(unsigned most) {
   pthread_mutex_init(&threads->lock, NULL);
   pthread_cond_init(&threads->has_job, NULL);
   pthread_cond_init(&threads->is_done, NULL);
-  threads->most = most == 0 ? THREADS_AUTO : most < THREADS_MOST ? most : THREADS_MOST;
+  threads->most = most < THREADS_MOST ? most : THREADS_MOST;
   return threads;
 }
 

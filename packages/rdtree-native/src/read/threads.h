@@ -14,7 +14,7 @@ struct rd_job {
   enum { RD_JOB_WAITS, RD_JOB_RUNS, RD_JOB_DONE } state;
 };
 
-// `most` threads; 0: 8. Each is started when it is first needed. Never NULL.
+// At most `most` threads, of which each is started when it is first needed. Never NULL.
 struct rd_threads *rd_threads_create(unsigned most);
 // Waits for the jobs that run; the others are dropped. NULL-safe.
 void rd_threads_destroy(struct rd_threads *threads);

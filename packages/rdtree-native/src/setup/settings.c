@@ -7,10 +7,12 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SOURCES_MAX (1u << 20) // a request has at most 16 MiB
 #define PATTERNS_MAX 65536u
 #define JOBS_MAX 64
+#define THREADS_MOST 8 // that are not asked for
 
 static bool decode_object(json_t *object, struct rd_tree_settings *settings, struct rd_error *error);
 static bool decode_role(const char *name, struct rd_tree_settings *settings, struct rd_error *error);
@@ -45,6 +47,13 @@ void rd_tree_settings_destroy(struct rd_tree_settings *settings) {
   free(settings->patterns);
   free(settings->target);
   free(settings);
+}
+
+unsigned rd_tree_threads(const struct rd_tree_settings *settings, bool mostly_wait) {
+  if (settings->jobs > 0) return settings->jobs;
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  if (mostly_wait || processors > THREADS_MOST) return THREADS_MOST;
+  return processors < 1 ? 1 : (unsigned)processors;
 }
 
 static bool decode_object(json_t *object, struct rd_tree_settings *settings, struct rd_error *error) {

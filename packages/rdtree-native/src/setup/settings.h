@@ -55,12 +55,15 @@ struct rd_tree_settings {
   bool alone;           // of rdsend or rdrecv: failed paths are status 23, for nothing else counts them
   enum rd_tree_plan plan;
   enum rd_tree_report report;
-  unsigned jobs; // threads; 0: as many as the role can use, at most 8
+  unsigned jobs; // threads; 0: see rd_tree_threads()
   char run[64];  // names temporary files: hexadecimal digits and '-'
 };
 
 // NULL (RD_CODE_USAGE), naming the field: `text` is no such object. Free with rd_tree_settings_destroy().
 struct rd_tree_settings *rd_tree_settings_decode(const char *text, size_t bytes, struct rd_error *error);
 void rd_tree_settings_destroy(struct rd_tree_settings *settings); // NULL-safe
+
+// `jobs`, or without them 8 threads where they mostly wait for a disk; else as many as there are processors, at most 8.
+unsigned rd_tree_threads(const struct rd_tree_settings *settings, bool mostly_wait);
 
 #endif

@@ -14,11 +14,9 @@
 #include "write/slowest.h"
 #include "write/stop_signals.h"
 
-#define JOBS_DEFAULT_MOST 8
 #define WAIT_MS 250
 #define NO_TREE "what came is no tree of files: rdrecv takes it to a FILE that is no directory"
 
-static unsigned thread_count(const struct rd_tree_settings *settings);
 static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error);
 static bool follow(struct rd_write *write, struct rd_follower *follower, struct rd_stream_reader *reader,
                    struct rd_error *error);
@@ -38,7 +36,7 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
   write.slowest = rd_slowest_create();
   write.owners = rd_owner_map_create();
   write.xattrs = rd_xattrs_create(settings);
-  write.jobs = rd_jobs_create(thread_count(settings), error);
+  write.jobs = rd_jobs_create(rd_tree_threads(settings, false), error);
   bool is_begun = write.jobs != NULL && rd_batches_create(&write, results, error) != NULL;
   bool is_done = is_begun && run(&write, &later, in_fd, error) && end_results(results, &write, error);
   if (is_begun && !is_done) rd_write_stop(&write, error);
@@ -63,12 +61,6 @@ bool rd_tree_write(const struct rd_tree_settings *settings, int in_fd, int out_f
   rd_slowest_destroy(write.slowest);
   rd_write_end(&write);
   return is_done;
-}
-
-static unsigned thread_count(const struct rd_tree_settings *settings) {
-  if (settings->jobs > 0) return settings->jobs;
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  return processors < 1 ? 1 : processors > JOBS_DEFAULT_MOST ? JOBS_DEFAULT_MOST : (unsigned)processors;
 }
 
 static bool run(struct rd_write *write, struct rd_later *later, int in_fd, struct rd_error *error) {
