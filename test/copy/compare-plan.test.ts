@@ -25,14 +25,14 @@ describe('the plan', () => {
     const { text, status } = await on.compare(tree, { plan: 'text', remove: true });
     expect(status).to.equal(0);
     expect(text.split('\n')).to.deep.equal([
-      'new      d/new  1.5 KiB',
-      'new      d/e/',
-      'remove   d/old',
-      'changed  changed  6 B  (size, time)',
-      'metadata mode  (mode)',
-      'link     hard -> same',
-      'new      soft -> there',
-      'new      bad??[2J?  0 B',
+      'new         1.5 KiB  d/new',
+      'new                  d/e/',
+      'remove               d/old',
+      'changed         6 B  changed  (size, time)',
+      'metadata             mode  (mode)',
+      'link                 hard -> same',
+      'new                  soft -> there',
+      'new             0 B  bad??[2J?',
       'would copy 3 files, 1.5 KiB; make 1 directory; make 2 links; set metadata of 1; remove 1; 2 are the same',
       '',
     ]);
@@ -58,6 +58,6 @@ describe('the plan', () => {
     const tree = [enter(''), ...many, LEAVE, { ...END, failures: 1 }];
     const { text } = await on.compare(tree, { plan: 'text', remove: true });
     const totals = 'would copy 0 files, 0 B; set metadata of 1; 1,234 are the same; 1 could not be read';
-    expect(text).to.equal(`metadata ./  (time)\n${totals}\n`);
+    expect(text).to.equal(`metadata             ./  (time)\n${totals}\n`);
   });
 });

@@ -107,7 +107,7 @@ describe('rdcp', () => {
     const result = await lab.sh(`mkdir s t; echo x > s/new; echo y > t/old; rdcp -an --delete s/ h1:"$PWD/t"; ls t s`);
     expect(result.status, result.stderr).to.equal(0);
     expect(result.text)
-      .to.match(/^new +.*new .*$/m)
+      .to.match(/^new +2 B +.*new$/m)
       .and.to.match(/^remove +.*old$/m);
     expect(result.text).to.match(/^would copy 1 file.*; remove 1.*\ns:\nnew\n\nt:\nold\n$/m);
   });

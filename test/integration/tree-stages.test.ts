@@ -94,7 +94,7 @@ describe('a pipeline of tree stages', () => {
       esac`);
     const { report } = await copy(['--agent', agent]);
     expect(report).to.include({ status: 125, cause: 'rdpipe', causeStage: 3 });
-    expect(report.message).to.equal('cannot go on: h1 (read): /d/x: input/output error');
+    expect(report.message).to.equal('cannot go on: h1: /d/x: input/output error');
     expect(existsSync(join(folder, 'committed'))).to.equal(false);
   });
 

@@ -86,7 +86,7 @@ static char *read_settings(int fd, size_t *bytes, struct rd_error *error) {
     filled += count > 0 ? (size_t)count : 0;
     if (count == 0) break;
     if (count < 0 || filled == SETTINGS_MAX_BYTES) {
-      rd_error_set_errno(error, RD_CODE_USAGE, "cannot read the settings");
+      rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot read the settings");
       free(text);
       return NULL;
     }

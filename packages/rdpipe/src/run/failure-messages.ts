@@ -52,9 +52,16 @@ function describeAlone(state: RunState, failure: Failure): string {
 /** Its last event has the reason; a program that was killed sent none. */
 function describeTree(state: RunState, { stage: number, code, signal }: Of<'tree'>): string {
   const fatal = state.stages.get(number)?.program.fatal;
-  if (fatal !== undefined) return `cannot go on: ${stageName(state, number)}: ${fatal.message}`;
+  if (fatal?.code === 'usage') return fatal.message;
+  if (fatal !== undefined) return `cannot go on: ${programName(state, number, fatal.code)}: ${fatal.message}`;
   const ended = code === null ? `was killed by ${signalName(signal)}` : `exited ${code} without a reason`;
   return `${stageName(state, number)} ${ended}`;
+}
+
+/** Where a path is the reason its host says enough; otherwise it matters which program it was. */
+function programName(state: RunState, number: number, code: string): string {
+  const isOfPath = code === 'source_unreadable' || code === 'sink_unwritable';
+  return (isOfPath ? state.stages.get(number)?.host : undefined) ?? stageName(state, number);
 }
 
 function describeStage(state: RunState, failure: Of<'stage'>): string {

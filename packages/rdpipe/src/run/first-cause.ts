@@ -25,6 +25,8 @@ export function firstCause(state: RunState, lenient: boolean): Verdict {
   return message === undefined ? SUCCESS : { status: SOME_FAILED, cause: 'copy', causeStage: null, message };
 }
 
+/** A pattern that can match nothing, which its programs find, not rdcp. */
+const USAGE = 2;
 const SUCCESS: Verdict = { status: 0, cause: null, causeStage: null, message: null };
 /** As rsync's: a copy is complete but for some paths. */
 const SOME_FAILED = 23;
@@ -101,6 +103,9 @@ function statusOf(failure: Failure): Omit<Verdict, 'message'> {
     case 'stage':
       return { status: failure.code ?? 128 + (failure.signal ?? 0), cause: 'stage', causeStage: failure.stage };
     case 'tree':
+      return failure.code === USAGE
+        ? { status: USAGE, cause: 'usage', causeStage: failure.stage }
+        : { status: 125, cause: 'rdpipe', causeStage: failure.stage };
     case 'setup':
       return { status: 125, cause: 'rdpipe', causeStage: failure.stage };
     case 'link':

@@ -126,7 +126,7 @@ describe('a copy', () => {
       ['s2', fatal(4, 'sink_unwritable', '/data/x: no space left on device')],
       ...ended('s2', 4, { code: 7 }),
     ];
-    const WORDS = 'cannot go on: h2 (write): /data/x: no space left on device';
+    const WORDS = 'cannot go on: h2: /data/x: no space left on device';
 
     it('has the reason of the program that ended it, whatever followed from that', () => {
       const followed: readonly Heard[] = [
@@ -144,6 +144,14 @@ describe('a copy', () => {
         const { report } = hear(heard);
         expect(report).to.include({ status: 125, cause: 'rdpipe', causeStage: 4, message: WORDS });
       }
+    });
+
+    it('is a mistake of the user where a program says so', () => {
+      const wrong = hear([
+        ['s1', fatal(1, 'usage', "the pattern '[' can match nothing")],
+        ...ended('s1', 1, { code: 2 }),
+      ]);
+      expect(wrong.report).to.include({ status: 2, cause: 'usage', message: "the pattern '[' can match nothing" });
     });
 
     it('counts no failed paths then', () => {

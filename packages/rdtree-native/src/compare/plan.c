@@ -128,10 +128,9 @@ static bool put(struct rd_plan *plan, const struct line *line, struct rd_error *
 static void put_text(FILE *out, const struct line *line) {
   RD_AUTO_FREE char *path = clean(rd_bytes_of(line->path)), *target = clean(line->target);
   char size[RD_SIZE_TEXT_BYTES];
-  fprintf(out, "%-8s %s", line->action, path);
-  if (line->target.count > 0) fprintf(out, " -> %s", target);
   if (line->has_bytes) rd_size_text((double)line->bytes, size, sizeof size);
-  if (line->has_bytes) fprintf(out, "  %s", size);
+  fprintf(out, "%-8s %10s  %s", line->action, line->has_bytes ? size : "", path);
+  if (line->target.count > 0) fprintf(out, " -> %s", target);
   put_reasons(out, line->reasons & ~(unsigned)RD_REASON_NEW); // it is the action
   fputc('\n', out);
 }

@@ -56,7 +56,7 @@ void rd_removal_destroy(struct rd_removal *removal) {
 bool rd_removal_note(struct rd_removal *removal, struct rd_bytes name, bool is_directory, struct rd_error *error) {
   if (is_directory && is_top(removal) && rd_name_set_has(present(removal), name)) {
     rd_error_set(
-        error, RD_CODE_USAGE,
+        error, RD_CODE_INTERNAL,
         "two sources have %.*s: with --delete each would remove the other's files (copy them into two targets)",
         (int)name.count, (const char *)name.at);
     return false;

@@ -13,7 +13,7 @@ struct rd_removal *rd_removal_create(const struct rd_tree_settings *settings, st
 void rd_removal_destroy(struct rd_removal *removal); // NULL-safe
 
 // The source has this name in the present directory. With `is_directory`, of which the stream then enters it, false
-// (RD_CODE_USAGE): another source has sent that directory before, and each would remove the other's files.
+// (RD_CODE_INTERNAL): another source has sent that directory before, and each would remove the other's files.
 bool rd_removal_note(struct rd_removal *removal, struct rd_bytes name, bool is_directory, struct rd_error *error);
 // A partial file of this name is needed: its copy is to be continued, or begins.
 void rd_removal_note_partial(struct rd_removal *removal, struct rd_bytes name);

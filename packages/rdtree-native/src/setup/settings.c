@@ -194,6 +194,6 @@ static bool has_paths(const struct rd_tree_settings *settings, struct rd_error *
 }
 
 static bool invalid(struct rd_error *error, const char *reason) {
-  rd_error_set(error, RD_CODE_USAGE, "rdtree got invalid settings: %.256s", reason);
+  rd_error_set(error, RD_CODE_INTERNAL, "rdtree got invalid settings: %.256s", reason);
   return false;
 }

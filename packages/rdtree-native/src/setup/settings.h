@@ -59,7 +59,7 @@ struct rd_tree_settings {
   char run[64];  // names temporary files: hexadecimal digits and '-'
 };
 
-// NULL (RD_CODE_USAGE), naming the field: `text` is no such object. Free with rd_tree_settings_destroy().
+// NULL (RD_CODE_INTERNAL), naming the field: `text` is no such object. Free with rd_tree_settings_destroy().
 struct rd_tree_settings *rd_tree_settings_decode(const char *text, size_t bytes, struct rd_error *error);
 void rd_tree_settings_destroy(struct rd_tree_settings *settings); // NULL-safe
 
