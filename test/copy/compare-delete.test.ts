@@ -66,7 +66,7 @@ describe('--delete', () => {
       [...merged, d, LEAVE],
     ]) {
       const { status, events } = await on.compare([...sources, END], { remove: true });
-      expect(status).to.equal(2);
+      expect(status).to.equal(10);
       expect(events.at(-1)?.message).to.match(/^two sources have d: with --delete/);
     }
   });
