@@ -26,7 +26,7 @@ const PARTS = [
   { name: 'copy', budgetMinutes: 4, steps: () => [mocha('test/copy', ...SIDE_BY_SIDE)] },
   { name: 'terminal', budgetMinutes: 3, steps: () => [mocha('test/terminal', ...SIDE_BY_SIDE)] },
   { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/{faults,attacks}', '--parallel', '--jobs', '4')] },
-  { name: 'lab', budgetMinutes: 4, steps: inTheLab },
+  { name: 'lab', budgetMinutes: 5, steps: inTheLab },
   { name: 'full', budgetMinutes: 60, steps: full, long: true },
 ];
 

@@ -12,6 +12,9 @@ export interface Judged {
   readonly anyOwner?: boolean;
 }
 
+/** Of an rsync that lists differences and copies nothing; nanoseconds count, too. */
+export const DRY_RUN = ['-n', '--checksum', '--delete', '--itemize-changes', '--modify-window=-1', '--8-bit-output'];
+
 /** The depth and the last name in place of the path. */
 const FIND_FIELDS = ['%y', '%m', '%s', '%T@', '%l', '%d', '%f'];
 const BLOCK_BYTES = 512;
@@ -21,11 +24,10 @@ export function expectCopy(source: string, target: string, judged: Judged = {}):
   expect(judge(source, target, judged), `${target} is no copy of ${source}`).to.deep.equal([]);
 }
 
-/** The differences as rsync lists them, none for a perfect copy. Nanoseconds count too (`--modify-window=-1`). */
+/** The differences as rsync lists them, none for a perfect copy. */
 export function judge(source: string, target: string, { rsync = '-aHAXS', anyOwner = false }: Judged = {}): string[] {
   const any = anyOwner ? ['--no-owner', '--no-group', '--no-devices'] : [];
-  const words = ['-n', '--checksum', '--delete', '--itemize-changes', '--modify-window=-1', '--8-bit-output'];
-  const { stdout } = execaSync('rsync', [rsync, ...words, ...any, `${source}/`, `${target}/`], {
+  const { stdout } = execaSync('rsync', [rsync, ...DRY_RUN, ...any, `${source}/`, `${target}/`], {
     encoding: 'latin1',
     env: { LANG: 'C' },
   });
