@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { useCopyPlace } from '../support/copy-server.ts';
+import { eventsOf, useCopyPlace } from '../support/copy-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { succeeds } from '../support/run-program.ts';
 
@@ -153,9 +153,4 @@ function makeTree(folder: string): void {
   writeFileSync(join(folder, 'setuid'), '');
   chmodSync(join(folder, 'setuid'), 0o4755);
   symlinkSync('file', join(folder, 'link'));
-}
-
-function eventsOf(text: string, event: string): Record<string, unknown>[] {
-  const lines = text.split('\n').filter((line) => line.startsWith('{'));
-  return lines.map((line) => JSON.parse(line)).filter((object) => object.event === event);
 }

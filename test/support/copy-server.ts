@@ -163,6 +163,12 @@ export class Talker {
   }
 }
 
+/** Those of a kind among the lines that a server printed with `--json`. */
+export function eventsOf(text: string, event: string): Record<string, unknown>[] {
+  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line)).filter((object) => object.event === event);
+}
+
 /** Every process of the server has gone. */
 export async function allGone(pids: readonly number[]): Promise<void> {
   await eventually(() => expect(pids.filter(isRunning)).to.deep.equal([]), 15_000);

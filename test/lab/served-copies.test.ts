@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// `rdrecv --serve` on a host: three clients at a time copy over RDMA, and strangers get nothing meanwhile.
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventsOf } from '../support/copy-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { ROOT } from '../support/root.ts';
+import { type Running, succeeded } from '../support/shell.ts';
+import { DISK, expectCopyOn, makeServedTree, RDCP, useCopyDisks } from './copy-disks.ts';
+import { succeededOver } from './report.ts';
+import { type HostName, useVirtualHosts } from './use-virtual-hosts.ts';
+
+const SERVED = `${DISK}/served`;
+const ADDRESS = '10.77.0.2';
+const PORT = 10470;
+/** Of hops that end at the server. */
+const HOP_PORTS = [21_700, 21_706] as const;
+const LONGEST_MS = 120_000;
+/** For programs in node on emulated hosts, where others use the machine. */
+const PATIENCE_MS = 90_000;
+/** scan, compare, read and write have three hops. */
+const ALL_RDMA = ['rdma', 'rdma', 'rdma'];
+/** So that strangers come meanwhile. */
+const SLOWLY = '--limit 2M';
+const KEY = `--keyfile ${DISK}/key`;
+
+describe('a serving receiver over RDMA', () => {
+  const lab = useVirtualHosts({ longestMs: LONGEST_MS });
+  useCopyDisks(lab);
+  const tree = () => join(lab.homes, 'served-tree');
+
+  before(async function () {
+    this.timeout(2 * LONGEST_MS);
+    makeServedTree(tree());
+    const key = randomBytes(32).toString('hex');
+    writeFileSync(join(lab.homes, 'key'), `${key}\n`, { mode: 0o600 });
+    writeFileSync(join(lab.homes, 'other-key'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+    const hosts: readonly HostName[] = ['h1', 'h2', 'h3'];
+    await Promise.all(hosts.map((host) => lab.on(host, `umask 077; echo ${key} > ${DISK}/key`)));
+    lab.beginTest();
+    succeeded(await lab.sh(`rdcp -aAX ~/served-tree/ h1:${DISK}/source/`), '');
+    succeeded(await lab.sh(`rdcp --mkpath -aAX ~/served-tree/ h2:${SERVED}/there/`), '');
+  });
+
+  it('serves two that write and one that reads, all at a time, and no stranger', async () => {
+    const server = await serve();
+    const copies = [
+      lab.sh(`on h1 ${RDCP} ${KEY} --json ${SLOWLY} --transport rdma -aAX ${DISK}/source/ rd://h2/pushed/`),
+      lab.sh(`on h3 ${RDCP} ${KEY} --json ${SLOWLY} --transport rdma -aAX rd://h2/there/ ${DISK}/pulled/`),
+      lab.sh(`rdcp --keyfile ~/key --json ${SLOWLY} -aAX h1:${DISK}/source/ rd://${ADDRESS}/third/`),
+    ];
+    await eventually(async () => expect(await printed('begin')).to.have.length(1), PATIENCE_MS);
+    await comeAsStrangers();
+    for (const copy of copies) succeededOver(await copy, '', ALL_RDMA);
+    for (const path of ['pushed', 'third']) await expectCopyOn(lab, tree(), 'h2', `${SERVED}/${path}`);
+    await expectCopyOn(lab, tree(), 'h3', `${DISK}/pulled`);
+    await stop(server);
+    const ends = (await printed('end')).map(({ direction, status }) => `${direction} ${status}`);
+    expect(ends.sort()).to.deep.equal(['read complete', 'write complete', 'write complete']);
+    expect(await printed('strangers')).to.have.length.above(0);
+    expect(await lab.on('h2', `ls ${SERVED}`)).to.equal('pushed\nthere\nthird\n');
+  });
+
+  async function serve(): Promise<Running> {
+    const words = `--serve ${SERVED} ${KEY} --json --ports ${HOP_PORTS.join('-')}`;
+    const running = lab.start(`exec on h2 'echo $$ > ${DISK}/pid; exec ${ROOT}/bin/rdrecv ${words}' 2> events`);
+    await eventually(async () => expect(await printed('serving')).to.have.length(1), PATIENCE_MS);
+    return running;
+  }
+
+  async function stop(server: Running): Promise<void> {
+    await lab.on('h2', `kill -TERM $(cat ${DISK}/pid)`);
+    expect((await server.result).status).to.equal(0);
+  }
+
+  async function printed(event: string): Promise<Record<string, unknown>[]> {
+    const text = (await lab.read('events')).toString();
+    return eventsOf(text.slice(0, text.lastIndexOf('\n') + 1), event);
+  }
+
+  /** With another key, without the protocol, and at the ports of hops. */
+  async function comeAsStrangers(): Promise<void> {
+    const refused = await lab.sh(`rdcp --keyfile ~/other-key -r ~/served-tree rd://${ADDRESS}/stolen`);
+    expect(refused.status).to.equal(125);
+    expect(refused.stderr).to.include('the server holds another key');
+    succeeded(await lab.sh(`head -c 3000 /dev/urandom > /dev/tcp/${ADDRESS}/${PORT}`), '');
+    const knock = `timeout 10 rping -c -a ${ADDRESS} -C 1 -p $port > /dev/null 2>&1`;
+    await lab.on('h3', `for port in $(seq ${HOP_PORTS.join(' ')}); do ${knock}; done; true`, LONGEST_MS);
+  }
+});
