@@ -27,7 +27,11 @@ export function useLab(options: LabOptions = {}): Lab {
   });
   beforeEach(() => lab.beginTest());
   afterEach(() => lab.expectNothingLeft());
-  after(() => lab.close());
+  // The trees of copies have many files, and a busy disk removes some hundred a second.
+  after(function () {
+    this.timeout(120_000);
+    return lab.close();
+  });
   return lab;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rights that rdtree gives up before it reads a stream: programs, sockets, and files that its role does not need.
+// The rights that rdtree gives up before it reads a stream: programs, sockets, foreign files.
 #ifndef RD_TREE_CONFINEMENT_H
 #define RD_TREE_CONFINEMENT_H
 
