@@ -33,7 +33,7 @@ static struct rd_wanted_file *file_at(struct rd_ahead *ahead, size_t index);
 static size_t bytes_of(const struct rd_wanted_file *file);
 static void fill(struct rd_ahead *ahead, struct rd_wanted_file *file, const struct rd_record *record,
                  struct rd_folders *folders);
-static void run(struct rd_job *job);
+static void run(struct rd_read_job *job);
 static bool send_first(struct rd_ahead *ahead, struct rd_error *error);
 static bool send_file(struct rd_ahead *ahead, struct rd_wanted_file *file, struct rd_error *error);
 static void refresh(struct rd_wanted_file *file);
@@ -134,7 +134,7 @@ static void fill(struct rd_ahead *ahead, struct rd_wanted_file *file, const stru
   file->folder = rd_folders_keep(folders);
   if (file->folder == NULL) file->number = errno;
   file->job.run = run;
-  file->job.state = RD_JOB_DONE;
+  file->job.state = RD_READ_JOB_DONE;
   if (!ahead->has_blocks) return;
   file->blocks = ahead->blocks;
   file->digests = ahead->digests;
@@ -142,7 +142,7 @@ static void fill(struct rd_ahead *ahead, struct rd_wanted_file *file, const stru
   ahead->has_blocks = false;
 }
 
-static void run(struct rd_job *job) {
+static void run(struct rd_read_job *job) {
   rd_wanted_file_read((struct rd_wanted_file *)(void *)job); // its first field
 }
 

@@ -14,7 +14,7 @@
 #define READ_BYTES (1u << 20)
 
 struct block {
-  struct rd_job job;
+  struct rd_read_job job;
   int fd;
   uint64_t offset, bytes;
   const unsigned char *expected;
@@ -25,7 +25,7 @@ struct block {
 };
 
 static void submit(struct rd_threads *threads, const struct rd_wanted_file *file, uint64_t index, struct block *block);
-static void compare(struct rd_job *job);
+static void compare(struct rd_read_job *job);
 
 uint64_t rd_blocks_verify(struct rd_threads *threads, struct rd_wanted_file *file) {
   const struct rd_blocks *blocks = &file->blocks.blocks;
@@ -62,7 +62,7 @@ static void submit(struct rd_threads *threads, const struct rd_wanted_file *file
   rd_threads_submit(threads, &block->job);
 }
 
-static void compare(struct rd_job *job) {
+static void compare(struct rd_read_job *job) {
   struct block *block = (struct block *)(void *)job; // its first field
   struct rd_error error;
   unsigned char value[RD_DIGEST_TREE_BYTES];

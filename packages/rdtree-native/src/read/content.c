@@ -16,7 +16,7 @@
 #define PART_BYTES RD_RECORD_DATA_MAX_BYTES
 
 struct part {
-  struct rd_job job;
+  struct rd_read_job job;
   int fd;
   uint64_t offset;
   size_t count, got; // got: less at the end of a file that was cut
@@ -41,7 +41,7 @@ static bool next_part(struct rd_read_content *content, int fd, struct part *part
 static bool send_part(struct rd_read_content *content, struct part *part, struct rd_digest *digest,
                       struct rd_error *error);
 static void wait_for_rest(struct rd_read_content *content);
-static void read_part(struct rd_job *job);
+static void read_part(struct rd_read_job *job);
 static bool end_whole(struct rd_read_content *content, const struct rd_wanted_file *file, const unsigned char *digest,
                       struct rd_error *error);
 static bool end_other(struct rd_read_content *content, const struct rd_wanted_file *file, enum rd_file_state state,
@@ -162,7 +162,7 @@ static void wait_for_rest(struct rd_read_content *content) {
   }
 }
 
-static void read_part(struct rd_job *job) {
+static void read_part(struct rd_read_job *job) {
   struct part *part = (struct part *)(void *)job; // its first field
   while (part->got < part->count) {
     off_t offset = (off_t)(part->offset + part->got);

@@ -12,7 +12,7 @@
 struct rd_threads {
   pthread_mutex_t lock;
   pthread_cond_t has_job, is_done;
-  struct rd_job *first, *last; // those that wait
+  struct rd_read_job *first, *last; // those that wait
   unsigned waiting, idle;
   unsigned most, count;
   bool is_ending;
@@ -20,7 +20,7 @@ struct rd_threads {
 };
 
 static void *work(void *context);
-static void take_out(struct rd_threads *threads, struct rd_job *job);
+static void take_out(struct rd_threads *threads, struct rd_read_job *job);
 static void start_one(struct rd_threads *threads);
 
 struct rd_threads *rd_threads_create(unsigned most) {
@@ -45,9 +45,9 @@ void rd_threads_destroy(struct rd_threads *threads) {
   free(threads);
 }
 
-void rd_threads_submit(struct rd_threads *threads, struct rd_job *job) {
+void rd_threads_submit(struct rd_threads *threads, struct rd_read_job *job) {
   pthread_mutex_lock(&threads->lock);
-  job->state = RD_JOB_WAITS;
+  job->state = RD_READ_JOB_WAITS;
   job->after = NULL;
   job->before = threads->last;
   if (threads->last == NULL)
@@ -63,22 +63,22 @@ void rd_threads_submit(struct rd_threads *threads, struct rd_job *job) {
   pthread_mutex_unlock(&threads->lock);
 }
 
-void rd_threads_wait(struct rd_threads *threads, struct rd_job *job) {
+void rd_threads_wait(struct rd_threads *threads, struct rd_read_job *job) {
   pthread_mutex_lock(&threads->lock);
-  bool is_mine = job->state == RD_JOB_WAITS;
+  bool is_mine = job->state == RD_READ_JOB_WAITS;
   if (is_mine) take_out(threads, job);
-  while (job->state == RD_JOB_RUNS && !is_mine) pthread_cond_wait(&threads->is_done, &threads->lock);
+  while (job->state == RD_READ_JOB_RUNS && !is_mine) pthread_cond_wait(&threads->is_done, &threads->lock);
   pthread_mutex_unlock(&threads->lock);
   if (!is_mine) return;
   job->run(job);
-  job->state = RD_JOB_DONE;
+  job->state = RD_READ_JOB_DONE;
 }
 
 static void *work(void *context) {
   struct rd_threads *threads = context;
   pthread_mutex_lock(&threads->lock);
   while (!threads->is_ending) {
-    struct rd_job *job = threads->first;
+    struct rd_read_job *job = threads->first;
     if (job == NULL) {
       threads->idle++;
       pthread_cond_wait(&threads->has_job, &threads->lock);
@@ -89,14 +89,14 @@ static void *work(void *context) {
     pthread_mutex_unlock(&threads->lock);
     job->run(job);
     pthread_mutex_lock(&threads->lock);
-    job->state = RD_JOB_DONE;
+    job->state = RD_READ_JOB_DONE;
     pthread_cond_signal(&threads->is_done);
   }
   pthread_mutex_unlock(&threads->lock);
   return NULL;
 }
 
-static void take_out(struct rd_threads *threads, struct rd_job *job) {
+static void take_out(struct rd_threads *threads, struct rd_read_job *job) {
   if (job->before == NULL)
     threads->first = job->after;
   else
@@ -106,7 +106,7 @@ static void take_out(struct rd_threads *threads, struct rd_job *job) {
   else
     job->after->before = job->before;
   threads->waiting--;
-  job->state = RD_JOB_RUNS;
+  job->state = RD_READ_JOB_RUNS;
 }
 
 // Without threads the jobs run where they are waited for.

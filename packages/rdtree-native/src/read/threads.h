@@ -8,10 +8,10 @@
 struct rd_threads; // opaque
 
 // Embedded in the caller's job, which must not move until rd_threads_wait() has returned.
-struct rd_job {
-  void (*run)(struct rd_job *job);
-  struct rd_job *before, *after; // of those that wait
-  enum { RD_JOB_WAITS, RD_JOB_RUNS, RD_JOB_DONE } state;
+struct rd_read_job {
+  void (*run)(struct rd_read_job *job);
+  struct rd_read_job *before, *after; // of those that wait
+  enum { RD_READ_JOB_WAITS, RD_READ_JOB_RUNS, RD_READ_JOB_DONE } state;
 };
 
 // At most `most` threads, of which each is started when it is first needed. Never NULL.
@@ -20,8 +20,8 @@ struct rd_threads *rd_threads_create(unsigned most);
 void rd_threads_destroy(struct rd_threads *threads);
 
 // For the one thread that creates them.
-void rd_threads_submit(struct rd_threads *threads, struct rd_job *job);
+void rd_threads_submit(struct rd_threads *threads, struct rd_read_job *job);
 // Returns when it is done. If no thread has begun it, it runs here.
-void rd_threads_wait(struct rd_threads *threads, struct rd_job *job);
+void rd_threads_wait(struct rd_threads *threads, struct rd_read_job *job);
 
 #endif

@@ -12,7 +12,7 @@
 #define RD_SMALL_FILE_BYTES RD_RECORD_DATA_MAX_BYTES // one DATA record
 
 struct rd_wanted_file {
-  struct rd_job job;       // rd_wanted_file_read() of it
+  struct rd_read_job job;  // rd_wanted_file_read() of it
   struct rd_record record; // FILE; its name is `name`
   char name[RD_NAME_MAX_BYTES + 1];
   uint64_t expected;        // its size when it was scanned

@@ -5,8 +5,7 @@
 
 #include "scan/send.h"
 
-// A directory that may be entered: its depth, and the file system that the source is on. False: *is_sent as for
-// rd_send_status().
+// A directory may be entered here: the tree is not too deep. False, which was sent: *is_sent as for rd_send_status().
 bool rd_walk_may_enter(struct rd_scan *scan, const char *name, bool *is_sent, struct rd_error *error);
 
 // `name` in the directory at hand, with all that is in it. False: the copy cannot go on.
