@@ -100,8 +100,11 @@ static bool read_whole(struct rd_wanted_file *file) {
     if (count <= 0) break;
     file->count += (size_t)count;
   }
-  if (file->number == 0 && !rd_status_of_fd(file->fd, &after)) file->number = errno;
   if (file->number != 0) return false;
+  if (!rd_status_of_fd(file->fd, &after)) {
+    file->number = errno;
+    return false;
+  }
   file->is_read = file->count == size && !rd_status_differs(&file->status, &after);
   file->status = after;
   return file->is_read;
