@@ -427,6 +427,15 @@ describe('the writer of a copy', () => {
     it('takes no directory where one file was promised', async () => {
       expect((await run([AS, enter('d'), LEFT, END])).status).to.equal(DATA_DAMAGED);
     });
+
+    it('keeps few attributes of directories in each other', async () => {
+      const value = 'x'.repeat(1 << 16);
+      const named = [...Array(200).keys()].map((i): TreeRecord => ({ type: 'xattr', name: `user.${i}`, value }));
+      const levels = (count: number) => Array.from({ length: count }, () => [...named, enter('d')]).flat();
+      const { status } = await run([INTO, ...levels(2), LEFT, LEFT, END]);
+      expect(status).to.equal(0);
+      expect((await run([INTO, ...levels(8)])).status).to.equal(DATA_DAMAGED);
+    });
   });
 
   it('as a user gives no file away, and sets no setuid for a wrong owner', async function () {
