@@ -58,7 +58,7 @@ describe('a stage of kind tree', () => {
   it('is rdtree: what it prints comes as its standard error', async () => {
     const agent = await agents.start();
     await agent.run(pipeline(tree(1, { role: 'dance', run: 'a' })));
-    expect(await exitOf(agent, 1)).to.include({ code: 2, signal: null });
+    expect(await exitOf(agent, 1)).to.include({ code: 10, signal: null });
     expect(JSON.parse(agent.stderrOf(1))).to.include({ event: 'fatal', code: 'usage' });
     await agent.abort();
   });

@@ -61,11 +61,29 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
       onTerminal(async (terminal) => {
         await lab.sh('mkdir tree; for i in 1 2 3 4; do head -c 4M /dev/zero | tr "\\0" "$i" > tree/$i; done');
         await terminal.start(`rdcp -r --limit 4M h1:${lab.folder}/tree h2:${lab.folder}/new`);
-        await terminal.shows(/^\d files {2}[\d.]+ MiB.*\n {2}\S+/m, LONG_WITHIN_MS);
+        await terminal.shows(/^\d files {2}(?:[\d.]+ MiB of 16.0 MiB {2})?\d+% .*\n {2}\S+\/[1-4]$/m, LONG_WITHIN_MS);
         const shown = await terminal.ended(LONG_WITHIN_MS);
         expect(shown.status).to.equal(0);
         expect(shown.lines).to.have.length(1);
         expect(shown.lines[0]).to.match(/^Copied 4 files, 16.0 MiB in /);
+      }));
+
+    it('ends a copy by Ctrl-C with one line, and goes on with it', () =>
+      onTerminal(async (terminal) => {
+        await lab.sh('mkdir -p tree/d; echo x > tree/d/x; head -c 32M /dev/zero | tr "\\0" x > tree/large');
+        const line = (more: string) => `rdcp -r ${more} h1:${lab.folder}/tree/ h2:${lab.folder}/new`;
+        await terminal.start(line('--limit 4M'));
+        await terminal.shows(/ (?:[3-9]|1\d)% .*\n/, LONG_WITHIN_MS);
+        await terminal.press('C-c');
+        const shown = await terminal.ended(LONG_WITHIN_MS);
+        expect(shown.status).to.equal(130);
+        expect(shown.lines.filter((text) => text.startsWith('rdcp: '))).to.deep.equal(['rdcp: ended by SIGINT']);
+        await eventually(() => expect(lab.processes('rdtree')).to.deep.equal([]));
+        const left = (await lab.sh('find new -type f')).text.trimEnd().split('\n');
+        expect(left.filter((path) => !/^new\/(\.rdcp-[0-9a-f]{32}|d\/x)$/.test(path))).to.deep.equal([]);
+        const again = await terminal.run(line(''), LONG_WITHIN_MS);
+        expect(again.status).to.equal(0);
+        expect((await lab.sh('cmp tree/large new/large; find new -name ".rdcp*"')).text).to.equal('');
       }));
 
     it('sums up with -v', () =>

@@ -8,12 +8,13 @@
 #include <signal.h>
 
 #define ROUNDS_MAX 10
-#define FOREIGN_GRACE_MS 2000
+#define GRACE_MS 2000
 #define SWEEP_EVERY_MS 20
 
 static bool list_tree(const struct rd_tree_sweep *sweep, struct rd_process_list *list, struct rd_error *error);
 static bool is_excluded(const struct rd_tree_sweep *sweep, pid_t pid);
-static size_t stop_running(const struct rd_process_list *list);
+static bool is_among(pid_t pid, const pid_t *pids, size_t count);
+static size_t stop_running(const struct rd_tree_sweep *sweep, const struct rd_process_list *list);
 static void kill_one(struct rd_tree_sweep *sweep, const struct rd_process *process);
 static void ask_once(struct rd_tree_sweep *sweep, const struct rd_process *process);
 
@@ -37,7 +38,7 @@ bool rd_tree_freeze(const struct rd_tree_sweep *sweep, struct rd_error *error) {
   for (int round = 0; round < ROUNDS_MAX; round++) {
     struct rd_process_list list;
     if (!list_tree(sweep, &list, error)) return false;
-    size_t running = stop_running(&list);
+    size_t running = stop_running(sweep, &list);
     rd_process_list_clear(&list);
     if (!running) break;
   }
@@ -76,34 +77,39 @@ static bool list_tree(const struct rd_tree_sweep *sweep, struct rd_process_list 
 }
 
 static bool is_excluded(const struct rd_tree_sweep *sweep, pid_t pid) {
-  for (size_t i = 0; i < sweep->excluded_count; i++)
-    if (sweep->excluded[i] == pid) return true;
+  return is_among(pid, sweep->excluded, sweep->excluded_count);
+}
+
+static bool is_among(pid_t pid, const pid_t *pids, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (pids[i] == pid) return true;
   return false;
 }
 
 // How many were running and got the signal. A process that may not be signalled, or is foreign, is not stopped.
-static size_t stop_running(const struct rd_process_list *list) {
+static size_t stop_running(const struct rd_tree_sweep *sweep, const struct rd_process_list *list) {
   size_t stopped = 0;
   for (size_t i = 0; i < list->count; i++) {
     const struct rd_process *process = &list->items[i];
     if (process->state == 'T' || process->state == 't' || rd_process_is_foreign(process->pid)) continue;
+    if (is_among(process->pid, sweep->asked, sweep->asked_count)) continue; // it is at its last work
     if (rd_process_signal(process, SIGSTOP) == 0) stopped++;
   }
   return stopped;
 }
 
 static void kill_one(struct rd_tree_sweep *sweep, const struct rd_process *process) {
-  if (rd_process_is_foreign(process->pid) && rd_now_ms() - sweep->began_ms < FOREIGN_GRACE_MS)
+  bool is_asked = rd_process_is_foreign(process->pid) || is_among(process->pid, sweep->tidy, sweep->tidy_count);
+  if (is_asked && rd_now_ms() - sweep->began_ms < GRACE_MS)
     ask_once(sweep, process);
   else if (rd_process_signal(process, SIGKILL) == EPERM)
     sweep->refused++;
 }
 
 static void ask_once(struct rd_tree_sweep *sweep, const struct rd_process *process) {
-  pid_t pid = process->pid;
-  for (size_t i = 0; i < sweep->asked_count; i++)
-    if (sweep->asked[i] == pid) return;
+  if (is_among(process->pid, sweep->asked, sweep->asked_count)) return;
   if (sweep->asked_count == sizeof sweep->asked / sizeof *sweep->asked) return;
-  sweep->asked[sweep->asked_count++] = pid;
+  sweep->asked[sweep->asked_count++] = process->pid;
   rd_process_signal(process, SIGTERM);
+  if (is_among(process->pid, sweep->tidy, sweep->tidy_count)) rd_process_signal(process, SIGCONT);
 }

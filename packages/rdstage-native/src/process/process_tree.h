@@ -9,16 +9,19 @@
 #include <stdint.h>
 
 #define RD_TREE_EXCLUDED_MAX 1024u
+#define RD_TREE_TIDY_MAX 16u
 
-// The state of ending one tree. The caller sets `root`, `is_group` and `excluded`, the rest is zero at first; then only
-// rd_tree_sweep() changes it.
+// The state of ending one tree. The caller sets `root`, `is_group`, `excluded` and `tidy`, the rest is zero at first;
+// then only rd_tree_sweep() changes it.
 struct rd_tree_sweep {
   pid_t root;
   bool is_group; // end the processes of rd_process_list_group(), else those of rd_process_list_below()
   pid_t excluded[RD_TREE_EXCLUDED_MAX];
   size_t excluded_count;
+  pid_t tidy[RD_TREE_TIDY_MAX]; // that remove their temporary files when they get TERM
+  size_t tidy_count;
   int64_t began_ms;
-  pid_t asked[64]; // foreign processes that were sent TERM
+  pid_t asked[64]; // foreign and tidy processes that were sent TERM
   size_t asked_count;
   size_t refused; // processes of the last pass that may not be killed
 };
@@ -26,8 +29,8 @@ struct rd_tree_sweep {
 // After a pass that found `left` processes: none is left that may be killed.
 bool rd_tree_sweep_is_over(const struct rd_tree_sweep *sweep, ssize_t left);
 
-// One pass: SIGSTOP to all, then SIGKILL to all; foreign ones get TERM, and KILL 2 s after the first pass. Returns the
-// number of processes found, or -1 when /proc cannot be read.
+// One pass: SIGSTOP to all, then SIGKILL to all; foreign and tidy ones get TERM, and KILL 2 s after the first pass.
+// Returns the number of processes found, or -1 when /proc cannot be read.
 ssize_t rd_tree_sweep(struct rd_tree_sweep *sweep, struct rd_error *error);
 
 // Sends SIGSTOP to everything that rd_tree_sweep() would end, until nothing new appears.

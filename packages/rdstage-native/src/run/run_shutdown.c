@@ -30,7 +30,9 @@ void rd_run_shutdown_begin(struct rd_run_shutdown *shutdown_state, struct rd_age
   if (shutdown_state->phase != RD_SHUTDOWN_NOT) return;
   *shutdown_state = (struct rd_run_shutdown){.agent = agent, .segment = segment, .done = done, .context = context};
   shutdown_state->began_ms = rd_now_ms();
-  shutdown_state->sweep.root = getpid();
+  struct rd_tree_sweep *sweep = &shutdown_state->sweep;
+  sweep->root = getpid();
+  if (segment != NULL) sweep->tidy_count = rd_segment_trees(segment, sweep->tidy, RD_TREE_TIDY_MAX);
   enter(shutdown_state, RD_SHUTDOWN_SENDERS);
   struct rd_error ignored; // where /proc cannot be read, the programs and the guardian still end what they can
   if (segment != NULL) rd_segment_abort(segment, reason);

@@ -153,6 +153,15 @@ size_t rd_segment_programs(const struct rd_segment *segment, enum rd_hop_side si
   return count;
 }
 
+size_t rd_segment_trees(const struct rd_segment *segment, pid_t *pids, size_t most) {
+  size_t count = 0;
+  for (size_t i = 0; i < segment->stage_count && count < most; i++) {
+    const struct rd_stage *stage = segment->stages[i];
+    if (stage->spec->kind == RD_STAGE_TREE && stage->state == RD_STAGE_RUNNING) pids[count++] = stage->pid;
+  }
+  return count;
+}
+
 static void make_stages(struct rd_segment *segment) {
   const struct rd_prepare_spec *prepare = segment->prepare;
   struct rd_stage_handler handler = {.changed = on_changed, .context = segment};

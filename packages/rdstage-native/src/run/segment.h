@@ -35,5 +35,7 @@ void rd_segment_close_stderr(struct rd_segment *segment);
 void rd_segment_hand_over(struct rd_segment *segment, struct rd_held_write_ends *held); // see rd_channel_hand_over()
 // Pids of its programs on that side, at most `most`.
 size_t rd_segment_programs(const struct rd_segment *segment, enum rd_hop_side side, pid_t *pids, size_t most);
+// The processes of its programs of a copy, which run.
+size_t rd_segment_trees(const struct rd_segment *segment, pid_t *pids, size_t most);
 
 #endif

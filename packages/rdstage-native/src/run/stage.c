@@ -70,6 +70,7 @@ bool rd_stage_start(struct rd_stage *stage, int in_fd, int out_fd) {
   }
   stage->state = RD_STAGE_RUNNING;
   stage->sweep = (struct rd_tree_sweep){.root = stage->pid, .is_group = true};
+  if (stage->spec->kind == RD_STAGE_TREE) stage->sweep.tidy[stage->sweep.tidy_count++] = stage->pid;
   rd_control_line_emit(stage->agent->control, rd_event_started(stage->spec->number, stage->pid));
   return true;
 }

@@ -260,7 +260,7 @@ static bool prepare_directory(struct rd_follower *follower, struct rd_directory 
   int number = errno;
   RD_AUTO_FREE char *path = rd_directory_path(directory, name);
   rd_write_failed(follower->write, directory->fd, path, number,
-                  "cannot write the list of temporary files, .rdcp in the target directory");
+                  "cannot make .rdcp, the list of temporary files, in the target directory");
   return false;
 }
 
