@@ -59,7 +59,7 @@ describe('a stage of kind tree', () => {
     const agent = await agents.start();
     await agent.run(pipeline(tree(1, { role: 'dance', run: 'a' })));
     expect(await exitOf(agent, 1)).to.include({ code: 10, signal: null });
-    expect(JSON.parse(agent.stderrOf(1))).to.include({ event: 'fatal', code: 'usage' });
+    expect(JSON.parse(agent.stderrOf(1))).to.include({ event: 'fatal', code: 'internal' });
     await agent.abort();
   });
 

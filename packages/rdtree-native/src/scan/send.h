@@ -45,7 +45,7 @@ bool rd_send_leave(struct rd_scan *scan, bool is_whole, struct rd_error *error);
 bool rd_send_failed(struct rd_scan *scan, const char *name, int number, const char *text, struct rd_error *error);
 // The directory at hand, which was entered, cannot be read.
 void rd_send_unreadable(struct rd_scan *scan, int number);
-// What is in it is not copied, for another reason.
+// The content of the directory at hand is left out, for another reason.
 void rd_send_refused(struct rd_scan *scan, const char *text);
 
 #endif
