@@ -13,8 +13,8 @@ import type { Running } from '../support/shell.ts';
 import { bytes, makeSmallFiles } from '../support/tree-fixtures.ts';
 
 /**
- * begin: programs of the copy run, and contents have to wait. temporary: something was written under another name. half: half of it was. published: a new
- * file has its name. end: the last one has, and metadata of directories is next.
+ * begin: programs of the copy run, and contents have to wait. temporary: something was written under another name.
+ * half: half of it was. published: a new file has its name. end: the last one has, and metadata of directories is next.
  */
 const PHASES = ['begin', 'temporary', 'half', 'published', 'end'] as const;
 type Phase = (typeof PHASES)[number];
