@@ -32,7 +32,7 @@ function slowestOf(kind: string, paths: readonly SlowPath[]): Html | string {
     path,
     host,
     formatBytes(bytes),
-    formatDuration(ms / 1000),
+    ms < 100 ? `${ms} ms` : formatDuration(ms / 1000),
     ms === 0 ? '' : formatRate((bytes * 1000) / ms),
   ]);
   return html`<h3>Slowest ${kind}</h3>\n${table(['path', 'host', 'size', 'time', 'rate'], rows)}`;
