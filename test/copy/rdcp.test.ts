@@ -95,11 +95,11 @@ describe('rdcp', () => {
   for (const [name, from, to] of WAYS.slice(1))
     it(`does not copy the target into itself, ${name}`, async () => {
       // So many files that scan comes to the target after write has begun.
-      const result = await lab.sh(`mkdir -p s/b t; for i in {1..3000}; do echo > s/b/$i; done
+      const result = await lab.sh(`mkdir -p s/b t; seq -f 's/b/%g' 800 | xargs touch
         rdcp -r "${from}$PWD/s" "${to}$PWD/s/z"; find s/z | wc -l; rdcp -r "${from}$PWD/s/" "${to}$PWD/s/new"
-        ls -A s/z; find s -path '*/.rdcp*'`);
+        ls -A s/z; find s -path '*/.rdcp*'; rm -rf s`);
       const [found, ...rest] = result.text.trimEnd().split('\n');
-      expect(Number(found), result.stderr).to.be.within(3003, 3004);
+      expect(Number(found), result.stderr).to.be.within(803, 804);
       expect(rest).to.deep.equal(['s']);
     });
 
