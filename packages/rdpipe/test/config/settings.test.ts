@@ -20,6 +20,7 @@ describe('settings', () => {
       verbosity: 0,
       quiet: false,
       json: false,
+      keyFile: undefined,
       dryRun: false,
       ports: [0, 0],
       data: { all: undefined, hosts: new Map() },
