@@ -80,7 +80,7 @@ export interface SlowPath {
 export interface CopyReport {
   /** Entries of the source: files, directories and all others. */
   readonly found: number;
-  /** At the target: permanent, or the same as at the source. */
+  /** Written to the target and permanent there. */
   readonly files: number;
   readonly directories: number;
   readonly links: number;

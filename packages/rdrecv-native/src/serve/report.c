@@ -136,7 +136,7 @@ static void add_average(const struct rd_averages *averages, size_t window, char 
 
 // Text of peers that is no UTF-8 was made so before.
 static void write_json(json_t *object) {
-  char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
+  char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6) | JSON_PRESERVE_ORDER) : NULL;
   if (text != NULL) fprintf(stderr, "%s\n", text);
   free(text);
   json_decref(object);

@@ -9,7 +9,7 @@
 
 // Sums of all that a program has done so far.
 struct rd_tree_totals {
-  uint64_t entries, files, bytes;  // scan: found; write: permanent, or compared and the same; compare: compared
+  uint64_t entries, files, bytes;  // scan: found; write: permanent; compare: compared
   uint64_t same;                   // compare: entries, of the same kind, that the target has already
   uint64_t same_files, same_bytes; // compare: files whose contents the target has already, metadata changed or not
   uint64_t sent_bytes;             // write: of the contents that came
