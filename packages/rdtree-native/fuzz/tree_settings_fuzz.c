@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct rd_error error;
   char *text = fuzz_words_copy(data, size);
   struct rd_tree_settings *settings = rd_tree_settings_decode(text, size, &error);
-  FUZZ_REQUIRE(settings != NULL || error.code == RD_CODE_USAGE);
+  FUZZ_REQUIRE(settings != NULL || error.code == RD_CODE_INTERNAL);
   if (settings != NULL) {
     check(settings);
     struct rd_patterns *patterns = rd_patterns_create(settings, &error);

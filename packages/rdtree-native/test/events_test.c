@@ -70,7 +70,7 @@ static void lines_are_for_people(void) {
   settings.role = RD_TREE_SEND;
   rd_lines_begin(&settings);
   catch_events(report_failure, "a\n\x1b[1mb");
-  CHECK(strcmp(written, "rdsend: a??[1mb: cannot read it\n") == 0);
+  CHECK(strcmp(written, "rdsend: a??[1mb: cannot read it: permission denied\n") == 0);
   catch_events(report_end, "a");
   CHECK(strcmp(written, "rdsend: sent 1 file, 2.0 KiB; 2 paths failed\n") == 0);
 }

@@ -69,8 +69,8 @@ static const struct option_row rows[] = {
     FLAG('q', "quiet", quiet, "on standard error only a failure"),
     FLAG('A', "acls", acls, "of a directory, also ACLs"),
     FLAG('X', "xattrs", xattrs,
-         "of a directory, also extended attributes: user.*, for\n"
-         "root all but system.*"),
+         "of a directory, also extended attributes: user.*,\n"
+         "for root all but system.*"),
     VALUE("progress", BOTH, "MODE", parse_progress, "auto, live, plain or none",
           "auto, live, plain (a line every 10 s) or none"),
     FLAG(0, "json", json, "events as JSON objects on standard error"),
