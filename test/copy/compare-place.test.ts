@@ -64,7 +64,7 @@ describe('the place', () => {
     expect(await on.passed([file('f')], { target: on.at('g') })).to.deep.equal([]);
     expect(await on.passed([F], { target: on.at('g') })).to.deep.equal(['file f all']);
     const { text } = await on.compare([F, END], { target: on.at('g'), plan: 'text' });
-    expect(text).to.match(/^changed {2}g {2}6 B {2}\(size\)\n/);
+    expect(text).to.match(/^changed +6 B {2}g {2}\(size\)\n/);
   });
 
   it('owners may come before it', async () => {

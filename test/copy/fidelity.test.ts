@@ -83,7 +83,7 @@ describe('rdcp', function () {
     const { status, text, stderr } = await lab.sh('rdcp -n -aAX --delete h1:$PWD/source/ h2:$PWD/target/');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     for (const path of ['contents/3', 'contents/6', 'links/a/new', 'modes/644'])
-      expect(text, path).to.match(new RegExp(`^\\w+ +${path}( |$)`, 'm'));
+      expect(text, path).to.match(new RegExp(`^\\w+ +(?:[\\d.]+ [KMG]?i?B +)?${path}( |$)`, 'm'));
     expect(text).not.to.include('contents/10');
     expect(inodesOf(at('target'))).to.deep.equal(before);
   });
