@@ -461,6 +461,31 @@ describe('the writer of a copy', () => {
     expect([refused.status, refused.failed]).to.deep.equal([0, [`${at}/closed/f`]]);
   });
 
+  it('goes on where another user copies to the same directory, or was killed there', async function () {
+    needsRoot(this);
+    needsTool(this, 'setpriv');
+    mkdirSync(`${at}/to`);
+    chmodSync(`${at}/to`, 0o777);
+    const records = [INTO, ...(await file('f', 'f')), END];
+    const first = start();
+    first.child.stdin?.write(encodeTree(PHASE.contents, records.slice(0, -1)));
+    await eventually(() => expect(statSync(`${at}/to/.rdcp`).mode & 0o7777).to.equal(0o1777));
+    const beside = await run([INTO, ...(await file('g', 'g')), END], { ...({ run: 'b' } as object) }, AS_ANN);
+    expect([beside.status, beside.failed, beside.events.filter(({ event }) => event === 'warning')]).to.deep.equal([
+      0,
+      [],
+      [],
+    ]);
+    first.child.stdin?.end(encodeTree(PHASE.contents, [END]).subarray(16));
+    expect((await resultOf(first)).status).to.equal(0);
+    expect(readdirSync(`${at}/to`).sort()).to.deep.equal(['f', 'g']);
+    mkdirSync(`${at}/to/.rdcp`, { mode: 0o700 });
+    writeFileSync(`${at}/to/.rdcp/dead`, '');
+    const after = await run([INTO, ...(await file('h', 'h')), END], {}, AS_ANN);
+    expect([after.status, after.failed]).to.deep.equal([0, []]);
+    expect(after.events.find(({ event }) => event === 'warning')?.message).to.match(/^\.rdcp .* another user/);
+  });
+
   it('as root sets owners, and keeps the setuid bit', async function () {
     needsRoot(this);
     const records = [INTO, ...(await file('f', 'f', { mode: 0o106755, uid: ANN, gid: ANN })), END];

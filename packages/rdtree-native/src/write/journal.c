@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/memory.h"
+#include "report/events.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +15,8 @@
 
 struct rd_journal {
   struct rd_write *write;
-  int top, fd; // -1: nothing was written to it yet
+  int top, fd;     // -1: nothing was written to it yet
+  bool is_refused; // the directory of journals is another user's alone
 };
 
 static void clean(int top, int journals, const char *run);
@@ -22,12 +24,13 @@ static void clean_directory(int top, const char *path, const char *run);
 static bool is_run(const char *name);
 static bool is_temporary_of(const char *name, const char *run);
 static bool begin(struct rd_journal *journal);
+static void share(const struct rd_journal *journal, int journals);
 static int open_locked(int directory, const char *name);
 static bool is_named(int directory, const char *name, int fd);
 
 struct rd_journal *rd_journal_open(struct rd_write *write, int top) {
   struct rd_journal *journal = rd_memory_new(1, sizeof *journal);
-  *journal = (struct rd_journal){write, top, -1};
+  *journal = (struct rd_journal){.write = write, .top = top, .fd = -1};
   int journals = openat(top, RD_JOURNAL_DIRECTORY, OPEN_DIRECTORY);
   DIR *names = journals < 0 ? NULL : fdopendir(journals);
   if (names == NULL && journals >= 0) close(journals);
@@ -39,7 +42,13 @@ struct rd_journal *rd_journal_open(struct rd_write *write, int top) {
 }
 
 bool rd_journal_add(struct rd_journal *journal, struct rd_directory *directory) {
-  if (journal->fd < 0 && !begin(journal)) return false;
+  if (journal->fd < 0 && !journal->is_refused && !begin(journal)) {
+    if (errno != EACCES && errno != EPERM) return false;
+    journal->is_refused = true;
+    rd_events_warning("%s in the target belongs to another user: if this run is killed, its temporary files stay",
+                      RD_JOURNAL_DIRECTORY);
+  }
+  if (journal->is_refused) return directory->is_journaled = true;
   RD_AUTO_FREE char *path = rd_directory_below_top(directory, NULL);
   directory->is_journaled = rd_write_all(journal->fd, path, strlen(path) + 1);
   return directory->is_journaled;
@@ -102,13 +111,22 @@ static bool is_temporary_of(const char *name, const char *run) {
 // Another run may remove the directory, or an unlocked journal, in between.
 static bool begin(struct rd_journal *journal) {
   for (int tries = 0; tries < 100 && journal->fd < 0; tries++) {
-    if (mkdirat(journal->top, RD_JOURNAL_DIRECTORY, 0700) < 0 && errno != EEXIST) return false;
+    bool is_new = mkdirat(journal->top, RD_JOURNAL_DIRECTORY, 0700) == 0;
+    if (!is_new && errno != EEXIST) return false;
     RD_AUTO_CLOSE int journals = openat(journal->top, RD_JOURNAL_DIRECTORY, OPEN_DIRECTORY);
+    if (is_new && journals >= 0) share(journal, journals);
     if (journals < 0 && errno != ENOENT) return false;
     if (journals >= 0) journal->fd = open_locked(journals, journal->write->settings->run);
     if (journal->fd < 0 && errno != ENOENT && errno != EWOULDBLOCK) return false;
   }
   return journal->fd >= 0;
+}
+
+// Where all users may write to the target, each may have a journal, and none may remove another's.
+static void share(const struct rd_journal *journal, int journals) {
+  struct stat top;
+  if (fstat(journal->top, &top) == 0 && (top.st_mode & 0022) != 0)
+    (void)fchmod(journals, S_ISVTX | 0700 | (top.st_mode & 0077));
 }
 
 static int open_locked(int directory, const char *name) {
