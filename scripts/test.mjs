@@ -82,7 +82,7 @@ function checks() {
 
 /** The programs by themselves, and everything together. */
 function integration() {
-  return [mocha('test/{native,agent,integration,copy,serve}', ...SIDE_BY_SIDE)];
+  return [mocha('test/{native,agent,integration,serve}', ...SIDE_BY_SIDE)];
 }
 
 /** Two suites of C run there too. */

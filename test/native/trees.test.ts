@@ -112,7 +112,7 @@ describe('rdsend and rdrecv carry trees', () => {
     const { sent, received } = await transfer('from', 'to', [], [], unreadable());
     expect([sent.status, received.status]).to.deep.equal([23, 23]);
     expect(sent.stderr).to.equal(
-      'rdsend: from/file: cannot read: Permission denied\nrdsend: sent 1 file, 6 B; 1 path failed\n',
+      'rdsend: from/file: cannot read: permission denied\nrdsend: sent 1 file, 6 B; 1 path failed\n',
     );
     expect(received.stderr).to.include('rdrecv: to: the source could not be read whole: see rdsend there\n');
     expect(readdirSync(bench.path('to/from'))).to.deep.equal(['below']);
