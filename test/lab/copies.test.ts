@@ -36,7 +36,7 @@ describe('a copy over RDMA', () => {
     const { status, stderr, text } = await lab.sh(`rdcp -n -v -aAX h1:${DISK}/source/ h2:${DISK}/planned/`);
     expect({ status, stderr }).to.deep.include({ status: 0 });
     expect(stderr).to.match(/^h1→h2 +rdma rxe0 authenticated +delivered /m);
-    expect(text).to.match(/^new +contents\/large /m);
+    expect(text).to.match(/^new +[\d.]+ MiB +contents\/large /m);
     await lab.on('h2', `test ! -e ${DISK}/planned`);
   });
 
