@@ -15,6 +15,7 @@
 
 #define BUFFER_BYTES (1u << 20)
 #define RANGES_MOST (1u << 20)
+#define WRITE_BACK_BYTES (UINT64_C(8) << 20)
 
 static bool open_unique(struct rd_target_file *file);
 static bool open_partial(struct rd_target_file *file, bool *is_held);
@@ -81,6 +82,7 @@ bool rd_target_file_open(struct rd_target_file *file, bool may_resume) {
 }
 
 bool rd_target_file_write(struct rd_target_file *file, uint64_t offset, const unsigned char *bytes, size_t count) {
+  uint64_t begin = offset, end = offset + count;
   while (count > 0) {
     ssize_t written = pwrite(file->fd, bytes, count, (off_t)offset);
     if (written < 0 && errno == EINTR) continue;
@@ -89,6 +91,10 @@ bool rd_target_file_write(struct rd_target_file *file, uint64_t offset, const un
     offset += (uint64_t)written;
     count -= (size_t)written;
   }
+  // The disk begins to write while more comes; else all of it would wait for the sync at the end.
+  if (begin / WRITE_BACK_BYTES != end / WRITE_BACK_BYTES)
+    (void)sync_file_range(file->fd, (off_t)(begin / WRITE_BACK_BYTES * WRITE_BACK_BYTES), WRITE_BACK_BYTES,
+                          SYNC_FILE_RANGE_WRITE);
   return true;
 }
 
