@@ -37,7 +37,10 @@ const ROWS: readonly Row[] = [
   ['rdstage --agent', '--agent needs --nonce NONCE'],
   ['rdstage --agent --nonce n more', '--agent takes no further arguments'],
   ["rdstage --agent --nonce 'a b'", 'the nonce must be printable ASCII without spaces'],
-  ['rdstage --agent --nonce n --user-stdin 77', '--user-stdin, --user-stdout and --served take an open descriptor above 2'],
+  [
+    'rdstage --agent --nonce n --user-stdin 77',
+    '--user-stdin, --user-stdout and --served take an open descriptor above 2',
+  ],
 ];
 
 describe('a usage error of the native programs', () => {
