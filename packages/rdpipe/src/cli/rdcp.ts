@@ -9,14 +9,12 @@ import { statusOf, UsageError } from '../model/errors.ts';
 import type { Settings } from '../model/settings.ts';
 import { type CopyInvocation, parseCopyArgv } from '../parse/argv.ts';
 import { parseCopyPaths } from '../parse/copy-paths.ts';
-import type { Renderer } from '../ui/renderer.ts';
-import { createRenderer, type OutputPlace, type RendererIo } from '../ui/terminal/create-renderer.ts';
+import type { OutputPlace, RendererIo } from '../ui/terminal/create-renderer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
-import { createJsonRenderer } from '../ui/terminal/json.ts';
-import { openTerminal, type Terminal, writeAll } from '../ui/terminal/terminal.ts';
+import { openTerminal, writeAll } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
 import { loadPatterns } from './load-patterns.ts';
-import { runWanted, type WantedRun, withPlanOnOutput } from './run-pipeline.ts';
+import { runShown, type ShownRun, type WantedRun } from './run-pipeline.ts';
 import { isFile, userStreams } from './user-streams.ts';
 
 /** Runs the command line `words`, binary strings, and returns the exit status. Never throws. */
@@ -24,7 +22,8 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
   const terminal = openTerminal(io.environment);
   try {
     const invocation = parseCopyArgv(words);
-    if (invocation.kind === 'copy') return await copy(invocation, io, terminal);
+    if (invocation.kind === 'copy')
+      return await runShown(invocation.options.json === true, () => readShown(invocation, io), io, terminal);
     writeAll(1, Buffer.from(invocation.text));
     return 0;
   } catch (error) {
@@ -35,22 +34,9 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
 
 type Copy = Extract<CopyInvocation, { kind: 'copy' }>;
 
-async function copy(invocation: Copy, io: Io, terminal: Terminal): Promise<number> {
-  let renderer: Renderer | undefined;
-  try {
-    const wanted = await readInvocation(invocation, io);
-    const { dryRun, json } = wanted.settings;
-    renderer = await createRenderer(wanted.settings, { terminal, output: outputPlace(wanted), ...shownAs(wanted) });
-    return await runWanted(wanted, io, dryRun && !json ? withPlanOnOutput(renderer) : renderer);
-  } catch (error) {
-    const early = invocation.options.json === true ? createJsonRenderer(terminal.write) : undefined;
-    const shown = renderer ?? early;
-    if (shown === undefined) throw error;
-    shown.failure(error);
-    return statusOf(error);
-  } finally {
-    renderer?.close();
-  }
+async function readShown(invocation: Copy, io: Io): Promise<ShownRun> {
+  const wanted = await readInvocation(invocation, io);
+  return { wanted, shown: { output: outputPlace(wanted), ...shownAs(wanted) } };
 }
 
 async function readInvocation({ options, words, pathWords }: Copy, io: Io): Promise<WantedRun> {

@@ -4,13 +4,11 @@ import { loadSettings } from '../config/load.ts';
 import { statusOf } from '../model/errors.ts';
 import { type Invocation, parseArgv } from '../parse/argv.ts';
 import { parseStages } from '../parse/stage.ts';
-import type { Renderer } from '../ui/renderer.ts';
-import { createRenderer, type OutputPlace } from '../ui/terminal/create-renderer.ts';
+import type { OutputPlace } from '../ui/terminal/create-renderer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
-import { createJsonRenderer } from '../ui/terminal/json.ts';
 import { openTerminal, type Terminal, writeAll } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
-import { runWanted, type WantedRun, withPlanOnOutput } from './run-pipeline.ts';
+import { runShown, type ShownRun, type WantedRun } from './run-pipeline.ts';
 import { isFile, userStreams } from './user-streams.ts';
 
 /** Runs the command line `words`, binary strings, and returns the exit status. Never throws. */
@@ -43,28 +41,15 @@ async function invoke(invocation: Invocation, io: Io, terminal: Terminal): Promi
       return bench(invocation, io, terminal);
     }
     case 'run':
-      return runInvocation(invocation, io, terminal);
+      return runShown(invocation.options.json === true, () => readShown(invocation, io), io, terminal);
   }
 }
 
 type RunInvocation = Extract<Invocation, { kind: 'run' }>;
 
-async function runInvocation(invocation: RunInvocation, io: Io, terminal: Terminal): Promise<number> {
-  let renderer: Renderer | undefined;
-  try {
-    const wanted = await readInvocation(invocation, io);
-    renderer = await createRenderer(wanted.settings, { terminal, output: outputPlace(wanted) });
-    const { dryRun, json } = wanted.settings;
-    return await runWanted(wanted, io, dryRun && !json ? withPlanOnOutput(renderer) : renderer);
-  } catch (error) {
-    const early = invocation.options.json === true ? createJsonRenderer(terminal.write) : undefined;
-    const shown = renderer ?? early;
-    if (shown === undefined) throw error;
-    shown.failure(error);
-    return statusOf(error);
-  } finally {
-    renderer?.close();
-  }
+async function readShown(invocation: RunInvocation, io: Io): Promise<ShownRun> {
+  const wanted = await readInvocation(invocation, io);
+  return { wanted, shown: { output: outputPlace(wanted) } };
 }
 
 async function readInvocation({ options, optionWords, stageWords }: RunInvocation, io: Io): Promise<WantedRun> {
