@@ -85,6 +85,7 @@ static char *read_settings(int fd, size_t *bytes, struct rd_error *error) {
     ssize_t count = rd_read_some(fd, text + filled, room - filled);
     filled += count > 0 ? (size_t)count : 0;
     if (count == 0) break;
+    if (filled == SETTINGS_MAX_BYTES) errno = E2BIG;
     if (count < 0 || filled == SETTINGS_MAX_BYTES) {
       rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot read the settings");
       free(text);

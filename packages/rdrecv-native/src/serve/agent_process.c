@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/programs.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +17,6 @@
 #define REPORT_FD 4 // closed by exec: then it runs
 #define FIRST_FREE_FD 10
 
-static bool find_agent(char path[PATH_MAX], struct rd_error *error);
 static _Noreturn void execute(const struct rd_agent_start *start, char *path, int report_fd);
 static bool place_descriptors(const struct rd_agent_start *start, int report_fd);
 static void reset_signals(void);
@@ -24,7 +24,7 @@ static void reset_signals(void);
 pid_t rd_agent_process_start(const struct rd_agent_start *start, struct rd_error *error) {
   char path[PATH_MAX];
   int report[2], failure = 0;
-  if (!find_agent(path, error)) return -1;
+  if (!rd_programs_find("rdstage", path, sizeof path, error)) return -1;
   if (pipe2(report, O_CLOEXEC) != 0) {
     rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %.300s", path);
     return -1;
@@ -41,20 +41,6 @@ pid_t rd_agent_process_start(const struct rd_agent_start *start, struct rd_error
   }
   rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot start %.300s", path);
   return -1;
-}
-
-// It is beside this program.
-static bool find_agent(char path[PATH_MAX], struct rd_error *error) {
-  static const char name[] = "rdstage";
-  ssize_t bytes = readlink("/proc/self/exe", path, PATH_MAX - sizeof name);
-  if (bytes < 0) {
-    rd_error_set_errno(error, RD_CODE_INTERNAL, "cannot find rdstage");
-    return false;
-  }
-  path[bytes] = '\0';
-  char *slash = strrchr(path, '/');
-  memcpy(slash != NULL ? slash + 1 : path, name, sizeof name);
-  return true;
 }
 
 static _Noreturn void execute(const struct rd_agent_start *start, char *path, int report_fd) {
