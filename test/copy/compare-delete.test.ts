@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdtree as `compare` with --delete: the names that the target has and the source lacks.
 import { expect } from 'chai';
-import { ANN, AS_ANN, END, enter, file, LEAVE, useCompare, wordsOf } from '../support/compare.ts';
+import { enter, file, useCompare, wordsOf } from '../support/compare.ts';
 import { needsRoot } from '../support/needs.ts';
-import { startTree, type TextSettings, type TreeRecord } from '../support/tree-stream.ts';
+import { ANN, AS_ANN, END, LEAVE, startTree, type TextSettings, type TreeRecord } from '../support/tree-stream.ts';
 
 const CUT = { type: 'leave', whole: 0 } as const;
 const SECOND = enter('', { source: 1 });

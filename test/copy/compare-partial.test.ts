@@ -2,9 +2,9 @@
 // rdtree as `compare`: what an interrupted copy left of a large file is found and digested.
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { ANN, END, enter, file, LEAVE, MIB, useCompare, wordsOf } from '../support/compare.ts';
+import { enter, file, useCompare, wordsOf } from '../support/compare.ts';
 import { needsRoot } from '../support/needs.ts';
-import type { TextSettings, TreeRecord } from '../support/tree-stream.ts';
+import { ANN, END, LEAVE, MIB, type TextSettings, type TreeRecord } from '../support/tree-stream.ts';
 
 /** By XXH3-128 of `f` and `g`. */
 const PARTIAL = '.rdcp-b3b2b50bf19ad7d533c155909ff3ba9a';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdtree as `compare`: whether entries go into the target or become it.
 import { expect } from 'chai';
-import { ANN, END, enter, file, LEAVE, symlink, useCompare } from '../support/compare.ts';
-import { type TextSettings, type TreeRecord, WANT } from '../support/tree-stream.ts';
+import { enter, file, symlink, useCompare } from '../support/compare.ts';
+import { ANN, END, LEAVE, type TextSettings, type TreeRecord, WANT } from '../support/tree-stream.ts';
 
 const F = file('f', { size: 6 });
 const G = file('g', { size: 6 });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdtree as `compare` with -n: the plan as text and as JSON.
 import { expect } from 'chai';
-import { END, enter, file, LEAVE, link, symlink, useCompare } from '../support/compare.ts';
+import { enter, file, link, symlink, useCompare } from '../support/compare.ts';
+import { END, LEAVE } from '../support/tree-stream.ts';
 
 describe('the plan', () => {
   const on = useCompare();

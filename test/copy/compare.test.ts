@@ -2,22 +2,9 @@
 // rdtree as `compare`: what passes of each entry, by the state of the target, which stays as it is.
 import { lstatSync } from 'node:fs';
 import { expect } from 'chai';
-import {
-  ANN,
-  AS_ANN,
-  END,
-  enter,
-  file,
-  LEAVE,
-  link,
-  SECONDS,
-  special,
-  symlink,
-  useCompare,
-  wordsOf,
-} from '../support/compare.ts';
+import { enter, file, link, SECONDS, special, symlink, useCompare, wordsOf } from '../support/compare.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
-import { type TextSettings, type TreeRecord, WANT } from '../support/tree-stream.ts';
+import { ANN, AS_ANN, END, LEAVE, type TextSettings, type TreeRecord, WANT } from '../support/tree-stream.ts';
 
 /** XXH3-128 of the five bytes `hello`. */
 const HELLO = 'b5e9c1ad071b3e7fc779cfaa5e523818';

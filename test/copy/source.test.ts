@@ -24,10 +24,15 @@ import { needsRoot, needsTool } from '../support/needs.ts';
 import { type Program, useBench } from '../support/programs.ts';
 import { output } from '../support/run-program.ts';
 import {
+  ANN,
+  AS_ANN,
   decodeTree,
+  END,
   encodeRecord,
   encodeTree,
   inText,
+  LEAVE,
+  MIB,
   PHASE,
   STATE,
   startTree,
@@ -36,16 +41,11 @@ import {
   WANT,
 } from '../support/tree-stream.ts';
 
-const MIB = 1 << 20;
-const ANN = 1234;
-const AS_ANN = ['setpriv', `--reuid=${ANN}`, `--regid=${ANN}`, '--clear-groups'];
 const DATA_DAMAGED = 8;
 /** Of no bytes, XXH3-128. */
 const EMPTY_DIGEST = '99aa06d3014798d86001c324468d497f';
 const FOLDER = { mode: 0o40755, uid: 0, gid: 0, ns: 0, seconds: 1, source: 0, want: WANT.all };
 const FILE = { ...FOLDER, mode: 0o100644 };
-const LEFT = { type: 'leave', whole: 1 } as const;
-const END = { type: 'end', entries: 0, bytes: 0, failures: 0 } as const;
 
 interface Result {
   readonly status: number | null;
@@ -341,7 +341,7 @@ describe('the source of a copy', () => {
         { type: 'file', name: 'same', size: 1, ...FILE, want: WANT.metadata },
         { type: 'symlink', name: 'l', ...FOLDER, mode: 0o120777, target: 't' },
         { type: 'failed', name: 'x' },
-        LEFT,
+        LEAVE,
       ];
       const result = await read([`${at}/d`], decisions);
       const other = result.records.filter(({ type }) => type !== 'data' && type !== 'file_end' && type !== 'end');
@@ -388,7 +388,7 @@ describe('the source of a copy', () => {
         program.child.stdin?.write(encodeRecord({ type: 'file', name, size: 1, ...FILE }));
         await eventually(() => expect(names().slice(-3)).to.deep.equal([name, 'data', 'file_end']));
       }
-      program.child.stdin?.end(Buffer.concat([LEFT, END].map(encodeRecord)));
+      program.child.stdin?.end(Buffer.concat([LEAVE, END].map(encodeRecord)));
       expect((await resultOf(program)).status).to.equal(0);
     });
 
@@ -430,7 +430,7 @@ describe('the source of a copy', () => {
       writeFileSync(`${folder}/worse`, noise(MIB + 10));
       writeFileSync(`${folder}/good`, 'good');
       const files = ['bad', 'good', 'worse'].map((name) => ({ type: 'file', name, size: 3 * MIB, ...FILE }) as const);
-      const result = await read([folder], [{ type: 'enter', name: 'read', ...FOLDER }, ...files, LEFT]);
+      const result = await read([folder], [{ type: 'enter', name: 'read', ...FOLDER }, ...files, LEAVE]);
       expect(result.failed).to.deep.equal([
         `${folder}/bad: cannot read: input/output error`,
         `${folder}/worse: cannot read: input/output error`,
@@ -455,8 +455,8 @@ describe('the source of a copy', () => {
           ...['link', 'fifo', 'gone', 'e'].map(file),
           { type: 'enter', name: 'g', ...FOLDER },
           file('secret'),
-          LEFT,
-          LEFT,
+          LEAVE,
+          LEAVE,
         ],
       );
       expect(result.failed).to.deep.equal([
@@ -509,11 +509,11 @@ describe('the source of a copy', () => {
         ['a source that there is not', [file('d', 1)]],
         ['a name that is not that of its source', [file('other')]],
         ['a name that is not that of its source', [folder('')]],
-        ['a path that is excluded', [folder('d'), folder('out'), file('f'), LEFT, LEFT]],
-        ['a path that is excluded', [folder('d'), file('g.o'), LEFT]],
-        ['a directory, though directories are not copied', [folder('d'), file('f'), LEFT], { recursive: false }],
-        ['a record has a field that cannot be', [folder('d'), folder('..'), file('other'), LEFT, LEFT]],
-        ['a record has a field that cannot be', [folder('d'), file('../other'), LEFT]],
+        ['a path that is excluded', [folder('d'), folder('out'), file('f'), LEAVE, LEAVE]],
+        ['a path that is excluded', [folder('d'), file('g.o'), LEAVE]],
+        ['a directory, though directories are not copied', [folder('d'), file('f'), LEAVE], { recursive: false }],
+        ['a record has a field that cannot be', [folder('d'), folder('..'), file('other'), LEAVE, LEAVE]],
+        ['a record has a field that cannot be', [folder('d'), file('../other'), LEAVE]],
       ];
       const patterns = ['out', '*.o'].map((pattern) => ({ include: false, pattern }));
       for (const [reason, records, more] of cases) {

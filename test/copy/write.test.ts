@@ -22,9 +22,14 @@ import { eventually } from '../support/eventually.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
 import { type Program, useBench } from '../support/programs.ts';
 import {
+  ANN,
+  AS_ANN,
   decodeTree,
+  END,
   encodeTree,
   inText,
+  LEAVE,
+  MIB,
   PHASE,
   STATE,
   startTree,
@@ -33,9 +38,6 @@ import {
   WANT,
 } from '../support/tree-stream.ts';
 
-const MIB = 1 << 20;
-const ANN = 1234;
-const AS_ANN = ['setpriv', `--reuid=${ANN}`, `--regid=${ANN}`, '--clear-groups'];
 const SINK_UNWRITABLE = 7;
 const DATA_DAMAGED = 8;
 const PEER_LOST = 5;
@@ -43,8 +45,6 @@ const METADATA = { uid: 0, gid: 0, ns: 5, seconds: 1_000_000_000 };
 const ENTRY = { ...METADATA, source: 0, want: WANT.all };
 const INTO = { type: 'place', place: 0 } as const;
 const AS = { type: 'place', place: 1 } as const;
-const LEFT = { type: 'leave', whole: 1 } as const;
-const END = { type: 'end', entries: 0, bytes: 0, failures: 0 } as const;
 
 interface Result {
   readonly status: number | null;
@@ -128,9 +128,9 @@ describe('the writer of a copy', () => {
       enter('closed', { mode: 0o40500 }),
       ...(await file('x', 'x', { mode: 0o100400 })),
       link('hard', 'd/small'),
-      LEFT,
+      LEAVE,
       { type: 'special', name: 'fifo', ...ENTRY, mode: 0o10600, device: 0 } as const,
-      LEFT,
+      LEAVE,
       END,
     ];
     const { status, failed, done } = await run(records, { archive: true, clean: true });
@@ -241,9 +241,9 @@ describe('the writer of a copy', () => {
       ...(await file('void', 'v')),
       enter('dir'),
       ...(await file('in', 'i')),
-      LEFT,
+      LEAVE,
       enter('dir2'),
-      LEFT,
+      LEAVE,
       END,
     ];
     const { status, failed } = await run(records);
@@ -264,7 +264,7 @@ describe('the writer of a copy', () => {
       enter('d', { want: WANT.nothing, ns: 0, seconds: 99 }),
       { type: 'file', name: 'f', ...ENTRY, mode: 0o100600, size: 7, want: WANT.metadata } as const,
       ...(await file('g', 'g')),
-      LEFT,
+      LEAVE,
       END,
     ];
     expect((await run(records, { archive: true })).status).to.equal(0);
@@ -289,7 +289,7 @@ describe('the writer of a copy', () => {
       writeFileSync(`${at}/outside/kept`, '');
       symlinkSync(`${at}/outside`, `${at}/to/gone/link`);
     });
-    const removal = [INTO, enter('', { ns: 0, seconds: 3 }), { type: 'remove', name: 'gone' } as const, LEFT, END];
+    const removal = [INTO, enter('', { ns: 0, seconds: 3 }), { type: 'remove', name: 'gone' } as const, LEAVE, END];
 
     it('removes what the source lacks, not what a link leads to', async () => {
       const { status, events } = await run(removal, { remove: true, remove_most: 4 });
@@ -340,7 +340,7 @@ describe('the writer of a copy', () => {
         await program.ended;
         expect(readFileSync(`${at}/to/d/f`, 'utf8')).to.equal('old');
       }
-      expect((await run([...records, LEFT, END])).status).to.equal(0);
+      expect((await run([...records, LEAVE, END])).status).to.equal(0);
       expect(readFileSync(`${at}/to/d/f`, 'utf8')).to.equal('new');
       expect(readdirSync(`${at}/to`)).to.deep.equal(['d']);
       expect(readdirSync(`${at}/to/d`).sort()).to.deep.equal(['.rdcp-mine', 'big', 'f']);
@@ -400,7 +400,7 @@ describe('the writer of a copy', () => {
         enter('d'),
         ...(await file('g', 'g')),
         link('h', 'out/secret'),
-        LEFT,
+        LEAVE,
         symlink('out', `${at}/outside`),
         END,
       ];
@@ -418,7 +418,7 @@ describe('the writer of a copy', () => {
       await eventually(() => expect(readdirSync(`${at}/to/d`)).to.have.length(1));
       renameSync(`${at}/to/d`, `${at}/to/moved`);
       symlinkSync(`${at}/outside`, `${at}/to/d`);
-      const rest = [...(await file('g', 'g')), { type: 'remove', name: 'kept' } as const, LEFT, END];
+      const rest = [...(await file('g', 'g')), { type: 'remove', name: 'kept' } as const, LEAVE, END];
       writeFileSync(`${at}/outside/kept`, '');
       program.child.stdin?.end(encodeTree(PHASE.contents, rest).subarray(16));
       const { status } = await resultOf(program);
@@ -427,14 +427,14 @@ describe('the writer of a copy', () => {
     });
 
     it('takes no directory where one file was promised', async () => {
-      expect((await run([AS, enter('d'), LEFT, END])).status).to.equal(DATA_DAMAGED);
+      expect((await run([AS, enter('d'), LEAVE, END])).status).to.equal(DATA_DAMAGED);
     });
 
     it('keeps few attributes of directories in each other', async () => {
       const value = 'x'.repeat(1 << 16);
       const named = [...Array(200).keys()].map((i): TreeRecord => ({ type: 'xattr', name: `user.${i}`, value }));
       const levels = (count: number) => Array.from({ length: count }, () => [...named, enter('d')]).flat();
-      const { status } = await run([INTO, ...levels(2), LEFT, LEFT, END]);
+      const { status } = await run([INTO, ...levels(2), LEAVE, LEAVE, END]);
       expect(status).to.equal(0);
       expect((await run([INTO, ...levels(8)])).status).to.equal(DATA_DAMAGED);
     });
@@ -520,9 +520,9 @@ describe('the writer of a copy', () => {
       head('f', 5),
       enter('sub'),
       head('sparse', 20 * MIB + 4),
-      LEFT,
+      LEAVE,
       head('missing', 1),
-      LEFT,
+      LEAVE,
       END,
     ];
     for (const verify of [false, true]) {

@@ -4,14 +4,18 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Bench, useBench } from './programs.ts';
-import { decodeTree, encodeTree, PHASE, startTree, type TextSettings, type TreeRecord, WANT } from './tree-stream.ts';
+import {
+  decodeTree,
+  END,
+  encodeTree,
+  PHASE,
+  startTree,
+  type TextSettings,
+  type TreeRecord,
+  WANT,
+} from './tree-stream.ts';
 
-export const MIB = 1 << 20;
 export const SECONDS = 1_600_000_000;
-export const END = { type: 'end', entries: 0, bytes: 0, failures: 0 } as const;
-export const LEAVE = { type: 'leave', whole: 1 } as const;
-export const ANN = 1234;
-export const AS_ANN = ['setpriv', `--reuid=${ANN}`, `--regid=${ANN}`, '--clear-groups'];
 
 const COMMON = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, ns: 0, seconds: SECONDS };
 /** Functions for the scripts of make(); each leaves what the entries of the same names describe. */

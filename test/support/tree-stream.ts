@@ -5,6 +5,13 @@ import { join } from 'node:path';
 import type { TreeSettings } from '../../packages/rdpipe/src/model/tree.ts';
 import { type Bench, BIN, type Program, type Stdio } from './programs.ts';
 
+export const MIB = 1 << 20;
+/** A user who is not root. */
+export const ANN = 1234;
+export const AS_ANN = ['setpriv', `--reuid=${ANN}`, `--regid=${ANN}`, '--clear-groups'];
+export const LEAVE = { type: 'leave', whole: 1 } as const;
+export const END = { type: 'end', entries: 0, bytes: 0, failures: 0 } as const;
+
 /** A record; which fields it has is in FIELDS. Names and paths are bytes as latin1, digests hexadecimal. */
 export interface TreeRecord {
   readonly type: TreeRecordType;

@@ -103,7 +103,8 @@ export function hexPath(path: string): string {
   return Buffer.from(path).toString('hex');
 }
 
-const NO_TOTALS = {
+/** The sums of a program that has done nothing. */
+export const NO_TOTALS = {
   entries: 0,
   files: 0,
   bytes: 0,

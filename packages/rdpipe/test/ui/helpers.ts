@@ -6,6 +6,7 @@ import type { CopyReport, HopReport, Report, StageReport } from '../../src/model
 import type { TreeEvent, TreeRole } from '../../src/model/tree.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { inputFor } from '../plan/helpers.ts';
+import { NO_TOTALS } from '../run/sample.ts';
 
 /** A plan for stages on h1, h2 and this machine. */
 export function planFor(words: readonly string[], changes: Parameters<typeof inputFor>[1] = {}): Plan {
@@ -149,19 +150,7 @@ export function tree(role: TreeRole, event: TreeEvent, host = 'h1'): Extract<Run
 export function treeProgress(changes: Partial<Extract<TreeEvent, { event: 'progress' }>> = {}): TreeEvent {
   return {
     event: 'progress',
-    entries: 0,
-    files: 0,
-    bytes: 0,
-    same: 0,
-    same_files: 0,
-    same_bytes: 0,
-    sent_bytes: 0,
-    removed: 0,
-    failed: 0,
-    links: 0,
-    directories: 0,
-    resumed_bytes: 0,
-    owners_refused: 0,
+    ...NO_TOTALS,
     path: null,
     done: false,
     ...changes,
