@@ -21,8 +21,13 @@ SAN := address,undefined
 endif
 VARIANT := $(if $(FUZZ),fuzz,$(if $(filter thread,$(SAN)),tsan,$(if $(SAN),asan,$(if $(STATIC),static,release))))
 OUT := build/$(VARIANT)
-PROGRAMS := rdsend rdrecv rdstage rdtree
-COMMANDS := rdpipe rdcp $(PROGRAMS)
+CPU := $(shell uname -m)
+NATIVE := build/rdpipe/native
+DEPLOY := $(if $(filter build/static build/release,$(OUT)),$(NATIVE)/linux-$(CPU)/$(if $(STATIC),static,dynamic),$(OUT)/deploy)
+# rdhop has two names.
+PROGRAMS := rdstage rdhop rdtree
+HOP_NAMES := rdsend rdrecv
+COMMANDS := rdpipe rdcp rdstage rdtree $(HOP_NAMES)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
 # These flags make a mistake end the program instead of serving an attacker. A compiler gets those that its target
@@ -36,7 +41,7 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARN
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
   $(if $(STATIC),-DRD_STATIC) \
   -Ipackages/rdcore-native/src -Ipackages/rdstage-native/src \
-  -Ipackages/rdtree-native/src -Ipackages/rdrecv-native/src \
+  -Ipackages/rdtree-native/src -Ipackages/rdhop-native/src \
   $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson) \
   $(HARDENING) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
@@ -80,20 +85,24 @@ objects_of = $(patsubst packages/%.c,$(OUT)/%.o,$(call sources_of,$(1),c))
 
 .PHONY: all test-programs fuzz-programs test headers analyze valgrind install uninstall clean
 .SECONDARY:
-all: $(PROGRAMS:%=$(OUT)/%) $(if $(SAN),,$(OUT)/deploy/sha256sums)
+all: $(PROGRAMS:%=$(OUT)/%) $(HOP_NAMES:%=$(OUT)/%) $(if $(SAN),,$(DEPLOY)/sha256sums)
 
-# Copies for the hosts: without symbols, so that less is to be checked there at each start, and with their digests.
-$(OUT)/deploy/%: $(OUT)/%
+# Copies that are installed and that go to hosts: without symbols, so that less is to be checked there at each start,
+# and with their digests.
+$(DEPLOY)/%: $(OUT)/%
 	$(Q)mkdir -p $(@D)
 	$(Q)$(STRIP) -o $@ $<
 
-$(OUT)/deploy/sha256sums: $(PROGRAMS:%=$(OUT)/deploy/%)
+$(DEPLOY)/sha256sums: $(PROGRAMS:%=$(DEPLOY)/%)
 	$(Q)cd $(@D) && sha256sum $(PROGRAMS) >sha256sums
 
 $(OUT)/%.o: packages/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Those that have the version in them.
+$(foreach file,$(PROGRAMS:%=%-native/src/main) rdstage-native/src/protocol/hello,$(OUT)/$(file).o): packages/rdpipe/package.json
 
 $(OUT)/rdcore-native/src/crypto/digest_avx2.o: EXTRA_CFLAGS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mavx2)
 $(OUT)/%_test.o: EXTRA_CFLAGS = -Ipackages/rdcore-native/test
@@ -103,11 +112,12 @@ $(OUT)/librdcore.a: $(CORE_OBJECTS)
 	# Two rooms may have a file of one name: each is appended.
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
-$(OUT)/rdsend: $(call objects_of,rdsend) $(OUT)/librdcore.a
-$(OUT)/rdrecv: $(call objects_of,rdrecv) $(OUT)/librdcore.a
-$(OUT)/rdsend $(OUT)/rdrecv:
+$(OUT)/rdhop: $(call objects_of,rdhop) $(OUT)/librdcore.a
 	$(call say,LD,$@)
 	$(Q)$(call link,$(LIBS))
+
+$(HOP_NAMES:%=$(OUT)/%): $(OUT)/rdhop
+	$(Q)ln -sf $(<F) $@
 
 $(OUT)/rdstage: $(call objects_of,rdstage) $(OUT)/librdcore.a
 	$(call say,LD,$@)
@@ -124,25 +134,25 @@ $(OUT)/$(1)-native/test/%_test: $(OUT)/$(1)-native/test/%_test.o $(OUT)/rdcore-n
 	$(call say,LD,$$@)
 	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS)
 endef
-$(foreach package,rdcore rdsend rdrecv rdstage rdtree,$(eval $(call suites_of,$(package))))
+$(foreach package,rdcore rdhop rdstage rdtree,$(eval $(call suites_of,$(package))))
 
 # A fuzz target takes only what it needs, from archives: a function of its own stands in for the package's.
 FAKES := $(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/fake_*.c) $(CORE:src=fuzz)/loop_harness.c)
 FUZZ_COMMON := $(filter-out %_fuzz.o %/replay.o $(FAKES),$(patsubst packages/%.c,$(OUT)/%.o,$(wildcard $(CORE:src=fuzz)/*.c)))
 FUZZ_MAIN := $(if $(FUZZ),-fsanitize=fuzzer,$(OUT)/rdcore-native/fuzz/replay.o)
-$(foreach package,rdcore rdrecv rdstage rdtree,$(OUT)/$(package)-native/fuzz/%.o): \
+$(foreach package,rdcore rdhop rdstage rdtree,$(OUT)/$(package)-native/fuzz/%.o): \
   EXTRA_CFLAGS = -Ipackages/rdcore-native/test -Ipackages/rdcore-native/fuzz
 
 $(OUT)/libfuzz.a: $(FUZZ_COMMON)
 $(OUT)/librdstage.a: $(filter-out %/main.o,$(call objects_of,rdstage))
 $(OUT)/librdtree.a: $(filter-out %/main.o,$(call objects_of,rdtree))
-$(OUT)/librdrecv.a: $(filter-out %/main.o,$(call objects_of,rdrecv))
-$(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdtree.a $(OUT)/librdrecv.a:
+$(OUT)/librdhop.a: $(filter-out %/main.o,$(call objects_of,rdhop))
+$(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdtree.a $(OUT)/librdhop.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT)/librdstage.a \
-  $(OUT)/librdtree.a $(OUT)/librdrecv.a $(OUT)/librdcore.a
+  $(OUT)/librdtree.a $(OUT)/librdhop.a $(OUT)/librdcore.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(filter -%,$(FUZZ_MAIN)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
@@ -186,10 +196,10 @@ valgrind:
 TARGET := $(DESTDIR)$(PREFIX)
 COPY := lib/rdpipe
 BUNDLE := build/rdpipe
-COPY_FOLDERS := bin $(BUNDLE) build/static build/release
+COPY_FOLDERS := bin $(BUNDLE) $(patsubst %/,%,$(dir $(wildcard $(NATIVE)/*/*/rdstage)))
 BASH_COMPLETION := share/bash-completion/completions
 ZSH_COMPLETION := share/zsh/site-functions
-IN_COPY = $(wildcard bin/* $(BUNDLE)/*) $(foreach kind,static release,$(addprefix build/$(kind)/,$(PROGRAMS) sha256sums))
+IN_COPY = $(wildcard bin/* $(filter-out %/native,$(wildcard $(BUNDLE)/*)) $(NATIVE)/*/*/*)
 INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
   $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1))) \
   $(addprefix $(BASH_COMPLETION)/,rdpipe rdcp) $(ZSH_COMPLETION)/_rdpipe
@@ -199,11 +209,11 @@ install:
 	@if test -e $(TARGET)/$(COPY)/installed; then $(MAKE) --no-print-directory uninstall; fi
 	install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(TARGET)/$(BASH_COMPLETION) $(TARGET)/$(ZSH_COMPLETION) \
 	  $(COPY_FOLDERS:%=$(TARGET)/$(COPY)/%)
-	install -m 755 $(wildcard bin/*) $(TARGET)/$(COPY)/bin
-	install -m 644 $(wildcard $(BUNDLE)/*) $(TARGET)/$(COPY)/$(BUNDLE)
-	for kind in static release; do \
-	  install -m 755 $(PROGRAMS:%=build/$$kind/deploy/%) $(TARGET)/$(COPY)/build/$$kind && \
-	  install -m 644 build/$$kind/deploy/sha256sums $(TARGET)/$(COPY)/build/$$kind || exit 1; done
+	cp -dR --preserve=mode $(wildcard bin/*) $(TARGET)/$(COPY)/bin
+	install -m 644 $(filter-out %/native,$(wildcard $(BUNDLE)/*)) $(TARGET)/$(COPY)/$(BUNDLE)
+	for folder in $(filter $(NATIVE)/%,$(COPY_FOLDERS)); do \
+	  install -m 755 $(PROGRAMS:%=$$folder/%) $(TARGET)/$(COPY)/$$folder && \
+	  install -m 644 $$folder/sha256sums $(TARGET)/$(COPY)/$$folder || exit 1; done
 	for program in $(COMMANDS); do ln -sf ../$(COPY)/bin/$$program $(TARGET)/bin/$$program || exit 1; done
 	install -m 644 $(wildcard packages/*/man/*.1) $(TARGET)/share/man/man1
 	install -m 644 contrib/completion/rdpipe.bash $(TARGET)/$(BASH_COMPLETION)/rdpipe

@@ -42,8 +42,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     agent: 'base transport/tcp hop',
     cli: '*',
   },
-  'rdsend-native': { '.': '*' },
-  'rdrecv-native': { '.': '*', serve: '' },
+  'rdhop-native': { '.': '*', serve: '' },
   'rdstage-native': {
     '.': '*',
     runtime: '',
@@ -76,15 +75,16 @@ const LIBRARIES: readonly (readonly [library: RegExp, users: RegExp])[] = [
   [/^node:/, /^rdpipe\/(?!model\/)/],
   [/^(ora|chalk)$/, /^rdpipe\/ui\//],
   [/^echarts\//, /^rdpipe\/ui\/(\w+\/)?chart$/],
+  [/^\.\.\/\.\.\/package\.json$/, /^rdpipe\/model\/version$/],
   [/^commander$/, /^rdpipe\/parse\/argv$/],
   [/^smol-toml$/, /^rdpipe\/config\/file$/],
   [/^valibot$/, /^rdpipe\/(config\/file|model\/(protocol|tree)|native\/decode)$/],
   [
     /^openssl\//,
-    /^rdcore-native\/(\w+\/)?(handshake|key_derivation|seal|tls(_service)?)$|^rdstage-native\/(\w+\/)?program_sums$/,
+    /^rdcore-native\/(\w+\/)?(handshake|key_derivation|seal|tls(_service)?|library_versions)$|^rdstage-native\/(\w+\/)?program_sums$/,
   ],
-  [/^xxhash\.h$/, /^rdcore-native\/(\w+\/)?digest(_avx2)?$/],
-  [/^zstd\.h$/, /^rdcore-native\/(\w+\/)?block$/],
+  [/^xxhash\.h$/, /^rdcore-native\/(\w+\/)?(digest(_avx2)?|library_versions)$/],
+  [/^zstd\.h$/, /^rdcore-native\/(\w+\/)?(block|library_versions)$/],
   [/^(infiniband|rdma)\//, /^rdcore-native\/(transport\/verbs\/|\w*verbs\w*$)/],
 ];
 
@@ -119,7 +119,7 @@ function importsOf(file: string, text: string, modules: ReadonlySet<string>): Im
   const module = moduleOf(file);
   if (!/\.[ch]$/.test(file))
     return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName: words }) => {
-      const library = !words.startsWith('.');
+      const library = !words.startsWith('.') || words.endsWith('.json');
       return { file, module, words, library, ...(library ? {} : { target: sibling(module, words) }) };
     });
   return [...text.matchAll(/^\s*#\s*include ([<"])(.*)[>"]/gm)].map(([, mark, words = '']) => {

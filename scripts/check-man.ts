@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the options of every program with those of its manual page; --fix writes what rdpipe's table of options has.
+// Compares manual pages with the programs: their version and options; --fix writes both where a table has them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { flagName, flagTexts, type OptionRow, valueText } from '../packages/rdpipe/src/model/option-row.ts';
 import { optionsOf, type Topic } from '../packages/rdpipe/src/model/options.ts';
+import { VERSION } from '../packages/rdpipe/src/model/version.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TABLE_PAGES: readonly (readonly [Topic, string])[] = [
@@ -14,18 +15,28 @@ const TABLE_PAGES: readonly (readonly [Topic, string])[] = [
   ['copy', 'packages/rdpipe/man/rdcp.1'],
 ];
 const NATIVE_PAGES: readonly (readonly [string, string])[] = [
-  ['rdsend', 'packages/rdsend-native/man/rdsend.1'],
-  ['rdrecv', 'packages/rdrecv-native/man/rdrecv.1'],
+  ['rdsend', 'packages/rdhop-native/man/rdsend.1'],
+  ['rdrecv', 'packages/rdhop-native/man/rdrecv.1'],
   ['rdstage', 'packages/rdstage-native/man/rdstage.1'],
   ['rdtree', 'packages/rdtree-native/man/rdtree.1'],
 ];
 
 const differences = [
+  ...[...TABLE_PAGES, ...NATIVE_PAGES].flatMap(([, page]) => compareVersion(page)),
   ...TABLE_PAGES.flatMap(([topic, page]) => compareTable(topic, page)),
   ...NATIVE_PAGES.flatMap(([program, page]) => compareHelp(program, page)),
 ];
 for (const line of differences) console.error(line);
 process.exitCode = differences.length > 0 ? 1 : 0;
+
+/** In the page's first line, which a reader finds at the foot of the page. */
+function compareVersion(page: string): string[] {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const right = text.replace(/^(\.TH .*)"rdpipe [\d.]+"/m, `$1"rdpipe ${VERSION}"`);
+  if (process.argv.includes('--fix')) writeFileSync(join(ROOT, page), right);
+  else if (right !== text) return [`${page}: not of version ${VERSION} (npm run fix)`];
+  return [];
+}
 
 /**
  * The section OPTIONS has an item for each row, in the table's order: its tag is made from the row, its text is the

@@ -12,7 +12,7 @@ import { useAgents } from '../support/agent-test.ts';
 import { needsFile, needsRoot, needsTool, needsUserNamespaces } from '../support/needs.ts';
 
 const NOBODY = 65534;
-const STATIC_RECEIVER = join(import.meta.dirname, '../../build/static/rdrecv');
+const STATIC_RECEIVER = join(import.meta.dirname, '../../build/static/rdhop');
 
 describe("the agent's hello", () => {
   const agents = useAgents();
@@ -144,7 +144,7 @@ describe("the agent's hello", () => {
       const folder = join(agents.folder, 'programs');
       mkdirSync(join(folder, 'dynamic'), { recursive: true });
       copyFileSync(AGENT, join(folder, 'rdstage'));
-      const beside = join(folder, 'script' in receiver ? 'dynamic/rdrecv' : 'rdrecv');
+      const beside = join(folder, 'script' in receiver ? 'dynamic/rdhop' : 'rdhop');
       if ('script' in receiver) writeFileSync(beside, `#!/bin/sh\n${receiver.script}\n`);
       else copyFileSync(receiver.path, beside);
       chmodSync(beside, 0o755);

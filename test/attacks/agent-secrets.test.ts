@@ -21,17 +21,16 @@ import { needs, needsRoot, needsSightOfPrograms } from '../support/needs.ts';
 import { type MarkedProcess, signalProcess, visibleTexts } from '../support/processes.ts';
 import { BIN } from '../support/programs.ts';
 
-const PLATFORM = `linux-${process.arch === 'x64' ? 'x86_64' : 'aarch64'}`;
+const NATIVE = `native/linux-${process.arch === 'x64' ? 'x86_64' : 'aarch64'}/static`;
 
 describe("a hop's key", () => {
   const lab = useLab();
   const told = () => join(lab.folder, 'told');
 
   beforeEach(() => {
-    for (const name of ['native', `native/${PLATFORM}`, 'xdg', 'tmp', 'notes'])
-      mkdirSync(join(lab.folder, name), { mode: 0o700 });
-    for (const name of ['rdsend', 'rdrecv', 'rdtree'])
-      symlinkSync(join(BIN, name), join(lab.folder, 'native', PLATFORM, name));
+    for (const name of [NATIVE, 'xdg', 'tmp', 'notes'])
+      mkdirSync(join(lab.folder, name), { mode: 0o700, recursive: true });
+    for (const name of ['rdhop', 'rdtree']) symlinkSync(join(BIN, name), join(lab.folder, NATIVE, name));
     // The user's descriptors are 3 and 4, and tee must not keep them open.
     const listen = `tee -a '${told()}' 3<&- 4>&- | '${BIN}/rdstage' "$@"`;
     const script = `#!/bin/sh\ncase $1 in --agent) ${listen} ;; *) exec '${BIN}/rdstage' "$@" ;; esac\n`;
@@ -40,7 +39,7 @@ describe("a hop's key", () => {
     writeFileSync(told(), '');
   });
 
-  const agent = () => join(lab.folder, 'native', PLATFORM, 'rdstage');
+  const agent = () => join(lab.folder, NATIVE, 'rdstage');
   const environment = () => ({
     RDPIPE_NATIVE_DIR: join(lab.folder, 'native'),
     XDG_RUNTIME_DIR: join(lab.folder, 'xdg'),

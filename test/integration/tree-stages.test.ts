@@ -34,7 +34,7 @@ describe('a pipeline of tree stages', () => {
   function programsWith(script: string): string {
     const programs = join(folder, 'programs');
     mkdirSync(programs);
-    for (const name of ['rdstage', 'rdsend', 'rdrecv']) copyFileSync(join(AGENT, '..', name), join(programs, name));
+    for (const name of ['rdstage', 'rdhop']) copyFileSync(join(AGENT, '..', name), join(programs, name));
     const role = `role=$(sed 's/.*"role":"\\([a-z]*\\)".*/\\1/' <&3)`;
     writeFileSync(join(programs, 'rdtree'), `#!/bin/sh\ncd ${folder}\n${role}\n${script}\n`, { mode: 0o755 });
     return join(programs, 'rdstage');

@@ -93,9 +93,10 @@ function statusFields(pid: number): string[] {
 
 function programOf(pid: number): string {
   try {
-    return readlinkSync(`/proc/${pid}/exe`)
+    const file = readlinkSync(`/proc/${pid}/exe`)
       .replace(/ \(deleted\)$/, '')
       .replace(/^.*\//, '');
+    return file === 'rdhop' ? readProc(pid, 'comm').trimEnd() : file;
   } catch {
     return '';
   }

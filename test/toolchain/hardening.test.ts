@@ -10,7 +10,7 @@ import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const BUILD = join(ROOT, 'build');
-const PROGRAMS = ['rdsend', 'rdrecv', 'rdstage', 'rdtree'];
+const PROGRAMS = ['rdstage', 'rdhop', 'rdtree'];
 const BUILT = ['release', 'static'].flatMap((kind) => PROGRAMS.map((name) => `${kind}/${name}`));
 const SHIPPED = ['release', 'static'].flatMap((kind) => PROGRAMS.map((name) => `${kind}/deploy/${name}`));
 /** x86: jumps land where they may, returns go where they came from. */

@@ -14,7 +14,7 @@ describe('the static build', () => {
   before(() => {
     out = mkdtempSync(join(ROOT, 'build/linker-'));
     cpSync(join(ROOT, 'build/static'), out, { recursive: true, preserveTimestamps: true });
-    rmSync(join(out, 'rdsend'));
+    rmSync(join(out, 'rdhop'));
   });
   after(() => rmSync(out, { recursive: true }));
 
@@ -41,12 +41,12 @@ describe('the static build', () => {
     const [file, object] = [join(out, 'more.c'), join(out, 'more.o')];
     writeFileSync(file, source);
     execaSync('cc', ['-c', '-o', object, file]);
-    rmSync(join(out, 'rdsend'), { force: true });
+    rmSync(join(out, 'rdhop'), { force: true });
     return link(`LDFLAGS=${object}`).stderr;
   }
 
   function link(...words: string[]) {
-    const line = ['-s', 'STATIC=1', `OUT=${out}`, ...words, join(out, 'rdsend')];
+    const line = ['-s', 'STATIC=1', `OUT=${out}`, ...words, join(out, 'rdhop')];
     const { status, stderr } = runProgram('make', line, { cwd: ROOT });
     return { status, stderr };
   }

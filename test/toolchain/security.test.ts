@@ -7,7 +7,7 @@ import { ROOT } from '../support/root.ts';
 
 /** In place of tests: there is nothing to show. */
 const BY_CHOICE = '(a choice)';
-const PACKAGES = ['rdpipe', 'rdcore-native', 'rdrecv-native', 'rdstage-native', 'rdtree-native'];
+const PACKAGES = ['rdpipe', 'rdcore-native', 'rdhop-native', 'rdstage-native', 'rdtree-native'];
 const FOLDERS = ['test', ...PACKAGES.map((name) => `packages/${name}/test`)];
 
 describe('SECURITY.md names tests that are there', () => {

@@ -33,7 +33,7 @@ static void print(const char *text);
 void rd_display_init(struct rd_display *display, const struct rd_options *options) {
   *display = (struct rd_display){
       .options = options,
-      .program = options->role == RD_ROLE_SENDER ? "rdsend" : "rdrecv",
+      .program = rd_role_name(options->role),
       .progress = choose_progress(options),
       .started_at_ms = rd_now_ms(),
       .size_bytes = -1,

@@ -142,6 +142,10 @@ bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_option
   return take_operands(options, argc - optind, operands, error);
 }
 
+const char *rd_role_name(enum rd_role role) {
+  return role == RD_ROLE_SENDER ? "rdsend" : "rdrecv";
+}
+
 void rd_options_write_help(enum rd_role role, FILE *out) {
   if (role == RD_ROLE_SENDER)
     fputs("usage: rdsend [options] HOST PORT KEY [FILE | -- COMMAND...]\n"
@@ -196,7 +200,8 @@ static bool take_option(struct rd_options *options, int option, char *const *arg
   if (row == NULL)
     rd_error_set(error, RD_CODE_USAGE, option == ':' ? "%s needs a value" : "unknown option %s", argv[optind - 1]);
   else if (!is_for(row, options->role))
-    rd_error_set(error, RD_CODE_USAGE, "--%s is for %s", row->name, row->users == RDSEND ? "rdsend" : "rdrecv");
+    rd_error_set(error, RD_CODE_USAGE, "--%s is for %s", row->name,
+                 rd_role_name(row->users == RDSEND ? RD_ROLE_SENDER : RD_ROLE_RECEIVER));
   else if (row->parse != NULL && !row->parse(options, optarg))
     rd_error_set(error, RD_CODE_USAGE, "--%s is %s, not %s", row->name, row->expected, optarg);
   else {

@@ -34,6 +34,9 @@ struct rd_options {
 // Overwrites the key in argv, also after a mistake in another argument. False: RD_CODE_USAGE.
 bool rd_options_parse(enum rd_role role, int argc, char **argv, struct rd_options *options, struct rd_error *error);
 
+// `rdsend` or `rdrecv`.
+const char *rd_role_name(enum rd_role role);
+
 // Writes what --help prints.
 void rd_options_write_help(enum rd_role role, FILE *out);
 

@@ -1,7 +1,7 @@
 /** Finds the programs of this installation that sessions start on this machine. */
 import { join } from 'node:path';
 import { SessionError } from '../model/errors.ts';
-import { installationRoot, locateLocalAgent } from '../native/locate.ts';
+import { installationRoot, locateLocalAgents } from '../native/locate.ts';
 import type { Installation } from '../run/open-hosts.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Installation } from '../run/open-hosts.ts';
  * @throws SessionError when it holds none for this CPU.
  */
 export function findInstallation(): Installation {
-  const agent = locateLocalAgent();
+  const agent = locateLocalAgents().at(-1);
   if (agent === undefined) {
     const message =
       "this copy of rdpipe holds no programs for this machine (in a checkout: 'npm run build' makes them)";

@@ -69,7 +69,7 @@ tell_agent() {
   folder=\${agent%/*}
   folder=\${folder%/dynamic}
   echo "agent $folder"
-  if "$folder/dynamic/rdsend" --version >/dev/null; then echo 'programs dynamic'; else echo 'programs static'; fi
+  if "$folder/dynamic/rdhop" --version >/dev/null; then echo 'programs dynamic'; else echo 'programs static'; fi
 }
 tell_sudo() {
   if answer=$(sudo -n true 2>&1); then echo 'sudo 1'; else echo "sudo 0 $answer" | tr '\\n' ' '; echo; fi

@@ -1,2 +1,4 @@
-/** The version of the whole product, the same as in package.json. */
-export const VERSION = '0.1.0';
+/** The version of the whole product: that of the package. */
+import manifest from '../../package.json' with { type: 'json' };
+
+export const VERSION: string = manifest.version;

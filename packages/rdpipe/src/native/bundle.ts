@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { locateBuilds, type NativeBuild, type Platform, PROGRAMS } from './locate.ts';
 
 export interface BundleFile {
-  /** Below the version's directory: `rdstage`, `dynamic/rdsend`. */
+  /** Below the version's directory: `rdstage`, `dynamic/rdhop`. */
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;

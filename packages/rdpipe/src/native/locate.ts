@@ -1,5 +1,5 @@
 /** Where this installation and its native programs are. */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { arch } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ export function installationRoot(): string {
 }
 
 /** The agent, and the programs that it starts: each set of them that is copied to a host. */
-export const PROGRAMS = ['rdstage', 'rdsend', 'rdrecv', 'rdtree'] as const;
+export const PROGRAMS = ['rdstage', 'rdhop', 'rdtree'] as const;
 
 /** As `uname -s` and `uname -m` print them, in lower case: `linux-x86_64`, `linux-aarch64`. */
 export type Platform = string;
@@ -34,50 +34,27 @@ export interface NativeBuild {
 export const THIS_PLATFORM: Platform = `linux-${{ x64: 'x86_64', arm64: 'aarch64' }[arch()] ?? arch()}`;
 
 /** Every platform whose programs can be copied to a host. */
-export function locateBuilds(nativeDir = process.env.RDPIPE_NATIVE_DIR): ReadonlyMap<Platform, NativeBuild> {
-  const root = installationRoot();
-  const packaged = nativeDir ?? join(root, 'build/rdpipe/native');
-  const builds = new Map(platformsIn(packaged).map((platform) => [platform, packagedBuild(join(packaged, platform))]));
-  const made = {
-    staticDir: madeIn(join(root, 'build/static')),
-    dynamicDir: existing(madeIn(join(root, 'build/release'))),
-  };
-  if (!builds.has(THIS_PLATFORM) && isAgentIn(made.staticDir)) builds.set(THIS_PLATFORM, made);
-  return builds;
+export function locateBuilds(folder = nativeFolder()): ReadonlyMap<Platform, NativeBuild> {
+  const platforms = existsSync(folder) ? readdirSync(folder) : [];
+  const builds = platforms.map((platform) => [platform, buildIn(join(folder, platform))] as const);
+  return new Map(builds.filter(([, { staticDir }]) => hasAgent(staticDir)));
 }
 
-/** The agent for this machine itself, which finds the other programs beside it; undefined where nothing is built. */
-export function locateLocalAgent(nativeDir = process.env.RDPIPE_NATIVE_DIR): string | undefined {
-  const root = installationRoot();
-  const packaged = join(nativeDir ?? join(root, 'build/rdpipe/native'), THIS_PLATFORM);
-  const folder = [packaged, join(root, 'build/release'), join(root, 'build/static')].find(isAgentIn);
-  return folder && join(folder, 'rdstage');
+/** The agents for this machine itself, the better first; each uses the programs beside it. The last needs nothing. */
+export function locateLocalAgents(folder = nativeFolder()): readonly string[] {
+  const folders = ['dynamic', 'static'].map((kind) => join(folder, THIS_PLATFORM, kind));
+  return folders.filter(hasAgent).map((found) => join(found, 'rdstage'));
 }
 
-function platformsIn(folder: string): Platform[] {
-  return existsSync(folder) ? readdirSync(folder).filter((name) => isAgentIn(join(folder, name))) : [];
+function nativeFolder(): string {
+  return process.env.RDPIPE_NATIVE_DIR ?? join(installationRoot(), 'build/rdpipe/native');
 }
 
-/** `make` puts what is to be copied to hosts apart, without symbols. */
-function madeIn(folder: string): string {
-  const stripped = join(folder, 'deploy');
-  return isAgentIn(stripped) && !isNewer(folder, stripped) ? stripped : folder;
+function buildIn(folder: string): NativeBuild {
+  const dynamicDir = join(folder, 'dynamic');
+  return { staticDir: join(folder, 'static'), dynamicDir: hasAgent(dynamicDir) ? dynamicDir : undefined };
 }
 
-/** Whether a `make` that does not know the other folder has built a newer program. */
-function isNewer(folder: string, than: string): boolean {
-  const madeMs = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return PROGRAMS.some((name) => madeMs(join(folder, name)) > madeMs(join(than, name)));
-}
-
-function packagedBuild(folder: string): NativeBuild {
-  return { staticDir: folder, dynamicDir: existing(join(folder, 'dynamic')) };
-}
-
-function isAgentIn(folder: string): boolean {
+function hasAgent(folder: string): boolean {
   return existsSync(join(folder, 'rdstage'));
-}
-
-function existing(folder: string): string | undefined {
-  return existsSync(join(folder, 'rdsend')) ? folder : undefined;
 }

@@ -15,7 +15,7 @@ import { callersLimits } from './caller-limits.ts';
 import { deploy } from './deploy.ts';
 import { awaitHello, type Handshake, notStarted } from './handshake.ts';
 import { createLineChannel, type LineChannel, newNonce } from './line-channel.ts';
-import { locateLocalAgent } from './locate.ts';
+import { chooseLocalAgent } from './local-agent.ts';
 
 export interface AgentOptions {
   /** --agent PATH: an agent that is on the host already; nothing is deployed. */
@@ -87,8 +87,11 @@ function slowStartError({ label, checkCommand }: HostSession, limitMs: number): 
 }
 
 /** No shell and no deployment: the programs are beside this one. */
-function startLocally(session: HostSession, { agentPath, sudo, userDescriptors }: AgentOptions): LineChannel {
-  const agent = agentPath ?? locateLocalAgent();
+async function startLocally(
+  session: HostSession,
+  { agentPath, sudo, userDescriptors }: AgentOptions,
+): Promise<LineChannel> {
+  const agent = agentPath ?? (await chooseLocalAgent());
   if (agent === undefined) {
     throw new SessionError(
       'no_agent',

@@ -26,8 +26,8 @@ describe('the script that becomes the agent', () => {
   before(async () => {
     agent = await fileOf('rdstage', Buffer.from(AGENT));
     dynamicAgent = await fileOf('dynamic/rdstage', Buffer.from(DYNAMIC_AGENT));
-    beside = await fileOf('rdsend', Buffer.from('#!/bin/sh\nexit\n'));
-    program = await fileOf('dynamic/rdsend', Buffer.from('#!/bin/sh\n'));
+    beside = await fileOf('rdhop', Buffer.from('#!/bin/sh\nexit\n'));
+    program = await fileOf('dynamic/rdhop', Buffer.from('#!/bin/sh\n'));
   });
 
   beforeEach(() => {
@@ -106,10 +106,10 @@ describe('the script that becomes the agent', () => {
         const bundle: Bundle = { digest: DIGEST, agent, others: [beside, program] };
         const bundles = new Map([[THIS_PLATFORM, bundle]]);
         install(version);
-        const sums = `rdsend=${beside.sha256},dynamic/rdsend=${program.sha256}`;
+        const sums = `rdhop=${beside.sha256},dynamic/rdhop=${program.sha256}`;
         expect(run(shell, script({ bundles })).stdout).to.equal(`agent --agent --nonce ${NONCE} --sums ${sums}\n`);
-        install(version, 'dynamic/rdsend', '#!/bin/sh\n');
-        const dynamic = `dynamic/rdsend=${program.sha256}`;
+        install(version, 'dynamic/rdhop', '#!/bin/sh\n');
+        const dynamic = `dynamic/rdhop=${program.sha256}`;
         expect(run(shell, script({ bundles })).stdout).to.equal(`agent --agent --nonce ${NONCE} --sums ${dynamic}\n`);
       });
 
@@ -119,7 +119,7 @@ describe('the script that becomes the agent', () => {
         install(version);
         expect(run(shell, script({ bundles })).stdout).to.match(/^agent /);
         install(version, 'dynamic/rdstage', DYNAMIC_AGENT);
-        const sums = `rdsend=${program.sha256}`;
+        const sums = `rdhop=${program.sha256}`;
         expect(run(shell, script({ bundles })).stdout).to.equal(`dynamic --agent --nonce ${NONCE} --sums ${sums}\n`);
         install(version, 'dynamic/rdstage', DYNAMIC_AGENT.replace('dynamic', 'trick'));
         expect(run(shell, script({ bundles })).stdout).to.match(/ damaged\n$/);

@@ -29,7 +29,9 @@ import { openSessions, type Sessions } from '../../src/session/open.ts';
 import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../session/ssh-hosts.ts';
 
 /** The files that a host keeps of rdpipe once an agent was started there: the time of `used` is when. */
-const KEPT = ['dynamic', 'rdrecv', 'rdsend', 'rdstage', 'rdtree', 'used'];
+const KEPT = ['dynamic', 'rdhop', 'rdstage', 'rdtree', 'used'];
+
+const STATIC_FOLDER = join(installationRoot(), 'build/rdpipe/native', THIS_PLATFORM, 'static');
 
 describe('an agent that is not on its host yet', () => {
   let hosts: TestHosts;
@@ -40,7 +42,7 @@ describe('an agent that is not on its host yet', () => {
 
   before(async function () {
     needsFile(this, '/usr/sbin/sshd');
-    needsFile(this, join(installationRoot(), 'build/static/rdstage'));
+    needsFile(this, join(STATIC_FOLDER, 'rdstage'));
     needsTool(this, 'ssh', 'ssh-keygen');
   });
   beforeEach(() => {
@@ -90,7 +92,7 @@ describe('an agent that is not on its host yet', () => {
     expect(readdirSync(homePlace())).to.deep.equal([await digest()]);
     const version = join(homePlace(), await digest());
     expect(readdirSync(version).sort()).to.deep.equal(KEPT);
-    expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdrecv', 'rdsend', 'rdstage', 'rdtree']);
+    expect(readdirSync(join(version, 'dynamic')).sort()).to.deep.equal(['rdhop', 'rdstage', 'rdtree']);
     for (const path of [homePlace(), version, join(version, 'rdstage')])
       expect(statSync(path).mode & 0o777).to.equal(0o700);
   });
@@ -99,7 +101,7 @@ describe('an agent that is not on its host yet', () => {
     const dynamicDir = join(folder, 'built');
     mkdirSync(dynamicDir);
     for (const name of PROGRAMS) writeFileSync(join(dynamicDir, name), '#!/no/such/loader\n');
-    const build = { staticDir: join(installationRoot(), 'build/static'), dynamicDir };
+    const build = { staticDir: STATIC_FOLDER, dynamicDir };
     const bundle = (await readBundles(new Map([[THIS_PLATFORM, build]]))).get(THIS_PLATFORM);
     if (bundle === undefined) throw new Error('no bundle');
     await deploy(await connect(environment()), bundle, { emit: () => {}, signal: new AbortController().signal });
@@ -215,7 +217,7 @@ describe('an agent that is not on its host yet', () => {
     });
   }
 
-  for (const name of ['dynamic/rdstage', 'dynamic/rdsend', 'dynamic/rdrecv', 'dynamic/rdtree']) {
+  for (const name of ['dynamic/rdstage', 'dynamic/rdhop', 'dynamic/rdtree']) {
     it(`is not run beside a ${name} that was changed, and copied again`, async () => {
       const session = await connect(environment());
       await start(session);
@@ -316,8 +318,8 @@ describe('an agent that is not on its host yet', () => {
 
   it('is not copied where --agent names one', async () => {
     const session = await connect(environment());
-    await start(session, { agentPath: join(installationRoot(), 'build/static/rdstage') });
-    symlinkSync(join(installationRoot(), 'build/static/rdstage'), join(folder, "it's mine"));
+    await start(session, { agentPath: join(STATIC_FOLDER, 'rdstage') });
+    symlinkSync(join(STATIC_FOLDER, 'rdstage'), join(folder, "it's mine"));
     await start(session, { agentPath: "~/it's mine" });
     expect(copies()).to.equal(0);
     const error = await start(session, { agentPath: '/nowhere/rdstage' }).catch((failure: unknown) => failure);

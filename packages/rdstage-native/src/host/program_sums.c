@@ -17,7 +17,7 @@
 #define SUM_CHARACTERS ((size_t)SHA256_DIGEST_LENGTH * 2)
 #define READ_BYTES (64u * 1024)
 
-static const char *const programs[] = {"rdsend", "rdrecv", "rdtree"};
+static const char *const programs[] = {"rdhop", "rdtree"};
 
 static bool is_right(int folder_fd, const char *sums, const char *prefix, const char *program);
 static const char *sum_of(const char *sums, const char *name);

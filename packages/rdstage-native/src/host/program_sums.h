@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-// `sums`: NAME=SHA256 of each program, separated by commas; names are below `folder` (`rdsend`, `dynamic/rdrecv`),
+// `sums`: NAME=SHA256 of each program, separated by commas; names are below `folder` (`rdhop`, `dynamic/rdtree`),
 // digests 64 lower-case hexadecimal digits. True when each program that would be started is in the list, is an
 // executable file and no link, and has that digest. Where there is a folder `dynamic`, its programs would be started,
 // not the others.

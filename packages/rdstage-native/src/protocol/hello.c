@@ -96,7 +96,7 @@ static json_t *rdma_lacks(const json_t *ports, int null_fd) {
   struct rd_error why;
   if (!rd_rdma_ports_any_active(ports)) return json_null();
   bool usable =
-      rd_programs_find("rdrecv", program, sizeof program, &why) && rd_rdma_check(program, null_fd, RDMA_CHECK_MS, &why);
+      rd_programs_find("rdhop", program, sizeof program, &why) && rd_rdma_check(program, null_fd, RDMA_CHECK_MS, &why);
   return usable ? json_null() : rd_json_made_text(why.message);
 }
 

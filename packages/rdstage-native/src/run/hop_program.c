@@ -97,7 +97,7 @@ void rd_hop_program_drain(struct rd_hop_program *program) {
 static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *setup, int agent_fd,
                      struct rd_error *error) {
   char path[PATH_MAX], number[8];
-  if (!rd_programs_find(rd_hop_program_name(setup->side), path, sizeof path, error)) return -1;
+  if (!rd_programs_find("rdhop", path, sizeof path, error)) return -1;
   snprintf(number, sizeof number, "%d", AGENT_FD);
   char name[8], option[] = "--agent-fd";
   snprintf(name, sizeof name, "%s", rd_hop_program_name(setup->side));

@@ -8,7 +8,7 @@ import { execaSync } from 'execa';
 import { eventually } from '../../../../../test/support/eventually.ts';
 import { needsFile, needsTool } from '../../../../../test/support/needs.ts';
 import { startProgram } from '../../../../../test/support/start-program.ts';
-import { locateLocalAgent } from '../../../src/native/locate.ts';
+import { locateLocalAgents } from '../../../src/native/locate.ts';
 import { openSessions, type Sessions } from '../../../src/session/open.ts';
 import type { SessionSettings } from '../../../src/session/settings.ts';
 import { startScript, textOf } from '../conformance.ts';
@@ -126,8 +126,8 @@ describe('the connection of the system’s ssh', () => {
   });
 
   it('ends with rdpipe, even by kill -9, and with it what runs there', async function () {
-    const agent = locateLocalAgent();
-    needsFile(this, agent ?? 'build/release/rdstage');
+    const agent = locateLocalAgents().at(-1);
+    needsFile(this, agent ?? 'build/rdpipe/native');
     const program = join(import.meta.dirname, '../hold-session.ts');
     const holder = startProgram([process.execPath, '--import', 'tsx', program, hosts.configFile, 'h2', `${agent}`], {
       env: { XDG_RUNTIME_DIR: folder },
