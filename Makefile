@@ -6,7 +6,8 @@
 #   make test       builds and runs the C suites        make headers   every header compiles alone
 #   make fuzz-programs   the fuzz targets: with FUZZ=1 for libFuzzer (it takes clang), else to replay their corpora
 #   make analyze    without findings: clang's warnings, gcc's -fanalyzer, clang-tidy        make valgrind   the C suites
-#   make install    PREFIX (/usr/local), DESTDIR; after `npm run build`        make uninstall  the same variables
+#   make install    PREFIX (/usr/local), DESTDIR; after `npm run build`; PACKAGE=1, CPUS: for packages
+#   make uninstall  the same variables
 #   make clean      removes build/
 PREFIX ?= /usr/local
 # The programs under a sanitizer are built with -O1: half the compiler's time, and sanitizers see more.
@@ -196,10 +197,14 @@ valgrind:
 TARGET := $(DESTDIR)$(PREFIX)
 COPY := lib/rdpipe
 BUNDLE := build/rdpipe
-COPY_FOLDERS := bin $(BUNDLE) $(patsubst %/,%,$(dir $(wildcard $(NATIVE)/*/*/rdstage)))
+# CPUS: of those that are built; all of them by default.
+NATIVE_FOLDERS = $(patsubst %/,%,$(dir $(foreach cpu,$(or $(CPUS),*),$(wildcard $(NATIVE)/linux-$(cpu)/*/rdstage))))
+COPY_FOLDERS = bin $(BUNDLE) $(NATIVE_FOLDERS)
 BASH_COMPLETION := share/bash-completion/completions
-ZSH_COMPLETION := share/zsh/site-functions
-IN_COPY = $(wildcard bin/* $(filter-out %/native,$(wildcard $(BUNDLE)/*)) $(NATIVE)/*/*/*)
+ZSH_COMPLETION ?= share/zsh/site-functions
+# Where node was, and V8's code of one version of node, hold for the machine that built them: packages lack them.
+SHIPPED = $(filter-out %/native $(if $(PACKAGE),%/node-path %.cache),$(wildcard $(BUNDLE)/*))
+IN_COPY = $(wildcard bin/* $(SHIPPED) $(NATIVE_FOLDERS:%=%/*))
 INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
   $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1))) \
   $(addprefix $(BASH_COMPLETION)/,rdpipe rdcp) $(ZSH_COMPLETION)/_rdpipe
@@ -210,8 +215,8 @@ install:
 	install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(TARGET)/$(BASH_COMPLETION) $(TARGET)/$(ZSH_COMPLETION) \
 	  $(COPY_FOLDERS:%=$(TARGET)/$(COPY)/%)
 	cp -dR --preserve=mode $(wildcard bin/*) $(TARGET)/$(COPY)/bin
-	install -m 644 $(filter-out %/native,$(wildcard $(BUNDLE)/*)) $(TARGET)/$(COPY)/$(BUNDLE)
-	for folder in $(filter $(NATIVE)/%,$(COPY_FOLDERS)); do \
+	install -m 644 $(SHIPPED) $(TARGET)/$(COPY)/$(BUNDLE)
+	for folder in $(NATIVE_FOLDERS); do \
 	  install -m 755 $(PROGRAMS:%=$$folder/%) $(TARGET)/$(COPY)/$$folder && \
 	  install -m 644 $$folder/sha256sums $(TARGET)/$(COPY)/$$folder || exit 1; done
 	for program in $(COMMANDS); do ln -sf ../$(COPY)/bin/$$program $(TARGET)/bin/$$program || exit 1; done

@@ -196,12 +196,12 @@ describe('make install without a build', () => {
   });
 });
 
-describe('the package for npm', () => {
+describe('the folder of the sources in TypeScript', () => {
   const folder = join(ROOT, 'packages/rdpipe');
 
-  it('is not made: it would be without its programs', () => {
+  it('is no package: its programs would be missing', () => {
     const { status, stderr } = runProgram('npm', ['pack', '--dry-run'], { cwd: folder });
-    expect(stderr).to.contain('no package for npm is made: it would be without its programs');
+    expect(stderr).to.contain('this folder lacks the programs: npm run dist makes the package for npm');
     expect(status).to.equal(1);
   });
 

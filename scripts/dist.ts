@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the packages in dist/: `npm run dist [-- [--cpu CPU]... [--out DIR]]`. Without --cpu they hold all CPUs.
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { execa } from 'execa';
+import { VERSION } from '../packages/rdpipe/src/model/version.ts';
+import { sourceDateEpoch } from './dist/archive.ts';
+import { DEB_ARCHITECTURES, makeDebianPackage } from './dist/debian-package.ts';
+import { makeNpmPackage } from './dist/npm-package.ts';
+import type { Release } from './dist/release.ts';
+import { makeTarball } from './dist/tarball.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+const options = { cpu: { type: 'string', multiple: true }, out: { type: 'string' } } as const;
+const { values } = parseArgs({ options });
+await makeAll(values.cpu ?? Object.keys(DEB_ARCHITECTURES), emptyFolder(values.out));
+
+async function makeAll(cpus: readonly string[], dist: string): Promise<void> {
+  await build(cpus);
+  const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-dist-'));
+  try {
+    const release: Release = {
+      root: ROOT,
+      dist,
+      scratch,
+      version: VERSION,
+      epoch: sourceDateEpoch(ROOT),
+      cpus,
+      papers: [join(ROOT, 'LICENSE')],
+    };
+    await makeTarball(release);
+    await makeNpmPackage(release);
+    for (const cpu of cpus) await makeDebianPackage(release, cpu);
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+  writeSums(dist);
+}
+
+/** dist/ is made again; another folder has to be empty, so that nothing of the user's is removed. */
+function emptyFolder(given: string | undefined): string {
+  const folder = resolve(given ?? join(ROOT, 'dist'));
+  if (given === undefined) rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  if (readdirSync(folder).length > 0) throw new Error(`${folder} is not empty`);
+  return folder;
+}
+
+/** The programs of each CPU; the bundle is there. */
+async function build(cpus: readonly string[]): Promise<void> {
+  for (const cpu of cpus) {
+    say(`building the native programs of ${cpu}`);
+    for (const kind of [[], ['STATIC=1']]) await make(`CPU=${cpu}`, ...kind, 'all');
+  }
+}
+
+async function make(...words: readonly string[]): Promise<void> {
+  await execa('make', ['-s', '-j2', ...words], { cwd: ROOT, stdout: 'ignore', stderr: 'inherit' });
+}
+
+function writeSums(dist: string): void {
+  const names = readdirSync(dist).sort();
+  const line = (name: string) =>
+    `${createHash('sha256')
+      .update(readFileSync(join(dist, name)))
+      .digest('hex')}  ${name}\n`;
+  writeFileSync(join(dist, 'SHA256SUMS'), names.map(line).join(''));
+  for (const name of names) say(`${name} ${(statSync(join(dist, name)).size / 1e6).toFixed(1)} MB`);
+}
+
+function say(line: string): void {
+  console.error(`dist: ${line}`);
+}

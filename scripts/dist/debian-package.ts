@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packages for Debian and Ubuntu: an installed copy below /usr, with its dependencies.
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { execa } from 'execa';
+import { makeDeb } from './archive.ts';
+import { installInto, type Release, readManifest } from './release.ts';
+
+/** Debian's names of CPUs, by those of `uname -m`. */
+export const DEB_ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' };
+
+const RECOMMENDED = ['ibverbs-providers', 'libibverbs1', 'librdmacm1'];
+
+/** For one CPU; the programs for hosts of the others are in it, too. */
+export async function makeDebianPackage(release: Release, cpu: string): Promise<void> {
+  const { dist, scratch, version, epoch } = release;
+  const architecture = DEB_ARCHITECTURES[cpu];
+  if (architecture === undefined) throw new Error(`Debian's name of ${cpu} is not known`);
+  const folder = join(scratch, architecture);
+  await installInto(release, folder, '/usr', 'ZSH_COMPLETION=share/zsh/vendor-completions');
+  rmSync(join(folder, 'usr/lib/rdpipe/installed'));
+  await execa('gzip', ['-9n', '--recursive', join(folder, 'usr/share/man')]);
+  addDocuments(release, join(folder, 'usr/share/doc/rdpipe'));
+  const control = controlText(release, architecture, await libraryPackages(release, folder, cpu));
+  await makeDeb(folder, control, join(dist, `rdpipe_${version}_${architecture}.deb`), epoch);
+}
+
+function addDocuments(release: Release, folder: string): void {
+  const { root, version, epoch, papers } = release;
+  const { author } = readManifest(release);
+  mkdirSync(join(folder, 'examples'), { recursive: true });
+  for (const name of ['README.md', 'CHANGELOG.md']) copyFileSync(join(root, name), join(folder, name));
+  for (const paper of papers) copyFileSync(paper, join(folder, basename(paper)));
+  // Debian has the text of the licence itself.
+  rmSync(join(folder, 'LICENSE'));
+  writeFileSync(join(folder, 'copyright'), copyrightText(author, new Date(epoch * 1000).getUTCFullYear()));
+  const unit = readFileSync(join(root, 'contrib/rdrecv-serve.service'), 'utf8');
+  writeFileSync(join(folder, 'examples/rdrecv-serve.service'), unit.replaceAll('/usr/local/bin/', '/usr/bin/'));
+  const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000');
+  const entry = `rdpipe (${version}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${author}  ${date}\n`;
+  writeFileSync(join(folder, 'changelog.gz'), gzipSync(entry, { level: 9 }));
+}
+
+function copyrightText(author: string, year: number): string {
+  const name = author.replace(/ <.*/, '');
+  return `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: rdpipe
+Comment: THIRD-PARTY-NOTICES has the parts that others made, with their licences.
+
+Files: *
+Copyright: ${year} ${name}
+License: Apache-2.0
+ The text of the licence is in /usr/share/common-licenses/Apache-2.0.
+`;
+}
+
+function controlText(release: Release, architecture: string, libraries: string): string {
+  const { author, description, engines } = readManifest(release);
+  const node = `nodejs (${engines.node.replace('>=', '>= ')})`;
+  return `Package: rdpipe
+Version: ${release.version}
+Architecture: ${architecture}
+Maintainer: ${author}
+Section: net
+Priority: optional
+Depends: ${node}, openssh-client, ${libraries}
+Recommends: ${RECOMMENDED.join(', ')}
+Description: ${description.slice(0, 1).toLowerCase()}${description.slice(1)}
+ rdpipe runs each command of a pipeline on its own host, and joins the
+ commands by pipes that lead straight from host to host, over RDMA or TCP.
+ rdcp copies files and trees in the same way. Only the machine where it is
+ typed needs the package: programs for hosts are copied there by ssh.
+`;
+}
+
+/** What the dynamic programs of this CPU are linked with: `libc6 (>= 2.34), libssl3 (>= 3.0.0)`. */
+async function libraryPackages({ scratch }: Release, folder: string, cpu: string): Promise<string> {
+  const source = join(scratch, 'shlibdeps');
+  mkdirSync(join(source, 'debian'), { recursive: true });
+  writeFileSync(join(source, 'debian/control'), 'Source: rdpipe\n\nPackage: rdpipe\nArchitecture: any\n');
+  const programs = ['rdstage', 'rdhop', 'rdtree'].map((name) =>
+    join(folder, `usr/lib/rdpipe/build/rdpipe/native/linux-${cpu}/dynamic`, name),
+  );
+  const words = ['-O', ...programs.flatMap((program) => ['-e', program])];
+  const env = { DEB_HOST_ARCH: `${DEB_ARCHITECTURES[cpu]}` };
+  const { stdout } = await execa('dpkg-shlibdeps', words, { cwd: source, env, stderr: 'ignore' });
+  return stdout.replace(/^shlibs:Depends=/, '');
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The package for npm: an installed copy's lib/rdpipe, with manual pages and completion beside it. It needs no network.
+import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { execa } from 'execa';
+import { installInto, type Release, readManifest } from './release.ts';
+
+/** Programs for two CPUs fit; with more the file would be too much to load for one of them. */
+const MOST_BYTES = 12_000_000;
+/** By the names in bin/ of an installed copy: npm has no links, so that one file stands for the native programs. */
+const NATIVE = ['rdsend', 'rdrecv', 'rdstage', 'rdtree'];
+
+export async function makeNpmPackage(release: Release): Promise<void> {
+  const { root, dist, scratch, papers, epoch } = release;
+  const prefix = join(scratch, 'npm');
+  await installInto(release, prefix, '/');
+  const folder = join(prefix, 'lib/rdpipe');
+  for (const name of NATIVE) rmSync(join(folder, 'bin', name));
+  rmSync(join(folder, 'installed'));
+  // npm drops links.
+  await execa('cp', ['-RL', join(prefix, 'share'), folder]);
+  copyFileSync(join(root, 'scripts/dist/place-completion.sh'), join(folder, 'share/place-completion.sh'));
+  for (const paper of [...papers, join(root, 'README.md')]) copyFileSync(paper, join(folder, basename(paper)));
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(release, folder), null, 2)}\n`);
+  await pack(folder, dist, epoch);
+}
+
+function manifest(release: Release, folder: string): object {
+  const { name, description, license, author, engines, os } = readManifest(release);
+  const pages = readdirSync(join(folder, 'share/man/man1')).sort();
+  return {
+    name,
+    version: release.version,
+    description,
+    license,
+    author,
+    engines,
+    os,
+    bin: {
+      rdpipe: 'bin/rdpipe',
+      rdcp: 'bin/rdcp',
+      ...Object.fromEntries(NATIVE.map((program) => [program, 'bin/program'])),
+    },
+    man: pages.map((page) => `share/man/man1/${page}`),
+    // npm puts programs and manual pages where they are looked for, and nothing else.
+    scripts: { postinstall: 'sh share/place-completion.sh' },
+  };
+}
+
+async function pack(folder: string, dist: string, epoch: number): Promise<void> {
+  const env = { SOURCE_DATE_EPOCH: `${epoch}` };
+  const { stdout } = await execa('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', dist], {
+    cwd: folder,
+    env,
+  });
+  const { size } = statSync(join(dist, stdout.trim()));
+  if (size > MOST_BYTES) throw new Error(`${stdout} has ${size} bytes, at most ${MOST_BYTES} are wanted`);
+}
