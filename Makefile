@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The native programs. `make` builds build/release; see the variables for the other variants.
 #   make [STATIC=1] [SAN=address,undefined | SAN=thread | FUZZ=1] [VERBS=auto|yes|no] [V=1] [WERROR=1]
-#        [CC, CPPFLAGS, CFLAGS, LDFLAGS]
+#        [CPU=aarch64|x86_64] [CC, CPPFLAGS, CFLAGS, LDFLAGS]
+#   CPU: by default the compiler's. For another than this machine's, Debian's cross compiler and libraries of that
+#   architecture are used (`node scripts/setup.mjs --cross`), and build/CPU/ holds what is built
 #   VERBS: RDMA, whose libraries are opened when they are needed; only their headers must be there. auto: if they are
 #   make test       builds and runs the C suites        make headers   every header compiles alone
 #   make fuzz-programs   the fuzz targets: with FUZZ=1 for libFuzzer (it takes clang), else to replay their corpora
@@ -12,6 +14,16 @@
 PREFIX ?= /usr/local
 # The programs under a sanitizer are built with -O1: half the compiler's time, and sanitizers see more.
 CFLAGS ?= $(if $(filter asan tsan,$(VARIANT)),-O1 -g1,-O2 -g)
+cpu_of = $(firstword $(subst -, ,$(shell $(1) -dumpmachine 2>/dev/null || uname -m)))
+HERE := $(call cpu_of,cc)
+CPU ?= $(call cpu_of,$(CC))
+ifneq ($(CPU),$(HERE))
+CROSS := $(CPU)-linux-gnu-
+CC := $(if $(filter default,$(origin CC)),$(CROSS)gcc,$(CC))
+AR := $(if $(filter default,$(origin AR)),$(CROSS)ar,$(AR))
+STRIP ?= $(CROSS)strip
+PKG_CONFIG ?= PKG_CONFIG_LIBDIR=/usr/lib/$(CPU)-linux-gnu/pkgconfig:/usr/share/pkgconfig pkg-config
+endif
 PKG_CONFIG ?= pkg-config
 STRIP ?= strip
 VERSION := $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' packages/rdpipe/package.json)
@@ -21,10 +33,10 @@ CC := clang
 SAN := address,undefined
 endif
 VARIANT := $(if $(FUZZ),fuzz,$(if $(filter thread,$(SAN)),tsan,$(if $(SAN),asan,$(if $(STATIC),static,release))))
-OUT := build/$(VARIANT)
-CPU := $(shell uname -m)
+PLACE := build/$(if $(CROSS),$(CPU)/)
+OUT := $(PLACE)$(VARIANT)
 NATIVE := build/rdpipe/native
-DEPLOY := $(if $(filter build/static build/release,$(OUT)),$(NATIVE)/linux-$(CPU)/$(if $(STATIC),static,dynamic),$(OUT)/deploy)
+DEPLOY := $(if $(filter $(PLACE)static $(PLACE)release,$(OUT)),$(NATIVE)/linux-$(CPU)/$(if $(STATIC),static,dynamic),$(OUT)/deploy)
 # rdhop has two names.
 PROGRAMS := rdstage rdhop rdtree
 HOP_NAMES := rdsend rdrecv
@@ -33,7 +45,7 @@ COMMANDS := rdpipe rdcp rdstage rdtree $(HOP_NAMES)
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
 # These flags make a mistake end the program instead of serving an attacker. A compiler gets those that its target
 # knows; _FORTIFY_SOURCE needs an optimizer, and hides mistakes from a sanitizer. The user's own setting of it stands.
-PROTECTIONS := -fstack-protector-strong -fstack-clash-protection -fcf-protection
+PROTECTIONS := -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard
 is_optimized := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
 FORTIFY := $(if $(is_optimized),$(if $(SAN)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 HARDENING := $(foreach flag,$(PROTECTIONS),$(shell $(CC) -Werror $(flag) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(flag))) \
@@ -105,7 +117,8 @@ $(OUT)/%.o: packages/%.c Makefile
 # Those that have the version in them.
 $(foreach file,$(PROGRAMS:%=%-native/src/main) rdstage-native/src/protocol/hello,$(OUT)/$(file).o): packages/rdpipe/package.json
 
-$(OUT)/rdcore-native/src/crypto/digest_avx2.o: EXTRA_CFLAGS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mavx2)
+AVX2 := $(if $(filter x86_64,$(CPU)),-mavx2)
+$(OUT)/rdcore-native/src/crypto/digest_avx2.o: EXTRA_CFLAGS := $(AVX2)
 $(OUT)/%_test.o: EXTRA_CFLAGS = -Ipackages/rdcore-native/test
 
 $(OUT)/librdcore.a: $(CORE_OBJECTS)
@@ -179,7 +192,7 @@ analyze:
 	@command -v clang clang-tidy >/dev/null || { echo "clang and clang-tidy are needed" >&2; exit 1; }
 	$(MAKE) --no-print-directory CC=clang OUT=build/clang WERROR=1 all test-programs fuzz-programs
 	$(MAKE) --no-print-directory OUT=build/analyzer CFLAGS='-O1 -fanalyzer -Wno-analyzer-malloc-leak' WERROR=1 all
-	clang-tidy --quiet $(SOURCES) -- $(ALL_CFLAGS) -mavx2 2>/dev/null
+	clang-tidy --quiet $(SOURCES) -- $(ALL_CFLAGS) $(AVX2) 2>/dev/null
 
 # Suites with time limits of their own, or that move much: valgrind makes them some 50 times slower.
 # It cannot run in the sandbox.
