@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/ring.h"
 
+#include "base/pages.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -21,7 +22,7 @@ static void one_thread(void) {
   const unsigned char *bytes = NULL;
   CHECK(rd_ring_peek(ring, 0, 10, &bytes) == 0);
   size_t capacity = rd_ring_reserve(ring, SIZE_MAX, &space);
-  CHECK(capacity >= 4096 && (uintptr_t)space % 4096 == 0);
+  CHECK(capacity >= 4096 && (uintptr_t)space % rd_page_bytes() == 0);
   memset(space, 'a', capacity);
   rd_ring_fill(ring, 100);
   CHECK(rd_ring_filled(ring) == 100);
@@ -89,15 +90,15 @@ static void two_threads(void) {
 }
 
 static void stop_ends_the_waiting(void) {
-  struct rd_ring *ring = rd_ring_create(4096, &error);
+  struct rd_ring *ring = rd_ring_create(rd_page_bytes(), &error);
   REQUIRE(ring != NULL);
   pthread_t writer;
   REQUIRE(pthread_create(&writer, NULL, write_stream, ring) == 0);
-  while (rd_ring_filled(ring) < 4096) sched_yield();
+  while (rd_ring_filled(ring) < rd_page_bytes()) sched_yield();
   rd_ring_stop(ring);
   void *whole;
   pthread_join(writer, &whole);
-  CHECK(whole == NULL && rd_ring_filled(ring) == 4096);
+  CHECK(whole == NULL && rd_ring_filled(ring) == rd_page_bytes());
   rd_ring_destroy(ring);
 }
 

@@ -11,8 +11,10 @@
 struct rd_ring {
   unsigned char *memory;
   size_t capacity;
-  atomic_uint_fast64_t filled;   // a stream offset, advanced only by the writer
-  atomic_uint_fast64_t released; // a stream offset, advanced only by the reader, with the lock: the writer waits for it
+  // Stream offsets. `filled`, in the one order of all threads, is advanced only by the writer: its reader may first set
+  // a flag that the writer reads afterwards (data/reader.c). `released` is advanced only by the reader, with the lock:
+  // the writer waits for it.
+  atomic_uint_fast64_t filled, released;
   pthread_mutex_t lock;
   pthread_cond_t changed;
   bool stopped;
@@ -60,7 +62,7 @@ bool rd_ring_is_full(const struct rd_ring *ring) {
 }
 
 void rd_ring_fill(struct rd_ring *ring, size_t bytes) {
-  atomic_fetch_add_explicit(&ring->filled, bytes, memory_order_release);
+  atomic_fetch_add(&ring->filled, bytes);
 }
 
 size_t rd_ring_peek(const struct rd_ring *ring, uint64_t from, size_t most, const unsigned char **bytes) {
@@ -92,7 +94,7 @@ const unsigned char *rd_ring_memory(const struct rd_ring *ring, size_t *bytes) {
 }
 
 uint64_t rd_ring_filled(const struct rd_ring *ring) {
-  return atomic_load_explicit(&ring->filled, memory_order_acquire);
+  return atomic_load(&ring->filled);
 }
 
 // The number of free bytes, contiguous or not; 0: the ring was stopped.

@@ -7,7 +7,6 @@
 
 // Messages on their way at a time.
 #define OUTGOING_MOST 64u
-#define PAGE_BYTES 4096u
 // Pieces of scratch memory where a device has little.
 #define SCRATCH_LEAST 2u
 #define SCRATCH_GOOD_BYTES (64u << 10)
@@ -121,8 +120,8 @@ static bool make_scratch(struct rd_tx *tx, struct rd_registered *registered, boo
   size_t for_all_bytes = seals ? registered->left_bytes : registered->left_bytes / 2;
   size_t fit = for_all_bytes / SCRATCH_GOOD_BYTES > SCRATCH_LEAST ? for_all_bytes / SCRATCH_GOOD_BYTES : SCRATCH_LEAST;
   if (fit < config->scratch_count) config->scratch_count = (unsigned)fit;
-  size_t most_bytes = for_all_bytes / config->scratch_count / PAGE_BYTES * PAGE_BYTES;
-  if (bytes + RD_TAG_BYTES > most_bytes) bytes = most_bytes > 2 * PAGE_BYTES ? most_bytes - PAGE_BYTES : PAGE_BYTES;
+  size_t page = rd_page_bytes(), most_bytes = for_all_bytes / config->scratch_count / page * page;
+  if (bytes + RD_TAG_BYTES > most_bytes) bytes = most_bytes >= 2 * page ? most_bytes - page : page;
   if (seals) tx->data_most_bytes = bytes;
   config->stride_bytes = rd_pages_round(bytes + RD_TAG_BYTES);
   tx->scratch = rd_registered_make(registered, config->scratch_count * config->stride_bytes, error);

@@ -180,8 +180,7 @@ static bool cpu_has_aes(void) {
 #if defined(__x86_64__) || defined(__i386__)
   return __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
 #elif defined(__aarch64__)
-  const unsigned long hwcap_aes = 1ul << 3;
-  return (getauxval(AT_HWCAP) & hwcap_aes) != 0;
+  return (~getauxval(AT_HWCAP) & (HWCAP_AES | HWCAP_PMULL)) == 0;
 #else
   return false;
 #endif

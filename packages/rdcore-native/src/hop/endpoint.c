@@ -3,13 +3,13 @@
 
 #include "base/io.h"
 #include "base/numa.h"
+#include "base/pages.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define NOTE_BYTES 160u
-#define RING_UNIT_BYTES 4096u
 
 static bool open_endpoint(struct rd_endpoint *endpoint, const struct rd_settings *settings, struct rd_error *error);
 static bool begin_connecting(struct rd_endpoint *endpoint, const struct rd_command *command, struct rd_error *error);
@@ -280,7 +280,7 @@ static size_t size_buffer(struct rd_endpoint *endpoint) {
   struct rd_window wanted = rd_window_of(wanted_bytes, false),
                    got = {.slots = mine->slots, .slot_bytes = mine->slot_bytes};
   size_t most_bytes = rd_connection_register_most_bytes(endpoint->connection);
-  most_bytes -= most_bytes % RING_UNIT_BYTES;
+  most_bytes -= most_bytes % rd_page_bytes();
   endpoint->ring_bytes = most_bytes < wanted_bytes ? most_bytes : wanted_bytes;
   if (endpoint->role == RD_ROLE_SENDER) return endpoint->ring_bytes;
   return rd_window_bytes(&got) < rd_window_bytes(&wanted) ? rd_window_bytes(&got) : wanted_bytes;

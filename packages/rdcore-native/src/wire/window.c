@@ -11,7 +11,7 @@
 #define SLOTS_LEAST 4u // of a small buffer: one end fills while the other empties
 #define SLOTS_GOOD 8u
 #define FIT_SLOTS_LEAST 2u
-#define PAGE_BYTES 4096u
+#define FIT_BYTES_LEAST 4096u
 // Two for frames other than DATA (conn/rx.c), and two of the transport's own.
 #define SLOTS_BESIDE 4u
 // Around a payload: headers, a tag, and a transport's own few bytes.
@@ -42,7 +42,7 @@ size_t rd_window_bytes(const struct rd_window *window) {
 size_t rd_window_memory_bytes(const struct rd_window *window) {
   size_t payload_bytes =
       window->slot_bytes > RD_CONTROL_PAYLOAD_MAX_BYTES ? window->slot_bytes : RD_CONTROL_PAYLOAD_MAX_BYTES;
-  return PAGE_BYTES + (window->slots + SLOTS_BESIDE) * slot_memory_bytes(payload_bytes);
+  return rd_page_bytes() + (window->slots + SLOTS_BESIDE) * slot_memory_bytes(payload_bytes);
 }
 
 bool rd_window_fit(struct rd_window *window, size_t most_bytes, struct rd_error *error) {
@@ -51,9 +51,9 @@ bool rd_window_fit(struct rd_window *window, size_t most_bytes, struct rd_error 
   size_t good_slots = window->slots < SLOTS_GOOD ? window->slots : SLOTS_GOOD;
   if (slots < good_slots) {
     slots = good_slots;
-    size_t each = most_bytes > PAGE_BYTES ? (most_bytes - PAGE_BYTES) / (slots + SLOTS_BESIDE) : 0;
-    size_t stride_bytes = each / PAGE_BYTES * PAGE_BYTES;
-    window->slot_bytes = stride_bytes > 2 * PAGE_BYTES ? (uint32_t)(stride_bytes - PAGE_BYTES) : PAGE_BYTES;
+    size_t page = rd_page_bytes(), each = most_bytes > page ? (most_bytes - page) / (slots + SLOTS_BESIDE) : 0;
+    size_t stride_bytes = each / page * page;
+    window->slot_bytes = stride_bytes >= 2 * page ? (uint32_t)(stride_bytes - page) : FIT_BYTES_LEAST;
     if (slots_that_fit(most_bytes, window->slot_bytes) < slots) slots = slots_that_fit(most_bytes, window->slot_bytes);
   }
   window->slots = (uint32_t)slots;
@@ -86,7 +86,7 @@ void rd_window_note(size_t wanted_bytes, size_t got_bytes, char *out, size_t out
 
 static size_t slots_that_fit(size_t most_bytes, size_t slot_bytes) {
   size_t each = slot_memory_bytes(slot_bytes);
-  size_t all = most_bytes > PAGE_BYTES ? (most_bytes - PAGE_BYTES) / each : 0;
+  size_t all = most_bytes > rd_page_bytes() ? (most_bytes - rd_page_bytes()) / each : 0;
   return all > SLOTS_BESIDE ? all - SLOTS_BESIDE : 0;
 }
 
