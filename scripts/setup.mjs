@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]]`.
+// Sets up what a checkout lacks and builds it: `node scripts/setup.mjs [--bench] [--test [--full]] [--cross]`.
 // Plain node, without execa: nothing is installed yet. With everything in place it only builds. `--bench` also asks for
-// the peers of the benchmark, `--test` for these and what the test suites use, `--full` for what only the full ones do.
+// the peers of the benchmark, `--test` for these and what the test suites use, `--full` for what only the full ones do,
+// `--cross` for the compiler and the libraries of the other CPU, of which the system then has the architecture.
 // It prints a line for each step. The output of a step is shown if it fails; of the build, the warnings always.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -14,17 +15,20 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const NODE_LEAST = [20, 19];
 const PNPM_VERSION = '10.34.8';
 const PNPM = join(root, '.tools/node_modules/.bin/pnpm');
-const BUILD_PACKAGES = [
-  'build-essential',
-  'pkg-config',
+const LIBRARY_PACKAGES = [
   'libssl-dev',
   'libxxhash-dev',
   'libzstd-dev',
   'libjansson-dev',
   'libibverbs-dev',
   'librdmacm-dev',
-  'openssh-client',
 ];
+const BUILD_PACKAGES = ['build-essential', 'pkg-config', ...LIBRARY_PACKAGES, 'openssh-client'];
+/** The other CPU, by the architecture of this one. */
+const CROSS = {
+  amd64: { architecture: 'arm64', compiler: 'gcc-aarch64-linux-gnu' },
+  arm64: { architecture: 'amd64', compiler: 'gcc-x86-64-linux-gnu' },
+};
 /** By the names that pkg-config knows; where packages are named otherwise they are looked for. */
 const BUILD_LIBRARIES = ['libssl', 'libcrypto', 'libxxhash', 'libzstd', 'jansson'];
 const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server', 'rsync', 'socat', 'zstd'];
@@ -65,15 +69,31 @@ const TEST_PACKAGES = [
   'zsh',
 ];
 
-const FULL_PACKAGES = [...COPIERS, 'clang', 'clang-tidy', 'debootstrap', 'libclang-rt-dev', 'valgrind'];
+const FULL_PACKAGES = [
+  ...COPIERS,
+  'clang',
+  'clang-tidy',
+  'debootstrap',
+  'libclang-rt-dev',
+  'qemu-user-static',
+  'valgrind',
+];
 
-await setUp(wantedPackages(process.argv));
+const wantsCross = process.argv.includes('--cross');
+await setUp([...wantedPackages(process.argv), ...(wantsCross ? crossPackages() : [])]);
 
 function wantedPackages(words) {
   const bench = words.includes('--bench') ? [...BENCH_PACKAGES, ...COPIERS] : [];
   const test = words.includes('--test') ? TEST_PACKAGES : [];
   const full = words.includes('--full') ? FULL_PACKAGES : [];
   return [...BUILD_PACKAGES, ...bench, ...test, ...full];
+}
+
+function crossPackages() {
+  const { architecture, compiler } =
+    CROSS[printed('--print-architecture')] ?? fail('--cross knows Debian on amd64 and arm64 only');
+  const libraries = LIBRARY_PACKAGES.map((name) => `${name}:${architecture}`);
+  return [compiler, `libc6-dev-${architecture}-cross`, ...libraries];
 }
 
 async function setUp(packages) {
@@ -98,9 +118,16 @@ async function installPackages(wanted) {
   const missing = missingPackages(wanted);
   if (missing.length === 0) return;
   const names = missing.join(' ');
+  const foreign = missingArchitecture(missing);
   const asRoot = process.getuid() === 0 ? [] : ['sudo', '-n'];
-  if (!succeeds([...asRoot, 'true']))
-    fail(`system packages are missing; install them, then try again: sudo apt-get install ${names}`);
+  if (!succeeds([...asRoot, 'true'])) {
+    const before = foreign ? `sudo dpkg --add-architecture ${foreign} && sudo apt-get update && ` : '';
+    fail(`system packages are missing; install them, then try again: ${before}sudo apt-get install ${names}`);
+  }
+  if (foreign) {
+    say(`adding the architecture ${foreign} to this system's package manager`);
+    await must([...asRoot, 'dpkg', '--add-architecture', foreign]);
+  }
   say(`installing system packages: ${names}`);
   await must([...asRoot, 'apt-get', '-qq', 'update']);
   await must([...asRoot, ...aptInstall(missing)]);
@@ -115,8 +142,9 @@ function lookForTools(packages) {
   fail(`no apt-get here, and ${missing.join(', ')} missing; on Debian these packages are used: ${packages.join(' ')}`);
 }
 
+/** A name without an architecture is this system's, whatever others are installed. */
 function missingPackages(wanted) {
-  const query = spawnSync('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Abbrev}\n', ...wanted], {
+  const query = spawnSync('dpkg-query', ['-W', '-f', '${Package}:${Architecture} ${db:Status-Abbrev}\n', ...wanted], {
     encoding: 'utf8',
   });
   const installed = new Set(
@@ -125,7 +153,21 @@ function missingPackages(wanted) {
       .filter((line) => line.includes(' ii'))
       .map((line) => line.split(' ')[0]),
   );
-  return wanted.filter((name) => !installed.has(name));
+  const own = printed('--print-architecture');
+  const names = (name) => (name.includes(':') ? [name] : [`${name}:${own}`, `${name}:all`]);
+  return wanted.filter((name) => !names(name).some((full) => installed.has(full)));
+}
+
+/** The architecture that some of these packages need and dpkg does not know yet. */
+function missingArchitecture(packages) {
+  const architecture = packages.find((name) => name.includes(':'))?.split(':')[1];
+  const known = printed('--print-foreign-architectures').split('\n');
+  return known.includes(architecture) ? undefined : architecture;
+}
+
+/** The answer of dpkg; empty where there is none. */
+function printed(question) {
+  return spawnSync('dpkg', [question], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }
 
 /** Without a question, without what is only recommended. */

@@ -68,7 +68,7 @@ async function runPart(part) {
 }
 
 function setUp() {
-  const full = process.argv.includes('--full') ? ['--full'] : [];
+  const full = process.argv.includes('--full') ? ['--full', '--cross'] : [];
   // make's own variable: the suites are built at -O1, where the compiler warns of less.
   return [command('env', 'WERROR=1', 'node', 'scripts/setup.mjs', '--test', ...full)];
 }
