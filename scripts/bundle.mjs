@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles the TypeScript into build/rdpipe.
 // rdpipe.cjs runs program.cjs by its compiled code in program.cache; what few runs need is in files of its own;
-// rdpipe-askpass.mjs answers ssh's questions; node-path names node for bin/rdpipe when it is not in PATH.
+// rdpipe-askpass.mjs answers ssh's questions; node-path names node for bin/rdpipe when it is not in PATH;
+// packages.json has the packages of npm that are in it.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { bundledPackages } from './bundled-packages.mjs';
 import { keepCompiledCode } from './compiled-code.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'packages/rdpipe/src');
 const target = join(root, 'build/rdpipe');
+const folder = join(root, 'packages/rdpipe');
 
 /**
  * Read when they are imported: a package, and modules that share no class with the others. An ES module of a package
@@ -80,17 +83,22 @@ const nothing = {
   },
 };
 
+/** Of what execaAlone makes. */
+let packagesOfExeca = {};
+
 /** One module of all that `execa()` alone needs: in the program each module is a function of its own. */
 const execaAlone = {
   name: 'execa-alone',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^execa$/ }, () => ({ path: 'execa', namespace: 'execa-alone' }));
     onLoad({ filter: /.*/, namespace: 'execa-alone' }, async () => {
-      const create = join(root, 'packages/rdpipe/node_modules/execa/lib/methods/create.js');
+      const create = join(folder, 'node_modules/execa/lib/methods/create.js');
       const contents = `import { createExeca } from '${create}'; export const execa = createExeca(() => ({}));`;
       const plugins = [globalProcess, nothing];
       const stdin = { contents, resolveDir: source };
-      const { outputFiles } = await build({ ...common, stdin, minify: true, format: 'esm', write: false, plugins });
+      const options = { ...common, stdin, minify: true, format: 'esm', plugins, absWorkingDir: folder };
+      const { outputFiles, metafile } = await build({ ...options, metafile: true, write: false });
+      packagesOfExeca = bundledPackages(metafile, folder);
       return { contents: outputFiles[0].text, resolveDir: source };
     });
   },
@@ -98,14 +106,15 @@ const execaAlone = {
 
 mkdirSync(target, { recursive: true });
 for (const file of readdirSync(target, { withFileTypes: true })) if (file.isFile()) rmSync(join(target, file.name));
-await build({
+const { metafile } = await build({
   ...common,
   entryPoints: {
     program: join(source, 'cli/main.ts'),
     ...Object.fromEntries(SEPARATE_PACKAGES.map((name) => [name, name])),
     ...SEPARATE_MODULES,
   },
-  absWorkingDir: join(root, 'packages/rdpipe'),
+  absWorkingDir: folder,
+  metafile: true,
   outdir: target,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
@@ -129,5 +138,7 @@ await build({
   outExtension: { '.js': '.mjs' },
   format: 'esm',
 });
+const packages = Object.entries({ ...packagesOfExeca, ...bundledPackages(metafile, folder) });
+writeFileSync(join(target, 'packages.json'), `${JSON.stringify(Object.fromEntries(packages.sort()))}\n`);
 writeFileSync(join(target, 'node-path'), `${process.execPath}\n`);
 keepCompiledCode(root);

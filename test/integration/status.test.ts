@@ -94,4 +94,26 @@ describe('the exit status', () => {
     expect(help.text.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
     expect((await lab.sh('rdpipe --version')).text).to.match(/\d+\.\d+\.\d+/);
   });
+
+  it('prints the versions of all its parts, also where the dynamic programs do not run', async () => {
+    const { text, status, stderr } = await lab.sh('rdpipe --version -v');
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    for (const part of [
+      /^node [\d.]+ \(\w+\), \//m,
+      /^programs here: dynamic, \//m,
+      /^packages of npm: .*commander \d/ms,
+    ])
+      expect(text).to.match(part);
+    expect(text)
+      .to.match(/^programs for hosts: .*linux-\w+$/m)
+      .and.to.match(/^OpenSSL 3\..*, of this host$/m);
+    expect(text.split('\n').filter((line) => line.length > 80 && !/^(node|programs here|RDMA)/.test(line))).to.be.empty;
+    const copy =
+      'cp -R "$(dirname "$(command -v rdstage)")/../build/rdpipe/native" . && echo exit 127 >"$(echo native/*/dynamic/rdhop)"';
+    const elsewhere = await lab.sh(`${copy} && RDPIPE_NATIVE_DIR=$PWD/native rdcp --version -v`);
+    expect(elsewhere.text)
+      .to.match(/^rdcp /)
+      .and.to.match(/^programs here: static, /m)
+      .and.to.match(/part of the program/);
+  });
 });

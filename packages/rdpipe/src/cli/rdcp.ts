@@ -11,9 +11,10 @@ import { type CopyInvocation, parseCopyArgv } from '../parse/argv.ts';
 import { parseCopyPaths } from '../parse/copy-paths.ts';
 import type { OutputPlace, RendererIo } from '../ui/terminal/create-renderer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
-import { openTerminal, writeAll } from '../ui/terminal/terminal.ts';
+import { openTerminal } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
 import { loadPatterns } from './load-patterns.ts';
+import { printInformation } from './print-information.ts';
 import { runShown, type ShownRun, type WantedRun } from './run-pipeline.ts';
 import { isFile, userStreams } from './user-streams.ts';
 
@@ -24,7 +25,7 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
     const invocation = parseCopyArgv(words);
     if (invocation.kind === 'copy')
       return await runShown(invocation.options.json === true, () => readShown(invocation, io), io, terminal);
-    writeAll(1, Buffer.from(invocation.text));
+    await printInformation(invocation);
     return 0;
   } catch (error) {
     terminal.write(failureText(error, undefined, 'rdcp'));

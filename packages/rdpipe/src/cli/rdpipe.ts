@@ -6,8 +6,9 @@ import { type Invocation, parseArgv } from '../parse/argv.ts';
 import { parseStages } from '../parse/stage.ts';
 import type { OutputPlace } from '../ui/terminal/create-renderer.ts';
 import { failureText } from '../ui/terminal/failure.ts';
-import { openTerminal, type Terminal, writeAll } from '../ui/terminal/terminal.ts';
+import { openTerminal, type Terminal } from '../ui/terminal/terminal.ts';
 import type { Io } from './io.ts';
+import { printInformation } from './print-information.ts';
 import { runShown, type ShownRun, type WantedRun } from './run-pipeline.ts';
 import { isFile, userStreams } from './user-streams.ts';
 
@@ -26,7 +27,7 @@ async function invoke(invocation: Invocation, io: Io, terminal: Terminal): Promi
   switch (invocation.kind) {
     case 'help':
     case 'version':
-      writeAll(1, Buffer.from(invocation.text));
+      await printInformation(invocation);
       return 0;
     case 'demo': {
       const { demo } = await import('./demo.ts');

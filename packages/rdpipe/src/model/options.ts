@@ -384,7 +384,7 @@ export const OPTIONS = {
     short: '-V',
     long: '--version',
     kind: 'switch',
-    help: 'print the version',
+    help: 'print the version; with -v those of its parts, too',
     setting: false,
     copy: { brief: true },
   },

@@ -19,7 +19,9 @@ export type Invocation =
       readonly stageWords: readonly string[];
     }
   /** For standard output, with exit status 0. */
-  | { readonly kind: 'help' | 'version'; readonly text: string }
+  | { readonly kind: 'help'; readonly text: string }
+  /** With the versions of its parts behind it, if `parts`. */
+  | { readonly kind: 'version'; readonly text: string; readonly parts: boolean }
   | { readonly kind: 'demo'; readonly words: readonly string[] }
   | { readonly kind: 'doctor' | 'bench'; readonly options: Options; readonly hostWords: readonly string[] };
 
@@ -30,13 +32,17 @@ export type Invocation =
 export function parseArgv(words: readonly string[]): Invocation {
   const { options, rest } = parseOptions(words, 'run');
   const optionWords = words.slice(0, words.length - rest.length);
-  if (options.version === true && options.help !== true) return { kind: 'version', text: `rdpipe ${VERSION}\n` };
+  if (options.version === true && options.help !== true) return version('rdpipe', options);
   if (rest[0] === 'doctor' || rest[0] === 'bench') return parseOnHosts(rest[0], [...optionWords, ...rest.slice(1)]);
   if (rest[0] === 'demo') return parseDemo(rest.slice(1), options);
   if (rest[0] === 'help') return { kind: 'help', text: helpText(rest.slice(1)) };
   if (options.help === true) return { kind: 'help', text: helpText([]) };
   checkTogether(options);
   return { kind: 'run', options, optionWords, stageWords: rest };
+}
+
+function version(program: string, { verbosity }: Options): Extract<Invocation, { kind: 'version' }> {
+  return { kind: 'version', text: `${program} ${VERSION}\n`, parts: verbosity !== undefined };
 }
 
 function parseDemo(words: readonly string[], { help }: Options): Invocation {
@@ -71,7 +77,7 @@ export function parseCopyArgv(words: readonly string[]): CopyInvocation {
   checkClusters(words);
   const { options, rest } = parseOptions(words, 'copy');
   if (options.help === true) return { kind: 'help', text: helpText(['rdcp']) };
-  if (options.version === true) return { kind: 'version', text: `rdcp ${VERSION}\n` };
+  if (options.version === true) return version('rdcp', options);
   checkTogether(options);
   return { kind: 'copy', options, words, pathWords: rest };
 }

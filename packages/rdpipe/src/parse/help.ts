@@ -43,7 +43,7 @@ function briefLines(names: readonly string[]): readonly string[] {
   return ['The manual describes these, most of them as for rdpipe:', ...lines];
 }
 
-const NO_BREAK = '\u00a0';
+export const NO_BREAK = '\u00a0';
 
 const HEAD = `Usage: rdpipe [options] STAGE...
        rdpipe doctor [options] HOST...
@@ -142,7 +142,8 @@ function helpOf({ help, least, most, default: value, unset = value }: OptionRow)
   return notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
 }
 
-function wrap(text: string, width: number): readonly string[] {
+/** Lines of at most `width`, broken at blanks. */
+export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);

@@ -1,3 +1,4 @@
+import { arch } from 'node:os';
 import { expect } from 'chai';
 import { VERSION } from '../../src/model/version.ts';
 import { runCli } from './run-cli.ts';
@@ -5,6 +6,26 @@ import { runCli } from './run-cli.ts';
 describe('rdpipe', () => {
   it('prints its version on standard output', () => {
     expect(runCli(['--version'])).to.deep.equal({ status: 0, stdout: `rdpipe ${VERSION}\n`, stderr: '' });
+  });
+
+  it('prints the versions of its parts with -v, and its own alone without', () => {
+    const { status, stdout, stderr } = runCli(['-vV']);
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(stdout.split('\n').slice(0, 2)).to.deep.equal([
+      `rdpipe ${VERSION}`,
+      `node ${process.versions.node} (${arch()}), ${process.execPath}`,
+    ]);
+    expect(stdout).to.match(/^glibc \d/m);
+    expect(runCli(['--verbose', '--version'], { env: { RDPIPE_PROGRAM: 'rdcp' } }).stdout).to.match(
+      /^rdcp [\d.]+\nnode /,
+    );
+  });
+
+  it('prints versions where there is no native program that runs', () => {
+    const options = { env: { RDPIPE_NATIVE_DIR: '/nonexistent' } };
+    const { status, stdout, stderr } = runCli(['--version', '-v'], options);
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(stdout).to.match(/^programs for hosts: none\nprograms here: none for linux-\w+$/m);
   });
 
   it('prints its help on standard output, within 80 columns', () => {

@@ -222,7 +222,7 @@ describe('argv', () => {
     expect(parseArgv(['doctor:true'])).to.have.property('kind', 'run'));
 
   it('gives the version', () => {
-    expect(parseArgv(['-V'])).to.deep.equal({ kind: 'version', text: `rdpipe ${VERSION}\n` });
+    expect(parseArgv(['-V'])).to.deep.equal({ kind: 'version', text: `rdpipe ${VERSION}\n`, parts: false });
   });
 
   it('knows the subcommand', () => {

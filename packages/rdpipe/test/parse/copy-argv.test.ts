@@ -90,7 +90,7 @@ describe("rdcp's options", () => {
   });
 
   it('tell the version', () =>
-    expect(parseCopyArgv(['-V'])).to.deep.equal({ kind: 'version', text: `rdcp ${VERSION}\n` }));
+    expect(parseCopyArgv(['-V'])).to.deep.equal({ kind: 'version', text: `rdcp ${VERSION}\n`, parts: false }));
 
   it('are none of a pipeline', () => {
     for (const flag of ['-a', '-r', '--delete', '--exclude=x', '--files-from=x', '--partial'])

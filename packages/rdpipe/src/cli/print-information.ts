@@ -1,0 +1,13 @@
+/** Prints what `--help` and `--version` ask for on standard output. */
+import type { Invocation } from '../parse/argv.ts';
+import { writeAll } from '../ui/terminal/terminal.ts';
+
+type Information = Extract<Invocation, { readonly text: string }>;
+
+/** Only a run that prints the versions of parts loads what finds them. */
+export async function printInformation(information: Information): Promise<void> {
+  writeAll(1, Buffer.from(information.text));
+  if (information.kind !== 'version' || !information.parts) return;
+  const { versionsOfParts } = await import('./versions-of-parts.ts');
+  writeAll(1, Buffer.from(await versionsOfParts()));
+}

@@ -1,0 +1,45 @@
+/** What `--version -v` adds: node, the bundled packages, the native programs and the libraries of these. */
+import { existsSync, readFileSync } from 'node:fs';
+import { arch } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { chooseLocalAgent } from '../native/local-agent.ts';
+import { installationRoot, locateBuilds, THIS_PLATFORM } from '../native/locate.ts';
+import { NO_BREAK, wrap } from '../parse/help.ts';
+import { startPiped } from '../session/start-program.ts';
+
+const WIDTH = 80;
+
+/** Lines, each with its line feed. It starts a program of this copy, and asks no host. */
+export async function versionsOfParts(): Promise<string> {
+  const platforms = [...locateBuilds().keys()].sort();
+  return [
+    `node ${process.versions.node} (${arch()}), ${process.execPath}\n`,
+    `programs for hosts: ${platforms.join(', ') || 'none'}\n`,
+    await localPrograms(),
+    bundledPackages(),
+  ].join('');
+}
+
+/** As the bundler found them; a copy that was not bundled has no list. */
+function bundledPackages(): string {
+  const list = join(installationRoot(), 'build/rdpipe/packages.json');
+  if (!existsSync(list)) return '';
+  const versions = JSON.parse(readFileSync(list, 'utf8')) as Readonly<Record<string, string>>;
+  const names = Object.entries(versions).map(([name, version]) => `${name}${NO_BREAK}${version}`);
+  const lines = wrap(`packages of npm: ${names.join(', ')}`, WIDTH);
+  return lines.map((line) => `${line.replaceAll(NO_BREAK, ' ')}\n`).join('');
+}
+
+/** The dynamic set or the static one, whichever rdpipe would use on this machine, and its libraries. */
+async function localPrograms(): Promise<string> {
+  const agent = await chooseLocalAgent();
+  if (agent === undefined) return `programs here: none for ${THIS_PLATFORM}\n`;
+  const folder = dirname(agent);
+  const rdhop = startPiped([join(folder, 'rdhop'), 'rdsend', '--version', '-v']);
+  rdhop.stdin.end();
+  rdhop.stderr.resume();
+  const failed = new Promise<string>((resolve) => rdhop.once('error', ({ message }) => resolve(`${message}\n`)));
+  const versions = await Promise.race([text(rdhop.stdout), failed]);
+  return `programs here: ${basename(folder)}, ${folder}\n${versions}`;
+}
