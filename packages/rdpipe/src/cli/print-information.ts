@@ -1,4 +1,4 @@
-/** Prints what `--help` and `--version` ask for on standard output. */
+/** Prints the text of `--help` and `--version` on standard output. */
 import type { Invocation } from '../parse/argv.ts';
 import { writeAll } from '../ui/terminal/terminal.ts';
 

@@ -1,4 +1,4 @@
-/** What `--version -v` adds: node, the bundled packages, the native programs and the libraries of these. */
+/** The versions that `--version -v` adds: of node, bundled packages, native programs and their libraries. */
 import { existsSync, readFileSync } from 'node:fs';
 import { arch } from 'node:os';
 import { basename, dirname, join } from 'node:path';
