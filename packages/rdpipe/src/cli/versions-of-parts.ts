@@ -1,4 +1,4 @@
-/** The versions that `--version -v` adds: of node, bundled packages, native programs and their libraries. */
+/** The versions that `--version -v` adds: of node, bundled packages, native programs, libraries. */
 import { existsSync, readFileSync } from 'node:fs';
 import { arch } from 'node:os';
 import { basename, dirname, join } from 'node:path';
