@@ -20,11 +20,12 @@ is_safe "$base" || fail "$reason"
 folder=$base/new-$nonce
 reason=$(mkdir -m 700 -- "$folder" 2>&1) || { bad=$reason folder= ; fail "$bad"; }
 ${acceptFile(agent)}
-"$folder/${agent.name}" --version >/dev/null 2>&1
-case $? in
-  0) say ok "$folder" ;;
-  126) fail 'programs may not run there (noexec?)' ;;
-  *) fail 'the agent does not run there' ;;
+reason=$("$folder/${agent.name}" --version 2>&1 >/dev/null)
+case $?$reason in
+  0*) say ok "$folder" ;;
+  126*'format error'*) fail "the agent for $(uname -m) does not run there" ;;
+  126*) fail 'programs may not run there (noexec?)' ;;
+  *) fail "the agent for $(uname -m) does not run there: $(printf '%s\n' "$reason" | tail -n 1)" ;;
 esac`;
 }
 

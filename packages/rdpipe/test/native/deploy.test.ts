@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { machine, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
@@ -151,6 +151,27 @@ describe('an agent that is not on its host yet', () => {
       told.some((event) => event.kind === 'log' && /^h1: \/dev\/null\/\.cache\/rdpipe: /.test(event.message)),
     ).to.equal(true);
   });
+
+  for (const [what, agent, why] of [
+    ['reports a failure', () => "#!/bin/sh\necho no >&2; echo 'cannot read /proc' >&2; exit 1\n", 'cannot read /proc'],
+    ['is of another CPU', otherCpu, ''],
+  ] as const) {
+    it(`is not kept where it ${what}, which is said`, async () => {
+      const staticDir = join(folder, 'built');
+      mkdirSync(staticDir);
+      for (const name of PROGRAMS) writeFileSync(join(staticDir, name), agent());
+      const bundle = (await readBundles(new Map([[THIS_PLATFORM, { staticDir, dynamicDir: undefined }]]))).get(
+        THIS_PLATFORM,
+      );
+      if (bundle === undefined) throw new Error('no bundle');
+      const session = await connect(environment());
+      const error = await deploy(session, bundle, { emit: () => {}, signal: new AbortController().signal }).catch(
+        String,
+      );
+      expect(error).to.include(`${homePlace()}: the agent for ${machine()} does not run there`).and.include(why);
+      expect(readdirSync(homePlace())).to.deep.equal([]);
+    });
+  }
 
   it('goes to another place where programs may not run', async function () {
     needsRoot(this);
@@ -330,3 +351,10 @@ describe('an agent that is not on its host yet', () => {
     writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 });
+
+/** This machine's agent, but for the number of the CPU. */
+function otherCpu(): Buffer {
+  const program = readFileSync(join(STATIC_FOLDER, 'rdstage'));
+  program.writeUInt16LE(0xf3, 18);
+  return program;
+}
