@@ -170,7 +170,7 @@ describe("the agent's hello", () => {
     });
 
     it('has the ports, and nothing that is lacking where the programs can use them', async () => {
-      const hello = await helloWith('4: ACTIVE', { script: 'test "$*" = --rdma-check' });
+      const hello = await helloWith('4: ACTIVE', { script: 'test "$*" = "rdrecv --rdma-check"' });
       expect(hello.rdma).to.deep.equal([
         { ...port, state: 'active', mtu: null, interface: 'eth0', numa: null, gids: ['RoCE v2'] },
       ]);

@@ -40,8 +40,8 @@ bool rd_rdma_check(const char *program, int null_fd, int64_t limit_ms, struct rd
 }
 
 static pid_t start(const char *program, int null_fd, int answer_fd, struct rd_error *error) {
-  char name[] = "rdrecv", option[] = "--rdma-check";
-  char *arguments[] = {name, option, NULL};
+  char file[] = "rdhop", name[] = "rdrecv", option[] = "--rdma-check";
+  char *arguments[] = {file, name, option, NULL};
   struct rd_spawning spawning = {
       .file = program,
       .arguments = arguments,

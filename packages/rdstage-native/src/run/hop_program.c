@@ -99,9 +99,10 @@ static pid_t execute(struct rd_agent *agent, const struct rd_hop_program_setup *
   char path[PATH_MAX], number[8];
   if (!rd_programs_find("rdhop", path, sizeof path, error)) return -1;
   snprintf(number, sizeof number, "%d", AGENT_FD);
-  char name[8], option[] = "--agent-fd";
+  // An emulator of another CPU may put the file's path in place of the first word.
+  char file[] = "rdhop", name[8], option[] = "--agent-fd";
   snprintf(name, sizeof name, "%s", rd_hop_program_name(setup->side));
-  char *arguments[] = {name, option, number, NULL};
+  char *arguments[] = {file, name, option, number, NULL};
   bool sends = setup->side == RD_SIDE_SEND;
   struct rd_spawning spawning = {
       .file = path,
