@@ -36,7 +36,7 @@ export function parseArgv(words: readonly string[]): Invocation {
   if (rest[0] === 'doctor' || rest[0] === 'bench') return parseOnHosts(rest[0], [...optionWords, ...rest.slice(1)]);
   if (rest[0] === 'demo') return parseDemo(rest.slice(1), options);
   if (rest[0] === 'help') return { kind: 'help', text: helpText(rest.slice(1)) };
-  if (options.help === true) return { kind: 'help', text: helpText([]) };
+  if (options.help === true) return { kind: 'help', text: helpText(['rdpipe']) };
   checkTogether(options);
   return { kind: 'run', options, optionWords, stageWords: rest };
 }

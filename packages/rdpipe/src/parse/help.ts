@@ -3,31 +3,71 @@ import { UsageError } from '../model/errors.ts';
 import { flagTexts, type OptionRow, valueText } from '../model/option-row.ts';
 import { optionsOf, type Topic } from '../model/options.ts';
 import { forMessage } from './binary-string.ts';
+import * as texts from './help-texts.ts';
+import { nearest } from './nearest.ts';
 
 const WIDTH = 80;
 const INDENT = 27;
 
 /**
- * The help for a topic; without one that of rdpipe itself.
+ * The help for a topic; without one the list of them.
  * @throws UsageError
  */
 export function helpText(words: readonly string[]): string {
-  const [topic = '', ...more] = words;
-  const text = TOPICS.get(topic);
-  if (text === undefined || more.length > 0) {
-    const names = [...TOPICS.keys()].filter((name) => name !== '').join(', ');
-    throw new UsageError(`there is no help for '${forMessage(words.join(' '))}' (rdpipe help, or one of: ${names})`);
+  const [name, ...more] = words;
+  if (name === undefined) return topicList();
+  const topic = HELP_TOPICS.get(name);
+  if (topic === undefined || more.length > 0) {
+    const advice = more.length > 0 ? 'name one topic' : meant(name);
+    throw new UsageError(`there is no help for '${forMessage(words.join(' '))}' (${advice}; rdpipe help lists all)`);
   }
-  return text();
+  return topic.text();
 }
 
-const TOPICS: ReadonlyMap<string, () => string> = new Map([
-  ['', () => withOptions(HEAD, 'run', TAIL)],
-  ['doctor', () => withOptions(DOCTOR_HEAD, 'doctor', DOCTOR_TAIL)],
-  ['bench', () => withOptions(BENCH_HEAD, 'bench', BENCH_TAIL)],
-  ['demo', () => DEMO],
-  ['rdcp', () => withOptions(COPY_HEAD, 'copy', COPY_TAIL)],
+interface HelpTopic {
+  /** For the list and for completion. */
+  readonly phrase: string;
+  readonly text: () => string;
+}
+
+/** In the order in which `rdpipe help` lists them; completion and manual have them from here, too. */
+export const HELP_TOPICS: ReadonlyMap<string, HelpTopic> = new Map([
+  ['rdpipe', { phrase: 'pipelines: usage and options', text: () => withOptions(texts.HEAD, 'run', texts.TAIL) }],
+  ['stages', { phrase: 'what a stage may be: commands, files, quotes', text: () => texts.STAGES }],
+  ['hosts', { phrase: 'how hosts are written, reached and named', text: () => texts.HOSTS }],
+  ['rdcp', { phrase: 'copies of files and trees', text: () => withOptions(texts.COPY_HEAD, 'copy', texts.COPY_TAIL) }],
+  [
+    'doctor',
+    {
+      phrase: 'find problems of hosts, and between them',
+      text: () => withOptions(texts.DOCTOR_HEAD, 'doctor', texts.DOCTOR_TAIL),
+    },
+  ],
+  [
+    'bench',
+    {
+      phrase: 'measure the ways between two hosts',
+      text: () => withOptions(texts.BENCH_HEAD, 'bench', texts.BENCH_TAIL),
+    },
+  ],
+  ['demo', { phrase: 'two throwaway hosts, and pipelines between them', text: () => texts.DEMO }],
+  ['rdsend', { phrase: 'a stream without ssh: its sender', text: () => texts.WITHOUT_SSH }],
+  ['rdrecv', { phrase: 'a stream without ssh: its receiver', text: () => texts.WITHOUT_SSH }],
+  ['exit', { phrase: 'exit statuses', text: () => texts.EXIT }],
+  ['config', { phrase: 'defaults in a file', text: () => texts.CONFIG }],
+  ['environment', { phrase: 'variables that are read', text: () => texts.ENVIRONMENT }],
+  ['completion', { phrase: 'Tab in bash, zsh and fish', text: () => texts.COMPLETION }],
 ]);
+
+function topicList(): string {
+  const lines = [...HELP_TOPICS].map(([name, { phrase }]) => `  ${name.padEnd(13)}${phrase}`);
+  return [texts.LIST_HEAD, ...lines, '', texts.LIST_TAIL].join('\n');
+}
+
+function meant(name: string): string {
+  const near = nearest(name.toLowerCase(), [...HELP_TOPICS.keys()]);
+  return near === undefined ? 'no topic has such a name' : `did you mean ${near}?`;
+}
 
 function withOptions(head: string, topic: Topic, tail: string): string {
   const rows = optionsOf(topic).map(([, row]) => row);
@@ -44,78 +84,6 @@ function briefLines(names: readonly string[]): readonly string[] {
 }
 
 export const NO_BREAK = '\u00a0';
-
-const HEAD = `Usage: rdpipe [options] STAGE...
-       rdpipe doctor [options] HOST...
-       rdpipe bench [options] HOST HOST
-       rdpipe demo
-       rdpipe help [doctor|bench|demo]
-
-Runs commands on hosts and joins them with pipes that run from host to host.
-ssh carries control only; the data goes directly between the hosts.
-
-STAGE is [user@]host:COMMAND, run by sh on that host; :COMMAND is this machine.
-A COMMAND that is < FILE, > FILE or >> FILE reads or writes that file.
-Options end at the first STAGE. Quote a COMMAND of several words.
-
-  echo hi | rdpipe h1:'tr a-z A-Z' h2:rev
-  rdpipe h1:'zfs send tank/a@now' h2:'zfs recv tank/a'
-`;
-
-const TAIL = `Exit status: 0 success; the first failed stage's own, or 128 + its signal;
-2 usage; 124 a time limit; 125 rdpipe itself failed; 129, 130, 143 signals.
-`;
-
-const DOCTOR_HEAD = `Usage: rdpipe doctor [options] HOST...
-
-Checks each host and each pair of neighbours: ssh, agent, RDMA devices and
-libraries, limits, MTU, kernel settings, firewalls; moves data for a second each
-way over RDMA and TCP; prints its findings, and a fix for each problem.
-HOST is [user@]host; : is this machine, which joins a HOST that is alone.
-
-  rdpipe doctor h1 h2 h3
-`;
-
-const DOCTOR_TAIL = `Exit status: 0 no problem, perhaps warnings; 1 a check failed; 2 usage;
-125 rdpipe itself failed; 129, 130, 143 signals.
-`;
-
-const BENCH_HEAD = `Usage: rdpipe bench [options] HOST HOST
-
-Measures streams from the first host to the second: over RDMA where both have
-it, over TCP in clear and encrypted, and by ssh; in rounds of all of them.
-Prints rates, CPU seconds per GiB at each end, and round trips.
-HOST is [user@]host; : is this machine.
-
-  rdpipe bench h1 h2
-`;
-
-const BENCH_TAIL = `Exit status: 0 success; 2 usage; 125 a way failed that should work, or rdpipe
-itself failed; 129, 130, 143 signals.
-`;
-
-const COPY_HEAD = `Usage: rdcp [options] SRC... DST
-
-Copies files and trees from host to host; ssh carries control only.
-SRC and DST are [user@]host:PATH, PATH on this machine (./a:b where a : would
-name a host), rd://host/PATH of rdrecv --serve, or - for standard input, output.
-dir copies the directory into DST, dir/ its contents, as with rsync.
-
-  rdcp -a h1:run7 h2:/data/       # /data/run7; again: what is missing
-  rdcp -a --delete site/ h1:site  # makes h1:site the same as site
-`;
-
-const COPY_TAIL = `Exit status: 0 all copied; 23 some paths failed, each is named, all others are
-copied; 2 usage; 124 a time limit; 125 rdcp failed; 129, 130, 143 signals.
-`;
-
-const DEMO = `Usage: rdpipe demo
-
-Starts two throwaway hosts in this process, h1 and h2, and runs two pipelines
-between them: it prints IH, and moves 2 GiB. Leaves nothing behind.
-
-Exit status: 0 success; that of the first pipeline that failed; 2 usage.
-`;
 
 function optionLines(row: OptionRow): readonly string[] {
   const flags = `  ${flagsOf(row)}`;

@@ -156,8 +156,7 @@ describe('argv', () => {
     [['--config', '\xff', 'h1:a'], "--config: '\ufffd' is not valid UTF-8"],
     [['doctor', '--lenient', 'h1'], "unknown option '--lenient' (rdpipe doctor --help shows the options)"],
     [['--lenient', 'doctor', 'h1'], "unknown option '--lenient' (rdpipe doctor --help shows the options)"],
-    [['help', 'rdtop'], "there is no help for 'rdtop' (rdpipe help, or one of: doctor, bench, demo, rdcp)"],
-    [['help', 'demo', 'x'], "there is no help for 'demo x' (rdpipe help, or one of: doctor, bench, demo, rdcp)"],
+    [['help', 'rdtop'], "there is no help for 'rdtop' (did you mean rdcp?; rdpipe help lists all)"],
     [['doctor', '-qv', 'h1'], '--quiet and --verbose exclude each other'],
     [['-q', '-v', 'h1:a'], '--quiet and --verbose exclude each other'],
   ];
@@ -172,7 +171,7 @@ describe('argv', () => {
     [['doctor', '--help'], 'doctor'],
     [['-h', 'doctor', 'h1'], 'doctor'],
     [['bench', '-h'], 'bench'],
-    [['help'], 'run'],
+    [['help', 'rdpipe'], 'run'],
     [['help', 'doctor'], 'doctor'],
     [['help', 'bench'], 'bench'],
     [['demo', '--help'], undefined],
