@@ -22,9 +22,14 @@ export interface PersistentConnection {
 export function persistentControlPath({ target, ssh, options, via }: PersistentConnection): string | undefined {
   const { destination, identity, config } = target;
   const all = JSON.stringify([ssh.path, destination, identity, [...config], options, via]);
-  const name = createHash('sha256').update(all).digest('hex').slice(0, 20);
+  // Completion, which cannot know the rest, finds the connection by the host as the user wrote it.
+  const name = `${digest(destination.label).slice(0, 8)}${digest(all).slice(0, 16)}`;
   const folder = places().find((place) => isPlainSocketPath(join(place, name)) && isMade(place) && isPrivate(place));
   return folder && join(folder, name);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 function places(): readonly string[] {

@@ -1,0 +1,202 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Prints what the completion of every shell offers for a word: hosts, and paths on hosts to which a connection stands.
+#   rdpipe __complete hosts|stage|path WORD [EARLIER...]
+# Each line is a candidate: WORD, without the quotes of the command line, and what may follow it. EARLIER words hold
+# the user's -F and -o. No connection is ever made. Names in files and on hosts are data, and only plain ones are shown.
+LC_ALL=C
+export LC_ALL
+set -f
+exec 2>/dev/null
+
+MOST_NAMES=200
+LONGEST_S=0.3
+MOST_INCLUDES=4
+
+# Hosts that begin with the word, which may name a user; $1 follows each.
+hosts() {
+  case $word in *[!][A-Za-z0-9._@:+%-]*) return ;; esac
+  user=
+  case $word in *@*) user=${word%"${word##*@}"} ;; esac
+  {
+    if [ "$config" ]; then
+      config_names "$config" ~/.ssh 0
+    else
+      config_names ~/.ssh/config ~/.ssh 0
+      config_names /etc/ssh/ssh_config /etc/ssh 0
+    fi
+    cat ~/.ssh/known_hosts ~/.ssh/known_hosts2 /etc/ssh/ssh_known_hosts |
+      awk '$1 !~ /^[#@|]/ && NF > 2 { n = split($1, names, ","); for (i = 1; i <= n; i++) print names[i] }'
+  } | plain_names | sort -u | sed "s/^/$user/; s/\$/$1/" | starting_with "$word"
+}
+
+# The names in a configuration of ssh: its file, the folder of what it includes, how deep it is included itself.
+config_names() (
+  [ -f "$1" ] && [ "$3" -le "$MOST_INCLUDES" ] || exit 0
+  values_of host "$1"
+  values_of include "$1" | while IFS= read -r pattern; do
+    case $pattern in
+      "~/"*) pattern=$HOME/${pattern#"~/"} ;;
+      /*) ;;
+      *) pattern=$2/$pattern ;;
+    esac
+    IFS=
+    set +f
+    for file in $pattern; do config_names "$file" "$2" $(($3 + 1)); done
+  done
+)
+
+# `Keyword value...` or `Keyword=value`, up to a comment.
+values_of() {
+  awk -v keyword="$1" '{ gsub(/[="]/, " ") }
+    tolower($1) == keyword { for (i = 2; i <= NF && $i !~ /^#/; i++) print $i }' <"$2"
+}
+
+# Of lines, the names and addresses; one with colons in brackets, as a stage has it.
+plain_names() {
+  awk 'length($0) < 256 && /^[A-Za-z0-9_][A-Za-z0-9._-]*$/
+    length($0) < 46 && /^[0-9A-Fa-f]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*$/ { print "[" $0 "]" }'
+}
+
+starting_with() {
+  wanted=$1 awk 'index($0, ENVIRON["wanted"]) == 1'
+}
+
+# Sets host, and rest, which is behind its colon; fails where the word has none.
+read_host() {
+  host=${word%%:*}
+  case $host in
+    \[* | *@\[*)
+      case $word in *\]:*) host=${word%%\]:*}] ;; *) return 1 ;; esac
+      ;;
+    "$word") return 1 ;;
+  esac
+  rest=${word#"$host":}
+}
+
+# Paths on the host; "$@" are options of ssh. Behind the host a stage has a redirection, and a path as a word of sh.
+paths() {
+  case $host in -* | *@-* | *[!][A-Za-z0-9._@:+%-]*) return ;; esac
+  if [ "$kind" = stage ]; then read_redirection || return; fi
+  home=
+  case $rest in
+    "~/"*) home=yes rest=${rest#"~/"} ;;
+    "~"*) return ;;
+  esac
+  name=${rest##*/}
+  folder=${rest%"$name"}
+  begun=${word%"$name"}
+  escaped=cat
+  if [ "$kind" = stage ]; then
+    folder=$(unescaped "$folder") && name=$(unescaped "$name") || return
+    escaped=escaped
+  fi
+  listing "$@" | sed -n 's/^=//p' | starting_with "$name" | harmless | head -n "$MOST_NAMES" | "$escaped" |
+    begun=$begun awk '{ print ENVIRON["begun"] $0 }' | starting_with "$word"
+}
+
+read_redirection() {
+  rest=${rest#"${rest%%[! ]*}"}
+  case $rest in
+    '>>'*) rest=${rest#??} ;;
+    '<'* | '>'*) rest=${rest#?} ;;
+    *) return 1 ;;
+  esac
+  rest=${rest#"${rest%%[! ]*}"}
+}
+
+# A text of sh without its backslashes; fails where sh would do more than drop them. Quotes are not completed.
+unescaped() {
+  printf '%s\n' "$1" | sed 's/\\.//g' | grep -q "$SPECIAL" && return 1
+  printf '%s\n' "$1" | sed 's/\\\(.\)/\1/g'
+}
+
+escaped() {
+  sed "s/$SPECIAL/\\\\&/g"
+}
+SPECIAL='[][ '"'"'"$`&|;<>()*?#!~^{}\]'
+
+# A host may answer anything: nothing may move the cursor, nor lead elsewhere.
+harmless() {
+  awk '!/[\001-\037\177]/ && !/\302[\200-\237]/ && !/\/./'
+}
+
+listing() {
+  if [ "$host" ]; then
+    listing_script | timeout "$LONGEST_S" sh "$0" names "$host" "$@"
+  elif [ "$kind" = stage ]; then
+    listing_script | sh
+  fi
+}
+
+# A login shell may print a greeting: the lines of the listing begin with =.
+listing_script() {
+  printf '%s\n' "home=$home" "folder=$(quoted "$folder")" "name=$(quoted "$name")" "left=$MOST_NAMES" '
+LC_ALL=C
+unset CDPATH
+[ -z "$home" ] || cd || exit 0
+[ -z "$folder" ] || cd -- "$folder" || exit 0
+for found in "$name"*; do
+  case $found in . | .. | *[[:cntrl:]]*) continue ;; esac
+  if [ -d "./$found" ]; then printf "=%s/\n" "$found"
+  elif [ -e "./$found" ] || [ -h "./$found" ]; then printf "=%s\n" "$found"
+  else continue; fi
+  left=$((left - 1))
+  [ "$left" -gt 0 ] || break
+done
+exit 0'
+}
+
+quoted() {
+  printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")"
+}
+
+# The script of standard input by the first connection that stands.
+names() {
+  host=$1
+  shift
+  script=$(cat)
+  sockets "$@" | while IFS= read -r socket; do
+    [ -S "$socket" ] && [ -O "$socket" ] || continue
+    # ssh itself would connect where the other end of the socket is gone.
+    printf '%s\n' "$script" | ssh -F none -S "$socket" -o ControlMaster=no -o ProxyCommand=false -o BatchMode=yes \
+      -T -x -- host sh && break
+  done
+}
+
+# The user's own, then those of --persist: packages/rdpipe/src/session/openssh/persistent-path.ts.
+sockets() {
+  ssh -G "$@" -- "$(printf '%s' "$host" | tr -d '[]')" </dev/null | sed -n 's/%/%%/g; s/^controlpath \//\//p'
+  tag=$(printf '%s' "$host" | sha256sum | cut -c 1-8)
+  set +f
+  printf '%s\n' "$XDG_RUNTIME_DIR/rdpipe/ssh/$tag"* ~/.cache/rdpipe/ssh/"$tag"*
+}
+
+kind=$1 word=$2
+shift 2
+if [ "$kind" = names ]; then
+  names "$word" "$@"
+  exit 0
+fi
+exec </dev/null
+# Only -F and -o with their values stay.
+config= flag=
+for earlier; do
+  shift
+  case $flag$earlier in
+    -[Fo]) flag=$earlier && continue ;;
+    -F*)
+      config=${flag#-F}${earlier#-F}
+      case $config in "~/"*) config=$HOME/${config#"~/"} ;; esac
+      set -- "$@" "-F$config"
+      ;;
+    -o*) set -- "$@" "$flag$earlier" ;;
+  esac
+  flag=
+done
+case $kind:$word in
+  *[[:cntrl:]]* | path:[A-Za-z]*://*) ;;
+  hosts:*) hosts '' ;;
+  stage:* | path:*) if read_host; then paths "$@"; else hosts :; fi ;;
+esac
+exit 0

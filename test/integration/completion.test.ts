@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths on hosts for completion: by a connection that stands, whatever its host answers, and never by a new one.
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { execa } from 'execa';
+import { CompletionPlace } from '../support/completion-place.ts';
+import { eventually } from '../support/eventually.ts';
+import { isRunning, signalProcess } from '../support/processes.ts';
+import { ROOT } from '../support/root.ts';
+
+describe('paths on hosts for completion', function () {
+  this.timeout(60_000);
+  let place: CompletionPlace;
+
+  before(async () => {
+    place = new CompletionPlace();
+    await place.startHosts();
+  });
+  after(() => place.close());
+
+  /** Of `rdpipe __complete`, which must end by itself with status 0, and print nothing but candidates. */
+  async function ask(...words: readonly string[]): Promise<readonly string[]> {
+    const options = { cwd: place.work, env: place.env, extendEnv: false, stripFinalNewline: false } as const;
+    const run = await execa(join(ROOT, 'bin/rdpipe'), ['__complete', ...words, '-F', 'c'], options);
+    expect(run.stderr).to.equal('');
+    return run.stdout.split('\n').slice(0, -1);
+  }
+
+  /** Where a connection stands the time limit may pass on a busy machine. */
+  function answers(kind: 'stage' | 'path', word: string, ...wanted: readonly string[]): Promise<void> {
+    return eventually(async () => {
+      expect(await ask(kind, word)).to.deep.equal(wanted);
+    });
+  }
+
+  const logins = () => readFileSync(join(place.folder, 'h1.log'), 'utf8').split('Connection from').length - 1;
+
+  it('are names below a folder, folders with a slash, and hidden ones where a dot was typed', async () => {
+    const { home } = place.host('h1');
+    place.write(home, 'data/', 'data/a1', 'data/a2/', 'data/.a3', 'data/b');
+    await answers('path', 'h1:~/da', 'h1:~/data/');
+    await answers('path', 'h1:~/data/a', 'h1:~/data/a1', 'h1:~/data/a2/');
+    await answers('path', `h1:${home}/data/.`, `h1:${home}/data/.a3`);
+    await answers('path', 'root@h1:~/data/', 'root@h1:~/data/a1', 'root@h1:~/data/a2/', 'root@h1:~/data/b');
+    for (const begin of ['<', '< ', '>', '>>  ']) await answers('stage', `h1:${begin}~/data/b`, `h1:${begin}~/data/b`);
+    for (const word of ['h1:cat ~/data/', 'h1:~/data/', 'h1:<> ~/data/'])
+      expect(await ask('stage', word)).to.deep.equal([]);
+    for (const word of ['rd://h1/', '~/data', './h1:~/data', 'h1:~root/', '-h1:~/data/', 'h1:~/no/'])
+      expect(await ask('path', word)).to.deep.equal([]);
+  });
+
+  it('are quoted for the shells of the host', async () => {
+    const { home } = place.host('h1');
+    place.write(
+      home,
+      'q/',
+      "q/it's",
+      'q/two words',
+      'q/$(touch ran)',
+      'q/-x',
+      'q/"y"',
+      'q/back\\slash/',
+      'q/back\\slash/z',
+    );
+    await answers('path', "h1:~/q/it's", "h1:~/q/it's");
+    await answers('path', 'h1:~/q/$(', 'h1:~/q/$(touch ran)');
+    await answers('path', 'h1:~/q/-', 'h1:~/q/-x');
+    await answers('path', 'h1:~/q/"', 'h1:~/q/"y"');
+    await answers('path', 'h1:~/q/back\\slash/', 'h1:~/q/back\\slash/z');
+    await answers('stage', "h1:< ~/q/it\\'", "h1:< ~/q/it\\'s");
+    await answers('stage', 'h1:< ~/q/two', 'h1:< ~/q/two\\ words');
+    await answers('stage', 'h1:< ~/q/\\$', 'h1:< ~/q/\\$\\(touch\\ ran\\)');
+    await answers('stage', 'h1:< ~/q/back\\\\slash/', 'h1:< ~/q/back\\\\slash/z');
+    for (const word of ["h1:< ~/q/it'", 'h1:< ~/q/$(touch ran)', 'h1:< ~/q/two w', 'h1:< ~/q/`', 'h1:< ~/q/"'])
+      expect(await ask('stage', word)).to.deep.equal([]);
+    expect(existsSync(join(home, 'ran'))).to.equal(false);
+  });
+
+  it('are without names that would act on the terminal, and not too many', async () => {
+    const { home } = place.host('h1');
+    place.write(home, 'odd/', 'odd/a\x1b[31m', 'odd/a\nb', 'odd/a\u0007', 'odd/a\u009b', 'odd/aé', 'many/');
+    place.write(home, ...Array.from({ length: 300 }, (_, number) => `many/${number}`));
+    await answers('path', 'h1:~/odd/', 'h1:~/odd/aé');
+    await eventually(async () => expect(await ask('path', 'h1:~/many/')).to.have.lengthOf(200));
+  });
+
+  it('are of a host that may greet, or answer what it was not asked for', async () => {
+    const { home } = place.host('h1');
+    place.write(home, 'lies/', 'lies/true');
+    const fake = join(place.folder, 'fake');
+    place.write(place.folder, 'fake/');
+    const lines = ['Welcome', '=true', '=../../etc/', '=other', '=true/../..', '=true\x1b[2J', '', '='];
+    writeFileSync(
+      join(fake, 'ssh'),
+      `#!/bin/sh\ncase $1 in -G) exec /usr/bin/ssh "$@" ;; esac\nprintf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}\n`,
+      { mode: 0o755 },
+    );
+    const env = { ...place.env, PATH: `${fake}:${place.env.PATH}` };
+    const words = ['__complete', 'path', 'h1:~/lies/t', '-F', 'c'];
+    await eventually(async () => {
+      const { stdout } = await execa(join(ROOT, 'bin/rdpipe'), words, { cwd: place.work, env, extendEnv: false });
+      expect(stdout).to.equal('h1:~/lies/true');
+    });
+  });
+
+  it('come over the connection of --persist, too', async () => {
+    place.disconnect();
+    const { home } = place.host('h1');
+    place.write(home, 'kept/');
+    const options = { cwd: place.work, env: place.env, extendEnv: false } as const;
+    await execa(join(ROOT, 'bin/rdpipe'), ['-F', 'c', '--persist', '60', 'h1:true'], options);
+    try {
+      const before = logins();
+      await answers('path', 'h1:~/ke', 'h1:~/kept/');
+      await answers('path', 'h2:~/ke');
+      expect(logins()).to.equal(before);
+    } finally {
+      await execa(
+        'sh',
+        ['-c', 'for socket in "$0"/*; do ssh -O exit -S "$socket" host; done', join(place.home, '.cache/rdpipe/ssh')],
+        { ...options, reject: false },
+      );
+      place.connect();
+    }
+  });
+
+  it('take no connection that was not there, nor one whose program is dead', async () => {
+    expect(await ask('path', 'h2:/')).to.deep.equal([]);
+    expect(existsSync(join(place.folder, 'connected'))).to.equal(false);
+    const { stderr } = await execa('ssh', ['-F', 'c', '-O', 'check', 'h1'], { cwd: place.work });
+    const pid = Number(/pid=(\d+)/.exec(stderr)?.[1]);
+    signalProcess(pid, 'SIGKILL');
+    await eventually(() => expect(isRunning(pid)).to.equal(false));
+    expect(existsSync(place.socket('h1'))).to.equal(true);
+    const before = logins();
+    expect(await ask('path', 'h1:/')).to.deep.equal([]);
+    expect(logins()).to.equal(before);
+    rmSync(place.socket('h1'));
+    place.connect();
+  });
+
+  it('do not wait for a connection that does not answer', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket)).listen(place.socket('h2'));
+    try {
+      expect(await ask('path', 'h2:/')).to.deep.equal([]);
+      expect(sockets).to.have.lengthOf(1);
+      expect(existsSync(join(place.folder, 'connected'))).to.equal(false);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+    }
+  });
+});

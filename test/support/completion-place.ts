@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A user's home with names of hosts, and hosts with files, one of them with a connection: for tests of completion.
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execaSync } from 'execa';
+import { ROOT } from './root.ts';
+import { type SshHost, type SshHosts, startSshHosts } from './sshd.ts';
+
+export class CompletionPlace {
+  readonly folder = mkdtempSync(join(tmpdir(), 'rdpipe-test-completion-'));
+  readonly home = join(this.folder, 'home');
+  /** Its file `c` is the configuration of ssh, as -F has it. */
+  readonly work = join(this.folder, 'work');
+  readonly env: NodeJS.ProcessEnv;
+  #hosts: SshHosts | undefined;
+
+  constructor() {
+    for (const path of [join(this.home, '.ssh'), join(this.folder, 'tmp'), this.work])
+      mkdirSync(path, { recursive: true });
+    this.env = {
+      PATH: `${join(ROOT, 'bin')}:${process.env.PATH}:/usr/sbin:/sbin`,
+      HOME: this.home,
+      TMPDIR: join(this.folder, 'tmp'),
+      LANG: 'C.UTF-8',
+    };
+  }
+
+  /** h1 has a connection, h2 would be connected to by a program that leaves a file `connected`. */
+  async startHosts(): Promise<void> {
+    const client = [`ControlPath ${this.socket('%n')}`];
+    const counted = [...client, `ProxyCommand sh -c 'touch ${this.folder}/connected; exec nc %h %p'`];
+    this.#hosts = await startSshHosts(this.folder, [
+      { name: 'h1', client, server: ['LogLevel VERBOSE'] },
+      { name: 'h2', client: counted },
+    ]);
+    copyFileSync(this.#hosts.configFile, join(this.work, 'c'));
+    this.connect();
+  }
+
+  connect(): void {
+    execaSync('ssh', ['-F', join(this.work, 'c'), '-MNf', 'h1'], { stdio: 'ignore' });
+  }
+
+  disconnect(): void {
+    execaSync('ssh', ['-F', join(this.work, 'c'), '-O', 'exit', 'h1'], { stdio: 'ignore', reject: false });
+  }
+
+  host(name: string): SshHost {
+    const host = this.#hosts?.hosts.get(name);
+    if (host === undefined) throw new Error(`no host ${name}`);
+    return host;
+  }
+
+  socket(name: string): string {
+    return join(this.folder, `master-${name}`);
+  }
+
+  /** A name that ends in / is a folder. */
+  write(folder: string, ...names: readonly string[]): void {
+    for (const name of names) {
+      if (name.endsWith('/')) mkdirSync(join(folder, name), { recursive: true });
+      else writeFileSync(join(folder, name), '');
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#hosts !== undefined) this.disconnect();
+    await this.#hosts?.close();
+    rmSync(this.folder, { recursive: true });
+  }
+}
