@@ -212,21 +212,24 @@ COPY := lib/rdpipe
 BUNDLE := build/rdpipe
 # CPUS: of those that are built; all of them by default.
 NATIVE_FOLDERS = $(patsubst %/,%,$(dir $(foreach cpu,$(or $(CPUS),*),$(wildcard $(NATIVE)/linux-$(cpu)/*/rdstage))))
-COPY_FOLDERS = bin $(BUNDLE) $(NATIVE_FOLDERS)
+COMPLETE := contrib/completion/complete.sh
+COPY_FOLDERS = bin $(BUNDLE) $(NATIVE_FOLDERS) $(dir $(COMPLETE))
 BASH_COMPLETION := share/bash-completion/completions
 ZSH_COMPLETION ?= share/zsh/site-functions
+FISH_COMPLETION := share/fish/vendor_completions.d
 # Where node was, and V8's code of one version of node, hold for the machine that built them: packages lack them.
 SHIPPED = $(filter-out %/native $(if $(PACKAGE),%/node-path %.cache),$(wildcard $(BUNDLE)/*))
-IN_COPY = $(wildcard bin/* $(SHIPPED) $(NATIVE_FOLDERS:%=%/*))
+IN_COPY = $(wildcard bin/* $(SHIPPED) $(NATIVE_FOLDERS:%=%/*)) $(COMPLETE)
 INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
   $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1))) \
-  $(addprefix $(BASH_COMPLETION)/,rdpipe rdcp) $(ZSH_COMPLETION)/_rdpipe
+  $(addprefix $(BASH_COMPLETION)/,rdpipe rdcp) $(ZSH_COMPLETION)/_rdpipe \
+  $(addprefix $(FISH_COMPLETION)/,rdpipe.fish rdcp.fish)
 
 install:
 	@test -e $(BUNDLE)/rdpipe.cjs && $(MAKE) -qs all && $(MAKE) -qs STATIC=1 all || { echo "run 'npm run build' first" >&2; exit 1; }
 	@if test -e $(TARGET)/$(COPY)/installed; then $(MAKE) --no-print-directory uninstall; fi
 	install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(TARGET)/$(BASH_COMPLETION) $(TARGET)/$(ZSH_COMPLETION) \
-	  $(COPY_FOLDERS:%=$(TARGET)/$(COPY)/%)
+	  $(TARGET)/$(FISH_COMPLETION) $(COPY_FOLDERS:%=$(TARGET)/$(COPY)/%)
 	cp -dR --preserve=mode $(wildcard bin/*) $(TARGET)/$(COPY)/bin
 	install -m 644 $(SHIPPED) $(TARGET)/$(COPY)/$(BUNDLE)
 	for folder in $(NATIVE_FOLDERS); do \
@@ -237,13 +240,16 @@ install:
 	install -m 644 contrib/completion/rdpipe.bash $(TARGET)/$(BASH_COMPLETION)/rdpipe
 	ln -sf rdpipe $(TARGET)/$(BASH_COMPLETION)/rdcp
 	install -m 644 contrib/completion/_rdpipe $(TARGET)/$(ZSH_COMPLETION)
+	install -m 644 contrib/completion/rdpipe.fish $(TARGET)/$(FISH_COMPLETION)
+	ln -sf rdpipe.fish $(TARGET)/$(FISH_COMPLETION)/rdcp.fish
+	install -m 755 $(COMPLETE) $(TARGET)/$(COPY)/$(COMPLETE)
 	printf '%s\n' $(INSTALLED) $(COPY)/installed >$(TARGET)/$(COPY)/installed
 
 uninstall:
 	@test -e $(TARGET)/$(COPY)/installed || { echo "no rdpipe is installed below $(TARGET)" >&2; exit 1; }
 	cd $(TARGET) && xargs rm -f <$(COPY)/installed
 	cd $(TARGET)/lib && rmdir --ignore-fail-on-non-empty --parents $(COPY_FOLDERS:%=rdpipe/%)
-	cd $(TARGET) && for folder in $(BASH_COMPLETION) $(ZSH_COMPLETION); do \
+	cd $(TARGET) && for folder in $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION); do \
 	  [ ! -d $$folder ] || rmdir --ignore-fail-on-non-empty --parents $$folder || exit 1; done
 
 clean:

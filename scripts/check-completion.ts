@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the completion files of bash and zsh from the table of options; without --fix it compares them.
+// Compares what the completion of bash, zsh and fish has of the table of options and of help; --fix writes it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNegatable, type OptionRow, takesValue } from '../packages/rdpipe/src/model/option-row.ts';
-import { optionsOf, type Topic } from '../packages/rdpipe/src/model/options.ts';
+import { OPTION_ROWS, optionsOf, type Topic } from '../packages/rdpipe/src/model/options.ts';
+import { HELP_TOPICS } from '../packages/rdpipe/src/parse/help.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'contrib/completion');
 const TOPICS: readonly Topic[] = ['run', 'doctor', 'bench', 'copy'];
+const MADE = /(?<=\n# Made by npm run fix:\n).*(?=# End of what is made\.\n)/s;
 
-const files = new Map([
-  ['rdpipe.bash', bashFile()],
-  ['_rdpipe', zshFile()],
+/** The words that may come first, stages apart. */
+const SUBCOMMANDS = new Map([
+  ...['doctor', 'bench', 'demo'].map((name) => [name, HELP_TOPICS.get(name)?.phrase ?? ''] as const),
+  ['help', 'explain a topic'],
 ]);
-for (const [name, text] of files) {
+const TOPIC_PHRASES = new Map([...HELP_TOPICS].map(([name, { phrase }]) => [name, phrase]));
+
+for (const [name, made] of [
+  ['rdpipe.bash', bashPart()],
+  ['_rdpipe', zshPart()],
+  ['rdpipe.fish', fishPart()],
+] as const) {
   const path = join(FOLDER, name);
-  if (process.argv.includes('--fix')) writeFileSync(path, text);
-  else if (readFileSync(path, 'utf8') !== text) {
-    console.error(`contrib/completion/${name}: differs from model/options.ts (npm run fix)`);
+  const text = readFileSync(path, 'utf8');
+  const wanted = text.replace(MADE, () => `${made}\n`);
+  if (process.argv.includes('--fix')) writeFileSync(path, wanted);
+  else if (text !== wanted) {
+    console.error(`contrib/completion/${name}: differs from the tables of options and of help (npm run fix)`);
     process.exitCode = 1;
   }
 }
@@ -26,122 +37,85 @@ function rowsOf(topic: Topic): readonly OptionRow[] {
 }
 
 function flagsOf(row: OptionRow): readonly string[] {
-  const flags = [row.short, row.long].filter((flag) => flag !== undefined);
-  return isNegatable(row) ? [...flags, `${row.long}`.replace('--', '--no-')] : flags;
+  return [row.short, row.long].filter((flag) => flag !== undefined);
 }
 
-/** The words that a value may be: of choices; an empty list: any; 'files'. */
+function negationOf(row: OptionRow): readonly string[] {
+  return isNegatable(row) ? [`${row.long}`.replace('--', '--no-')] : [];
+}
+
+/** The words that a value may be, none where it may be any; or a file. */
 function valuesOf({ choices, kind }: OptionRow): readonly string[] | 'files' {
   if (choices !== undefined) return choices;
+  if (kind === 'compression') return ['none', 'zstd'];
+  if (kind === 'rate') return ['none'];
   return ['file', 'program', 'excludeFrom'].includes(kind) ? 'files' : [];
 }
 
-function bashFile(): string {
-  return `# SPDX-License-Identifier: Apache-2.0
-# Completion of rdpipe and rdcp for bash, made from the table of options by npm run fix.
-
-_rdpipe_hosts() {
-  local config=~/.ssh/config
-  [ -r "$config" ] && sed -n 's/^[[:space:]]*[Hh][Oo][Ss][Tt][[:space:]=]\\+//p' "$config" | tr ' \\t' '\\n\\n' | grep -v '[*?!]'
+/** It counts, or is for one host, each time. */
+function repeats(row: OptionRow): boolean {
+  return row.repeats === true || row.kind === 'count' || row.flagHost !== undefined;
 }
 
-# Options and values of a topic: sets words, or completes a file and is done.
-_rdpipe_value() {
-  case $1:$2 in
-${TOPICS.flatMap((topic) => rowsOf(topic).flatMap((row) => bashValue(topic, row))).join('\n')}
+/** A flag's value is of one kind, whatever takes it. */
+function bashPart(): string {
+  const names = TOPICS.map((topic) => `    ${topic}) candidates=(${rowsOf(topic).flatMap(allFlags).join(' ')}) ;;`);
+  return `_rdpipe_options() {
+  case $1 in
+${names.join('\n')}
+  esac
+}
+
+# The values of an option, or <files>; fails where it takes none.
+_rdpipe_values() {
+  values=()
+  case $1 in
+${OPTION_ROWS.flatMap(([, row]) => bashValues(row)).join('\n')}
     *) return 1 ;;
   esac
 }
 
-_rdpipe_options() {
-  case $1 in
-${TOPICS.map((topic) => `    ${topic}) echo '${rowsOf(topic).flatMap(flagsOf).join(' ')}' ;;`).join('\n')}
-  esac
+_rdpipe_subcommands=(${[...SUBCOMMANDS.keys()].join(' ')})
+_rdpipe_topics=(${[...HELP_TOPICS.keys()].join(' ')})`;
 }
 
-_rdpipe_complete() {
-  local topic=$1 current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} words
-  COMPREPLY=()
-  if words=$(_rdpipe_value "$topic" "$previous"); then
-    if [ "$words" = '<files>' ]; then mapfile -t COMPREPLY < <(compgen -f -- "$current")
-    else mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"); fi
-    return
-  fi
-  case $current in
-    -*) mapfile -t COMPREPLY < <(compgen -W "$(_rdpipe_options "$topic")" -- "$current"); return ;;
-  esac
-  local suffix=:
-  case $topic in doctor | bench) suffix= ;; esac
-  mapfile -t COMPREPLY < <(compgen -W "$(_rdpipe_hosts | sed "s/$/$suffix/")" -- "$current")
-  if [ "$topic" = copy ]; then
-    local paths
-    mapfile -t paths < <(compgen -f -- "\${current##*:}")
-    case $current in *:*) ;; *) COMPREPLY+=("\${paths[@]}") ;; esac
-  elif [ "$topic" = run ] && [ "$COMP_CWORD" = 1 ]; then
-    mapfile -t -O "\${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'doctor bench demo help' -- "$current")
-  fi
-  case \${COMPREPLY[0]} in *:) compopt -o nospace 2>/dev/null ;; esac
+function allFlags(row: OptionRow): readonly string[] {
+  return [...flagsOf(row), ...negationOf(row)];
 }
 
-_rdpipe() {
-  case \${COMP_WORDS[1]} in
-    doctor | bench) _rdpipe_complete "\${COMP_WORDS[1]}" ;;
-    *) _rdpipe_complete run ;;
-  esac
-}
-
-_rdcp() { _rdpipe_complete copy; }
-
-complete -F _rdpipe rdpipe
-complete -o filenames -F _rdcp rdcp
-`;
-}
-
-function bashValue(topic: Topic, row: OptionRow): readonly string[] {
+function bashValues(row: OptionRow): readonly string[] {
   if (!takesValue(row)) return [];
-  const flags = [row.short, row.long].filter((flag) => flag !== undefined);
   const values = valuesOf(row);
-  const words = values === 'files' ? "echo '<files>'" : `echo '${values.join(' ')}'`;
-  return [`    ${flags.map((flag) => `${topic}:${flag}`).join(' | ')}) ${words} ;;`];
+  const words = values === 'files' ? "'<files>'" : values.join(' ');
+  return [`    ${flagsOf(row).join(' | ')}) ${words === '' ? '' : `values=(${words}) `};;`];
 }
 
-function zshFile(): string {
-  const specs = (topic: Topic) => rowsOf(topic).flatMap(zshSpecs);
-  const call = (topic: Topic, rest: string) => `_arguments -S -s ${[...specs(topic), rest].join(' \\\n    ')}`;
-  return `#compdef rdpipe rdcp
-# SPDX-License-Identifier: Apache-2.0
-# Completion of rdpipe and rdcp for zsh, made from the table of options by npm run fix.
-
-_rdpipe_places() {
-  if compset -P '*:'; then return 1; fi
-  _alternative 'files:file:_files' 'hosts:host:_hosts -S :'
+function zshPart(): string {
+  const sets = TOPICS.map(
+    (topic) => `_rdpipe_${topic}_options=(\n  ${rowsOf(topic).flatMap(zshSpecs).join('\n  ')}\n)`,
+  );
+  return `local -a _rdpipe_run_options _rdpipe_doctor_options _rdpipe_bench_options _rdpipe_copy_options
+local -a _rdpipe_subcommands _rdpipe_topics
+${sets.join('\n')}
+_rdpipe_subcommands=(
+${zshPhrases(SUBCOMMANDS)}
+)
+_rdpipe_topics=(
+${zshPhrases(TOPIC_PHRASES)}
+)`;
 }
 
-_rdpipe_stages() {
-  if compset -P '*:'; then return 1; fi
-  _alternative 'commands:command:(doctor bench demo help)' 'hosts:host:_hosts -S :'
-}
-
-if [[ $service = rdcp ]]; then
-  ${call('copy', "'*:path:_rdpipe_places'")}
-elif [[ $words[2] = doctor ]]; then
-  ${call('doctor', "'*:host:_hosts'")}
-elif [[ $words[2] = bench ]]; then
-  ${call('bench', "'*:host:_hosts'")}
-else
-  ${call('run', "'*:stage:_rdpipe_stages'")}
-fi
-`;
+function zshPhrases(words: ReadonlyMap<string, string>): string {
+  return [...words].map(([name, phrase]) => `  '${name}:${quoted(phrase)}'`).join('\n');
 }
 
 /** `'(-q --quiet)'{-q,--quiet}'[help]'`. */
 function zshSpecs(row: OptionRow): readonly string[] {
-  const flags = [row.short, row.long].filter((flag) => flag !== undefined);
   const help = quoted(row.help.replace(/[[\]:]/g, '\\$&'));
-  const repeats = row.repeats === true || row.kind === 'count' || row.flagHost !== undefined;
-  const exclusive = repeats ? '\\*' : flags.length > 1 ? `'(${flags.join(' ')})'` : '';
+  const flags = flagsOf(row).map((flag) => `${flag}${takesValue(row) ? (flag.startsWith('--') ? '=' : '+') : ''}`);
+  const exclusive = repeats(row) ? "'*'" : flags.length > 1 ? `'(${flagsOf(row).join(' ')})'` : '';
   const names = flags.length > 1 ? `{${flags.join(',')}}` : flags.join('');
-  const negation = isNegatable(row) ? [`${`${row.long}`.replace('--', '--no-')}'[the opposite]'`] : [];
+  const negation = negationOf(row).map((flag) => `${flag}'[the opposite of ${row.long}]'`);
   return [`${exclusive}${names}'[${help}]${zshValue(row)}'`, ...negation];
 }
 
@@ -149,9 +123,51 @@ function zshValue(row: OptionRow): string {
   if (!takesValue(row)) return '';
   const values = valuesOf(row);
   if (values === 'files') return ':file:_files';
-  return values.length === 0 ? ':value: ' : `:value:(${values.join(' ')})`;
+  const name = (row.value ?? 'value').toLowerCase().replace(/[[\]:]/g, '\\$&');
+  return values.length === 0 ? `:${name}: ` : `:${name}:(${values.join(' ')})`;
+}
+
+function fishPart(): string {
+  const rows = OPTION_ROWS.flatMap(([name]) => fishLines(name));
+  const words = (place: string, phrases: ReadonlyMap<string, string>) =>
+    [...phrases].map(([name, text]) => `complete -c rdpipe -n '${place}' -a ${name} -d '${fishQuoted(text)}'`);
+  return [...rows, ...words('__rdpipe_in run', SUBCOMMANDS), ...words('__rdpipe_in help', TOPIC_PHRASES)].join('\n');
+}
+
+/** A line for every text that the option has: it may be another for a subcommand. */
+function fishLines(name: string): readonly string[] {
+  const rows = TOPICS.flatMap((topic) =>
+    optionsOf(topic).flatMap(([other, row]) => (other === name ? [{ topic, row }] : [])),
+  );
+  const texts = new Set(rows.map(({ row }) => row.help));
+  return [...texts].flatMap((text) => {
+    const same = rows.filter(({ row }) => row.help === text);
+    const topics = same.flatMap(({ topic }) => (topic === 'copy' ? [] : [topic]));
+    const [row] = same.map((one) => one.row);
+    if (row === undefined) return [];
+    const ofRdpipe = topics.length > 0 ? fishOption(`-c rdpipe -n '__rdpipe_in ${topics.join(' ')}'`, row) : [];
+    return [...ofRdpipe, ...(same.length > topics.length ? fishOption('-c rdcp', row) : [])];
+  });
+}
+
+function fishOption(command: string, row: OptionRow): readonly string[] {
+  const short = row.short === undefined ? '' : ` -s ${row.short.slice(1)}`;
+  const long = row.long === undefined ? '' : ` -l ${row.long.slice(2)}`;
+  const negation = negationOf(row).map((flag) => `complete ${command} -l ${flag.slice(2)} -d 'the opposite'`);
+  return [`complete ${command}${short}${long}${fishValue(row)} -d '${fishQuoted(row.help)}'`, ...negation];
+}
+
+function fishValue(row: OptionRow): string {
+  if (!takesValue(row)) return '';
+  const values = valuesOf(row);
+  if (values === 'files') return ' -r -F';
+  return values.length === 0 ? ' -x' : ` -x -a '${values.join(' ')}'`;
 }
 
 function quoted(text: string): string {
   return text.replaceAll("'", "'\\''");
+}
+
+function fishQuoted(text: string): string {
+  return text.replace(/['\\]/g, '\\$&');
 }

@@ -74,7 +74,8 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'packages/rdtree-native/src/send': 'The source, without a comparison: for rdsend',
   bin: 'Shims that run the built programs and build nothing; that of rdpipe lowers the limit of core files',
   contrib: 'Files for other programs: a unit of systemd, completion for shells',
-  'contrib/completion': 'Completion of options for bash and zsh, made by `npm run fix`',
+  'contrib/completion':
+    'Completion for bash, zsh and fish: its options are made by `npm run fix`, `complete.sh` finds hosts and paths',
   docs: 'Guides, the protocol, tests, benchmarks',
   'docs/adr': 'Decisions and their reasons',
   'docs/notes': 'Notes of the laboratory, with dates',

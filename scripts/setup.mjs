@@ -38,6 +38,7 @@ const TEST_PACKAGES = [
   ...BENCH_PACKAGES,
   'acl',
   'attr',
+  'bash-completion',
   'bsdutils',
   'busybox-static',
   'chromium',

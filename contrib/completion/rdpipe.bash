@@ -1,150 +1,206 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of rdpipe and rdcp for bash, made from the table of options by npm run fix.
+# Completion of rdpipe and rdcp for bash 4.2 and later, with or without the package bash-completion.
 
-_rdpipe_hosts() {
-  local config=~/.ssh/config
-  [ -r "$config" ] && sed -n 's/^[[:space:]]*[Hh][Oo][Ss][Tt][[:space:]=]\+//p' "$config" | tr ' \t' '\n\n' | grep -v '[*?!]'
+_rdpipe() { _rdpipe_complete run "$2"; }
+_rdcp() { _rdpipe_complete copy "$2"; }
+
+# $2 is the text that bash replaces. It begins behind a quote, or a character of COMP_WORDBREAKS: what follows the word
+# is added to it, so neither matters.
+_rdpipe_complete() {
+  local topic=$1 text=$2 IFS=$' \t\n' words quote flag options=yes stages= word values candidates=()
+  COMPREPLY=()
+  _rdpipe_split "${COMP_LINE:0:COMP_POINT}"
+  [ "$quote" = \\ ] && return
+  _rdpipe_place
+  word=${words[${#words[@]} - 1]}
+  if [ "$flag" ]; then
+    _rdpipe_values "$flag"
+    _rdpipe_offer_values ''
+  elif [[ $options && $word == --*=* ]] && _rdpipe_values "${word%%=*}"; then
+    _rdpipe_offer_values "${word%%=*}="
+  elif [[ $options && $word == -* ]]; then
+    _rdpipe_options "$topic"
+  else
+    _rdpipe_offer_words
+  fi
+  _rdpipe_reply
 }
 
-# Options and values of a topic: sets words, or completes a file and is done.
-_rdpipe_value() {
-  case $1:$2 in
-    run:-p | run:--port) echo '' ;;
-    run:-H | run:--hostname) echo '' ;;
-    run:--data) echo '' ;;
-    run:--transport) echo 'auto rdma tcp' ;;
-    run:--encrypt) echo 'auto always auth never' ;;
-    run:--compress) echo '' ;;
-    run:--jobs) echo '' ;;
-    run:--limit) echo '' ;;
-    run:--buffer) echo '' ;;
-    run:--numa) echo 'auto off' ;;
-    run:--ok) echo '' ;;
-    run:--shell) echo '' ;;
-    run:--sudo) echo '' ;;
-    run:--stdin) echo 'auto none' ;;
-    run:--stderr) echo 'auto prefix raw off' ;;
-    run:--progress) echo 'auto live plain none' ;;
-    run:--size) echo '' ;;
-    run:--report) echo '<files>' ;;
-    run:--connect-timeout) echo '' ;;
-    run:--stall-timeout) echo '' ;;
-    run:--lease) echo '' ;;
-    run:--timeout) echo '' ;;
-    run:--ssh) echo 'auto openssh ssh2' ;;
-    run:--ssh-program) echo '<files>' ;;
-    run:--persist) echo '' ;;
-    run:-F) echo '<files>' ;;
-    run:-o) echo '' ;;
-    run:--agent) echo '' ;;
-    run:--config) echo '<files>' ;;
-    doctor:-p | doctor:--port) echo '' ;;
-    doctor:-H | doctor:--hostname) echo '' ;;
-    doctor:--data) echo '' ;;
-    doctor:--transport) echo 'auto rdma tcp' ;;
-    doctor:--sudo) echo '' ;;
-    doctor:--connect-timeout) echo '' ;;
-    doctor:--ssh) echo 'auto openssh ssh2' ;;
-    doctor:--ssh-program) echo '<files>' ;;
-    doctor:-F) echo '<files>' ;;
-    doctor:-o) echo '' ;;
-    doctor:--agent) echo '' ;;
-    doctor:--config) echo '<files>' ;;
-    bench:-p | bench:--port) echo '' ;;
-    bench:-H | bench:--hostname) echo '' ;;
-    bench:--data) echo '' ;;
-    bench:--transport) echo 'auto rdma tcp' ;;
-    bench:--jobs) echo '' ;;
-    bench:--buffer) echo '' ;;
-    bench:--numa) echo 'auto off' ;;
-    bench:--sudo) echo '' ;;
-    bench:--size) echo '' ;;
-    bench:--rounds) echo '' ;;
-    bench:--report) echo '<files>' ;;
-    bench:--connect-timeout) echo '' ;;
-    bench:--stall-timeout) echo '' ;;
-    bench:--lease) echo '' ;;
-    bench:--ssh) echo 'auto openssh ssh2' ;;
-    bench:--ssh-program) echo '<files>' ;;
-    bench:-F) echo '<files>' ;;
-    bench:-o) echo '' ;;
-    bench:--agent) echo '' ;;
-    bench:--config) echo '<files>' ;;
-    copy:--max-delete) echo '' ;;
-    copy:--exclude) echo '' ;;
-    copy:--include) echo '' ;;
-    copy:--exclude-from) echo '<files>' ;;
-    copy:--files-from) echo '<files>' ;;
-    copy:-p | copy:--port) echo '' ;;
-    copy:-H | copy:--hostname) echo '' ;;
-    copy:--data) echo '' ;;
-    copy:--transport) echo 'auto rdma tcp' ;;
-    copy:--encrypt) echo 'auto always auth never' ;;
-    copy:--compress) echo '' ;;
-    copy:--jobs) echo '' ;;
-    copy:--limit) echo '' ;;
-    copy:--buffer) echo '' ;;
-    copy:--numa) echo 'auto off' ;;
-    copy:--sudo) echo '' ;;
-    copy:--progress) echo 'auto live plain none' ;;
-    copy:--report) echo '<files>' ;;
-    copy:--connect-timeout) echo '' ;;
-    copy:--stall-timeout) echo '' ;;
-    copy:--lease) echo '' ;;
-    copy:--timeout) echo '' ;;
-    copy:--ssh) echo 'auto openssh ssh2' ;;
-    copy:--ssh-program) echo '<files>' ;;
-    copy:--persist) echo '' ;;
-    copy:-F) echo '<files>' ;;
-    copy:-o) echo '' ;;
-    copy:--agent) echo '' ;;
-    copy:--keyfile) echo '<files>' ;;
-    copy:--config) echo '<files>' ;;
+# Sets words, without their quotes, and quote, in which the last one ends.
+_rdpipe_split() {
+  local line=$1 char word= begun= i
+  words=() quote=
+  for ((i = 0; i < ${#line}; i++)); do
+    char=${line:i:1}
+    case $quote$char in
+      \' | \") quote=$char begun=yes ;;
+      \'\' | \"\") quote= ;;
+      \"\\)
+        char=${line:$((++i)):1}
+        case $char in
+          '') quote=\\ ;;
+          [\"\\\$\`]) word+=$char ;;
+          *) word+=\\$char ;;
+        esac
+        ;;
+      \'* | \"*) word+=$char ;;
+      \\)
+        char=${line:$((++i)):1}
+        [ "$char" ] || quote=\\
+        word+=$char begun=yes
+        ;;
+      [[:space:]] | [\;\|\&\<\>\(\)])
+        [ "$begun" ] && words+=("$word")
+        word= begun=
+        ;;
+      *) word+=$char begun=yes ;;
+    esac
+  done
+  words+=("$word")
+}
+
+# Sets topic, flag (the option whose value is completed), options (whether some may stand here) and stages.
+_rdpipe_place() {
+  local i
+  flag=
+  for ((i = 1; i < ${#words[@]} - 1; i++)); do
+    if [ "$flag" ]; then
+      flag=
+      continue
+    fi
+    case $options:${words[i]} in
+      yes:--) options= ;;
+      yes:-?*) _rdpipe_values "${words[i]}" && flag=${words[i]} ;;
+      *)
+        case $topic$stages:${words[i]} in
+          run:doctor | run:bench | run:demo | run:help) topic=${words[i]} ;;
+          run:*) options= ;;
+        esac
+        stages=yes
+        ;;
+    esac
+  done
+}
+
+_rdpipe_offer_values() {
+  if [ "${values[0]}" = '<files>' ]; then compopt -o default 2>/dev/null
+  else candidates=("${values[@]/#/$1}"); fi
+}
+
+_rdpipe_offer_words() {
+  case $topic in
+    run)
+      _rdpipe_ask stage
+      [ "$stages" ] || candidates+=("${_rdpipe_subcommands[@]}")
+      ;;
+    copy)
+      _rdpipe_ask path
+      [[ $word == *:* && ${word%%:*} != */* ]] || _rdpipe_offer_files
+      ;;
+    doctor | bench) _rdpipe_ask hosts ;;
+    help) [ ${#words[@]} = 3 ] && candidates=("${_rdpipe_topics[@]}") ;;
+  esac
+}
+
+_rdpipe_ask() {
+  mapfile -t candidates < <(command rdpipe __complete "$1" "$word" "${words[@]:1:${#words[@]}-2}" 2>/dev/null)
+}
+
+# bash completes files best itself, where there is nothing else.
+_rdpipe_offer_files() {
+  if [ ${#candidates[@]} = 0 ]; then
+    compopt -o default 2>/dev/null
+    return
+  fi
+  local files file
+  mapfile -t files < <(compgen -f -- "$word")
+  for file in "${files[@]}"; do
+    [ -d "$file" ] && file+=/
+    candidates+=("$file")
+  done
+}
+
+_rdpipe_reply() {
+  local candidate rest
+  for candidate in "${candidates[@]}"; do
+    [[ $candidate == "$word"* ]] || continue
+    rest=${candidate:${#word}}
+    case $quote in
+      \') rest=${rest//\'/\'\\\'\'} ;;
+      \")
+        rest=${rest//\\/\\\\}
+        rest=${rest//\"/\\\"}
+        rest=${rest//\$/\\\$}
+        rest=${rest//\`/\\\`}
+        ;;
+      *) [ -z "$rest" ] || printf -v rest %q "$rest" ;;
+    esac
+    COMPREPLY+=("$text$rest")
+  done
+  # The word goes on. bash would close its quote behind a single candidate.
+  if [[ ${#COMPREPLY[@]} = 1 && ${COMPREPLY[0]} == *[:/] ]]; then
+    compopt -o nospace 2>/dev/null
+    [ "$quote" ] && COMPREPLY+=("${COMPREPLY[0]}*")
+  fi
+}
+
+# Made by npm run fix:
+_rdpipe_options() {
+  case $1 in
+    run) candidates=(-v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --ok --lenient --no-lenient --shell --sudo --stdin --stderr --progress --size --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --ssh-program --persist -F -o --agent --config -V --version -h --help) ;;
+    doctor) candidates=(-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --sudo --json --connect-timeout --ssh --ssh-program -F -o --agent --config -h --help) ;;
+    bench) candidates=(-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --jobs --buffer --poll --no-poll --numa --sudo --size --rounds --json --report --connect-timeout --stall-timeout --lease --ssh --ssh-program -F -o --agent --config -h --help) ;;
+    copy) candidates=(-r --recursive -a --archive -A --acls -X --xattrs -x --one-file-system --delete --max-delete --exclude --include --exclude-from -c --checksum --verify --partial --no-partial --inplace --mkpath --remove-source-files --files-from -0 --from0 -v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --sudo --progress --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --ssh-program --persist -F -o --agent --keyfile --config -V --version -h --help) ;;
+  esac
+}
+
+# The values of an option, or <files>; fails where it takes none.
+_rdpipe_values() {
+  values=()
+  case $1 in
+    --max-delete) ;;
+    --exclude) ;;
+    --include) ;;
+    --exclude-from) values=('<files>') ;;
+    --files-from) values=('<files>') ;;
+    -p | --port) ;;
+    -H | --hostname) ;;
+    --data) ;;
+    --transport) values=(auto rdma tcp) ;;
+    --encrypt) values=(auto always auth never) ;;
+    --compress) values=(none zstd) ;;
+    --jobs) ;;
+    --limit) values=(none) ;;
+    --buffer) ;;
+    --numa) values=(auto off) ;;
+    --ok) ;;
+    --shell) ;;
+    --sudo) ;;
+    --stdin) values=(auto none) ;;
+    --stderr) values=(auto prefix raw off) ;;
+    --progress) values=(auto live plain none) ;;
+    --size) ;;
+    --rounds) ;;
+    --report) values=('<files>') ;;
+    --connect-timeout) ;;
+    --stall-timeout) ;;
+    --lease) ;;
+    --timeout) ;;
+    --ssh) values=(auto openssh ssh2) ;;
+    --ssh-program) values=('<files>') ;;
+    --persist) ;;
+    -F) values=('<files>') ;;
+    -o) ;;
+    --agent) ;;
+    --keyfile) values=('<files>') ;;
+    --config) values=('<files>') ;;
     *) return 1 ;;
   esac
 }
 
-_rdpipe_options() {
-  case $1 in
-    run) echo '-v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --ok --lenient --no-lenient --shell --sudo --stdin --stderr --progress --size --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --ssh-program --persist -F -o --agent --config -V --version -h --help' ;;
-    doctor) echo '-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --sudo --json --connect-timeout --ssh --ssh-program -F -o --agent --config -h --help' ;;
-    bench) echo '-v --verbose -q --quiet --no-quiet -p --port -H --hostname --data --transport --jobs --buffer --poll --no-poll --numa --sudo --size --rounds --json --report --connect-timeout --stall-timeout --lease --ssh --ssh-program -F -o --agent --config -h --help' ;;
-    copy) echo '-r --recursive -a --archive -A --acls -X --xattrs -x --one-file-system --delete --max-delete --exclude --include --exclude-from -c --checksum --verify --partial --no-partial --inplace --mkpath --remove-source-files --files-from -0 --from0 -v --verbose -q --quiet --no-quiet -n --dry-run -p --port -H --hostname --data --transport --encrypt --compress --jobs --limit --buffer --poll --no-poll --numa --sudo --progress --json --report --connect-timeout --stall-timeout --lease --timeout --ssh --ssh-program --persist -F -o --agent --keyfile --config -V --version -h --help' ;;
-  esac
-}
-
-_rdpipe_complete() {
-  local topic=$1 current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words
-  COMPREPLY=()
-  if words=$(_rdpipe_value "$topic" "$previous"); then
-    if [ "$words" = '<files>' ]; then mapfile -t COMPREPLY < <(compgen -f -- "$current")
-    else mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"); fi
-    return
-  fi
-  case $current in
-    -*) mapfile -t COMPREPLY < <(compgen -W "$(_rdpipe_options "$topic")" -- "$current"); return ;;
-  esac
-  local suffix=:
-  case $topic in doctor | bench) suffix= ;; esac
-  mapfile -t COMPREPLY < <(compgen -W "$(_rdpipe_hosts | sed "s/$/$suffix/")" -- "$current")
-  if [ "$topic" = copy ]; then
-    local paths
-    mapfile -t paths < <(compgen -f -- "${current##*:}")
-    case $current in *:*) ;; *) COMPREPLY+=("${paths[@]}") ;; esac
-  elif [ "$topic" = run ] && [ "$COMP_CWORD" = 1 ]; then
-    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'doctor bench demo help' -- "$current")
-  fi
-  case ${COMPREPLY[0]} in *:) compopt -o nospace 2>/dev/null ;; esac
-}
-
-_rdpipe() {
-  case ${COMP_WORDS[1]} in
-    doctor | bench) _rdpipe_complete "${COMP_WORDS[1]}" ;;
-    *) _rdpipe_complete run ;;
-  esac
-}
-
-_rdcp() { _rdpipe_complete copy; }
+_rdpipe_subcommands=(doctor bench demo help)
+_rdpipe_topics=(rdpipe stages hosts rdcp doctor bench demo rdsend rdrecv exit config environment completion)
+# End of what is made.
 
 complete -F _rdpipe rdpipe
-complete -o filenames -F _rdcp rdcp
+complete -F _rdcp rdcp

@@ -49,6 +49,20 @@ describe('make install', () => {
     expect(readdirSync(join(prefix, 'share/man/man1')).sort()).to.deep.equal(pages);
   });
 
+  it('puts completion where shells look, and its helper beside the program', () => {
+    expect(readdirSync(join(prefix, 'share'), { recursive: true })).to.include.members([
+      'bash-completion/completions/rdpipe',
+      'bash-completion/completions/rdcp',
+      'zsh/site-functions/_rdpipe',
+      'fish/vendor_completions.d/rdpipe.fish',
+      'fish/vendor_completions.d/rdcp.fish',
+    ]);
+    const options = { env: { PATH: process.env.PATH, HOME: staging }, extendEnv: false } as const;
+    const run = runProgram(join(prefix, 'bin/rdpipe'), ['__complete', 'stage', ':< /etc/passw'], options);
+    expect(run).to.deep.equal({ status: 0, stdout: run.stdout, stderr: '' });
+    expect(run.stdout).to.match(/^:< \/etc\/passwd$/m);
+  });
+
   it('gives a copy that runs a pipeline', () => {
     const options = { input: 'hi\n', env: { PATH: process.env.PATH, HOME: staging }, extendEnv: false } as const;
     const run = runProgram(join(prefix, 'bin/rdpipe'), [':tr a-z A-Z', ':rev'], options);

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Tab key in real shells, for every line.
+import { LINES, testTab } from '../terminal/tab-key.ts';
+
+describe('Tab', function () {
+  this.timeout(300_000);
+  testTab(LINES);
+});

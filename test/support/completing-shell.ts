@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A shell in a real terminal, with its completion of rdpipe and rdcp loaded: what Tab makes of a typed line.
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from './eventually.ts';
+import { ROOT } from './root.ts';
+import { Tmux } from './tmux.ts';
+
+export type ShellName = 'bash' | 'bash with bash-completion' | 'zsh' | 'fish';
+
+const FILES = join(ROOT, 'contrib/completion');
+
+/** Command lines that the terminal's bash begins with. */
+const STARTS: Readonly<Record<ShellName, readonly string[]>> = {
+  bash: [`. ${FILES}/rdpipe.bash`],
+  'bash with bash-completion': ['. /usr/share/bash-completion/bash_completion', `. ${FILES}/rdpipe.bash`],
+  zsh: [
+    'PS1="$ " exec zsh -f',
+    `fpath=(${FILES} $fpath); autoload -Uz compinit; compinit -u -D; setopt no_beep; PS1="$ "`,
+  ],
+  fish: [
+    'exec fish --no-config',
+    `function fish_prompt; echo '$ '; end; set -g fish_autosuggestion_enabled 0; source ${FILES}/rdpipe.fish`,
+  ],
+};
+
+/** One press may come to nothing where a time limit counts, as for paths on hosts, and the machine is busy. */
+const LONGEST_PRESS_MS = 3000;
+const LONGEST_KEY_MS = 200;
+
+export class CompletingShell {
+  readonly #shell: ShellName;
+  readonly #terminal: Tmux;
+
+  private constructor(shell: ShellName, terminal: Tmux) {
+    this.#shell = shell;
+    this.#terminal = terminal;
+  }
+
+  /** The caller closes it. */
+  static async open(shell: ShellName, cwd: string, env: NodeJS.ProcessEnv): Promise<CompletingShell> {
+    const terminal = await Tmux.open({ columns: 200, rows: 20 }, { cwd, env });
+    for (const line of [...STARTS[shell], 'echo rea""dy']) await terminal.type(line);
+    await terminal.shows(/^ready$/m);
+    return new CompletingShell(shell, terminal);
+  }
+
+  close(): Promise<void> {
+    return this.#terminal.close();
+  }
+
+  /** Fails unless Tab, pressed behind `typed`, makes the line `wanted`. */
+  async completes(typed: string, wanted: string): Promise<void> {
+    await eventually(async () => {
+      await this.#press(typed);
+      await this.#shows((screen) => expect(screen.split('\n').map(withoutPrompt)).to.include(wanted));
+    });
+  }
+
+  /** Fails unless the candidates that Tab shows contain all of these. bash shows them at the second press. */
+  async offers(typed: string, ...candidates: readonly string[]): Promise<void> {
+    const more = this.#shell.startsWith('bash') ? ['Tab'] : [];
+    await eventually(async () => {
+      await this.#press(typed, ...more);
+      await this.#shows((screen) => {
+        const shown = screen.split('\n').slice(1).join('\n');
+        for (const candidate of candidates) expect(shown).to.contain(candidate);
+      });
+    });
+  }
+
+  /** The screen's first line and all below it are this line's. */
+  async #press(typed: string, ...more: readonly string[]): Promise<void> {
+    // A key may only end a list, and one may be read before another was acted on.
+    await eventually(async () => {
+      for (const key of ['C-c', 'C-l']) await this.#terminal.press(key);
+      await this.#terminal.shows(/^\S*\$ ?$/, LONGEST_KEY_MS);
+    });
+    await this.#terminal.typeKeys(typed);
+    for (const key of ['Tab', ...more]) await this.#terminal.press(key);
+  }
+
+  #shows(check: (screen: string) => void): Promise<void> {
+    return eventually(async () => check(await this.#terminal.screen()), LONGEST_PRESS_MS);
+  }
+}
+
+function withoutPrompt(line: string): string {
+  return line.replace(/^\S*\$ /, '').trimEnd();
+}

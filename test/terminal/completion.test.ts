@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Tab key in real shells, for some of the lines; test/full has all.
+import { sample } from '../support/sample.ts';
+import { LINES, testTab } from './tab-key.ts';
+
+const LINES_AT_ONCE = 7;
+
+describe('Tab', function () {
+  this.timeout(120_000);
+  testTab(sample(LINES, LINES_AT_ONCE));
+});
