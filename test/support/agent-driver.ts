@@ -12,10 +12,11 @@ import type {
   AgentRequest,
   AgentStage,
 } from '../../packages/rdpipe/src/model/protocol.ts';
+import { ROOT } from './root.ts';
 import { type Started, startProgram } from './start-program.ts';
 
 /** RD_BIN names the folder of another build of the native programs. */
-export const AGENT = join(process.env.RD_BIN ?? join(import.meta.dirname, '../../build/release'), 'rdstage');
+export const AGENT = join(process.env.RD_BIN ?? join(ROOT, 'build/release'), 'rdstage');
 
 const WAIT_MS = 15_000;
 const NONCE = 'n-0123456789';

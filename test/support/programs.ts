@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Options } from 'execa';
 import { eventually } from './eventually.ts';
+import { ROOT } from './root.ts';
 import { type Ended, type Started, startProgram } from './start-program.ts';
 
 export type { Ended };
 
-export const BIN = process.env.RD_BIN ?? join(import.meta.dirname, '../../build/release');
+export const BIN = process.env.RD_BIN ?? join(ROOT, 'build/release');
 export const KEY = 'ab'.repeat(32);
 
 export type Stdio = NonNullable<Options['stdio']>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The path of the checkout.
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** This checkout. */
-export const ROOT = join(import.meta.dirname, '../..');
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');

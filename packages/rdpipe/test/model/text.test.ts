@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { jsonText, printable, printableBytes, printableText, shorten, UNSAFE_RANGES } from '../../src/model/text.ts';
@@ -22,7 +21,7 @@ describe('text', () => {
   });
 
   it('loses the characters that the native programs take away, and no other', () => {
-    const header = readFileSync(join(import.meta.dirname, '../../../rdcore-native/src/base/text_unsafe.h'), 'utf8');
+    const header = readFileSync(new URL('../../../rdcore-native/src/base/text_unsafe.h', import.meta.url), 'utf8');
     const ranges = [...header.matchAll(/\{0x(\w+), 0x(\w+)\}/g)].map((found) =>
       found.slice(1).map((digits) => Number.parseInt(digits, 16)),
     );

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { lastWords } from '../../src/parse/binary-string.ts';
@@ -15,7 +15,7 @@ describe('binary-string', () => {
   });
 
   it('reads every byte that a shell passes', () => {
-    const script = join(import.meta.dirname, 'print-raw-argv.ts');
+    const script = fileURLToPath(new URL('print-raw-argv.ts', import.meta.url));
     const command = `exec "$1" --import tsx "$2" "$(printf 'h1:\\377\\001x')" '' -v`;
     const { stdout } = execaSync('sh', ['-c', command, 'sh', process.execPath, script]);
     expect(JSON.parse(stdout)).to.deep.equal(['h1:\xff\x01x', '', '-v']);

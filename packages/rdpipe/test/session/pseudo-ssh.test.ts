@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { openSessions } from '../../src/session/open.ts';
 import { itConforms, textOf } from './conformance.ts';
 import { hostRef, settingsFor } from './ssh-hosts.ts';
 
-const PSEUDO_SSH = join(import.meta.dirname, '../../../../test/support/pseudo-ssh');
+const PSEUDO_SSH = fileURLToPath(new URL('../../../../test/support/pseudo-ssh', import.meta.url));
 
 describe('a session by a pretended ssh', () => {
   const path = process.env.PATH;

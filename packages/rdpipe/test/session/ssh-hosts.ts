@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type HostSpec, type SshHosts, startSshHosts } from '../../../../test/support/sshd.ts';
 import type { HostRef } from '../../src/model/pipeline.ts';
 import { locateSsh } from '../../src/session/openssh/program.ts';
@@ -37,7 +38,7 @@ export function settingsFor(hosts: SshHosts, changes: Partial<SessionSettings> =
     options: [],
     connectTimeoutMs: 15_000,
     silenceMs: 60_000,
-    dieWithParent: [join(import.meta.dirname, '../fixtures/die-with-parent')],
+    dieWithParent: [fileURLToPath(new URL('../fixtures/die-with-parent', import.meta.url))],
     askpass: '/bin/false',
     emit: () => {},
     signal: new AbortController().signal,

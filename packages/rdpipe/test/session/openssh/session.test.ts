@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { eventually } from '../../../../../test/support/eventually.ts';
@@ -128,7 +129,7 @@ describe('the connection of the system’s ssh', () => {
   it('ends with rdpipe, even by kill -9, and with it what runs there', async function () {
     const agent = locateLocalAgents().at(-1);
     needsFile(this, agent ?? 'build/rdpipe/native');
-    const program = join(import.meta.dirname, '../hold-session.ts');
+    const program = fileURLToPath(new URL('../hold-session.ts', import.meta.url));
     const holder = startProgram([process.execPath, '--import', 'tsx', program, hosts.configFile, 'h2', `${agent}`], {
       env: { XDG_RUNTIME_DIR: folder },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
 import { needsFile, needsTool } from '../../../../../test/support/needs.ts';
@@ -21,8 +22,8 @@ import { hostRef, settingsFor, startTestHosts, type TestHosts } from '../ssh-hos
 import { type AskingHost, startAskingHost } from './asking-host.ts';
 
 const NEVER = new AbortController().signal;
-const ASKPASS = join(import.meta.dirname, '../../fixtures/askpass');
-const ASKPASS_SOURCE = join(import.meta.dirname, '../../../src/cli/askpass.ts');
+const ASKPASS = fileURLToPath(new URL('../../fixtures/askpass', import.meta.url));
+const ASKPASS_SOURCE = fileURLToPath(new URL('../../../src/cli/askpass.ts', import.meta.url));
 
 interface Asked {
   readonly text: string;

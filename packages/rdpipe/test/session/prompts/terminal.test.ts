@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { eventually } from '../../../../../test/support/eventually.ts';
 import { needsTool } from '../../../../../test/support/needs.ts';
@@ -21,7 +22,7 @@ describe('the terminal', () => {
   /** Types the keys once the question is shown, on a real terminal. */
   const typeKeys = async (keys: string, how: 'echo' | 'silent' | 'interrupted') => {
     const file = join(folder, 'answer');
-    const program = join(import.meta.dirname, 'ask-terminal.ts');
+    const program = fileURLToPath(new URL('ask-terminal.ts', import.meta.url));
     const command = `${process.execPath} --import tsx ${program} ${file} ${how}`;
     const { child, stdout, ended } = startProgram(['script', '-qec', command, '/dev/null'], { stderr: 'inherit' });
     await eventually(() => expect(stdout().toString()).to.include('Question? '));

@@ -27,7 +27,7 @@ describe('the keywords of ssh, for ssh2', () => {
   });
 
   it('are named in the man page where they are refused', () => {
-    const page = readFileSync(join(import.meta.dirname, '../../../man/rdpipe.1'), 'utf8');
+    const page = readFileSync(new URL('../../../man/rdpipe.1', import.meta.url), 'utf8');
     const refused = Object.entries(SSH_KEYWORDS).flatMap(([name, way]) => ('refusedUnless' in way ? [name] : []));
     expect(refused.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).to.deep.equal([]);
   });

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 /**
@@ -12,7 +13,7 @@ export function bundled(fixture: string): { path(): string } {
   const path = () => join(folder, 'script.mjs');
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rdpipe-fixture-'));
-    const entry = join(import.meta.dirname, fixture);
+    const entry = fileURLToPath(new URL(fixture, import.meta.url));
     await build({ entryPoints: [entry], outfile: path(), bundle: true, platform: 'node', format: 'esm' });
   });
   after(() => rm(folder, { recursive: true }));

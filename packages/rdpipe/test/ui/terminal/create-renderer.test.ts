@@ -1,9 +1,9 @@
-import { mock } from 'node:test';
 import { expect } from 'chai';
 import type { Settings } from '../../../src/model/settings.ts';
 import { createRenderer, type OutputPlace, type RendererSettings } from '../../../src/ui/terminal/create-renderer.ts';
 import type { Terminal } from '../../../src/ui/terminal/terminal.ts';
 import { createPage, createScreen, type Page, planFor, report } from '../helpers.ts';
+import { intervals } from '../intervals.ts';
 
 const SETTINGS: RendererSettings = {
   json: false,
@@ -32,15 +32,15 @@ async function pageOf(settings: Partial<RendererSettings>, where: Where): Promis
   renderer.handle({ kind: 'connecting', hosts: ['h1'] });
   renderer.handle({ kind: 'planned', plan: planFor(['h1:a', 'h2:b']) });
   renderer.handle({ kind: 'segment_started', segment: 1 });
-  mock.timers.tick(10_000);
+  intervals.tick(10_000);
   renderer.handle({ kind: 'finished', report: report({ message: 'broken', status: 125 }) });
   renderer.close();
   return page.text;
 }
 
 describe('create-renderer', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setInterval'] }));
-  afterEach(() => mock.timers.reset());
+  beforeEach(() => intervals.enable());
+  afterEach(() => intervals.reset());
 
   const FILE: Where = { isTerminal: false, output: 'elsewhere' };
   const SCREEN: Where = { isTerminal: true, output: 'elsewhere' };

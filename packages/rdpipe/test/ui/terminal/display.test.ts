@@ -1,10 +1,10 @@
-import { mock } from 'node:test';
 import { expect } from 'chai';
 import { createPlainDisplay, createSwitchingDisplay, type Display } from '../../../src/ui/terminal/display.ts';
 import { createLiveDisplay } from '../../../src/ui/terminal/live.ts';
 import { createProgress, type Progress } from '../../../src/ui/terminal/progress.ts';
 import { progressRows, rowsWithoutOutput } from '../../../src/ui/terminal/progress-rows.ts';
 import { counters, createPage, createScreen, type Page, planFor } from '../helpers.ts';
+import { intervals } from '../intervals.ts';
 
 /** The last of what erases rows. */
 const RESTORE_CURSOR = '\u001b8';
@@ -14,7 +14,7 @@ describe('a display that switches when output begins', () => {
   let progress: Progress;
   let display: Display;
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setInterval'] });
+    intervals.enable();
     page = createPage();
     progress = createProgress(undefined, () => 0);
     progress.planned(planFor(['h1:a', 'h2:b'], { stdout: 'arrive' }));
@@ -26,7 +26,7 @@ describe('a display that switches when output begins', () => {
   });
   afterEach(() => {
     display.stop();
-    mock.timers.reset();
+    intervals.reset();
   });
 
   it('erases the rows before it returns, for good', () => {
@@ -38,7 +38,7 @@ describe('a display that switches when output begins', () => {
     display.text('h1: hello\n');
     display.pause();
     display.resume();
-    mock.timers.tick(60_000);
+    intervals.tick(60_000);
     expect(page.text.endsWith(`${RESTORE_CURSOR}h1: hello\n`)).to.equal(true);
   });
 
@@ -47,13 +47,13 @@ describe('a display that switches when output begins', () => {
     page.text = '';
     progress.counted(counters({ link: 1, bytes: 1024 }));
     progress.counted(counters({ link: 2, bytes: 6 }));
-    mock.timers.tick(10_000);
+    intervals.tick(10_000);
     expect(page.text).to.equal('');
     progress.counted(counters({ link: 1, bytes: 2048 }));
-    mock.timers.tick(10_000);
+    intervals.tick(10_000);
     expect(page.text).to.match(/^rdpipe: h1→h2 +2\.0 KiB .*\nrdpipe: h2→this machine +6 B .*\n$/);
     page.text = '';
-    mock.timers.tick(60_000);
+    intervals.tick(60_000);
     expect(page.text).to.equal('');
   });
 });
@@ -61,24 +61,24 @@ describe('a display that switches when output begins', () => {
 describe('a plain display', () => {
   let page: Page;
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setInterval'] });
+    intervals.enable();
     page = createPage();
   });
-  afterEach(() => mock.timers.reset());
+  afterEach(() => intervals.reset());
 
   it('writes a line a hop every ten seconds', () => {
     const display = createPlainDisplay(page.write, () => ['h1→h2  1 B', 'h2→h3  0 B']);
     display.status('connecting');
-    mock.timers.tick(20_000);
+    intervals.tick(20_000);
     expect(page.text).to.equal('');
     display.startRows();
     display.text('h1: hello\n');
-    mock.timers.tick(10_000);
+    intervals.tick(10_000);
     expect(page.text).to.equal('h1: hello\nrdpipe: h1→h2  1 B\nrdpipe: h2→h3  0 B\n');
-    mock.timers.tick(20_000);
+    intervals.tick(20_000);
     expect(page.text.match(/h1→h2/g)).to.have.lengthOf(3);
     display.stop();
-    mock.timers.tick(20_000);
+    intervals.tick(20_000);
     expect(page.text.match(/h1→h2/g)).to.have.lengthOf(3);
   });
 
@@ -86,14 +86,14 @@ describe('a plain display', () => {
     const display = createPlainDisplay(page.write, () => ['row']);
     display.pause();
     display.resume();
-    mock.timers.tick(20_000);
+    intervals.tick(20_000);
     expect(page.text).to.equal('');
     display.startRows();
     display.pause();
-    mock.timers.tick(20_000);
+    intervals.tick(20_000);
     expect(page.text).to.equal('');
     display.resume();
-    mock.timers.tick(10_000);
+    intervals.tick(10_000);
     expect(page.text).to.equal('rdpipe: row\n');
     display.stop();
   });

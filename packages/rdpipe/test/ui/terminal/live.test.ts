@@ -1,8 +1,8 @@
-import { mock } from 'node:test';
 import { expect } from 'chai';
 import type { Display } from '../../../src/ui/terminal/display.ts';
 import { createLiveDisplay } from '../../../src/ui/terminal/live.ts';
 import { createPage, createScreen, type Page } from '../helpers.ts';
+import { intervals } from '../intervals.ts';
 
 /** The text of the page without the control sequences of a terminal. */
 function visible(page: Page): string {
@@ -19,7 +19,7 @@ describe('live', () => {
   let display: Display;
   let rows: readonly string[];
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setInterval'] });
+    intervals.enable();
     page = createPage();
     screen = createScreen(page);
     rows = ['h1→h2  1 B'];
@@ -30,7 +30,7 @@ describe('live', () => {
   });
   afterEach(() => {
     display.stop();
-    mock.timers.reset();
+    intervals.reset();
   });
 
   /** The text that appears while `act` runs. */
@@ -43,18 +43,18 @@ describe('live', () => {
   it('spins while it waits, and leaves nothing of that', () => {
     expect(appears(() => display.status('connecting to h1'))).to.contain('connecting to h1');
     display.status('connecting to h2');
-    expect(appears(() => mock.timers.tick(100))).to.contain('connecting to h2');
+    expect(appears(() => intervals.tick(100))).to.contain('connecting to h2');
     expect(appears(() => display.status(undefined))).not.to.contain('connecting');
-    expect(appears(() => mock.timers.tick(1000))).to.equal('');
+    expect(appears(() => intervals.tick(1000))).to.equal('');
   });
 
   it('redraws rows as wide as the terminal', () => {
     expect(appears(() => display.startRows())).to.equal('h1→h2  1 B of 79');
     rows = ['h1→h2  2 B'];
-    expect(appears(() => mock.timers.tick(100))).to.equal('h1→h2  2 B of 79');
-    expect(appears(() => mock.timers.tick(100))).to.equal('');
+    expect(appears(() => intervals.tick(100))).to.equal('h1→h2  2 B of 79');
+    expect(appears(() => intervals.tick(100))).to.equal('');
     screen.columns = 60;
-    expect(appears(() => mock.timers.tick(100))).to.equal('h1→h2  2 B of 59');
+    expect(appears(() => intervals.tick(100))).to.equal('h1→h2  2 B of 59');
   });
 
   it('erases rows from where the first one begins, however the terminal has broken them since', () => {
@@ -71,9 +71,9 @@ describe('live', () => {
     rows = ['1', '2', '3', '4', '5'];
     expect(appears(() => display.startRows())).to.equal('1 of 79\n2 of 79\n… 3 more');
     screen.rows = 6;
-    expect(appears(() => mock.timers.tick(100))).to.match(/^1 of 79\n.*\n5 of 79$/s);
+    expect(appears(() => intervals.tick(100))).to.match(/^1 of 79\n.*\n5 of 79$/s);
     screen.rows = 3;
-    mock.timers.tick(100);
+    intervals.tick(100);
     expect(appears(() => display.stop())).to.match(/^1 of 79\n.*\n5 of 79\n$/s);
   });
 
@@ -85,7 +85,7 @@ describe('live', () => {
   it('waits with the rows for the end of a line', () => {
     display.startRows();
     expect(appears(() => display.text(Buffer.from('raw')))).to.equal('raw');
-    expect(appears(() => mock.timers.tick(1000))).to.equal('');
+    expect(appears(() => intervals.tick(1000))).to.equal('');
     expect(appears(() => display.text(Buffer.from(' end\n')))).to.equal(' end\nh1→h2  1 B of 79');
   });
 
@@ -93,7 +93,7 @@ describe('live', () => {
     display.status('connecting to h1');
     display.pause();
     display.pause();
-    expect(appears(() => mock.timers.tick(1000))).to.equal('');
+    expect(appears(() => intervals.tick(1000))).to.equal('');
     expect(appears(() => display.status('connecting to h2'))).to.equal('');
     expect(appears(() => display.resume())).to.equal('');
     expect(appears(() => display.resume())).to.contain('connecting to h2');
@@ -103,7 +103,7 @@ describe('live', () => {
     display.startRows();
     rows = ['h1→h2  3 B'];
     expect(appears(() => display.stop())).to.equal('h1→h2  3 B of 79\n');
-    expect(appears(() => mock.timers.tick(1000))).to.equal('');
+    expect(appears(() => intervals.tick(1000))).to.equal('');
     expect(appears(() => display.stop())).to.equal('');
   });
 
