@@ -46,7 +46,7 @@ function plainSetting(name: OptionName, row: OptionRow, options: Options, { defa
   const inFile = defaults[name] ?? defaultOf(row);
   if (row.config !== 'host' && row.config !== 'both') return options[name] ?? inFile;
   const flags = (options[name] ?? []) as readonly HostValue<unknown>[];
-  const all = flags.findLast(({ host }) => host === undefined)?.value;
+  const all = flags.filter(({ host }) => host === undefined).at(-1)?.value;
   // A flag for all hosts wins over the config file's word for one: flags win.
   const sections = all === undefined ? fromSections(hosts, name) : [];
   return { all: all ?? inFile, hosts: new Map([...sections, ...byHost(flags)]) };

@@ -77,7 +77,7 @@ export function slowestPart({ hops, stages, copy }: Report): string | undefined 
   const [contents] = measured;
   if (copy !== undefined && contents !== undefined)
     return contents.bottleneck === 'input' ? `the source, ${contents.from}` : `the target, ${contents.to}`;
-  const waitsForOutput = measured.findLast(({ bottleneck }) => bottleneck === 'output');
+  const waitsForOutput = measured.filter(({ bottleneck }) => bottleneck === 'output').at(-1);
   const last = measured.find(({ link, bottleneck }) => bottleneck === 'input' && link > (waitsForOutput?.link ?? -1));
   return namePart((waitsForOutput?.link ?? -1) + 1, last?.link ?? stages.length + 1, stages, waitsForOutput, last);
 }
