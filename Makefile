@@ -217,8 +217,8 @@ COPY_FOLDERS = bin $(BUNDLE) $(NATIVE_FOLDERS) $(dir $(COMPLETE))
 BASH_COMPLETION := share/bash-completion/completions
 ZSH_COMPLETION ?= share/zsh/site-functions
 FISH_COMPLETION := share/fish/vendor_completions.d
-# Where node was, and V8's code of one version of node, hold for the machine that built them: packages lack them.
-SHIPPED = $(filter-out %/native $(if $(PACKAGE),%/node-path %.cache),$(wildcard $(BUNDLE)/*))
+# Where node was holds for the machine that built: packages lack it.
+SHIPPED = $(filter-out %/native $(if $(PACKAGE),%/node-path),$(wildcard $(BUNDLE)/*))
 IN_COPY = $(wildcard bin/* $(SHIPPED) $(NATIVE_FOLDERS:%=%/*)) $(COMPLETE)
 INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
   $(addprefix share/man/man1/,$(notdir $(wildcard packages/*/man/*.1))) \

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the TypeScript into build/rdpipe.
-// rdpipe.cjs runs program.cjs by its compiled code in program.cache; what few runs need is in files of its own;
-// rdpipe-askpass.mjs answers ssh's questions; node-path names node for bin/rdpipe when it is not in PATH;
+// Bundles the TypeScript into build/rdpipe: `node scripts/bundle.mjs [NODE...]`.
+// rdpipe.cjs runs program.cjs by its compiled code in program-CPU-V8.cache, made for this node and those named;
+// what few runs need is in files of its own; rdpipe-askpass.mjs answers ssh's questions;
+// node-path names node for bin/rdpipe when it is not in PATH, and is for this machine alone;
 // packages.json has the packages of npm that are in it.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { execaSync } from 'execa';
 import { bundledPackages } from './bundled-packages.mjs';
-import { keepCompiledCode } from './compiled-code.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'packages/rdpipe/src');
@@ -51,7 +52,7 @@ const separate = {
 const common = {
   bundle: true,
   platform: 'node',
-  target: 'node20.19',
+  target: 'node18.19',
   // Names stay, for stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
@@ -130,6 +131,7 @@ await build({
   outdir: target,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
+  target: 'node12',
 });
 await build({
   ...common,
@@ -141,4 +143,7 @@ await build({
 const packages = Object.entries({ ...packagesOfExeca, ...bundledPackages(metafile, folder) });
 writeFileSync(join(target, 'packages.json'), `${JSON.stringify(Object.fromEntries(packages.sort()))}\n`);
 writeFileSync(join(target, 'node-path'), `${process.execPath}\n`);
-keepCompiledCode(root);
+// Seeds that are chosen make the bytes the same each time. Without this code the program runs too, more slowly.
+const compile = ['--hash-seed=1', '--random-seed=1', join(root, 'scripts/compile-program.cjs')];
+for (const node of [process.execPath, ...process.argv.slice(2)])
+  execaSync(node, compile, { stdio: 'inherit', env: { NODE_OPTIONS: '' }, reject: false });

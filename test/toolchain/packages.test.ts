@@ -116,7 +116,7 @@ describe('the packages', () => {
 
 /** Of the machine that built it. */
 function isOfOneMachine(path: string): boolean {
-  return /node-path$|\.cache$/.test(path);
+  return /node-path$/.test(path);
 }
 
 /** All but folders, with their paths below one. */
