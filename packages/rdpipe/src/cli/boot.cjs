@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the bundled program by the code that V8 compiled at build time, which lies beside it.
-// There is some for a few versions of V8; where there is none for its own, node compiles the program itself.
-const { readFileSync } = require('node:fs');
+// Runs the bundled program by the code that V8 compiled at build time, unless this node is too old.
+// That code lies beside it for some versions of V8; where there is none for its own, node compiles the program itself.
+// The bundler writes this file for Node 12, so that old ones come to the refusal.
+const { readFileSync, writeSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 18 || (major === 18 && minor < 19)) {
+  const program = process.env.RDPIPE_PROGRAM || 'rdpipe';
+  const found = `node ${process.versions.node} is too old (${process.execPath})`;
+  writeSync(2, `${program}: ${found}: install Node 18.19 or later (RDPIPE_NODE names another)\n`);
+  process.exit(125);
+}
 
 const filename = join(__dirname, 'program.cjs');
 const [v8] = process.versions.v8.split('-');

@@ -104,6 +104,7 @@ function askpassEnvironment(askpass: string, path: string, id: string): Record<s
     DISPLAY: process.env.DISPLAY ?? ':',
     RDPIPE_ASKPASS: path,
     RDPIPE_ASKPASS_ID: id,
+    RDPIPE_NODE: process.execPath,
   };
 }
 
