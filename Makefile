@@ -50,7 +50,9 @@ is_optimized := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
 FORTIFY := $(if $(is_optimized),$(if $(SAN)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 HARDENING := $(foreach flag,$(PROTECTIONS),$(shell $(CC) -Werror $(flag) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(flag))) \
   $(FORTIFY) -fPIE
-ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -pthread $(WARNINGS) \
+# The same sources give the same bytes in every folder: no path of the checkout is in a program or its build id,
+# and objects are in one order whatever the locale.
+ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -ffile-prefix-map=$(CURDIR)=. -pthread $(WARNINGS) \
   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(if $(FUZZ),-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) \
   $(if $(STATIC),-DRD_STATIC) \
   -Ipackages/rdcore-native/src -Ipackages/rdstage-native/src \
@@ -76,14 +78,15 @@ endif
 # libcrypto has functions, which no program here calls, that would open libraries of the C library's.
 # The linker's warning of each, two lines, is dropped; a warning of our own use of such a function is shown.
 NOT_APPLYING := /libcrypto\.a(.*): in function/{N;/in statically linked applications requires at runtime/d;}
-link = $(CC) $(ALL_LDFLAGS) -o $@ $^ $(1)$(if $(STATIC), 2>$@.log; status=$$?; sed '$(NOT_APPLYING)' $@.log >&2; rm $@.log; exit $$status)
+# The map names what came from archives of the system: for the notices of the packages.
+link = $(CC) $(ALL_LDFLAGS) -Wl,-Map=$@.map -o $@ $^ $(1)$(if $(STATIC), 2>$@.log; status=$$?; sed '$(NOT_APPLYING)' $@.log >&2; rm $@.log; exit $$status)
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(2)')
 
 CORE := packages/rdcore-native/src
 # Rooms of a package are folders, and rooms within them.
-sources_of = $(wildcard $(foreach room,*/ */*/ ,packages/$(1)-native/src/$(room)*.$(2)) packages/$(1)-native/src/*.$(2))
+sources_of = $(sort $(wildcard $(foreach room,*/ */*/ ,packages/$(1)-native/src/$(room)*.$(2)) packages/$(1)-native/src/*.$(2)))
 WITHOUT_VERBS := $(CORE)/transport/verbs/none.c
 PURE_VERBS := $(patsubst %,$(CORE)/transport/verbs/%.c,flow spin)
 WITH_VERBS := $(filter-out $(WITHOUT_VERBS) $(PURE_VERBS),$(wildcard $(CORE)/transport/verbs/*.c))
@@ -124,7 +127,7 @@ $(OUT)/%_test.o: EXTRA_CFLAGS = -Ipackages/rdcore-native/test
 $(OUT)/librdcore.a: $(CORE_OBJECTS)
 	$(call say,AR,$@)
 	# Two rooms may have a file of one name: each is appended.
-	$(Q)rm -f $@ && $(AR) qcs $@ $^
+	$(Q)rm -f $@ && $(AR) qcsD $@ $^
 
 $(OUT)/rdhop: $(call objects_of,rdhop) $(OUT)/librdcore.a
 	$(call say,LD,$@)
@@ -163,7 +166,7 @@ $(OUT)/librdtree.a: $(filter-out %/main.o,$(call objects_of,rdtree))
 $(OUT)/librdhop.a: $(filter-out %/main.o,$(call objects_of,rdhop))
 $(OUT)/libfuzz.a $(OUT)/librdstage.a $(OUT)/librdtree.a $(OUT)/librdhop.a:
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) qcs $@ $^
+	$(Q)rm -f $@ && $(AR) qcsD $@ $^
 
 $(OUT)/%_fuzz: $(OUT)/%_fuzz.o $(filter %.o,$(FUZZ_MAIN)) $(OUT)/libfuzz.a $(OUT)/librdstage.a \
   $(OUT)/librdtree.a $(OUT)/librdhop.a $(OUT)/librdcore.a
