@@ -39,7 +39,8 @@ describe('rdpipe', () => {
     expect(asked).to.deep.equal(named);
     expect(asked).to.include({ status: 0, stderr: '' });
     expect(asked.stdout).to.match(/^Usage: rdpipe demo\n/);
-    expect(runCli(['help']).stdout).to.equal(runCli(['--help']).stdout);
+    expect(runCli(['help', 'rdpipe']).stdout).to.equal(runCli(['--help']).stdout);
+    expect(runCli(['help']).stdout).to.match(/^ {2}demo +two throwaway hosts/m);
   });
 
   describe('bad input', () => {
