@@ -74,7 +74,7 @@ Description: ${description.slice(0, 1).toLowerCase()}${description.slice(1)}
 `;
 }
 
-/** What the dynamic programs of this CPU are linked with: `libc6 (>= 2.34), libssl3 (>= 3.0.0)`. */
+/** The libraries that the dynamic programs of this CPU are linked with: `libc6 (>= 2.34), libssl3 (>= 3.0.0)`. */
 async function libraryPackages({ scratch }: Release, folder: string, cpu: string): Promise<string> {
   const source = join(scratch, 'shlibdeps');
   mkdirSync(join(source, 'debian'), { recursive: true });
