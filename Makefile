@@ -42,6 +42,23 @@ PROGRAMS := rdstage rdhop rdtree
 HOP_NAMES := rdsend rdrecv
 COMMANDS := rdpipe rdcp rdstage rdtree $(HOP_NAMES)
 
+# The tools and libraries that are not here, in one line instead of what a compiler says of each file. Goals that compile
+# nothing, and questions (`make -q`), do without.
+LIBRARIES := libssl libcrypto libzstd libxxhash jansson
+pkg_config = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
+MISSING = $(shell $(PKG_CONFIG) --exists $(LIBRARIES) 2>/dev/null || for library in $(LIBRARIES); do \
+  $(PKG_CONFIG) --exists $$library 2>/dev/null || echo lib$${library#lib}; done | sed s/libcrypto/libssl/ | sort -u)
+MISSING_TOOLS = $(foreach tool,$(firstword $(CC)) $(lastword $(PKG_CONFIG)),$(if $(shell command -v $(tool)),,$(tool)))
+IS_QUESTION := $(findstring q,$(filter-out --%,$(firstword $(MAKEFLAGS))))
+ifneq ($(if $(IS_QUESTION),,$(filter-out install uninstall clean,$(or $(MAKECMDGOALS),all))),)
+ifneq ($(strip $(MISSING_TOOLS)),)
+$(error not found: $(strip $(MISSING_TOOLS)); 'npm run build' installs what it needs; on Debian: apt-get install build-essential pkg-config)
+endif
+ifneq ($(MISSING),)
+$(error not found: $(MISSING); 'npm run build' installs what it needs; on Debian: apt-get install $(MISSING:%=%-dev))
+endif
+endif
+
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes -Wconversion $(if $(WERROR),-Werror)
 # These flags make a mistake end the program instead of serving an attacker. A compiler gets those that its target
 # knows; _FORTIFY_SOURCE needs an optimizer, and hides mistakes from a sanitizer. The user's own setting of it stands.
@@ -57,14 +74,14 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -ffile-prefix-m
   $(if $(STATIC),-DRD_STATIC) \
   -Ipackages/rdcore-native/src -Ipackages/rdstage-native/src \
   -Ipackages/rdtree-native/src -Ipackages/rdhop-native/src \
-  $(shell $(PKG_CONFIG) --cflags libssl libcrypto libzstd libxxhash jansson) \
+  $(call pkg_config,--cflags $(LIBRARIES)) \
   $(HARDENING) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 # Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are.
 # (Of xxhash only the header is used.)
-archive_or = $(if $(findstring /,$(shell $(CC) -print-file-name=$(1).a)),-l:$(1).a,$(shell $(PKG_CONFIG) --libs $(2)))
-LIBS := $(if $(STATIC),$(shell $(PKG_CONFIG) --static --libs libssl libcrypto libzstd jansson),\
-  $(shell $(PKG_CONFIG) --libs libssl libcrypto) $(call archive_or,libzstd,libzstd) $(call archive_or,libjansson,jansson))
+archive_or = $(if $(findstring /,$(shell $(CC) -print-file-name=$(1).a 2>/dev/null)),-l:$(1).a,$(call pkg_config,--libs $(2)))
+LIBS := $(if $(STATIC),$(call pkg_config,--static --libs libssl libcrypto libzstd jansson),\
+  $(call pkg_config,--libs libssl libcrypto) $(call archive_or,libzstd,libzstd) $(call archive_or,libjansson,jansson))
 # The agent takes nothing but SHA-256 of libcrypto, from its archive: it stays small, and starts without that library.
 AGENT_LIBS := $(call archive_or,libjansson,jansson) $(call archive_or,libcrypto,libcrypto)
 
@@ -231,28 +248,29 @@ INSTALLED = $(IN_COPY:%=$(COPY)/%) $(addprefix bin/,$(COMMANDS)) \
 install:
 	@test -e $(BUNDLE)/rdpipe.cjs && $(MAKE) -qs all && $(MAKE) -qs STATIC=1 all || { echo "run 'npm run build' first" >&2; exit 1; }
 	@if test -e $(TARGET)/$(COPY)/installed; then $(MAKE) --no-print-directory uninstall; fi
-	install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(TARGET)/$(BASH_COMPLETION) $(TARGET)/$(ZSH_COMPLETION) \
+	$(Q)install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(TARGET)/$(BASH_COMPLETION) $(TARGET)/$(ZSH_COMPLETION) \
 	  $(TARGET)/$(FISH_COMPLETION) $(COPY_FOLDERS:%=$(TARGET)/$(COPY)/%)
-	cp -dR --preserve=mode $(wildcard bin/*) $(TARGET)/$(COPY)/bin
-	install -m 644 $(SHIPPED) $(TARGET)/$(COPY)/$(BUNDLE)
-	for folder in $(NATIVE_FOLDERS); do \
+	$(Q)cp -dR --preserve=mode $(wildcard bin/*) $(TARGET)/$(COPY)/bin
+	$(Q)install -m 644 $(SHIPPED) $(TARGET)/$(COPY)/$(BUNDLE)
+	$(Q)for folder in $(NATIVE_FOLDERS); do \
 	  install -m 755 $(PROGRAMS:%=$$folder/%) $(TARGET)/$(COPY)/$$folder && \
 	  install -m 644 $$folder/sha256sums $(TARGET)/$(COPY)/$$folder || exit 1; done
-	for program in $(COMMANDS); do ln -sf ../$(COPY)/bin/$$program $(TARGET)/bin/$$program || exit 1; done
-	install -m 644 $(wildcard packages/*/man/*.1) $(TARGET)/share/man/man1
-	install -m 644 contrib/completion/rdpipe.bash $(TARGET)/$(BASH_COMPLETION)/rdpipe
-	ln -sf rdpipe $(TARGET)/$(BASH_COMPLETION)/rdcp
-	install -m 644 contrib/completion/_rdpipe $(TARGET)/$(ZSH_COMPLETION)
-	install -m 644 contrib/completion/rdpipe.fish $(TARGET)/$(FISH_COMPLETION)
-	ln -sf rdpipe.fish $(TARGET)/$(FISH_COMPLETION)/rdcp.fish
-	install -m 755 $(COMPLETE) $(TARGET)/$(COPY)/$(COMPLETE)
-	printf '%s\n' $(INSTALLED) $(COPY)/installed >$(TARGET)/$(COPY)/installed
+	$(Q)for program in $(COMMANDS); do ln -sf ../$(COPY)/bin/$$program $(TARGET)/bin/$$program || exit 1; done
+	$(Q)install -m 644 $(wildcard packages/*/man/*.1) $(TARGET)/share/man/man1
+	$(Q)install -m 644 contrib/completion/rdpipe.bash $(TARGET)/$(BASH_COMPLETION)/rdpipe
+	$(Q)ln -sf rdpipe $(TARGET)/$(BASH_COMPLETION)/rdcp
+	$(Q)install -m 644 contrib/completion/_rdpipe $(TARGET)/$(ZSH_COMPLETION)
+	$(Q)install -m 644 contrib/completion/rdpipe.fish $(TARGET)/$(FISH_COMPLETION)
+	$(Q)ln -sf rdpipe.fish $(TARGET)/$(FISH_COMPLETION)/rdcp.fish
+	$(Q)install -m 755 $(COMPLETE) $(TARGET)/$(COPY)/$(COMPLETE)
+	$(Q)printf '%s\n' $(INSTALLED) $(COPY)/installed >$(TARGET)/$(COPY)/installed
+	@echo 'rdpipe $(VERSION) is installed below $(TARGET)'
 
 uninstall:
 	@test -e $(TARGET)/$(COPY)/installed || { echo "no rdpipe is installed below $(TARGET)" >&2; exit 1; }
-	cd $(TARGET) && xargs rm -f <$(COPY)/installed
-	cd $(TARGET)/lib && rmdir --ignore-fail-on-non-empty --parents $(COPY_FOLDERS:%=rdpipe/%)
-	cd $(TARGET) && for folder in $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION); do \
+	$(Q)cd $(TARGET) && xargs rm -f <$(COPY)/installed
+	$(Q)cd $(TARGET)/lib && rmdir --ignore-fail-on-non-empty --parents $(COPY_FOLDERS:%=rdpipe/%)
+	$(Q)cd $(TARGET) && for folder in $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION); do \
 	  [ ! -d $$folder ] || rmdir --ignore-fail-on-non-empty --parents $$folder || exit 1; done
 
 clean:
