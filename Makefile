@@ -250,7 +250,7 @@ install:
 	@if test -e $(TARGET)/$(COPY)/installed; then $(MAKE) --no-print-directory uninstall; fi
 	$(Q)install -d $(TARGET)/bin $(TARGET)/share/man/man1 $(TARGET)/$(BASH_COMPLETION) $(TARGET)/$(ZSH_COMPLETION) \
 	  $(TARGET)/$(FISH_COMPLETION) $(COPY_FOLDERS:%=$(TARGET)/$(COPY)/%)
-	$(Q)cp -dR --preserve=mode $(wildcard bin/*) $(TARGET)/$(COPY)/bin
+	$(Q)cp -d $(wildcard bin/*) $(TARGET)/$(COPY)/bin && chmod 755 $(addprefix $(TARGET)/$(COPY)/,$(wildcard bin/*))
 	$(Q)install -m 644 $(SHIPPED) $(TARGET)/$(COPY)/$(BUNDLE)
 	$(Q)for folder in $(NATIVE_FOLDERS); do \
 	  install -m 755 $(PROGRAMS:%=$$folder/%) $(TARGET)/$(COPY)/$$folder && \

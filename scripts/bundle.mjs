@@ -94,7 +94,7 @@ const execaAlone = {
     onResolve({ filter: /^execa$/ }, () => ({ path: 'execa', namespace: 'execa-alone' }));
     onLoad({ filter: /.*/, namespace: 'execa-alone' }, async () => {
       const create = join(folder, 'node_modules/execa/lib/methods/create.js');
-      const contents = `import { createExeca } from '${create}'; export const execa = createExeca(() => ({}));`;
+      const contents = `import { createExeca } from ${JSON.stringify(create)}; export const execa = createExeca(() => ({}));`;
       const plugins = [globalProcess, nothing];
       const stdin = { contents, resolveDir: source };
       const options = { ...common, stdin, minify: true, format: 'esm', plugins, absWorkingDir: folder };

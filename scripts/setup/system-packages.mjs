@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Debian packages that a build, a benchmark or the tests need, and how the missing ones are installed.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fail, say, step } from './step.mjs';
+
+const LIBRARY_PACKAGES = [
+  'libssl-dev',
+  'libxxhash-dev',
+  'libzstd-dev',
+  'libjansson-dev',
+  'libibverbs-dev',
+  'librdmacm-dev',
+];
+const BUILD_PACKAGES = ['build-essential', 'pkg-config', ...LIBRARY_PACKAGES, 'openssh-client'];
+/** The other CPU, by the architecture of this one. */
+const CROSS = {
+  amd64: { architecture: 'arm64', compiler: 'gcc-aarch64-linux-gnu' },
+  arm64: { architecture: 'amd64', compiler: 'gcc-x86-64-linux-gnu' },
+};
+/** By the names that pkg-config knows; where packages are named otherwise they are looked for. */
+const BUILD_LIBRARIES = ['libssl', 'libcrypto', 'libxxhash', 'libzstd', 'jansson'];
+const BENCH_PACKAGES = ['iperf3', 'mbuffer', 'netcat-openbsd', 'openssh-server', 'rsync', 'socat', 'zstd'];
+/** Only measured against. */
+const COPIERS = ['fpart', 'rclone'];
+const TEST_PACKAGES = [
+  ...BENCH_PACKAGES,
+  'acl',
+  'attr',
+  'bash-completion',
+  'bsdutils',
+  'busybox-static',
+  'chromium',
+  'clang-format',
+  'cpio',
+  'faketime',
+  'ffmpeg',
+  'fish',
+  'fuse3',
+  'ibverbs-providers',
+  'ibverbs-utils',
+  'iproute2',
+  'kmod',
+  'less',
+  'libfuse3-dev',
+  'man-db',
+  'nftables',
+  'perftest',
+  'procps',
+  'python3-minimal',
+  'qemu-system-x86',
+  'rdma-core',
+  'rdmacm-utils',
+  'sudo',
+  'tcsh',
+  'tmux',
+  'xz-utils',
+  'zfs-fuse',
+  'zsh',
+];
+
+const FULL_PACKAGES = [
+  ...COPIERS,
+  'clang',
+  'clang-tidy',
+  'debootstrap',
+  'libclang-rt-dev',
+  'qemu-user-static',
+  'valgrind',
+];
+
+/** Installs what is missing, or names it in one line. */
+export async function installPackages(words) {
+  const wanted = wantedPackages(words);
+  if (!existsSync('/usr/bin/apt-get')) return lookForTools(wanted);
+  const missing = missingPackages(wanted);
+  if (missing.length === 0) return;
+  const names = missing.join(' ');
+  const foreign = missingArchitecture(missing);
+  const asRoot = rootPrefix();
+  if (asRoot === undefined) {
+    const sudo = onPath('sudo') ? 'sudo ' : '';
+    const before = foreign ? `${sudo}dpkg --add-architecture ${foreign} && ${sudo}apt-get update && ` : '';
+    const who = sudo === '' ? ' as root' : '';
+    fail(`packages are missing; install them${who}, then try again: ${before}${sudo}apt-get install ${names}`);
+  }
+  const add = foreign ? [[...asRoot, 'dpkg', '--add-architecture', foreign]] : [];
+  const commands = [...add, [...asRoot, 'apt-get', '-qq', 'update'], [...asRoot, ...aptInstall(missing)]];
+  say(`packages are missing${foreign ? ` (some of ${foreign}, which apt-get is to know from now on)` : ''}: ${names}`);
+  await step(`installing ${missing.length} packages by apt-get`, ...commands);
+}
+
+function wantedPackages(words) {
+  const bench = words.includes('--bench') ? [...BENCH_PACKAGES, ...COPIERS] : [];
+  const test = words.includes('--test') ? TEST_PACKAGES : [];
+  const full = words.includes('--full') ? FULL_PACKAGES : [];
+  const cross = words.includes('--cross') ? crossPackages() : [];
+  return [...BUILD_PACKAGES, ...bench, ...test, ...full, ...cross];
+}
+
+function crossPackages() {
+  const { architecture, compiler } =
+    CROSS[printed('--print-architecture')] ?? fail('--cross knows Debian on amd64 and arm64 only');
+  const libraries = LIBRARY_PACKAGES.map((name) => `${name}:${architecture}`);
+  return [compiler, `libc6-dev-${architecture}-cross`, ...libraries];
+}
+
+/**
+ * The words before a command that make it root's; undefined without the right. A password is not asked for: no user
+ * expects that of a build, and a build that runs unattended would wait for ever.
+ */
+function rootPrefix() {
+  if (process.getuid() === 0) return [];
+  return succeeds(['sudo', '-n', 'true']) ? ['sudo', '-n'] : undefined;
+}
+
+/** Other systems name their packages otherwise. */
+function lookForTools(packages) {
+  const tools = ['cc', 'make', 'pkg-config', 'ssh'].filter((tool) => !onPath(tool));
+  const libraries = BUILD_LIBRARIES.filter((library) => !succeeds(['pkg-config', '--exists', library]));
+  const missing = [...tools, ...libraries];
+  if (missing.length === 0) return;
+  fail(`no apt-get here, and ${missing.join(', ')} missing; on Debian these packages are used: ${packages.join(' ')}`);
+}
+
+/** A name without an architecture is this system's, whatever others are installed. */
+function missingPackages(wanted) {
+  const query = spawnSync('dpkg-query', ['-W', '-f', '${Package}:${Architecture} ${db:Status-Abbrev}\n', ...wanted], {
+    encoding: 'utf8',
+  });
+  const installed = new Set(
+    query.stdout
+      .split('\n')
+      .filter((line) => line.includes(' ii'))
+      .map((line) => line.split(' ')[0]),
+  );
+  const own = printed('--print-architecture');
+  const names = (name) => (name.includes(':') ? [name] : [`${name}:${own}`, `${name}:all`]);
+  return wanted.filter((name) => !names(name).some((full) => installed.has(full)));
+}
+
+/** The architecture that some of these packages need and dpkg does not know yet. */
+function missingArchitecture(packages) {
+  const architecture = packages.find((name) => name.includes(':'))?.split(':')[1];
+  const known = printed('--print-foreign-architectures').split('\n');
+  return known.includes(architecture) ? undefined : architecture;
+}
+
+/** The answer of dpkg; empty where there is none. */
+function printed(question) {
+  return spawnSync('dpkg', [question], { encoding: 'utf8' }).stdout?.trim() ?? '';
+}
+
+/** Without a question, without what is only recommended. */
+function aptInstall(packages) {
+  const quiet = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-qq', '-y', '-o', 'Dpkg::Use-Pty=0'];
+  return [...quiet, 'install', '--no-install-recommends', ...packages];
+}
+
+function onPath(tool) {
+  return process.env.PATH.split(':').some((directory) => existsSync(join(directory, tool)));
+}
+
+function succeeds([command, ...args]) {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+}
