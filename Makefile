@@ -42,7 +42,7 @@ PROGRAMS := rdstage rdhop rdtree
 HOP_NAMES := rdsend rdrecv
 COMMANDS := rdpipe rdcp rdstage rdtree $(HOP_NAMES)
 
-# The tools and libraries that are not here, in one line instead of what a compiler says of each file. Goals that compile
+# Missing tools and libraries are named in one line instead of a compiler's hundred of each file. Goals that compile
 # nothing, and questions (`make -q`), do without.
 LIBRARIES := libssl libcrypto libzstd libxxhash jansson
 pkg_config = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
