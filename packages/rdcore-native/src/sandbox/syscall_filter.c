@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
@@ -28,7 +27,6 @@
 #define ARCHITECTURE 0u
 #endif
 
-#define INSTRUCTIONS_MOST 1024u
 #define X32_BIT 0x40000000u
 #define RDMA_IOCTLS 0x1b00u // the second byte of every ioctl of an RDMA device
 #define CLONE_A_THREAD 0x00010000u
@@ -118,11 +116,10 @@ static const uint32_t ioctls[] = {TCGETS,        TIOCGWINSZ,  FIONREAD,      FIO
                                   SIOCGIFHWADDR, SIOCGIFMTU,  SIOCGIFNETMASK};
 
 struct filter {
-  struct sock_filter code[INSTRUCTIONS_MOST];
+  struct sock_filter *code; // RD_SYSCALL_FILTER_MOST
   size_t count;
 };
 
-static void write_filter(struct filter *filter, const struct rd_syscall_profile *profile);
 static void allow_all(struct filter *filter, const int *calls, size_t count);
 static void check_processor(struct filter *filter);
 static void check_memory(struct filter *filter);
@@ -143,9 +140,8 @@ static void append(struct filter *filter, uint16_t code, uint8_t if_true, uint8_
 
 bool rd_syscall_filter_install(const struct rd_syscall_profile *profile) {
   if (ARCHITECTURE == 0) return false;
-  struct filter filter = {.count = 0};
-  write_filter(&filter, profile);
-  struct sock_fprog program = {.len = (unsigned short)filter.count, .filter = filter.code};
+  struct sock_filter code[RD_SYSCALL_FILTER_MOST];
+  struct sock_fprog program = {.len = (unsigned short)rd_syscall_filter_write(profile, code), .filter = code};
   // Without SPEC_ALLOW a filter turns speculation mitigations on for this process. They slow down every system call,
   // and protect only from other code in the same process: there is none.
   const unsigned long flags = SECCOMP_FILTER_FLAG_TSYNC;
@@ -154,7 +150,8 @@ bool rd_syscall_filter_install(const struct rd_syscall_profile *profile) {
          syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
 }
 
-static void write_filter(struct filter *filter, const struct rd_syscall_profile *profile) {
+size_t rd_syscall_filter_write(const struct rd_syscall_profile *profile, struct sock_filter *code) {
+  struct filter writing = {.code = code}, *filter = &writing;
   check_processor(filter);
   allow_all(filter, allowed, sizeof allowed / sizeof *allowed);
   if (profile->tree)
@@ -170,6 +167,7 @@ static void write_filter(struct filter *filter, const struct rd_syscall_profile 
     when_equal(filter, (uint32_t)hostile[i], SECCOMP_RET_KILL_PROCESS);
   // The C library then does without the call, as on an older kernel.
   return_result(filter, UNKNOWN);
+  return filter->count;
 }
 
 static void allow_all(struct filter *filter, const int *calls, size_t count) {
@@ -309,6 +307,6 @@ static void return_result(struct filter *filter, uint32_t result) {
 
 // A filter that does not fit ends without a return: the kernel rejects it, and the suite fails.
 static void append(struct filter *filter, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value) {
-  if (filter->count == INSTRUCTIONS_MOST) return;
+  if (filter->count == RD_SYSCALL_FILTER_MOST) return;
   filter->code[filter->count++] = (struct sock_filter){code, if_true, if_false, value};
 }

@@ -5,7 +5,9 @@
 #ifndef RD_SANDBOX_SYSCALL_FILTER_H
 #define RD_SANDBOX_SYSCALL_FILTER_H
 
+#include <linux/filter.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct rd_syscall_profile {
@@ -17,5 +19,10 @@ struct rd_syscall_profile {
 
 // For all threads, irrevocably. False: no seccomp filters on this kernel or processor.
 bool rd_syscall_filter_install(const struct rd_syscall_profile *profile);
+
+#define RD_SYSCALL_FILTER_MOST 1024u
+
+// The filter's instructions, in room for RD_SYSCALL_FILTER_MOST of them. Returns their count; so many do not fit.
+size_t rd_syscall_filter_write(const struct rd_syscall_profile *profile, struct sock_filter *code);
 
 #endif
