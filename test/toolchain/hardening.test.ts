@@ -5,56 +5,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { execaSync } from 'execa';
-import { needs, needsFile, needsTool } from '../support/needs.ts';
+import { THIS_PLATFORM } from '../../packages/rdpipe/src/native/locate.ts';
+import { needsFile, needsTool } from '../support/needs.ts';
+import { checksBranches, expectBranchesChecked, expectGuards, expectLoadedAnywhere } from '../support/protections.ts';
 import { ROOT } from '../support/root.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const BUILD = join(ROOT, 'build');
 const PROGRAMS = ['rdstage', 'rdhop', 'rdtree'];
 const BUILT = ['release', 'static'].flatMap((kind) => PROGRAMS.map((name) => `${kind}/${name}`));
-const SHIPPED = ['release', 'static'].flatMap((kind) => PROGRAMS.map((name) => `${kind}/deploy/${name}`));
-/** x86: jumps land where they may, returns go where they came from. */
-const BRANCHES = /x86 feature: IBT, SHSTK/;
+const SHIPPED = ['dynamic', 'static'].flatMap((kind) =>
+  PROGRAMS.map((name) => `rdpipe/native/${THIS_PLATFORM}/${kind}/${name}`),
+);
 
 describe('a built program', () => {
-  for (const program of [...BUILT, ...SHIPPED]) {
+  for (const program of [...BUILT, ...SHIPPED])
     it(`${program} can be loaded anywhere, and is read-only once it is`, function () {
-      const file = built(this, program);
-      expect(readelf('--file-header', file)).to.match(/Type: +DYN /);
-      const dynamic = readelf('--dynamic', file);
-      expect(dynamic)
-        .to.match(/\(FLAGS\) +.*BIND_NOW/)
-        .and.match(/\(FLAGS_1\) +Flags: .*NOW.*PIE/);
-      // The libraries that are linked in were compiled to be moved as well: no code is changed at the start.
-      expect(dynamic).not.to.match(/TEXTREL|RPATH|RUNPATH/);
-      const segments = readelf('--program-headers', file);
-      expect(segments)
-        .to.match(/GNU_RELRO +.* R +0x/)
-        .and.match(/GNU_STACK +.* RW +0x/)
-        .and.not.match(/ RWE +0x/);
+      expectLoadedAnywhere(built(this, program));
     });
-  }
 
-  for (const program of BUILT) {
+  for (const program of BUILT)
     it(`${program} notices a stack or a buffer that was written past its end`, function () {
-      const symbols = readelf('--symbols', built(this, program));
-      expect(symbols)
-        .to.match(/ __stack_chk_fail\b/)
-        .and.match(/ __(read|memcpy|snprintf|vsnprintf|fdelt|poll)_chk\b/);
+      expectGuards(built(this, program));
     });
-  }
 
-  it('takes no wrong branch on an x86: so are all our objects, and the programs where the C library is', function () {
-    needs(this, process.arch === 'x64' ? undefined : `${process.arch} has no such property`);
+  it('takes no wrong branch: so are all our objects, and the programs where the C library is', function () {
     const archive = built(this, 'release/librdcore.a');
-    const objects = readelf('--notes', archive)
-      .split(/^File: /m)
-      .slice(1);
-    expect(objects).to.have.length.above(50);
-    expect(objects.filter((notes) => !BRANCHES.test(notes))).to.deep.equal([]);
+    expectBranchesChecked(archive);
     const start = execaSync('cc', ['-print-file-name=Scrt1.o']).stdout;
-    if (BRANCHES.test(readelf('--notes', start)))
-      expect(readelf('--notes', built(this, 'release/rdstage'))).to.match(BRANCHES);
+    if (checksBranches(start)) expect(checksBranches(built(this, 'release/rdstage'))).to.equal(true);
   });
 });
 
@@ -105,10 +84,6 @@ function built(test: Mocha.Context, name: string): string {
   needsTool(test, 'readelf');
   needsFile(test, join(BUILD, name));
   return join(BUILD, name);
-}
-
-function readelf(what: string, file: string): string {
-  return execaSync('readelf', [what, '--wide', file], { maxBuffer: 1 << 28 }).stdout;
 }
 
 function make(...words: string[]): string {
