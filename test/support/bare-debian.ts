@@ -25,7 +25,7 @@ export interface Typed {
   readonly screen: string;
 }
 
-const RELEASE = 'bookworm';
+export const RELEASE = 'bookworm';
 const BYTES = { encoding: 'buffer', stripFinalNewline: false } as const;
 const MIRROR = 'http://deb.debian.org/debian';
 const PACKAGES = 'ca-certificates,git,sudo';
@@ -125,7 +125,7 @@ function screenOf(text: string): string {
 }
 
 /** Where this machine's own packages come from, if it is such a Debian. */
-function mirror(): string {
+export function mirror(): string {
   const words = ['indextargets', '--format', '$(CODENAME) $(REPO_URI)', 'Created-By: Packages'];
   const own = execaSync('apt-get', words, { lines: true }).stdout;
   return own.find((line) => line.startsWith(`${RELEASE} `))?.split(' ')[1] ?? MIRROR;
