@@ -30,58 +30,53 @@ static bool hold(const char *sums) {
 }
 
 static void test_contents(void) {
-  put("rdsend", "abc");
-  put("rdrecv", "");
+  put("rdhop", "abc");
   put("rdtree", "");
-  CHECK(hold("rdsend=" ABC ",rdrecv=" EMPTY TREE));
-  CHECK(hold("dynamic/rdsend=" EMPTY ",rdrecv=" EMPTY ",rdsend=" ABC TREE));
-  CHECK(!hold("rdsend=" ABC ",rdrecv=" EMPTY) && !hold("rdsend=" ABC ",rdrecv=" EMPTY ",rdtree=" ABC));
-  CHECK(!hold("rdsend=" ABC ",rdrecv=" ABC TREE) && !hold("rdsend=" EMPTY ",rdrecv=" EMPTY TREE));
-  CHECK(!hold("rdsend=" ABC) && !hold("") && !hold("rdsend,rdrecv") && !hold("rdsend=ba78,rdrecv=" EMPTY TREE));
+  CHECK(hold("rdhop=" ABC TREE));
+  CHECK(hold("dynamic/rdhop=" EMPTY ",rdhop=" ABC TREE));
+  CHECK(!hold("rdhop=" ABC ",rdtree=" ABC) && !hold("rdhop=" EMPTY TREE));
+  CHECK(!hold("rdhop=" ABC) && !hold("") && !hold("rdhop,rdtree") && !hold("rdhop=ba78" TREE));
 }
 
 // More than is read at once.
 static void test_many_bytes(void) {
-  put("rdsend", "");
-  REQUIRE(truncate("rdsend", 1000003) == 0);
-  CHECK(hold("rdsend=" ZEROS ",rdrecv=" EMPTY TREE) && !hold("rdsend=" ABC ",rdrecv=" EMPTY TREE));
-  put("rdsend", "abc");
+  put("rdhop", "");
+  REQUIRE(truncate("rdhop", 1000003) == 0);
+  CHECK(hold("rdhop=" ZEROS TREE) && !hold("rdhop=" ABC TREE));
+  put("rdhop", "abc");
 }
 
 static void test_kinds(void) {
-  const char *sums = "rdsend=" ABC ",rdrecv=" EMPTY TREE;
-  REQUIRE(rename("rdsend", "other") == 0);
+  const char *sums = "rdhop=" ABC TREE;
+  REQUIRE(rename("rdhop", "other") == 0);
   CHECK(!hold(sums));
-  REQUIRE(symlink("other", "rdsend") == 0);
+  REQUIRE(symlink("other", "rdhop") == 0);
   CHECK(!hold(sums));
-  REQUIRE(unlink("rdsend") == 0 && mkfifo("rdsend", 0700) == 0);
+  REQUIRE(unlink("rdhop") == 0 && mkfifo("rdhop", 0700) == 0);
   CHECK(!hold(sums));
-  REQUIRE(unlink("rdsend") == 0 && rename("other", "rdsend") == 0 && chmod("rdsend", 0600) == 0);
+  REQUIRE(unlink("rdhop") == 0 && rename("other", "rdhop") == 0 && chmod("rdhop", 0600) == 0);
   CHECK(!hold(sums));
-  REQUIRE(chmod("rdsend", 0700) == 0);
+  REQUIRE(chmod("rdhop", 0700) == 0);
   CHECK(hold(sums));
   CHECK(!rd_program_sums_hold("/nowhere", sums));
 }
 
 // Where there is a folder `dynamic`, only its programs would be started.
 static void test_dynamic(void) {
-  const char *sums =
-      "rdsend=" ABC ",rdrecv=" EMPTY TREE ",dynamic/rdsend=" EMPTY ",dynamic/rdrecv=" ABC ",dynamic/rdtree=" ZEROS;
+  const char *sums = "rdhop=" ABC TREE ",dynamic/rdhop=" ABC ",dynamic/rdtree=" ZEROS;
   CHECK(hold(sums));
   REQUIRE(mkdir("dynamic", 0700) == 0);
   CHECK(!hold(sums));
-  put("dynamic/rdsend", "");
-  CHECK(!hold(sums));
-  put("dynamic/rdrecv", "abc");
+  put("dynamic/rdhop", "abc");
   CHECK(!hold(sums));
   put("dynamic/rdtree", "");
   REQUIRE(truncate("dynamic/rdtree", 1000003) == 0);
-  CHECK(hold(sums) && !hold("rdsend=" ABC ",rdrecv=" EMPTY TREE));
-  put("rdsend", "another"); // would not be started
+  CHECK(hold(sums) && !hold("rdhop=" ABC TREE));
+  put("rdhop", "another"); // would not be started
   CHECK(hold(sums));
-  put("dynamic/rdrecv", "abd");
+  put("dynamic/rdhop", "abd");
   CHECK(!hold(sums));
-  put("dynamic/rdrecv", "abc");
+  put("dynamic/rdhop", "abc");
   REQUIRE(rename("dynamic", "elsewhere") == 0 && symlink("elsewhere", "dynamic") == 0);
   CHECK(!hold(sums));
 }
