@@ -94,8 +94,8 @@ function createSpinner(stream: NodeJS.WriteStream): LivePart & { setText(text: s
   };
 }
 
-/** With the blank behind it, and one that a terminal may keep for its cursor. */
-const SPINNER_COLUMNS = 3;
+/** Its own, the blank behind it, and two that ora counts and leaves empty. */
+const SPINNER_COLUMNS = 4;
 
 /**
  * The cursor stands at the beginning of the first row. All below the last one is erased, so nothing is left behind when

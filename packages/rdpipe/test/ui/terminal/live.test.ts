@@ -48,6 +48,13 @@ describe('live', () => {
     expect(appears(() => intervals.tick(1000))).to.equal('');
   });
 
+  it('spins in one row, however long the text', () => {
+    display.status('connecting to a host '.repeat(9));
+    intervals.tick(100);
+    display.status(undefined);
+    expect(page.text).to.contain('…').and.not.to.contain('<up ');
+  });
+
   it('redraws rows as wide as the terminal', () => {
     expect(appears(() => display.startRows())).to.equal('h1→h2  1 B of 79');
     rows = ['h1→h2  2 B'];
