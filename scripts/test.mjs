@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { OLDEST_NODE } from './oldest-node.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const OVERTIME_FACTOR = 3;
@@ -25,11 +26,14 @@ const PARTS = [
   { name: 'integration', budgetMinutes: 5, steps: integration },
   { name: 'copy', budgetMinutes: 4, steps: () => [mocha('test/copy', ...SIDE_BY_SIDE)] },
   { name: 'terminal', budgetMinutes: 3, steps: () => [mocha('test/terminal', ...SIDE_BY_SIDE)] },
+  { name: 'oldest-node', budgetMinutes: 1, steps: sampleOnOldestNode },
   { name: 'faults', budgetMinutes: 3, steps: () => [mocha('test/{faults,attacks}', '--parallel', '--jobs', '4')] },
   { name: 'lab', budgetMinutes: 5, steps: inTheLab },
   { name: 'full', budgetMinutes: 60, steps: full, long: true },
+  { name: 'oldest-node-full', budgetMinutes: 12, steps: allOnOldestNode, long: true },
 ];
 
+const MOCHA = 'node_modules/.bin/mocha';
 const LONGEST_FAILURE = 2000;
 const NOTHING = { passed: 0, failed: 0, skipped: 0, failures: [] };
 process.exitCode = (await runAll(chosenParts(process.argv.slice(2)))) ? 0 : 1;
@@ -85,6 +89,30 @@ function integration() {
   return [mocha('test/{native,agent,integration,serve}', ...SIDE_BY_SIDE)];
 }
 
+/** The quick ones of units, and a little of all that a run does. */
+function sampleOnOldestNode() {
+  return [
+    unitsOnOldestNode('packages/rdpipe/test/{config,run,ui}'),
+    onOldestNode('test/integration/@(demo|files|page|status|stdin|stdout).test.ts', '-i', '-g', 'in a browser'),
+    onOldestNode('test/terminal/size-80x24.test.ts', '-g', 'built.*shows a row a hop'),
+  ];
+}
+
+function allOnOldestNode() {
+  return [unitsOnOldestNode('packages/rdpipe/test'), onOldestNode('test/{integration,terminal,copy}')];
+}
+
+/** Mocha itself runs there. It would read options of newer nodes from its configuration. */
+function unitsOnOldestNode(folder) {
+  const options = ['--no-config', '--extension', 'ts', '--node-option', 'import=tsx', '--timeout', '20000'];
+  return mochaBy([OLDEST_NODE.program, OLDEST_NODE.mocha, ...options], {}, folder, ...SIDE_BY_SIDE);
+}
+
+/** The program under test runs there, mocha here. */
+function onOldestNode(tests, ...options) {
+  return mochaBy([MOCHA], { RDPIPE_NODE: OLDEST_NODE.program }, tests, ...SIDE_BY_SIDE, ...options);
+}
+
 /** Two suites of C run there too. */
 function inTheLab() {
   const overVerbs = suiteNames().filter((name) => /\/(transport|connection_flood)_test$/.test(name));
@@ -102,20 +130,25 @@ function command(...argv) {
   return async (deadline) => ((await run(argv, deadline)) ? one('passed') : failed(argv.join(' ')));
 }
 
-/** Every `*.test.ts` below a folder, or several: `a/{b,c}`. A mocha that died without its counts has failed. */
+/** Every `*.test.ts` below a folder, or several: `a/{b,c}`. */
 function mocha(folder, ...options) {
+  return mochaBy([MOCHA], {}, folder, ...options);
+}
+
+/** `tests` may also be a pattern of files. A mocha that died without its counts has failed. */
+function mochaBy(words, env, tests, ...options) {
   return async (deadline) => {
     const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-test-counts-'));
     const file = join(scratch, 'counts.json');
     const argv = [
-      'node_modules/.bin/mocha',
+      ...words,
       '--forbid-only',
       '--reporter',
-      'scripts/mocha-reporter.mjs',
+      'scripts/mocha-reporter.cjs',
       ...options,
-      `${folder}/**/*.test.ts`,
+      tests.endsWith('.ts') ? tests : `${tests}/**/*.test.ts`,
     ];
-    const succeeded = await run(argv, deadline, { MOCHA_COUNTS: file });
+    const succeeded = await run(argv, deadline, { ...env, MOCHA_COUNTS: file });
     const counts = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : failed(argv.join(' '));
     rmSync(scratch, { recursive: true });
     return !succeeded && counts.failed === 0 ? add(counts, failed(argv.join(' '))) : counts;

@@ -3,8 +3,10 @@
 // Plain node, without execa: nothing is installed yet. With everything in place it only builds. `--bench` also asks for
 // the peers of the benchmark, `--test` for these and what the test suites use, `--full` for what only the full ones do,
 // `--cross` for the compiler and the libraries of the other CPU, of which the system then has the architecture.
+// With `--test` and `--cross` (for packages) an older node is put into .tools: the bundle has compiled code for it, too.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OLDEST_NODE } from '../oldest-node.mjs';
 import { ROOT, say, step } from './step.mjs';
 import { installPackages } from './system-packages.mjs';
 
@@ -16,20 +18,29 @@ const RETRIES = ['--fetch-retries=1', '--fetch-retry-mintimeout=5000', '--fetch-
 export async function setUp(words) {
   const started = Date.now();
   await installPackages(words);
-  await installPnpm();
+  const olderNode = words.includes('--test') || words.includes('--cross');
+  await installTools('.tools', { pnpm: PNPM_VERSION });
+  if (olderNode) await installTools(OLDEST_NODE.folder, OLDEST_NODE.packages);
   await installDependencies();
   await build('building the native programs', 'build:native');
-  await build('building the program', 'build:bundle');
+  await build('building the program', 'build:bundle', ...(olderNode ? ['--', OLDEST_NODE.program] : []));
   const next =
     process.env.npm_lifecycle_event === 'build' ? "; now bin/rdpipe runs, and 'sudo make install' installs it" : '';
   say(`done in ${Math.round((Date.now() - started) / 1000)} s${next}`);
 }
 
-async function installPnpm() {
-  const manifest = join(ROOT, '.tools/node_modules/pnpm/package.json');
-  if (existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === PNPM_VERSION) return;
-  const install = ['install', '--no-fund', '--no-audit', ...RETRIES, '--prefix', '.tools', `pnpm@${PNPM_VERSION}`];
-  await step(`installing pnpm ${PNPM_VERSION} in .tools`, ['npm', ...install]);
+/** Versions by name. Once installed, they stay. */
+async function installTools(folder, versions) {
+  const tools = Object.entries(versions);
+  if (tools.every(([name, version]) => installedVersion(folder, name) === version)) return;
+  const wanted = tools.map(([name, version]) => `${name}@${version}`);
+  const install = ['install', '--no-fund', '--no-audit', ...RETRIES, '--prefix', folder, ...wanted];
+  await step(`installing ${wanted.join(' and ')} in ${folder}`, ['npm', ...install]);
+}
+
+function installedVersion(folder, name) {
+  const manifest = join(ROOT, folder, 'node_modules', name, 'package.json');
+  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).version.replace(/^v/, '') : undefined;
 }
 
 /** pnpm keeps a copy of the lock file that it installed from. */
@@ -42,6 +53,7 @@ async function installDependencies() {
 }
 
 /** Of its two outputs the first only has names of files; the second has warnings, which are shown always. */
-async function build(what, script) {
-  process.stderr.write(await step(what, ['sh', '-c', `npm run --silent ${script} >/dev/null`]));
+async function build(what, ...script) {
+  const run = 'npm run --silent "$@" >/dev/null';
+  process.stderr.write(await step(what, ['sh', '-c', run, 'sh', ...script]));
 }

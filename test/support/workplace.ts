@@ -86,6 +86,8 @@ export class Workplace {
       TMPDIR: join(this.#base, 'tmp'),
       LANG: 'C.UTF-8',
       [MARK_VARIABLE]: this.mark,
+      // The node that the program under test runs on, if not this one.
+      ...(process.env.RDPIPE_NODE && { RDPIPE_NODE: process.env.RDPIPE_NODE }),
     };
   }
 

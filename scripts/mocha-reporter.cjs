@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mocha reporter: the spec output, and counts and failures as JSON in the file $MOCHA_COUNTS.
-import { writeFileSync } from 'node:fs';
-import mocha from 'mocha';
+const { writeFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
+
+/** The one that runs: on an older node it is not the project's. */
+const mocha = createRequire(process.argv[1])('mocha');
 
 const { EVENT_RUN_END, EVENT_TEST_FAIL } = mocha.Runner.constants;
 
-export default class CountingSpec extends mocha.reporters.Spec {
+module.exports = class CountingSpec extends mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
     const failures = [];
     runner.on(EVENT_TEST_FAIL, (test, error) => failures.push(`${test.fullTitle()}: ${error.message}`));
     runner.once(EVENT_RUN_END, () => writeCounts(this.stats, failures));
   }
-}
+};
 
 function writeCounts({ passes, failures, pending }, failed) {
   const file = process.env.MOCHA_COUNTS;
