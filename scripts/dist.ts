@@ -9,8 +9,10 @@ import { execa } from 'execa';
 import { VERSION } from '../packages/rdpipe/src/model/version.ts';
 import { sourceDateEpoch } from './dist/archive.ts';
 import { DEB_ARCHITECTURES, makeDebianPackage } from './dist/debian-package.ts';
+import { writeNotices } from './dist/notices.ts';
 import { makeNpmPackage } from './dist/npm-package.ts';
 import type { Release } from './dist/release.ts';
+import { writeSbom } from './dist/sbom.ts';
 import { makeTarball } from './dist/tarball.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -30,7 +32,7 @@ async function makeAll(cpus: readonly string[], dist: string): Promise<void> {
       version: VERSION,
       epoch: sourceDateEpoch(ROOT),
       cpus,
-      papers: [join(ROOT, 'LICENSE')],
+      papers: [join(ROOT, 'LICENSE'), ...writePapers(cpus, dist)],
     };
     await makeTarball(release);
     await makeNpmPackage(release);
@@ -39,6 +41,14 @@ async function makeAll(cpus: readonly string[], dist: string): Promise<void> {
     rmSync(scratch, { recursive: true });
   }
   writeSums(dist);
+}
+
+/** The notices and the bill of materials: in each package, and by themselves. */
+function writePapers(cpus: readonly string[], dist: string): string[] {
+  const [notices, sbom] = [join(dist, 'THIRD-PARTY-NOTICES'), join(dist, 'sbom.cdx.json')];
+  writeNotices(notices, cpus);
+  writeSbom(sbom, cpus);
+  return [notices, sbom];
 }
 
 /** dist/ is made again; another folder has to be empty, so that nothing of the user's is removed. */

@@ -1,47 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives whose bytes depend on nothing but the files in them.
-import { mkdirSync, writeFileSync } from 'node:fs';
+/** Archives whose bytes depend on the names, modes and contents of files, and on the time of the commit, alone. */
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execa, execaSync } from 'execa';
+import { execaSync } from 'execa';
+import { ROOT } from '../source-files.ts';
 
-/** The time of the last commit, in seconds: SOURCE_DATE_EPOCH where it is set. */
-export function sourceDateEpoch(root: string): number {
-  const given = process.env.SOURCE_DATE_EPOCH;
-  const { stdout } =
-    given === undefined ? execaSync('git', ['log', '-1', '--format=%ct'], { cwd: root }) : { stdout: given };
-  return Number(stdout);
+/** Folders, and files that may be run, have it for everybody; no file may be written by others. */
+const MODE = 'u=rwX,go=rX';
+
+/** Seconds. SOURCE_DATE_EPOCH, or the time of the commit; without git, the newest date of CHANGELOG, or 0. */
+export function sourceDateEpoch(root = ROOT, env: NodeJS.ProcessEnv = process.env): number {
+  const given = env.SOURCE_DATE_EPOCH;
+  if (given !== undefined && !/^\d{1,11}$/.test(given))
+    throw new Error(`SOURCE_DATE_EPOCH is ${given}: give the seconds since 1970`);
+  if (given !== undefined) return Number(given);
+  if (!existsSync(join(root, '.git'))) return newestDate(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
+  return Number(execaSync('git', ['log', '-1', '--format=%ct'], { cwd: root }).stdout);
 }
 
-/** Packs a folder's contents below `prefix`/. */
-export async function makeTarGz(folder: string, file: string, prefix: string, epoch: number): Promise<void> {
-  const plain = `${file}.tar`;
-  await execa('tar', [
-    '--create',
-    '--file',
-    plain,
-    '--sort=name',
-    '--owner=0',
-    '--group=0',
-    '--numeric-owner',
-    '--mode=u+rwX,go+rX,go-w',
-    `--mtime=@${epoch}`,
-    '--format=gnu',
-    `--transform=s,^\\.,${prefix},S`,
-    '-C',
-    folder,
-    '.',
-  ]);
-  await execa('gzip', ['-9n', plain]);
-  await execa('mv', [`${plain}.gz`, file]);
+/** Of headings as `## 0.2.0, 2026-11-23`. */
+function newestDate(changelog: string): number {
+  const dates = [...changelog.matchAll(/^## .*(\d{4}-\d\d-\d\d)/gm)].map(([, date = '']) =>
+    Date.parse(`${date}T00:00Z`),
+  );
+  return Math.max(0, ...dates) / 1000;
 }
 
-/** Packs a tree with its control file. */
-export async function makeDeb(folder: string, control: string, file: string, epoch: number): Promise<void> {
-  mkdirSync(join(folder, 'DEBIAN'));
-  writeFileSync(join(folder, 'DEBIAN/control'), control);
-  await execa('chmod', ['-R', 'u+rwX,go+rX,go-w', folder]);
-  await execa('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', folder, file], {
-    env: { SOURCE_DATE_EPOCH: `${epoch}` },
-    stdout: 'ignore',
-  });
+/** The contents of `folder` stand below `prefix/` in the archive. Symbolic links stay, also broken ones. */
+export function makeTarGz(folder: string, file: string, prefix: string, epoch = sourceDateEpoch()): void {
+  const owner = ['--owner=0', '--group=0', '--numeric-owner', `--mode=${MODE}`, `--mtime=@${epoch}`];
+  // A second name of a file is a file of its own: whether it is one depends on how the folder was made.
+  const form = ['--format=ustar', '--sort=name', '--hard-dereference', '--use-compress-program=gzip -n -9'];
+  const names = [`--directory=${folder}`, `--transform=flags=r;s,^[.],${prefix},`, '.'];
+  execaSync('tar', ['--create', `--file=${file}`, ...owner, ...form, ...names], { env: PLAIN_ENVIRONMENT });
+}
+
+const PLAIN_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', TAR_OPTIONS: '', GZIP: undefined, XZ_OPT: undefined };
+
+/** `root` is installed at `/`. `control` is the text of the control file, to which the size of all files is added. */
+export function makeDeb(root: string, control: string, file: string, epoch = sourceDateEpoch()): void {
+  const scratch = mkdtempSync(join(tmpdir(), 'rdpipe-deb-'));
+  const stage = join(scratch, 'stage');
+  try {
+    cpSync(root, stage, { recursive: true, verbatimSymlinks: true });
+    writeControl(stage, control);
+    makeUniform(stage, epoch);
+    // One thread, because several cut the stream otherwise than one.
+    const form = ['--root-owner-group', '-Zxz', '--threads-max=1'];
+    const env = { ...PLAIN_ENVIRONMENT, SOURCE_DATE_EPOCH: String(epoch) };
+    execaSync('dpkg-deb', [...form, '--build', stage, file], { env });
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function writeControl(stage: string, control: string): void {
+  const paths = everythingIn(stage);
+  const files = paths.filter((path) => lstatSync(join(stage, path)).isFile());
+  const sums = files.map((path) => `${digest(join(stage, path))}  ${path}\n`);
+  const kibibytes = paths.map((path) =>
+    files.includes(path) ? Math.ceil(lstatSync(join(stage, path)).size / 1024) : 1,
+  );
+  const size = kibibytes.reduce((sum, each) => sum + each, 0);
+  mkdirSync(join(stage, 'DEBIAN'));
+  writeFileSync(join(stage, 'DEBIAN/control'), `${control.trimEnd()}\nInstalled-Size: ${size}\n`);
+  writeFileSync(join(stage, 'DEBIAN/md5sums'), sums.join(''));
+}
+
+/** dpkg's choice; it guards against accidents only. */
+function digest(path: string): string {
+  return createHash('md5').update(readFileSync(path)).digest('hex');
+}
+
+/** Modes as in a tarball, and one time. The folders come last, for what is made in them changes their time. */
+function makeUniform(folder: string, epoch: number): void {
+  for (const path of [...everythingIn(folder).reverse(), '']) {
+    const full = join(folder, path);
+    const stat = lstatSync(full);
+    if (!stat.isSymbolicLink()) chmodSync(full, stat.isDirectory() || stat.mode & 0o111 ? 0o755 : 0o644);
+    lutimesSync(full, epoch, epoch);
+  }
+}
+
+/** Sorted by bytes, each folder before what is in it. */
+function everythingIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
 }

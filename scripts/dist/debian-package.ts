@@ -23,7 +23,7 @@ export async function makeDebianPackage(release: Release, cpu: string): Promise<
   await execa('gzip', ['-9n', '--recursive', join(folder, 'usr/share/man')]);
   addDocuments(release, join(folder, 'usr/share/doc/rdpipe'));
   const control = controlText(release, architecture, await libraryPackages(release, folder, cpu));
-  await makeDeb(folder, control, join(dist, `rdpipe_${version}_${architecture}.deb`), epoch);
+  makeDeb(folder, control, join(dist, `rdpipe_${version}_${architecture}.deb`), epoch);
 }
 
 function addDocuments(release: Release, folder: string): void {
@@ -74,7 +74,7 @@ Description: ${description.slice(0, 1).toLowerCase()}${description.slice(1)}
 `;
 }
 
-/** The libraries that the dynamic programs of this CPU are linked with: `libc6 (>= 2.34), libssl3 (>= 3.0.0)`. */
+/** Libraries that the dynamic programs of this CPU need: `libc6 (>= 2.34), libssl3 (>= 3.0.0)`. */
 async function libraryPackages({ scratch }: Release, folder: string, cpu: string): Promise<string> {
   const source = join(scratch, 'shlibdeps');
   mkdirSync(join(source, 'debian'), { recursive: true });

@@ -13,5 +13,5 @@ export async function makeTarball(release: Release): Promise<void> {
   const doc = join(folder, 'share/doc/rdpipe');
   mkdirSync(doc, { recursive: true });
   for (const paper of papers) copyFileSync(paper, join(doc, basename(paper)));
-  await makeTarGz(folder, join(dist, `${name}-linux.tar.gz`), name, epoch);
+  makeTarGz(folder, join(dist, `${name}-linux.tar.gz`), name, epoch);
 }

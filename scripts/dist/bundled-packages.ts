@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The npm packages of which modules are in the bundle: by esbuild's own list, not by package.json. */
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ROOT } from '../source-files.ts';
+import { type Component, makePurl } from './component.ts';
+
+/** scripts/bundle.mjs writes it: versions by names. */
+const PACKAGES = 'build/rdpipe/packages.json';
+const STORE = 'node_modules/.pnpm';
+const LICENCE_FILE = /^(licen[cs]e|copying|notice|copyright)/i;
+const LICENCE_FOLDER = /^licen[cs]es$/i;
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+  /** The form of old packages. */
+  readonly licenses?: readonly { readonly type: string }[];
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+export function bundledPackages(root = ROOT): Component[] {
+  const packages: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(root, PACKAGES), 'utf8'));
+  const folders = Object.entries(packages).map(([name, version]) => folderOf(join(root, STORE), name, version));
+  return folders.map((folder) => describe(folder, folders));
+}
+
+/** pnpm has a folder for each version: in its name `+` stands for `/`, and after `_` are packages it is used with. */
+function folderOf(store: string, name: string, version: string): string {
+  const wanted = `${name.replace('/', '+')}@${version}`;
+  const found = readdirSync(store).find((folder) => folder.replace(/_.*/, '') === wanted);
+  if (found === undefined) throw new Error(`${wanted} is in the bundle and not in ${store}: run npm run build`);
+  return join(store, found, 'node_modules', name);
+}
+
+function describe(folder: string, bundled: readonly string[]): Component {
+  const manifest = manifestOf(folder);
+  const texts = licenceFiles(folder).map((file) => readFileSync(file, 'utf8'));
+  if (texts.length === 0) throw new Error(`${manifest.name} is in the bundle and has no file with its licence`);
+  return {
+    name: manifest.name,
+    version: manifest.version,
+    purl: purlOf(manifest),
+    licence: licenceOf(manifest),
+    website: `https://www.npmjs.com/package/${manifest.name}`,
+    texts,
+    uses: Object.keys(manifest.dependencies ?? {})
+      .map((name) => neighbour(folder, manifest.name, name))
+      .filter((other) => other !== undefined && bundled.includes(other))
+      .map((other) => purlOf(manifestOf(other ?? ''))),
+    programs: [],
+  };
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+function purlOf({ name, version }: Manifest): string {
+  return makePurl('npm', name, version);
+}
+
+function licenceOf({ name, license, licenses = [] }: Manifest): string {
+  const licence = license ?? licenses.map(({ type }) => type).join(' OR ');
+  if (licence === '') throw new Error(`${name} is in the bundle and its package.json names no licence`);
+  return licence;
+}
+
+function licenceFiles(folder: string): string[] {
+  const names = readdirSync(folder).sort();
+  const below = names.filter((name) => LICENCE_FOLDER.test(name));
+  return [
+    ...names.filter((name) => LICENCE_FILE.test(name) && !below.includes(name)).map((name) => join(folder, name)),
+    ...below.flatMap((name) =>
+      readdirSync(join(folder, name))
+        .sort()
+        .map((file) => join(folder, name, file)),
+    ),
+  ];
+}
+
+/** pnpm puts what a package uses beside it. */
+function neighbour(folder: string, own: string, name: string): string | undefined {
+  const beside = own.includes('/') ? dirname(dirname(folder)) : dirname(folder);
+  const path = join(beside, name);
+  return existsSync(path) ? realpathSync(path) : undefined;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Debian's packages of which code is in the native programs: by the linker's own maps. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+import { execaSync } from 'execa';
+import { PROGRAMS, THIS_PLATFORM } from '../../packages/rdpipe/src/native/locate.ts';
+import { ROOT } from '../source-files.ts';
+import { type Component, makePurl } from './component.ts';
+
+/** By the name of Debian's source package, whose own file on copyright is in the notices as well. */
+const LICENCES: Readonly<Record<string, string>> = {
+  'cross-toolchain-base': 'LGPL-2.1-or-later',
+  'gcc-12': 'GPL-3.0-or-later WITH GCC-exception-3.1',
+  'gcc-12-cross': 'GPL-3.0-or-later WITH GCC-exception-3.1',
+  glibc: 'LGPL-2.1-or-later',
+  jansson: 'MIT',
+  libzstd: 'BSD-3-Clause OR GPL-2.0-only',
+  openssl: 'Apache-2.0',
+  'rdma-core': 'GPL-2.0-only OR Linux-OpenIB',
+  xxhash: 'BSD-2-Clause',
+};
+
+/** Packages of which a program has functions of the headers, which no map shows. */
+const HEADERS: readonly (readonly [name: string, programs: RegExp])[] = [
+  ['libxxhash-dev', /\/rd(hop|tree)$/],
+  ['libibverbs-dev', /\/dynamic\/rd(hop|stage)$/],
+  ['librdmacm-dev', /\/dynamic\/rd(hop|stage)$/],
+];
+
+const ARCHITECTURES: Readonly<Record<string, string>> = { 'linux-x86_64': 'amd64', 'linux-aarch64': 'arm64' };
+const NATIVE = 'build/rdpipe/native';
+const FIELDS = ['Package', 'Version', 'Architecture', 'source:Package', 'Homepage'];
+const COMMON_LICENCE = /\/usr\/share\/common-licenses\/([A-Za-z]+(?:-[\d.]*\d)?)/g;
+
+/** `cpus`: as `uname -m` prints them; all that were built by default. */
+export function linkedPackages(cpus?: readonly string[], root = ROOT): Component[] {
+  const files = new Map(builtPrograms(cpus, root).map((program) => [program, linkedFiles(mapOf(root, program))]));
+  const owner = owners([...new Set([...files.values()].flat())]);
+  const used = new Map<string, string[]>();
+  for (const [program, linked] of files) {
+    const names = [...linked.map((file) => owner.get(file) ?? ''), ...headerPackages(program)];
+    for (const name of new Set(names)) used.set(name, [...(used.get(name) ?? []), program]);
+  }
+  return [...used].map(([name, programs]) => describe(name, programs));
+}
+
+/** As `linux-x86_64/static/rdhop`. */
+export function builtPrograms(cpus?: readonly string[], root = ROOT): string[] {
+  const folder = join(root, NATIVE);
+  const platforms = cpus?.map((cpu) => `linux-${cpu}`) ?? readdirSync(folder);
+  const kinds = platforms.flatMap((platform) =>
+    readdirSync(join(folder, platform)).map((kind) => `${platform}/${kind}`),
+  );
+  return kinds.flatMap((kind) => PROGRAMS.map((program) => `${kind}/${program}`)).sort();
+}
+
+function mapOf(root: string, program: string): string {
+  const [platform = '', kind, name] = program.split('/');
+  const cpu = platform === THIS_PLATFORM ? '' : platform.replace('linux-', '');
+  const path = join(root, 'build', cpu, kind === 'static' ? 'static' : 'release', `${name}.map`);
+  if (!existsSync(path)) throw new Error(`${path} is missing: remove the program beside it, and run make`);
+  return readFileSync(path, 'utf8');
+}
+
+/** Archives of which a member is in the program, and objects that are there whole; not those of this project. */
+export function linkedFiles(map: string): string[] {
+  const found = map.matchAll(/^(?:(\/\S+\.a)\(\S+\)|LOAD (\/\S+\.o))$/gm);
+  return [...new Set([...found].map(([, archive, object]) => normalize(archive ?? object ?? '')))].sort();
+}
+
+/**
+ * The package of each file, with its architecture where dpkg names it so. A file of none, as of a library that was
+ * built by hand, is an error.
+ */
+function owners(files: readonly string[]): ReadonlyMap<string, string> {
+  const { stdout } = execaSync('dpkg-query', ['--search', ...files]);
+  const found = [...stdout.matchAll(/^(\S+): (\/.*)$/gm)];
+  return new Map(found.map(([, name = '', file = '']) => [file, name]));
+}
+
+function headerPackages(program: string): string[] {
+  const [platform = ''] = program.split('/');
+  const architecture = ARCHITECTURES[platform];
+  if (architecture === undefined) throw new Error(`${platform} has no row in ARCHITECTURES of linked-packages.ts`);
+  return HEADERS.filter(([, programs]) => programs.test(program)).map(([name]) => `${name}:${architecture}`);
+}
+
+function describe(name: string, programs: readonly string[]): Component {
+  const format = FIELDS.map((field) => `\${${field}}\\n`).join('');
+  const { stdout } = execaSync('dpkg-query', ['--show', '--showformat', format, name]);
+  const [binary = '', version = '', arch = '', source = '', homepage = ''] = stdout.split('\n');
+  const licence = LICENCES[source];
+  if (licence === undefined) throw new Error(`${source} has no row in LICENCES of scripts/dist/linked-packages.ts`);
+  const qualifiers = { arch, distro: distribution(), upstream: source };
+  const copyright = readFileSync(`/usr/share/doc/${binary}/copyright`, 'utf8');
+  return {
+    name: binary,
+    version,
+    purl: makePurl('deb', `debian/${binary}`, version, qualifiers),
+    licence,
+    website: homepage === '' ? `https://packages.debian.org/source/stable/${source}` : homepage,
+    texts: [copyright, ...commonLicences(copyright)],
+    uses: [],
+    programs,
+  };
+}
+
+/** As `debian-12`. */
+function distribution(): string {
+  const release = readFileSync('/etc/os-release', 'utf8');
+  const [id, version] = ['ID', 'VERSION_ID'].map((key) => new RegExp(`^${key}="?([^"\\n]*)`, 'm').exec(release)?.[1]);
+  return `${id}-${version}`;
+}
+
+/** The texts that a file on copyright names only. */
+function commonLicences(copyright: string): string[] {
+  const names = [...new Set([...copyright.matchAll(COMMON_LICENCE)].map(([, name = '']) => name))].sort();
+  return names.map((name) => readFileSync(`/usr/share/common-licenses/${name}`, 'utf8'));
+}
