@@ -3,6 +3,7 @@
 import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
+import { makeTarGz } from './archive.ts';
 import { installInto, type Release, readManifest } from './release.ts';
 
 /** Programs for two CPUs fit; with more the file would be too much to load for one of them. */
@@ -11,7 +12,7 @@ const MOST_BYTES = 12_000_000;
 const NATIVE = ['rdsend', 'rdrecv', 'rdstage', 'rdtree'];
 
 export async function makeNpmPackage(release: Release): Promise<void> {
-  const { root, dist, scratch, papers, epoch } = release;
+  const { root, dist, scratch, version, papers, epoch } = release;
   const prefix = join(scratch, 'npm');
   await installInto(release, prefix, '/');
   const folder = join(prefix, 'lib/rdpipe');
@@ -22,7 +23,7 @@ export async function makeNpmPackage(release: Release): Promise<void> {
   copyFileSync(join(root, 'scripts/dist/place-completion.sh'), join(folder, 'share/place-completion.sh'));
   for (const paper of [...papers, join(root, 'README.md')]) copyFileSync(paper, join(folder, basename(paper)));
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(release, folder), null, 2)}\n`);
-  await pack(folder, dist, epoch);
+  pack(folder, join(dist, `rdpipe-${version}.tgz`), epoch);
 }
 
 function manifest(release: Release, folder: string): object {
@@ -47,12 +48,9 @@ function manifest(release: Release, folder: string): object {
   };
 }
 
-async function pack(folder: string, dist: string, epoch: number): Promise<void> {
-  const env = { SOURCE_DATE_EPOCH: `${epoch}` };
-  const { stdout } = await execa('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', dist], {
-    cwd: folder,
-    env,
-  });
-  const { size } = statSync(join(dist, stdout.trim()));
-  if (size > MOST_BYTES) throw new Error(`${stdout} has ${size} bytes, at most ${MOST_BYTES} are wanted`);
+/** As `npm pack` does, whose file depends on the umask and on the version of node. */
+function pack(folder: string, file: string, epoch: number): void {
+  makeTarGz(folder, file, 'package', epoch);
+  const { size } = statSync(file);
+  if (size > MOST_BYTES) throw new Error(`${file} has ${size} bytes, at most ${MOST_BYTES} are wanted`);
 }
