@@ -79,9 +79,22 @@ function placeOf(path: string): string {
  * built by hand, is an error.
  */
 function owners(files: readonly string[]): ReadonlyMap<string, string> {
-  const { stdout } = execaSync('dpkg-query', ['--search', ...files]);
-  const found = [...stdout.matchAll(/^(\S+): (\/.*)$/gm)];
-  return new Map(found.map(([, name = '', file = '']) => [file, name]));
+  const { stdout } = execaSync('dpkg-query', ['--search', ...files.flatMap(spellings)], { reject: false });
+  const found = new Map([...stdout.matchAll(/^(\S+): (\/.*)$/gm)].map(([, name = '', file = '']) => [file, name]));
+  return new Map(files.map((file) => [file, ownerIn(found, file)]));
+}
+
+function ownerIn(found: ReadonlyMap<string, string>, file: string): string {
+  const [name] = spellings(file).flatMap((path) => found.get(path) ?? []);
+  if (name === undefined)
+    throw new Error(`${file} is in a program and in no package of Debian: link that of a package`);
+  return name;
+}
+
+/** /lib is a link to /usr/lib; compilers name one, dpkg knows the other. */
+function spellings(file: string): string[] {
+  const path = file.replace(/^\/usr\//, '/');
+  return [`/usr${path}`, path];
 }
 
 function headerPackages(program: string): string[] {
