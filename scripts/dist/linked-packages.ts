@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Debian's packages of which code is in the native programs: by the linker's own maps. */
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, normalize } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
 import { execaSync } from 'execa';
 import { PROGRAMS, THIS_PLATFORM } from '../../packages/rdpipe/src/native/locate.ts';
 import { ROOT } from '../source-files.ts';
@@ -65,13 +65,7 @@ function mapOf(root: string, program: string): string {
 /** Archives of which a member is in the program, and objects that are there whole; not those of this project. */
 export function linkedFiles(map: string): string[] {
   const found = map.matchAll(/^(?:(\/\S+\.a)\(\S+\)|LOAD (\/\S+\.o))$/gm);
-  return [...new Set([...found].map(([, archive, object]) => placeOf(archive ?? object ?? '')))].sort();
-}
-
-/** As dpkg knows it: /lib is a link to /usr/lib where the linker may have found it. */
-function placeOf(path: string): string {
-  const folder = dirname(path);
-  return existsSync(folder) ? join(realpathSync(folder), basename(path)) : normalize(path);
+  return [...new Set([...found].map(([, archive, object]) => normalize(archive ?? object ?? '')))].sort();
 }
 
 /**
