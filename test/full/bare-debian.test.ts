@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// README's "Try it" and "Install", line by line as they are printed there, on a machine that has what README asks for
-// and no more: as root, as a user with sudo, and as a user without.
+// README's "Try it" and "Install" from a checkout, line by line as they are printed there, on a machine that has what
+// README asks for and no more: as root, as a user with sudo, and as a user without.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { BareDebian, type Typed } from '../support/bare-debian.ts';
 import { needsRoot, needsTool } from '../support/needs.ts';
+import { linesOfBlock } from '../support/readme.ts';
 import { ROOT } from '../support/root.ts';
 
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const UNATTENDED = readFileSync(join(ROOT, 'docs/unattended.md'), 'utf8');
 const LONGEST_MS = 600_000;
 /** Of which the first, the names of packages, takes more than a row of the screen. */
@@ -24,9 +24,10 @@ describe('README in a bare Debian', function () {
     needsTool(this, 'debootstrap', 'git', 'npm', 'unshare');
     system = await BareDebian.make();
     roots = system.copy();
-    roots.addUser('root', false);
+    roots.addCheckout('root');
     system.addUser('ann', false);
     system.addUser('bob', true);
+    for (const user of ['ann', 'bob']) system.addCheckout(user);
   });
   after(() => {
     system?.remove();
@@ -47,7 +48,7 @@ describe('README in a bare Debian', function () {
   });
 
   it('is installed by a user with sudo', async () => {
-    const [build = '', install = ''] = linesOfBlock('## Install', 0);
+    const [build = '', install = ''] = linesOfBlock('## Install', 2);
     expect(install).to.match(/^sudo make install/);
     expectDemo(await system.type('bob', 'cd rdpipe', build, install, 'cd /', 'rdpipe demo'));
     const { screen } = await system.type('bob', 'find rdpipe -user root');
@@ -71,8 +72,8 @@ describe('README in a bare Debian', function () {
   });
 
   it('is installed by a user without sudo, in the home', async () => {
-    const [build = ''] = linesOfBlock('## Install', 0);
-    const [install = ''] = linesOfBlock('## Install', 1);
+    const [build = ''] = linesOfBlock('## Install', 2);
+    const [install = ''] = linesOfBlock('## Install', 3);
     const installed = await system.type('ann', 'cd rdpipe', build, install);
     expect(installed.status, installed.screen).to.equal(0);
     expectDemo(await system.type('ann', 'rdpipe demo'));
@@ -81,7 +82,7 @@ describe('README in a bare Debian', function () {
 
   it('is tried and installed by root', async () => {
     expectDemo(await roots.type('root', 'cd rdpipe', tryIt()));
-    expectDemo(await roots.type('root', 'cd rdpipe', ...linesOfBlock('## Install', 0), 'cd /', 'rdpipe demo'));
+    expectDemo(await roots.type('root', 'cd rdpipe', ...linesOfBlock('## Install', 2), 'cd /', 'rdpipe demo'));
   });
 });
 
@@ -91,13 +92,6 @@ function tryIt(): string {
   expect(demo).to.match(/^npm run demo/);
   expect(test).to.match(/^npm test/);
   return demo;
-}
-
-/** Of the shell, in one of a section's blocks. */
-function linesOfBlock(heading: string, number: number): string[] {
-  const section = README.split(`\n${heading}\n`)[1]?.split('\n## ')[0] ?? '';
-  const block = [...section.matchAll(/^```sh\n(.*?)^```/gms)][number]?.[1] ?? '';
-  return block.trimEnd().split('\n');
 }
 
 function expectDemo({ status, screen }: Typed): void {
@@ -112,7 +106,7 @@ function expectDemo({ status, screen }: Typed): void {
 /** Without what npm has to say of itself. */
 function linesOfSetup(screen: string): string[] {
   const from = screen.indexOf('setup: ');
-  const until = /^(?:two throwaway hosts|install -d|make: )/m.exec(screen)?.index;
+  const until = /^(?:two throwaway hosts|rdpipe [\d.]+ is installed|make: )/m.exec(screen)?.index;
   const rows = from < 0 ? [] : screen.slice(from, until).trimEnd().split('\n');
   return rows.filter((row) => !row.startsWith('npm notice'));
 }

@@ -28,7 +28,7 @@ export interface Typed {
 export const RELEASE = 'bookworm';
 const BYTES = { encoding: 'buffer', stripFinalNewline: false } as const;
 const MIRROR = 'http://deb.debian.org/debian';
-const PACKAGES = 'ca-certificates,git,sudo';
+const PACKAGES = ['ca-certificates', 'git', 'sudo'];
 /** The whole of a machine's certificates, under one name there. */
 const CERTIFICATES = '/etc/ssl/certs/of-the-tests.pem';
 const MOUNTS = `mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" && mount -t sysfs sysfs "$0/sys"`;
@@ -43,12 +43,18 @@ export class BareDebian {
 
   /** Takes a minute or so, and 600 MB. */
   static async make(): Promise<BareDebian> {
+    const system = await BareDebian.makeWithoutNode(PACKAGES);
+    system.installNode();
+    return system;
+  }
+
+  /** With packages of Debian beside the least that there is. */
+  static async makeWithoutNode(packages: readonly string[]): Promise<BareDebian> {
     const system = new BareDebian();
     try {
-      const words = ['--variant=minbase', `--include=${PACKAGES}`, RELEASE, system.#folder, mirror()];
+      const words = ['--variant=minbase', `--include=${packages.join(',')}`, RELEASE, system.#folder, mirror()];
       const { failed, all } = await inNamespaces('exec debootstrap "$@"', 'debootstrap', ...words);
       if (failed) throw new Error(`debootstrap: ${all.slice(-1000)}`);
-      system.#installNode();
       system.#copyNetworkSettings();
       return system;
     } catch (error) {
@@ -64,10 +70,13 @@ export class BareDebian {
     return other;
   }
 
-  /** With a checkout in the folder `rdpipe` of the user's home: this one's files, and nothing that was built. */
   addUser(name: string, mayUseSudo: boolean): void {
     if (name !== 'root') execaSync('chroot', [this.#folder, 'useradd', '--create-home', '--shell', '/bin/bash', name]);
     if (mayUseSudo) writeFileSync(this.path('etc/sudoers.d', name), `${name} ALL=(ALL) NOPASSWD: ALL\n`);
+  }
+
+  /** In the folder `rdpipe` of the user's home: this checkout's files, and nothing that was built. */
+  addCheckout(name: string): void {
     const checkout = this.path(homeOf(name), 'rdpipe');
     mkdirSync(checkout);
     const files = execaSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
@@ -97,8 +106,8 @@ export class BareDebian {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** In /usr/local, as from nodejs.org: not in the PATH of cron. */
-  #installNode(): void {
+  /** In /usr/local, with npm, as from nodejs.org: not in the PATH of cron. */
+  installNode(): void {
     const npm = dirname(dirname(realpathSync(execaSync('sh', ['-c', 'command -v npm']).stdout)));
     const modules = this.path('usr/local/lib/node_modules');
     cpSync(process.execPath, this.path('usr/local/bin/node'));

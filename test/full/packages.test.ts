@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// README's "Install" of packages, line by line as it is printed there, on a machine without compiler or checkout.
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { arch, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { execaSync } from 'execa';
+import { BareDebian, type Typed } from '../support/bare-debian.ts';
+import { needsRoot, needsTool } from '../support/needs.ts';
+import { linesOfBlock } from '../support/readme.ts';
+import { ROOT } from '../support/root.ts';
+
+const LONGEST_MS = 900_000;
+/** Beside what a user types, for what is looked at. */
+const PACKAGES = ['bash-completion', 'ca-certificates', 'man-db', 'sudo'];
+const CPU = { x64: 'x86_64', arm64: 'aarch64' }[arch()] ?? arch();
+const [APT = '', NPM = '', TAR = ''] = linesOfBlock('## Install', 0).map(forThisCpu);
+const [APT_REMOVE = '', NPM_REMOVE = '', TAR_REMOVE = ''] = linesOfBlock('## Install', 1);
+/** As README says it for a folder of npm's that is root's. */
+const IN_HOME = (line: string) => line.replace(/^(npm \w+ -g) /, '$1 --prefix ~/.local ');
+
+const COMPLETION =
+  '. /usr/share/bash-completion/bash_completion; _completion_loader rdpipe || [ $? = 124 ]; complete -p rdpipe';
+const USES = [
+  "echo hi | rdpipe :'tr a-z A-Z' :rev",
+  'mkdir /tmp/a && echo copied >/tmp/a/file && rdcp -r /tmp/a/ /tmp/b && cat /tmp/b/file; rm -r /tmp/a /tmp/b',
+  'man -w rdpipe && man -w rdcp',
+  COMPLETION,
+  'rdpipe --version -v',
+  'rdpipe demo',
+];
+
+describe('the packages in a bare Debian', function () {
+  this.timeout(LONGEST_MS);
+  let dist: string;
+  let system: BareDebian;
+
+  before(async function () {
+    needsRoot(this);
+    needsTool(this, 'debootstrap', 'npm', 'unshare');
+    dist = mkdtempSync(join(tmpdir(), 'rdpipe-test-dist-'));
+    execaSync('npm', ['run', '--silent', 'dist', '--', '--cpu', CPU, '--out', dist], { cwd: ROOT });
+    system = await BareDebian.makeWithoutNode(PACKAGES);
+    // The one question of apt's.
+    writeFileSync(system.path('etc/apt/apt.conf.d/yes'), 'APT::Get::Assume-Yes "true";\n');
+    succeeded(await system.type('root', 'apt-get -qq update'));
+    system.addUser('ann', false);
+    system.addUser('bob', true);
+    for (const home of ['root', 'home/ann', 'home/bob']) cpSync(dist, system.path(home), { recursive: true });
+  });
+  after(() => {
+    system?.remove();
+    if (dist !== undefined) rmSync(dist, { recursive: true });
+  });
+
+  it('are installed by apt, with the node of Debian, for everybody', async () => {
+    const before = filesOf('usr');
+    succeeded(await system.type('bob', APT));
+    for (const user of ['bob', 'ann', 'root']) expectUses(await system.type(user, ...USES), 'linux-');
+    succeeded(await system.type('bob', APT_REMOVE));
+    expect(filesOf('usr')).to.deep.equal(before);
+  });
+
+  it('are unpacked in the home of a user, with that node', async () => {
+    succeeded(await system.type('ann', TAR));
+    expectUses(await system.type('ann', ...USES), 'linux-');
+    succeeded(await system.type('ann', TAR_REMOVE));
+    expect(filesOf('home/ann/.local')).to.deep.equal([]);
+  });
+
+  describe('with npm', () => {
+    before(() => system.installNode());
+
+    it('are installed by root', async () => {
+      succeeded(await system.type('root', NPM));
+      for (const user of ['root', 'ann']) expectUses(await system.type(user, ...USES), '/usr/local/bin/node');
+      succeeded(await system.type('root', NPM_REMOVE));
+      expect(filesOf('usr/local').filter((file) => !/completion|site-functions/.test(file))).to.deep.equal([]);
+    });
+
+    it('are installed in the home of a user without sudo', async () => {
+      succeeded(await system.type('ann', IN_HOME(NPM)));
+      expectUses(await system.type('ann', ...USES), '/usr/local/bin/node');
+      succeeded(await system.type('ann', IN_HOME(NPM_REMOVE)));
+      expect(filesOf('home/ann/.local').filter((file) => !/completion|site-functions/.test(file))).to.deep.equal([]);
+    });
+  });
+
+  /** Of ours, in a folder of the system. */
+  function filesOf(folder: string): string[] {
+    const names = readdirSync(system.path(folder), { recursive: true, withFileTypes: true });
+    const files = names.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
+    return files
+      .filter((file) => /rd(?:pipe|cp|send|recv|stage|tree|hop)/.test(file.slice(system.path('').length)))
+      .sort();
+  }
+});
+
+/** README names the packages of the processor that most have. */
+function forThisCpu(line: string): string {
+  return line.replace('_amd64.deb', CPU === 'aarch64' ? '_arm64.deb' : '_amd64.deb');
+}
+
+function succeeded({ status, screen }: Typed): void {
+  expect(status, screen).to.equal(0);
+}
+
+function expectUses(typed: Typed, place: string): void {
+  succeeded(typed);
+  for (const text of ['IH\n', 'copied\n', '/man1/rdpipe.1', '/man1/rdcp.1', 'complete ', 'h2: 2147483648\n', place])
+    expect(typed.screen).to.contain(text);
+  expect(typed.screen).to.match(/^OpenSSL 3/m);
+}
