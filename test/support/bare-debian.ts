@@ -48,11 +48,13 @@ export class BareDebian {
     return system;
   }
 
-  /** With packages of Debian beside the least that there is. */
-  static async makeWithoutNode(packages: readonly string[]): Promise<BareDebian> {
+  /** With packages of Debian beside the least that there is. One of another architecture is emulated. */
+  static async makeWithoutNode(packages: readonly string[], architecture?: string): Promise<BareDebian> {
     const system = new BareDebian();
     try {
-      const words = ['--variant=minbase', `--include=${packages.join(',')}`, RELEASE, system.#folder, mirror()];
+      const arch = architecture === undefined ? [] : [`--arch=${architecture}`];
+      const include = `--include=${packages.join(',')}`;
+      const words = ['--variant=minbase', ...arch, include, RELEASE, system.#folder, mirror()];
       const { failed, all } = await inNamespaces('exec debootstrap "$@"', 'debootstrap', ...words);
       if (failed) throw new Error(`debootstrap: ${all.slice(-1000)}`);
       system.#copyNetworkSettings();
