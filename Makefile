@@ -22,6 +22,8 @@ CROSS := $(CPU)-linux-gnu-
 CC := $(if $(filter default,$(origin CC)),$(CROSS)gcc,$(CC))
 AR := $(if $(filter default,$(origin AR)),$(CROSS)ar,$(AR))
 STRIP ?= $(CROSS)strip
+# The C library of that architecture, which gets its security updates; the compiler's own copy does not.
+CROSS_LDFLAGS := -B/usr/lib/$(CPU)-linux-gnu -L/usr/lib/$(CPU)-linux-gnu
 PKG_CONFIG ?= PKG_CONFIG_LIBDIR=/usr/lib/$(CPU)-linux-gnu/pkgconfig:/usr/share/pkgconfig pkg-config
 endif
 PKG_CONFIG ?= pkg-config
@@ -76,7 +78,8 @@ ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -DRD_VERSION='"$(VERSION)"' -ffile-prefix-m
   -Ipackages/rdtree-native/src -Ipackages/rdhop-native/src \
   $(call pkg_config,--cflags $(LIBRARIES)) \
   $(HARDENING) $(CPPFLAGS) $(CFLAGS)
-ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
+ALL_LDFLAGS := -pthread $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN)) \
+  $(CROSS_LDFLAGS) $(LDFLAGS)
 # Hosts to which the programs are copied may lack the last ones: they are linked in, where their archives are.
 # (Of xxhash only the header is used.)
 archive_or = $(if $(findstring /,$(shell $(CC) -print-file-name=$(1).a 2>/dev/null)),-l:$(1).a,$(call pkg_config,--libs $(2)))

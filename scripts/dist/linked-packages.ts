@@ -9,7 +9,6 @@ import { type Component, makePurl } from './component.ts';
 
 /** By the name of Debian's source package, whose own file on copyright is in the notices as well. */
 const LICENCES: Readonly<Record<string, string>> = {
-  'cross-toolchain-base': 'LGPL-2.1-or-later',
   'gcc-12': 'GPL-3.0-or-later WITH GCC-exception-3.1',
   'gcc-12-cross': 'GPL-3.0-or-later WITH GCC-exception-3.1',
   glibc: 'LGPL-2.1-or-later',

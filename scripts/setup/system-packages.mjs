@@ -103,7 +103,7 @@ function crossPackages() {
   const { architecture, compiler } =
     CROSS[printed('--print-architecture')] ?? fail('--cross knows Debian on amd64 and arm64 only');
   const libraries = LIBRARY_PACKAGES.map((name) => `${name}:${architecture}`);
-  return [compiler, `libc6-dev-${architecture}-cross`, ...libraries];
+  return [compiler, `libc6-dev-${architecture}-cross`, `libc6-dev:${architecture}`, ...libraries];
 }
 
 /**

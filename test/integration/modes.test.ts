@@ -24,14 +24,14 @@ describe('modes of everything that is written', function () {
     const written = [file('run'), ...homes].flatMap(below);
     running.kill('SIGINT');
     await running.result;
-    expectPrivate(written, ['/run/rdpipe-', '/rdstage', '/rdrecv', '/used']);
+    expectPrivate(written, ['/run/rdpipe-', '/rdstage', '/rdhop', '/used']);
     expect(modeOf('run.html')).to.equal('600');
   });
 
   it('by a demo', async () => {
     mkdirSync(file('tmp'), { mode: 0o700 });
     const running = lab.start('umask 000; exec rdpipe demo', { env: { TMPDIR: file('tmp') } });
-    const names = ['/id', '/known_hosts', '/ssh_config', '/rdrecv'];
+    const names = ['/id', '/known_hosts', '/ssh_config', '/rdhop'];
     const written = await eventually(() => {
       const seen = below(file('tmp'));
       for (const name of names)
