@@ -20,8 +20,8 @@ const LONG_SUITES = /\/(loops|reconnect|connection_choice|program_violations|sen
 /** In the order in which they run. The time of a part over its budget is marked; far over it, the part is ended. */
 const PARTS = [
   { name: 'setup', budgetMinutes: 4, steps: setUp },
-  { name: 'check', budgetMinutes: 1, steps: checks },
-  { name: 'unit', budgetMinutes: 1.5, steps: () => [mocha('packages/rdpipe/test', ...SIDE_BY_SIDE)] },
+  { name: 'check', budgetMinutes: 2, steps: checks },
+  { name: 'unit', budgetMinutes: 2, steps: () => [mocha('packages/rdpipe/test', ...SIDE_BY_SIDE)] },
   { name: 'native', budgetMinutes: 2, steps: native },
   { name: 'integration', budgetMinutes: 5, steps: integration },
   { name: 'copy', budgetMinutes: 4, steps: () => [mocha('test/copy', ...SIDE_BY_SIDE)] },

@@ -40,7 +40,7 @@ describe('the place of a path', () => {
         expect(readFileSync(file('a/f'), 'utf8')).to.equal('new');
         rmSync(file('a/f'));
       }
-      expect(descriptors()).to.equal(before);
+      expect(descriptors()).to.be.at.most(before);
     });
 
   for (const [path, code] of [
@@ -58,7 +58,7 @@ describe('the place of a path', () => {
       expect(() => write(path))
         .to.throw()
         .with.property('code', code);
-      expect(descriptors()).to.equal(before);
+      expect(descriptors()).to.be.at.most(before);
     });
 
   it('follows 40 links and no more', () => {
