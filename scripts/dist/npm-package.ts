@@ -10,6 +10,8 @@ import { installInto, type Release, readManifest } from './release.ts';
 const MOST_BYTES = 12_000_000;
 /** By the names in bin/ of an installed copy: npm has no links, so that one file stands for the native programs. */
 const NATIVE = ['rdsend', 'rdrecv', 'rdstage', 'rdtree'];
+/** Node's names of CPUs, by those of `uname -m`. */
+const NODE_CPUS: Readonly<Record<string, string>> = { x86_64: 'x64', aarch64: 'arm64' };
 
 export async function makeNpmPackage(release: Release): Promise<void> {
   const { root, dist, scratch, version, papers, epoch } = release;
@@ -37,6 +39,7 @@ function manifest(release: Release, folder: string): object {
     author,
     engines,
     os,
+    cpu: release.cpus.map((cpu) => NODE_CPUS[cpu]),
     bin: {
       rdpipe: 'bin/rdpipe',
       rdcp: 'bin/rdcp',
