@@ -77,11 +77,12 @@ function setUp() {
   return [command('env', 'WERROR=1', 'node', 'scripts/setup.mjs', '--test', ...full)];
 }
 
-/** The parts of `npm run check`, each a step of its own. */
+/** The parts of `npm run check`, each a step of its own, and tests of what builds. */
 function checks() {
   const { check } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
   const parts = /^for part in ([a-z ]+);/.exec(check)[1].split(' ');
-  return [...parts.map((part) => command('npm', 'run', '--silent', `check:${part}`)), mocha('test/toolchain')];
+  const commands = parts.map((part) => command('npm', 'run', '--silent', `check:${part}`));
+  return [sideBySide(commands), mocha('test/toolchain', ...SIDE_BY_SIDE)];
 }
 
 /** The programs by themselves, and everything together. */

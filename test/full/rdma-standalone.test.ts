@@ -32,7 +32,7 @@ describe('rdsend and rdrecv by hand over RDMA, in the end,', () => {
       const port = await portOf();
       const sender = lab.start(`exec on h1 '${RDSEND} ${ADDRESS} ${port} not-much-of-a-secret < /dev/zero' 2> sent`);
       await receiver.printed('\0');
-      await lab.on(killed === 'rdsend' ? 'h1' : 'h2', `kill -KILL $(pidof ${killed})`);
+      await lab.on(killed === 'rdsend' ? 'h1' : 'h2', `kill -KILL $(pgrep -x ${killed})`);
       const started = Date.now();
       await Promise.all([sender.result, receiver.result]);
       expect(Date.now() - started).to.be.lessThan(10_000);

@@ -41,7 +41,7 @@ describe('the hello of a host with RDMA', () => {
   it('has the limit of a user', async () => {
     // The checkout may lie where a user may not go.
     const copied = await lab.sh(
-      `on h1 "mkdir /tmp/agent && cd ${dirname(AGENT)} && cp rdstage rdsend rdrecv /tmp/agent"`,
+      `on h1 "mkdir /tmp/agent && cd ${dirname(AGENT)} && cp rdstage rdhop /tmp/agent"`,
     );
     expect(copied.stderr).to.equal('');
     const hello = await helloOf('ann1', HELLO.replace(AGENT, '/tmp/agent/rdstage'));

@@ -111,7 +111,7 @@ async function isReached(lab: VirtualLab, { phase, shape }: Cell): Promise<void>
     const slow = slowStageOf(shape) ?? last;
     await lab.on(hostOf(shape, slow), `test -e ${FOLDER}/waiting.${slow}`);
   } else if (shape.stages.at(-1)?.kind === 'sink') {
-    const sizes = await lab.on(host, 'for pid in $(pidof rdrecv); do stat -Lc "%F %s" /proc/$pid/fd/*; done; true');
+    const sizes = await lab.on(host, 'for pid in $(pgrep -x rdrecv); do stat -Lc "%F %s" /proc/$pid/fd/*; done; true');
     const bytes = [...sizes.matchAll(/^regular (?:empty )?file (\d+)$/gm)].map(([, size]) => Number(size));
     expect(Math.max(0, ...bytes)).to.be.at.least(HEAD.length);
   } else {

@@ -10,7 +10,7 @@ describe('an RDMA hop in mid-stream', () => {
   afterEach(() => lab.on('h2', 'test ! -e /tmp/committed'));
 
   const kills: readonly (readonly [what: string, host: HostName, command: string, why: RegExp])[] = [
-    ['rdsend is killed', 'h1', 'kill -KILL $(pidof rdsend)', /h1.*(killed|SIGKILL|lost)/],
+    ['rdsend is killed', 'h1', 'kill -KILL $(pgrep -x rdsend)', /h1.*(killed|SIGKILL|lost)/],
     ['rdrecv is killed', 'h2', 'kill -KILL $(pgrep -o -x rdrecv)', /h2.*(killed|SIGKILL|lost)/],
   ];
   for (const [what, host, command, why] of kills) {

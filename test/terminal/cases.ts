@@ -114,7 +114,7 @@ export function describeTerminal(copy: 'checkout' | 'installed', size: TerminalS
     it('runs the demo', () =>
       onTerminal(async (terminal) => {
         const shown = await terminal.run('rdpipe demo', LONG_WITHIN_MS);
-        expect(shown.status).to.equal(0);
+        expect(shown.status, shown.lines.join('\n')).to.equal(0);
         expect(shown.lines).to.include('IH');
         expect(shown.lines.join('\n')).to.match(/^Bandwidth [\d.]+ [MG]B\/s/m);
       }));
