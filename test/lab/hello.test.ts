@@ -40,9 +40,7 @@ describe('the hello of a host with RDMA', () => {
 
   it('has the limit of a user', async () => {
     // The checkout may lie where a user may not go.
-    const copied = await lab.sh(
-      `on h1 "mkdir /tmp/agent && cd ${dirname(AGENT)} && cp rdstage rdhop /tmp/agent"`,
-    );
+    const copied = await lab.sh(`on h1 "mkdir /tmp/agent && cd ${dirname(AGENT)} && cp rdstage rdhop /tmp/agent"`);
     expect(copied.stderr).to.equal('');
     const hello = await helloOf('ann1', HELLO.replace(AGENT, '/tmp/agent/rdstage'));
     expect(hello).to.include({ rdma_lacks: null, memlock: 8 * 1024 * 1024 });
