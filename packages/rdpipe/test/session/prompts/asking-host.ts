@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { execa } from 'execa';
 import ssh2, { type AuthContext, type ServerChannel } from 'ssh2';
+import { makeKeyPair } from '../../../src/session/ssh2/demo-host.ts';
 
 export interface AskingHost {
   readonly port: number;
@@ -13,7 +14,7 @@ export interface AskingHost {
 
 /** Lets in who knows the password and then the code, as a bastion with a second factor does. */
 export async function startAskingHost(password: string, code: string): Promise<AskingHost> {
-  const hostKey = ssh2.utils.generateKeyPairSync('ed25519');
+  const hostKey = makeKeyPair();
   const server = new ssh2.Server({ hostKeys: [hostKey.private] }, (connection) => {
     let knowsPassword = false;
     connection.on('error', () => {});
